@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { H3, type H3Event } from 'h3'
+import type { Logger } from 'pino'
+import { failure } from './http/envelope.ts'
+import { toFailure } from './http/faults.ts'
+import { answer } from './http/pipeline.ts'
+import { createRouteTable } from './http/routes.ts'
+import type { Services, Trace } from './http/services.ts'
+import { Failure } from './model/failure.ts'
+import { systemRandom, type RandomSource } from './model/ids.ts'
+import { systemClock, type Clock } from './model/time.ts'
+import { compareFacts } from './operations/facts.ts'
+import type { Operation } from './operations/operation.ts'
+import { operations } from './operations/table.ts'
+import { loadEngine, type Engine } from './policy/engine.ts'
+import { prove, type Proof } from './policy/prove.ts'
+import type { Store } from './store/port.ts'
+import { UsageRecorder } from './tokens/usage.ts'
+
+/** What an app is made from. */
+export interface AppOptions {
+  readonly store: Store
+  readonly log: Logger
+  /** default: the tables in `policies/` */
+  readonly engine?: Engine
+  /** default: the operations table */
+  readonly operations?: readonly Operation[]
+  /** prefixes of tokens issued before a rename, without `_pat_` */
+  readonly legacyPrefixes?: readonly string[]
+  readonly clock?: Clock
+  readonly random?: RandomSource
+  readonly observe?: (trace: Trace) => void
+}
+
+/** The service without a listener. */
+export interface App {
+  readonly h3: H3
+  /** what was proved of the tables before the first request */
+  readonly proof: Proof
+  readonly services: Services
+  fetch(request: globalThis.Request): Promise<Response>
+}
+
+/** The tables that ship with the service. Relative to this file, the same from `src` and from `dist`. */
+export function shippedEngine(): Engine {
+  const file = (name: string) => ({ path: `policies/${name}`, text: readFileSync(new URL(`../policies/${name}`, import.meta.url), 'utf8') })
+  return loadEngine({ vocabulary: file('vocabulary.yaml'), scopes: file('scopes.yaml'), permissions: file('permissions.yaml') })
+}
+
+/** Tables, facts and operations that do not fit each other. Nothing is served with them. */
+export class NotProved extends Error {
+  override readonly name = 'NotProved'
+}
+
+/**
+ * Proves the tables and builds the service on a store.
+ * @throws {PolicyError} where a policy file cannot be trusted
+ * @throws {NotProved} where what must hold of the tables does not
+ */
+export function createApp(options: AppOptions): App {
+  const { store, log, clock = systemClock, random = systemRandom } = options
+  const engine = options.engine ?? shippedEngine()
+  const rows = options.operations ?? operations
+  const proof = prove(
+    engine,
+    rows.map(({ id, needs, row }) => ({ id, pair: needs.join(' '), row })),
+  )
+  const failures = [...compareFacts(engine.vocabulary), ...proof.failures]
+  if (failures.length > 0) throw new NotProved(`The policy does not hold:\n${failures.map((line) => `  - ${line}`).join('\n')}`)
+
+  const services: Services = {
+    engine,
+    store,
+    route: createRouteTable(rows),
+    legacyPrefixes: options.legacyPrefixes ?? [],
+    usage: new UsageRecorder(store, clock, random),
+    clock,
+    random,
+    log,
+    observe: options.observe,
+  }
+  // Malformed paths are let through: they get the same answers in the same order as any other path.
+  const h3: H3 = new H3({
+    allowMalformedURL: true,
+    silent: true,
+    onError: (error) => failure(randomUUID(), toFailure(log, 'none', error.cause ?? error)),
+  })
+  const api = (event: H3Event) =>
+    answer(services, {
+      request: event.req,
+      requestId: randomUUID(),
+      method: event.req.method,
+      path: event.url.pathname.slice(3),
+      search: event.url.search,
+    })
+  h3.all('/v1', api)
+  h3.all('/v1/**', api)
+  h3.all('/**', () => failure(randomUUID(), new Failure('not_found')))
+  return { h3, proof, services, fetch: async (request) => h3.fetch(request) }
+}

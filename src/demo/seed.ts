@@ -1,0 +1,111 @@
+import { scopes } from '../model/token.ts'
+import type { Role, User } from '../model/workspace.ts'
+import { addMember, endMembership } from '../operator/memberships.ts'
+import type { Tools } from '../operator/tools.ts'
+import { addUser } from '../operator/users.ts'
+import { createWorkspace } from '../operator/workspaces.ts'
+import { transact } from '../store/transact.ts'
+import { issueToken } from '../tokens/issue.ts'
+import type { World } from './world.ts'
+
+/** What a person needs to know of the demo world to use it. Plaintext tokens are here and nowhere else. */
+export interface Demo {
+  readonly workspaces: readonly { readonly id: string; readonly name: string }[]
+  readonly tokens: readonly DemoToken[]
+  readonly boards: readonly DemoBoard[]
+}
+
+export interface DemoToken {
+  readonly user_id: string
+  readonly display_name: string
+  readonly role: Role
+  readonly workspace_id: string
+  /** as chosen */
+  readonly scopes: readonly string[]
+  /** `left`: its user has left the workspace, so it opens nothing */
+  readonly state: 'active' | 'left'
+  readonly token: string
+}
+
+export interface DemoBoard {
+  readonly id: string
+  readonly name: string
+  readonly workspace_id: string
+  readonly visibility: string
+  readonly creator_id: string
+  readonly member_ids: readonly string[]
+}
+
+type Fetch = (request: Request) => Promise<Response>
+
+/**
+ * Fills an empty store with the demo world: people by the operator's means, since no request can make any;
+ * all else by requests of those people, through the one way in.
+ */
+export async function seedDemo(tools: Tools, fetch: Fetch, world: World): Promise<Demo> {
+  const demo = { workspaces: [] as { id: string; name: string }[], tokens: [] as DemoToken[], boards: [] as DemoBoard[] }
+  for (const { name, people, boards } of world.workspaces) {
+    const workspace = await createWorkspace(tools, name)
+    demo.workspaces.push({ id: workspace.id, name: workspace.name })
+    const seeded = new Map<string, { user: User; token: string }>()
+    for (const person of people) {
+      const user = await addUser(tools, { display_name: person.name })
+      await addMember(tools, workspace.id, user, person.role)
+      const tokens = await issueTokens(tools, workspace.id, user, person.left ? 'left' : 'active', person.role)
+      demo.tokens.push(...tokens)
+      seeded.set(person.key, { user, token: tokens.at(-1)!.token })
+      if (person.left) await endMembership(tools, workspace.id, user.id)
+    }
+    for (const board of boards) demo.boards.push({ workspace_id: workspace.id, ...(await seedBoard(fetch, seeded, board)) })
+  }
+  return demo
+}
+
+/** One token of each scope, least first. */
+async function issueTokens(
+  { store, clock, random }: Tools,
+  workspaceId: string,
+  user: User,
+  state: DemoToken['state'],
+  role: Role,
+): Promise<DemoToken[]> {
+  const tokens: DemoToken[] = []
+  for (const scope of scopes) {
+    const { plaintext } = await transact(store, workspaceId, random, (tx) =>
+      issueToken(tx, { userId: user.id, name: `demo ${scope}`, scopes: [scope] }, clock, random),
+    )
+    tokens.push({
+      user_id: user.id,
+      display_name: user.display_name,
+      role,
+      workspace_id: workspaceId,
+      scopes: [scope],
+      state,
+      token: plaintext,
+    })
+  }
+  return tokens
+}
+
+async function seedBoard(
+  fetch: Fetch,
+  seeded: ReadonlyMap<string, { user: User; token: string }>,
+  board: World['workspaces'][number]['boards'][number],
+): Promise<Omit<DemoBoard, 'workspace_id'>> {
+  const creator = seeded.get(board.creator)!
+  const { name, description, cover_color, visibility, members } = board
+  const { id } = await call(fetch, creator.token, 'POST', '/boards', { name, description, cover_color })
+  const memberIds = members.map((key) => seeded.get(key)!.user.id)
+  for (const userId of memberIds) await call(fetch, creator.token, 'PUT', `/boards/${id}/members/${userId}`)
+  if (visibility === 'private') await call(fetch, creator.token, 'PUT', `/boards/${id}/visibility`, { visibility })
+  return { id, name, visibility, creator_id: creator.user.id, member_ids: memberIds }
+}
+
+async function call(fetch: Fetch, token: string, method: string, path: string, body?: unknown): Promise<{ id: string }> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const response = await fetch(
+    new Request(`http://demo/v1${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
+  )
+  if (!response.ok) throw new Error(`the demo world cannot be made: ${method} ${path} answered ${response.status}`)
+  return ((await response.json()) as { data: { id: string } }).data
+}

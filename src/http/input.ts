@@ -1,0 +1,86 @@
+import type { ServerRequest } from 'srvx'
+import { z } from 'zod'
+import { Failure } from '../model/failure.ts'
+import { limits } from '../model/limits.ts'
+import type { Operation } from '../operations/operation.ts'
+import { readBody } from './body.ts'
+import { parseJson } from './json.ts'
+
+/** What a request says, in the shapes that its operation states. */
+export interface Input {
+  readonly query: unknown
+  readonly body: unknown
+}
+
+const nothing = z.strictObject({})
+
+/**
+ * Reads query and body against the operation's row. Whatever the row does not know is refused.
+ * @throws {Failure} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
+ */
+export async function readInput(request: ServerRequest, search: string, operation: Operation): Promise<Input> {
+  const body =
+    operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readJson(request, operation.body !== undefined)
+  const issues: Issue[] = []
+  const query = check(operation.query, readQuery(search, issues), 'query', issues)
+  const checked = body === undefined ? undefined : check(operation.body ?? nothing, body, 'body', issues)
+  if (issues.length > 0) throw invalid(issues)
+  return { query, body: checked }
+}
+
+/** One thing that does not fit. */
+interface Issue {
+  readonly in: 'query' | 'body'
+  readonly path: string
+  readonly message: string
+}
+
+function invalid(issues: readonly Issue[]): Failure {
+  const [first] = issues
+  const where = first!.path === '' ? `the ${first!.in}` : `"${first!.path}"`
+  return new Failure('validation_failed', {
+    message: `The request does not fit what this operation takes: ${where} ${first!.message}.`,
+    members: { issues },
+  })
+}
+
+function check(schema: z.ZodType, value: unknown, place: Issue['in'], issues: Issue[]): unknown {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  for (const issue of result.error.issues) {
+    const path = issue.path.map(String)
+    if (issue.code === 'unrecognized_keys')
+      for (const key of issue.keys) issues.push({ in: place, path: [...path, key].join('.'), message: 'is not known here' })
+    else issues.push({ in: place, path: path.join('.'), message: describe(issue) })
+  }
+  return undefined
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type' && issue.input === undefined && issue.message.endsWith('undefined')) return 'is missing'
+  return issue.message.replace(/^Invalid input: /, '').replace(/^Too (big|small): /, '')
+}
+
+function readQuery(search: string, issues: Issue[]): Record<string, string> {
+  const query: Record<string, string> = {}
+  for (const [name, value] of new URLSearchParams(search)) {
+    if (Object.hasOwn(query, name)) issues.push({ in: 'query', path: name, message: 'stands twice' })
+    // Defined, not assigned: a parameter may be called __proto__.
+    Object.defineProperty(query, name, { value, enumerable: true, configurable: true, writable: true })
+  }
+  return query
+}
+
+async function readJson(request: ServerRequest, required: boolean): Promise<unknown> {
+  const { headers } = request
+  const hasBody =
+    headers.has('transfer-encoding') ||
+    (headers.get('content-length') ?? '0') !== '0' ||
+    (request.runtime?.node === undefined && request.body !== null)
+  if (!hasBody && !required) return {}
+  if (!hasBody) throw new Failure('bad_request', { message: 'This operation takes a JSON body, and there is none.' })
+  const type = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
+  if (!type.test(headers.get('content-type') ?? '') || (headers.get('content-encoding') ?? 'identity') !== 'identity')
+    throw new Failure('unsupported_media_type')
+  return parseJson(await readBody(request, limits.jsonBytes), limits.jsonDepth)
+}

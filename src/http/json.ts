@@ -1,0 +1,42 @@
+import { Failure } from '../model/failure.ts'
+
+/**
+ * Parses a JSON body.
+ * @param depth how many levels of arrays and objects it may have: JSON.parse itself has no bound, and what it
+ *   returned could not be written again
+ * @throws {Failure} `bad_request` where it is no UTF-8, no JSON, or too deep
+ */
+export function parseJson(bytes: Uint8Array, depth: number): unknown {
+  const text = decode(bytes)
+  if (deeper(text, depth)) throw new Failure('bad_request', { message: `The body is nested more than ${depth} levels deep.` })
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Node's message quotes the body, which may hold anything.
+    throw new Failure('bad_request', { message: 'The body is not valid JSON.' })
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new Failure('bad_request', { message: 'The body is not valid UTF-8.' })
+  }
+}
+
+function deeper(text: string, depth: number): boolean {
+  let level = 0
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]
+    if (quoted) {
+      if (character === '\\') i++
+      else if (character === '"') quoted = false
+    } else if (character === '"') quoted = true
+    else if (character === '{' || character === '[') {
+      if (++level > depth) return true
+    } else if (character === '}' || character === ']') level--
+  }
+  return false
+}

@@ -1,0 +1,42 @@
+import type { Logger } from 'pino'
+import type { FailureCode } from '../model/failure.ts'
+import type { RandomSource } from '../model/ids.ts'
+import type { Clock } from '../model/time.ts'
+import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
+import type { Store } from '../store/port.ts'
+import type { UsageRecorder } from '../tokens/usage.ts'
+import type { Route } from './routes.ts'
+
+/** What the pipeline works with. */
+export interface Services {
+  readonly engine: Engine
+  readonly store: Store
+  readonly route: (method: string, path: string) => Route
+  /** prefixes of tokens issued before a rename, without `_pat_` (spec §5) */
+  readonly legacyPrefixes: readonly string[]
+  readonly usage: UsageRecorder
+  readonly clock: Clock
+  readonly random: RandomSource
+  readonly log: Logger
+  /** is told of every request below /v1 once it is answered */
+  readonly observe?: ((trace: Trace) => void) | undefined
+}
+
+/**
+ * What became of one request: who asked for what, what both tables said and why. With the policy's hash and
+ * the facts in the decision it can be replayed exactly against any version of the tables.
+ */
+export interface Trace {
+  readonly requestId: string
+  readonly policy: string
+  operation?: string
+  userId?: string
+  workspaceId?: string
+  tokenId?: string
+  scope?: ScopeDecision
+  decision?: Decision
+  /** how often it was tried: more than once where others wrote at the same time */
+  attempts: number
+  status: number
+  code?: FailureCode
+}

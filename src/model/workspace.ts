@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { limits } from './limits.ts'
+import { line } from './text.ts'
+
+/** What a member can be in a workspace (spec §2: "a workspace owner and an admin exist"). */
+export const roles = ['owner', 'admin', 'member'] as const
+export type Role = (typeof roles)[number]
+
+/** A workspace. */
+export interface Workspace {
+  readonly id: string
+  readonly name: string
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** A person, whatever the workspaces he belongs to. */
+export interface User {
+  readonly id: string
+  readonly display_name: string
+  readonly avatar_url: string | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/**
+ * What a person is in one workspace, with the profile that is shown there. It stays when the membership ends,
+ * so that "ended" is something one can know; whoever comes back gets a new `joined_at`.
+ */
+export interface Membership {
+  readonly user_id: string
+  readonly role: Role
+  readonly display_name: string
+  readonly avatar_url: string | null
+  readonly joined_at: string
+  readonly ended_at: string | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export const workspaceName = line(limits.workspaceName)
+export const displayName = line(limits.displayName)
+
+/** An entry of the member directory: these four members and no other (spec §2). */
+export const directoryEntry = z.strictObject({
+  user_id: z.string(),
+  role: z.enum(roles),
+  display_name: z.string(),
+  avatar_url: z.string().nullable(),
+})

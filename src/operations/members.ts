@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { directoryEntry, type Membership } from '../model/workspace.ts'
+import { indexes } from '../store/keys.ts'
+import { operation } from './operation.ts'
+import { listAnswer, pageOf, pageQuery } from './paging.ts'
+
+const toEntry = ({ user_id, role, display_name, avatar_url }: Membership) => ({ user_id, role, display_name, avatar_url })
+
+/** The member directory of the workspace (spec §2, §4). */
+export const memberOperations = [
+  operation({
+    id: 'members.list',
+    method: 'GET',
+    path: '/members',
+    summary: 'Lists the members of the workspace, in the order in which they came.',
+    needs: ['read', 'Directory'],
+    row: 'P1',
+    query: z.strictObject(pageQuery('members.list')),
+    data: z.array(directoryEntry),
+    load: async () => ({}),
+    async run({ tx, query }) {
+      const { entries, values, more } = await pageOf(tx, indexes.members(), query)
+      const items = values.map((value) => toEntry(value!))
+      return listAnswer('members.list', items, entries.at(-1), more)
+    },
+  }),
+]

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { limits } from '../model/limits.ts'
+import type { Index } from '../store/keys.ts'
+import type { Page, Transaction } from '../store/transaction.ts'
+import type { Answer } from './operation.ts'
+
+/** The query of a list: how many items, and after which. */
+export interface PageQuery {
+  readonly limit: number
+  /** the entry of the last item returned */
+  readonly cursor?: string | undefined
+}
+
+const limit = z
+  .string()
+  .regex(/^[1-9][0-9]{0,3}$/, `must be a whole number from 1 to ${limits.pageSize.max}`)
+  .transform(Number)
+  .pipe(z.number().max(limits.pageSize.max))
+
+/** The members of a list's query. A cursor belongs to one list: another's is refused. */
+export function pageQuery(list: string) {
+  const cursor = z.string().transform((text, context) => {
+    const position = decodeCursor(list, text)
+    if (position !== undefined) return position
+    context.addIssue({ code: 'custom', message: 'is no cursor of this list: take page.next_cursor of its last page, or leave it out' })
+    return z.NEVER
+  })
+  return { limit: limit.default(limits.pageSize.default), cursor: cursor.optional() }
+}
+
+/** A cursor: opaque, and no more than the list's name and the position of the last item returned. */
+export function encodeCursor(list: string, position: string): string {
+  return Buffer.from(`${list}\n${position}`).toString('base64url')
+}
+
+function decodeCursor(list: string, cursor: string): string | undefined {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const position = text.slice(list.length + 1)
+  const genuine = text.startsWith(`${list}\n`) && /^[\x20-\x7e]{1,200}$/.test(position) && encodeCursor(list, position) === cursor
+  return genuine ? position : undefined
+}
+
+/** Reads one page of an index. */
+export async function pageOf<T>(
+  tx: Transaction,
+  index: Index<T>,
+  { limit: size, cursor }: PageQuery,
+): Promise<Page<T> & { more: boolean }> {
+  const { entries, values } = await tx.range(index, { after: cursor, limit: size + 1 })
+  return { entries: entries.slice(0, size), values: values.slice(0, size), more: entries.length > size }
+}
+
+/** A page as it is answered. */
+export function listAnswer(list: string, items: readonly unknown[], lastPosition: string | undefined, more: boolean): Answer {
+  return { data: items, nextCursor: more && lastPosition !== undefined ? encodeCursor(list, lastPosition) : null }
+}

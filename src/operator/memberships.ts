@@ -1,0 +1,49 @@
+import { timestamp } from '../model/time.ts'
+import type { Membership, Role, User } from '../model/workspace.ts'
+import { indexes, keys } from '../store/keys.ts'
+import { transact } from '../store/transact.ts'
+import type { Tools } from './tools.ts'
+
+const ALL = 100_000
+
+/** Makes a person a member of a workspace, or an active one again. Whoever is one keeps what he is. */
+export async function addMember({ store, clock, random }: Tools, workspaceId: string, user: User, role: Role): Promise<Membership> {
+  return transact(store, workspaceId, random, async (tx) => {
+    const present = await tx.get(keys.membership(user.id))
+    if (present?.ended_at === null) return present
+    const now = timestamp(clock)
+    const membership: Membership = {
+      user_id: user.id,
+      role,
+      display_name: user.display_name,
+      avatar_url: user.avatar_url,
+      joined_at: now,
+      ended_at: null,
+      created_at: present?.created_at ?? now,
+      updated_at: now,
+    }
+    tx.put(keys.membership(user.id), membership)
+    return membership
+  })
+}
+
+/**
+ * Ends a membership, and with it, in one commit, that person's tokens in the workspace (for good: coming back
+ * revives none) and explicit board memberships.
+ * @returns false where there was no active membership
+ */
+export async function endMembership({ store, clock, random }: Tools, workspaceId: string, userId: string): Promise<boolean> {
+  return transact(store, workspaceId, random, async (tx) => {
+    const membership = await tx.get(keys.membership(userId))
+    if (membership === undefined || membership.ended_at !== null) return false
+    const now = timestamp(clock)
+    const { values: tokens } = await tx.range(indexes.tokensOf(userId), { limit: ALL })
+    for (const token of tokens)
+      if (token !== undefined && token.revoked_at === null) tx.put(keys.token(token.hash), { ...token, revoked_at: now })
+    const { values: boards } = await tx.range(indexes.boardsOf(userId), { limit: ALL })
+    const entries = await tx.read(boards.flatMap((board) => (board === undefined ? [] : [keys.boardMember(board.id, userId)])))
+    for (const entry of entries) if (entry !== undefined) tx.remove(keys.boardMember(entry.board_id, userId))
+    tx.put(keys.membership(userId), { ...membership, ended_at: now, updated_at: now })
+    return true
+  })
+}

@@ -1,0 +1,32 @@
+import { newId } from '../model/ids.ts'
+import { timestamp } from '../model/time.ts'
+import { displayName, type User } from '../model/workspace.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
+import { transact } from '../store/transact.ts'
+import type { Tools } from './tools.ts'
+
+/** What is said of a person who is added. */
+export interface NewUser {
+  readonly display_name: string
+  readonly avatar_url?: string | null
+}
+
+/**
+ * Adds a person, who belongs to no workspace yet.
+ * @throws {z.ZodError} where the name is none
+ */
+export async function addUser({ store, clock, random }: Tools, { display_name, avatar_url = null }: NewUser): Promise<User> {
+  const now = timestamp(clock)
+  const user: User = {
+    id: newId('user', random),
+    display_name: displayName.parse(display_name),
+    avatar_url,
+    created_at: now,
+    updated_at: now,
+  }
+  await transact(store, GLOBAL, random, async (tx) => {
+    await tx.get(keys.user(user.id))
+    tx.put(keys.user(user.id), user)
+  })
+  return user
+}
