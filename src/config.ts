@@ -26,6 +26,8 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
   const port = Number(values.port ?? env['PORT'] ?? 3000)
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new ConfigError(`port: "${values.port ?? env['PORT']}" is no port, which is a whole number from 0 to 65535`)
+  const host = values.host ?? env['HOST'] ?? '127.0.0.1'
+  if (!/^(?!-)[a-zA-Z0-9.:-]{1,63}(?<!-)$/.test(host)) throw new ConfigError(`host: "${host}" is no name or address`)
   const legacyPrefixes = (env['LANEKEEPER_LEGACY_PREFIXES'] ?? '')
     .split(',')
     .map((prefix) => prefix.trim())
@@ -35,7 +37,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       throw new ConfigError(`LANEKEEPER_LEGACY_PREFIXES: "${prefix}" is no prefix, which is 1 to 20 lower-case letters and digits`)
   const logLevel = env['LANEKEEPER_LOG'] ?? 'info'
   if (!LEVELS.includes(logLevel)) throw new ConfigError(`LANEKEEPER_LOG: "${logLevel}" is none of ${LEVELS.join(', ')}`)
-  return { host: values.host ?? env['HOST'] ?? '127.0.0.1', port, json: values.json ?? false, legacyPrefixes, logLevel }
+  return { host, port, json: values.json ?? false, legacyPrefixes, logLevel }
 }
 
 function parse(args: readonly string[]) {

@@ -5,7 +5,7 @@ import { banner, proofLine } from './cli/banner.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { seedDemo } from './demo/seed.ts'
 import { readWorld } from './demo/world.ts'
-import { startListener } from './http/server.ts'
+import { CannotListen, startListener } from './http/server.ts'
 import { systemRandom } from './model/ids.ts'
 import { systemClock } from './model/time.ts'
 import { PolicyError } from './policy/problem.ts'
@@ -39,8 +39,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const known = error instanceof ConfigError || error instanceof PolicyError || error instanceof NotProved
-  const busy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
-  console.error(known ? (error as Error).message : busy ? 'The port is taken. Choose another one: PORT=3001 npm start' : error)
-  process.exit(known || busy ? 2 : 1)
+  const known = [ConfigError, PolicyError, NotProved, CannotListen].some((kind) => error instanceof kind)
+  console.error(known ? (error as Error).message : error)
+  process.exit(known ? 2 : 1)
 })

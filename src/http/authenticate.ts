@@ -1,6 +1,6 @@
 import { Failure } from '../model/failure.ts'
 import type { Clock } from '../model/time.ts'
-import type { Caller } from '../operations/operation.ts'
+import type { Caller } from '../operations/situation.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { stateOf } from '../tokens/lifecycle.ts'

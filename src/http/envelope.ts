@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { FastResponse } from 'srvx'
 import type { Failure } from '../model/failure.ts'
 
@@ -24,7 +25,11 @@ export function success(
 /** 304: what the client has is what there is. */
 export function notModified(requestId: string, headers: Readonly<Record<string, string>>): Response {
   const { 'content-type': _type, ...shared } = API_HEADERS
-  return new FastResponse(null, { status: 304, headers: { ...shared, 'x-request-id': requestId, ...headers } })
+  return new FastResponse(null, {
+    status: 304,
+    statusText: STATUS_CODES[304] ?? '',
+    headers: { ...shared, 'x-request-id': requestId, ...headers },
+  })
 }
 
 /** A failure: `{"error": {code, message, request_id}}` (spec §7). */
@@ -47,6 +52,7 @@ function json(requestId: string, status: number, body: unknown, headers: Readonl
   const text = JSON.stringify(body)
   // Plain headers on srvx's own response: h3 hands it to Node without building a Headers object.
   return new FastResponse(text, {
+    statusText: STATUS_CODES[status] ?? '',
     status,
     headers: { ...API_HEADERS, 'x-request-id': requestId, 'content-length': String(Buffer.byteLength(text)), ...headers },
   })

@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { Server } from 'node:http'
+import { isIPv6, type AddressInfo } from 'node:net'
 import type { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { listen } from 'listhen'
-import { Failure, failures, type FailureCode } from '../model/failure.ts'
-import { errorBody } from './envelope.ts'
+import { speakEnvelope, type NodeHandler } from './protocol.ts'
 
 /** A service that listens. */
 export interface Listener {
@@ -18,28 +15,48 @@ export interface Listener {
 }
 
 export interface ListenOptions {
+  /** 0: any that is free */
   readonly port: number
   readonly host: string
   /** how long requests in flight are waited for, in milliseconds */
   readonly grace?: number
 }
 
+/** The address cannot be listened on. */
+export class CannotListen extends Error {
+  override readonly name = 'CannotListen'
+}
+
 /**
- * Listens, under listhen.
- * @throws where the port is taken
+ * Listens, under listhen. Its conveniences are all off: it would take another port where one is busy or
+ * unsafe, "localhost" where a host is public or mistyped, and exit at once on a signal.
+ * @throws {CannotListen} where it cannot be on just this host and port
  */
 export async function startListener(h3: H3, { port, host, grace = 10_000 }: ListenOptions): Promise<Listener> {
-  const handler = toNodeHandler(h3) as (request: IncomingMessage, response: ServerResponse) => unknown
-  // isProd: a busy port is an error, not another port. autoClose: false, because listhen's own handler of
-  // signals exits at once and drops what is in flight.
-  const listener = await listen(handler, { port, hostname: host, autoClose: false, isProd: true, showURL: false })
+  const handler = toNodeHandler(h3) as NodeHandler
+  const anywhere = host === '0.0.0.0' || host === '::'
+  const exactly = { port, random: port === 0, ports: [], portRange: [], alternativePortRange: [], verbose: false }
+  const listener = await listen(handler, {
+    port: exactly as never,
+    hostname: host,
+    public: anywhere,
+    autoClose: false,
+    isProd: true,
+    showURL: false,
+    qr: false,
+  }).catch((error: Error) => {
+    throw new CannotListen(`cannot listen on ${host}, port ${port}: ${error.name === 'GetPortError' ? 'the port is taken' : error.message}`)
+  })
   const server = listener.server as Server
+  const address = server.address() as AddressInfo
+  if (port !== 0 && address.port !== port) {
+    server.close()
+    throw new CannotListen(`cannot listen on port ${port}: browsers refuse it as unsafe, and listhen with them`)
+  }
   // listhen counts requests to be able to kill them, and its counter throws where a body is refused early.
   server.removeAllListeners('request')
-  server.on('request', handler)
-  speakEnvelope(server)
-  const address = server.address() as AddressInfo
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  speakEnvelope(server, handler)
+  const name = anywhere ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host
   return { url: `http://${name}:${address.port}`, port: address.port, close: () => close(server, grace) }
 }
 
@@ -50,37 +67,4 @@ async function close(server: Server, grace: number): Promise<void> {
   await closed
   clearInterval(idle)
   clearTimeout(force)
-}
-
-// What is no HTTP, or more than Node takes, never becomes a request: it gets its envelope here.
-function speakEnvelope(server: Server): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
-    else refuse(socket, codeOf(error))
-  })
-  server.on('connect', (_request, socket) => refuse(socket, 'bad_request'))
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    response.writeHead(failures.expectation_failed.status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
-    response.end(JSON.stringify(errorBody(randomUUID(), new Failure('expectation_failed'))))
-  })
-}
-
-function codeOf({ code }: NodeJS.ErrnoException): FailureCode {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large'
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'bad_request'
-}
-
-function refuse(socket: Duplex, code: FailureCode): void {
-  const requestId = randomUUID()
-  const body = JSON.stringify(errorBody(requestId, new Failure(code)))
-  const head = [
-    `HTTP/1.1 ${failures[code].status} ${code}`,
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    'cache-control: private, no-store',
-    'connection: close',
-  ]
-  socket.on('error', () => socket.destroy())
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

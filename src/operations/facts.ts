@@ -3,27 +3,7 @@ import { effectiveScopes } from '../model/token.ts'
 import type { Membership } from '../model/workspace.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Vocabulary } from '../policy/vocabulary.ts'
-import type { Caller } from './operation.ts'
-
-/** What a request is about: the records that its facts are read from. */
-export interface Situation {
-  readonly board?: Board
-  /** the caller's own entry among the board's explicit members */
-  readonly boardMember?: BoardMember | undefined
-  /** the person whom the request names, and his entry among the board's explicit members */
-  readonly user?: { readonly membership: Membership; readonly boardMember: BoardMember | undefined }
-  readonly comment?: { readonly author_id: string }
-  readonly label?: { readonly board_id: string }
-  readonly file?: FileAccess
-  /** of the operations that ask for it: the file of the card's cover, or null where none is set */
-  readonly cover?: FileAccess | null
-}
-
-/** What decides who may use a file. */
-interface FileAccess {
-  readonly owner_id: string
-  readonly visibility: 'workspace' | 'private'
-}
+import type { Caller, FileAccess, Situation } from './situation.ts'
 
 // Where no cover is set there is no file: its facts are then those that open nothing.
 const NO_FILE: FileAccess = { owner_id: '', visibility: 'private' }

@@ -3,7 +3,7 @@ import { notFound } from '../model/failure.ts'
 import { isId } from '../model/ids.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { Caller } from './operation.ts'
+import type { Caller } from './situation.ts'
 
 /** A board, and what the caller is to it. */
 export interface LoadedBoard {

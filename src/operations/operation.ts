@@ -1,19 +1,9 @@
 import { z } from 'zod'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
-import type { TokenRecord } from '../model/token.ts'
-import type { Membership } from '../model/workspace.ts'
 import type { Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { Situation } from './facts.ts'
-
-/** On whose behalf a request is made: a person in a workspace, with a token (spec §1). */
-export interface Caller {
-  readonly userId: string
-  readonly workspaceId: string
-  readonly membership: Membership
-  readonly token: TokenRecord
-}
+import type { Caller, Situation } from './situation.ts'
 
 /** An operation's view of a request that may be made: who asks, what for, and the unit of work. */
 export interface Request<Query = unknown, Body = unknown> {

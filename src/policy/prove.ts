@@ -23,7 +23,7 @@ export interface Proof {
 
 /**
  * Proves over the whole decision space what must hold of any tables (specification, section 5):
- * scopes are cumulative; every pair stands in exactly one S row and in at least one row that permits it;
+ * scopes are cumulative; every pair stands in exactly one S row and in rules of exactly one P or X row;
  * every pair is allowed for someone, and every rule decides something; what stands in no row is denied; where
  * something that the request names may not be seen, nothing is allowed; and every operation's stated row is
  * the one that decides it.
@@ -59,7 +59,9 @@ function proveRows({ vocabulary, scopeRules, permissionRules }: Engine): string[
     const scopes = scopeRules.filter((rule) => covers(rule, action, subject)).map((rule) => rule.id)
     if (scopes.length !== 1)
       failures.push(`"${pair}" stands in ${scopes.length === 0 ? 'no S row' : `several S rows: ${scopes.join(', ')}`}`)
-    if (!permissionRules.some((rule) => covers(rule, action, subject))) failures.push(`"${pair}" stands in no P or X row`)
+    const permissions = new Set(permissionRules.filter((rule) => covers(rule, action, subject)).map((rule) => rule.row))
+    if (permissions.size !== 1)
+      failures.push(`"${pair}" stands in ${permissions.size === 0 ? 'no P or X row' : `several rows: ${[...permissions].join(', ')}`}`)
   }
   for (const action of vocabulary.actions) {
     for (const subject of vocabulary.subjects) {

@@ -25,15 +25,14 @@ function explain(source: Source, issue: z.core.$ZodIssue, keys: readonly string[
       }),
     )
   }
-  const missing = issue.code === 'invalid_type' && valueAt(source.data, at) === undefined
-  if (missing)
+  if (valueAt(source.data, at) === undefined)
     return [
       source.problem(at.slice(0, -1), `"${String(at.at(-1))}" is missing`, {
         rule,
         hint: 'it must be stated: nothing is meant by leaving it out',
       }),
     ]
-  return [source.problem(at, `"${at.join('.')}": ${issue.message}`, { rule })]
+  return [source.problem(at, `"${String(at.at(-1))}": ${issue.message}`, { rule })]
 }
 
 function ruleAt(data: unknown, at: Path): string | undefined {

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { Failure, failures, type FailureCode } from '../model/failure.ts'
+import { errorBody } from './envelope.ts'
+
+/** A Node request handler. */
+export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
+
+/**
+ * Gives the envelope to what is no HTTP, or more than Node takes, and so never becomes a request.
+ * @param handler answers what is one
+ */
+export function speakEnvelope(server: Server, handler: NodeHandler): void {
+  // Node's own refusal of a request without a host has no body. Here it is one more request that is refused.
+  Object.assign(server, { requireHostHeader: false })
+  server.on('request', (request, response) => {
+    if (request.httpVersion === '1.1' && request.headers.host === undefined) refuse(request.socket, 'bad_request')
+    else handler(request, response)
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+    else refuse(socket, codeOf(error))
+  })
+  server.on('connect', (_request, socket) => refuse(socket, 'bad_request'))
+  server.on('checkExpectation', (request: IncomingMessage) => refuse(request.socket, 'expectation_failed'))
+}
+
+function codeOf({ code }: NodeJS.ErrnoException): FailureCode {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large'
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'bad_request'
+}
+
+function refuse(socket: Duplex, code: FailureCode): void {
+  const requestId = randomUUID()
+  const { status } = failures[code]
+  const body = JSON.stringify(errorBody(requestId, new Failure(code)))
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'cache-control: private, no-store',
+    `x-request-id: ${requestId}`,
+    'connection: close',
+  ]
+  socket.on('error', () => socket.destroy())
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

@@ -1,0 +1,73 @@
+import type { Condition } from '../policy/conditions.ts'
+import type { Engine } from '../policy/engine.ts'
+import type { Rule } from '../policy/rules.ts'
+
+/** An operation, as the matrix shows it. */
+export interface MatrixRow {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  /** `action Subject` */
+  readonly pair: string
+}
+
+/** What both tables say of every operation, as Markdown: generated, so that it cannot say anything else. */
+export function matrix(engine: Engine, operations: readonly MatrixRow[]): string {
+  const { vocabulary, permissionRules } = engine
+  const rows = operations.map(({ id, method, path, pair }) => {
+    const ask = vocabulary.asks.get(pair)!
+    const rules = permissionRules.filter((rule) => rule.action.includes(ask.action) && rule.subject.includes(ask.subject))
+    const { required, row: scopeRow } = engine.scope(pair, { [vocabulary.ladder.name]: vocabulary.ladder.values[0]! })
+    const fields = rules[0]?.fields === undefined ? '' : ` (${rules[0].fields.join(', ')})`
+    return [
+      `\`${id}\``,
+      `${method} ${path}`,
+      `${pair}${fields}`,
+      `${required} (${scopeRow})`,
+      rules.map(condition).join(' **or** '),
+      [...new Set(rules.map((rule) => rule.row))].join(', '),
+      ask.notFoundUnless.join(', ') || '-',
+    ]
+  })
+  const definitions = permissionRules
+    .filter((rule) => rule.row.startsWith('D'))
+    .map((rule) => [`**${rule.subject.join(', ')}**`, condition(rule), rule.id, rule.reason])
+  return [
+    '<!-- Generated from the two tables by `npm run matrix`. Do not edit: a stale copy is a red test. -->',
+    '',
+    '# Who may do what',
+    '',
+    ...table(['operation', 'request', 'asked', 'least scope', 'allowed where', 'row', '404 unless'], rows),
+    '',
+    '## What the words mean',
+    '',
+    ...table(['word', 'holds where', 'rule', 'because'], definitions),
+    '',
+    ...table(
+      ['fact', 'values', 'read from'],
+      [...vocabulary.facts.values()].map(({ name, values, means }) => [name, values.join(', '), means]),
+    ),
+    '',
+    ...table(
+      ['row', 'the specification says'],
+      [...vocabulary.rows].map(([row, words]) => [row, words]),
+    ),
+    '',
+  ].join('\n')
+}
+
+function condition({ conditions }: Rule): string {
+  return Object.entries(conditions)
+    .map(([fact, value]) => describe(fact, value))
+    .join(' and ')
+}
+
+function describe(fact: string, value: Condition): string {
+  if (value === true) return `**${fact}**`
+  return typeof value === 'string' ? `${fact} is ${value}` : `${fact} is ${value.$in.join(' or ')}`
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)]
+}

@@ -1,0 +1,137 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startListener, type Listener } from '../../src/http/server.ts'
+import { operations } from '../../src/operations/table.ts'
+import type { Operation } from '../../src/operations/operation.ts'
+import { drivers } from '../support/drivers.ts'
+import { Service, type Person } from '../support/service.ts'
+import { exchange, firstReply } from '../support/wire.ts'
+
+const CRLF = '\r\n'
+const head = (...lines: string[]) => [...lines, 'connection: close', '', ''].join(CRLF)
+
+describe('over a real socket', () => {
+  let service: Service
+  let listener: Listener
+  let person: Person
+  beforeAll(async () => {
+    service = await Service.start(drivers[0]!)
+    person = await service.person(await service.workspace(), 'owner')
+    listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  })
+  afterAll(async () => {
+    await listener.close()
+    await service.stop()
+  })
+  const auth = () => `authorization: Bearer ${person.admin}`
+  const ask = async (...chunks: (string | Uint8Array)[]) => firstReply(await exchange(listener.port, ...chunks))
+
+  test.each<[string, string, number, string]>([
+    ['a request line that is none', `hello${CRLF}${CRLF}`, 400, 'bad_request'],
+    ['TLS on a plain port', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'bad_request'],
+    [
+      'two lengths',
+      head('POST /v1/boards HTTP/1.1', 'host: x', 'content-length: 5', 'transfer-encoding: chunked') + `0${CRLF}${CRLF}`,
+      400,
+      'bad_request',
+    ],
+    ['a header without a name', head('GET /v1/account HTTP/1.1', 'host: x', ': y'), 400, 'bad_request'],
+    ['no host', head('GET /v1/account HTTP/1.1'), 400, 'bad_request'],
+    ['a head that is too large', head('GET /v1/account HTTP/1.1', 'host: x', `x: ${'y'.repeat(20_000)}`), 431, 'headers_too_large'],
+    ['CONNECT', head('CONNECT example.com:443 HTTP/1.1', 'host: x'), 400, 'bad_request'],
+    ['an expectation that nobody knows', head('GET /v1/account HTTP/1.1', 'host: x', 'expect: miracles'), 417, 'expectation_failed'],
+    ['a path without a leading slash', head('GET v1/account HTTP/1.1', 'host: x'), 400, 'bad_request'],
+    ['an upgrade', head('GET /v1/account HTTP/1.1', 'host: x', 'upgrade: websocket', 'connection: upgrade'), 401, 'unauthorized'],
+    ['a broken escape, without a token', head('GET /v1/%ZZ HTTP/1.1', 'host: x'), 401, 'unauthorized'],
+    ['a broken escape outside /v1', head('GET /%ZZ HTTP/1.1', 'host: x'), 404, 'not_found'],
+    ['an absolute target', head('GET http://elsewhere/v1/account HTTP/1.1', 'host: x'), 401, 'unauthorized'],
+    ['a star', head('OPTIONS * HTTP/1.1', 'host: x'), 404, 'not_found'],
+  ])('%s gets its envelope', async (_what, bytes, status, code) => {
+    const reply = await ask(bytes)
+    expect([reply.status, reply.body.error?.code, typeof reply.body.error?.request_id]).toEqual([status, code, 'string'])
+  })
+
+  test('two Authorization headers are one too many', async () => {
+    const reply = await ask(head('GET /v1/account HTTP/1.1', 'host: x', auth(), auth()))
+    expect(reply.status).toBe(401)
+  })
+
+  test('a status line says what its number means', async () => {
+    expect((await ask(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).head).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect((await ask(head('GET /v1/account HTTP/1.1', 'host: x'))).head).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
+  })
+
+  test('a chunked body is read, and one that is refused early does no harm', async () => {
+    const chunked = (path: string, body: string) => [
+      head(`POST ${path} HTTP/1.1`, 'host: x', auth(), 'content-type: application/json', 'transfer-encoding: chunked'),
+      `${body.length.toString(16)}${CRLF}${body}${CRLF}0${CRLF}${CRLF}`,
+    ]
+    expect((await ask(...chunked('/v1/boards', '{"name":"x"}'))).status).toBe(201)
+    expect((await ask(...chunked('/v1/nowhere', 'x'.repeat(5000)))).status).toBe(404)
+    expect((await ask(...chunked('/v1/boards', ' '.repeat(300_000)))).status).toBe(413)
+    expect((await ask(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).status).toBe(200)
+  })
+
+  test('a body that never ends is refused when it is too large, and the connection closed', async () => {
+    const reply = await new Promise<string>((resolve) => {
+      const socket = connect(listener.port, '127.0.0.1')
+      let received = ''
+      let sending = true
+      const send = (): void => {
+        while (sending && socket.write('x'.repeat(16_384)));
+      }
+      socket.on('drain', send)
+      socket.on('error', () => (sending = false))
+      socket.on('data', (data) => (received += data.toString()))
+      socket.on('close', () => resolve(received))
+      socket.write(
+        [`POST /v1/boards HTTP/1.1`, 'host: x', auth(), 'content-type: application/json', 'content-length: 99999999999', '', ''].join(CRLF),
+        send,
+      )
+    })
+    expect(firstReply(reply).body.error.code).toBe('payload_too_large')
+  })
+
+  test('a client that goes away in the middle of a body harms nobody', async () => {
+    await new Promise<void>((resolve) => {
+      const socket = connect(listener.port, '127.0.0.1', () => {
+        socket.write(
+          [`POST /v1/boards HTTP/1.1`, 'host: x', auth(), 'content-type: application/json', 'content-length: 50', '', '{"na'].join(CRLF),
+        )
+        setImmediate(() => socket.destroy())
+      })
+      socket.on('close', () => resolve())
+    })
+    expect((await ask(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).status).toBe(200)
+  })
+})
+
+test('stopping lets requests in flight end, and takes no more', async () => {
+  let release: () => void = () => undefined
+  let arrived: () => void = () => undefined
+  const gate = new Promise<void>((resolve) => (release = resolve))
+  const inFlight = new Promise<void>((resolve) => (arrived = resolve))
+  const slow = operations.map((row) =>
+    row.id === 'account.read' ? { ...row, load: async () => (arrived(), gate.then(() => ({}))) } : row,
+  ) as Operation[]
+  const service = await Service.start(drivers[0]!, { operations: slow })
+  const person = await service.person(await service.workspace())
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  const answer = exchange(listener.port, head('GET /v1/account HTTP/1.1', 'host: x', `authorization: Bearer ${person.read}`))
+  await inFlight
+  const closed = listener.close()
+  await expect(fetch(`${listener.url}/v1/account`)).rejects.toThrow()
+  release()
+  expect(firstReply(await answer).status).toBe(200)
+  await closed
+  await service.stop()
+})
+
+test('a busy port is said, not evaded', async () => {
+  const service = await Service.start(drivers[0]!)
+  const first = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  await expect(startListener(service.app.h3, { port: first.port, host: '127.0.0.1' })).rejects.toThrow('the port is taken')
+  await expect(startListener(service.app.h3, { port: 6000, host: '127.0.0.1' })).rejects.toThrow('unsafe')
+  await first.close()
+  await service.stop()
+})

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { startProcess } from '../support/process.ts'
+
+const run = promisify(execFile)
+const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } })
+
+describe('started as people start it', () => {
+  test('it says where it is, who there is, and a line that works when pasted', async () => {
+    const service = startProcess()
+    const text = await service.until('curl ')
+    expect(text).toMatch(/Lanekeeper is at http:\/\/127\.0\.0\.1:\d+\/v1/)
+    expect(text).toMatch(/policy proved: \d+ cells of 45 \(action, subject\) pairs in \d+ ms/)
+    expect(text).toMatch(/Acme +Olivia Stone +owner +kanban:read +lk_pat_\w+/)
+    const { stdout } = await run('sh', ['-c', /^ *(curl .*)$/m.exec(text)![1]!])
+    expect(JSON.parse(stdout)).toMatchObject({
+      data: { display_name: 'Olivia Stone', role: 'owner', workspace: { name: 'Acme' }, scopes: ['kanban:read'] },
+    })
+    expect(await service.stop()).toBe(0)
+  })
+
+  test('with --json it prints one line that says all of it, and its tokens do what it says', async () => {
+    const service = startProcess(['--json'])
+    const text = await service.until('\n')
+    expect(text.trimEnd().split('\n')).toHaveLength(1)
+    const world = JSON.parse(text)
+    expect(world.workspaces.map(({ name }: any) => name)).toEqual(['Acme', 'Globex'])
+    expect(world.tokens).toHaveLength(24)
+    expect(Object.keys(world.tokens[0])).toEqual(['user_id', 'display_name', 'role', 'workspace_id', 'scopes', 'state', 'token'])
+    for (const token of world.tokens) {
+      const response = await get(`${world.url}/v1/account`, token.token)
+      expect([token.display_name, response.status]).toEqual([token.display_name, token.state === 'left' ? 401 : 200])
+      if (token.state === 'active')
+        expect(((await response.json()) as any).data).toMatchObject({
+          user_id: token.user_id,
+          role: token.role,
+          workspace: { id: token.workspace_id },
+        })
+    }
+    for (const board of world.boards) {
+      expect(Object.keys(board).toSorted()).toEqual(['creator_id', 'id', 'member_ids', 'name', 'visibility', 'workspace_id'])
+      for (const { user_id, token, workspace_id, state } of world.tokens) {
+        if (state === 'left') continue
+        const visible =
+          workspace_id === board.workspace_id &&
+          (board.visibility === 'workspace' || board.creator_id === user_id || board.member_ids.includes(user_id))
+        expect((await get(`${world.url}/v1/boards/${board.id}`, token)).status).toBe(visible ? 200 : 404)
+      }
+    }
+    await service.stop('SIGINT')
+    for (const { token } of world.tokens) expect(service.stderr()).not.toContain(token)
+    for (const line of service.stderr().trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
+  })
+
+  test('each start mints other tokens', async () => {
+    const tokens = await Promise.all(
+      [startProcess(['--json']), startProcess(['--json'])].map(async (service) => {
+        const world = JSON.parse(await service.until('\n'))
+        await service.stop()
+        return world.tokens[0].token
+      }),
+    )
+    expect(tokens[0]).not.toBe(tokens[1])
+  })
+
+  test('one person of the demo is on no private board, and boards of both kinds have different creators', async () => {
+    const service = startProcess(['--json'])
+    const { boards, tokens } = JSON.parse(await service.until('\n'))
+    await service.stop()
+    const onPrivate = new Set(
+      boards
+        .filter(({ visibility }: any) => visibility === 'private')
+        .flatMap(({ creator_id, member_ids }: any) => [creator_id, ...member_ids]),
+    )
+    expect(tokens.some(({ user_id, state }: any) => state === 'active' && !onPrivate.has(user_id))).toBe(true)
+    for (const kind of ['workspace', 'private'])
+      expect(
+        new Set(boards.filter(({ visibility }: any) => visibility === kind).map(({ creator_id }: any) => creator_id)).size,
+      ).toBeGreaterThan(1)
+  })
+
+  test.each([
+    [['--nonsense'], {}, /--nonsense/],
+    [[], { PORT: 'many' }, /port: "many"/],
+    [[], { PORT: '70000' }, /port: "70000"/],
+    [['--port', '6000'], {}, /unsafe/],
+    [[], { HOST: 'a b' }, /host: "a b"/],
+    [[], { LANEKEEPER_LEGACY_PREFIXES: 'ok,NOT OK' }, /"NOT OK"/],
+    [[], { LANEKEEPER_LOG: 'loud' }, /"loud"/],
+  ])('what cannot be used is said in one line: %j %j', async (args, env, message) => {
+    const service = startProcess(args, env)
+    const code = await new Promise((resolve) => service.child.on('close', resolve))
+    expect(code).toBe(2)
+    expect(service.stderr()).toMatch(message)
+    expect(service.stderr().trimEnd().split('\n')).toHaveLength(1)
+  })
+})

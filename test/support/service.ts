@@ -1,0 +1,126 @@
+import { createApp, type App } from '../../src/app.ts'
+import type { Trace } from '../../src/http/services.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import type { Membership, Role } from '../../src/model/workspace.ts'
+import type { Operation } from '../../src/operations/operation.ts'
+import { addMember } from '../../src/operator/memberships.ts'
+import type { Tools } from '../../src/operator/tools.ts'
+import { addUser } from '../../src/operator/users.ts'
+import { createWorkspace } from '../../src/operator/workspaces.ts'
+import { keys } from '../../src/store/keys.ts'
+import { transact } from '../../src/store/transact.ts'
+import type { Transaction } from '../../src/store/transaction.ts'
+import { issueToken } from '../../src/tokens/issue.ts'
+import { CountingStore } from './counting-store.ts'
+import type { Driver } from './drivers.ts'
+import { quiet } from './log.ts'
+
+/** An answer, read whole. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** the body as JSON; {} where there is none */
+  readonly body: any
+}
+
+/** A person in one workspace, with tokens by scope. */
+export interface Person {
+  readonly id: string
+  readonly workspaceId: string
+  readonly name: string
+  readonly none: string
+  readonly read: string
+  readonly write: string
+  readonly admin: string
+}
+
+/** A service over one store, with a clock that stands until it is set. */
+export class Service {
+  readonly app: App
+  readonly store: CountingStore
+  readonly tools: Tools
+  readonly traces: Trace[] = []
+  now = Date.parse('2026-11-20T12:00:00.000Z')
+
+  private constructor(store: CountingStore, options: { operations?: readonly Operation[]; legacyPrefixes?: readonly string[] }) {
+    this.store = store
+    const clock = () => this.now
+    this.tools = { store, clock, random: systemRandom }
+    this.app = createApp({ store, log: quiet, clock, observe: (trace) => this.traces.push(trace), ...options })
+  }
+
+  static async start(
+    driver: Driver,
+    options: { operations?: readonly Operation[]; legacyPrefixes?: readonly string[] } = {},
+  ): Promise<Service> {
+    return new Service(new CountingStore(await driver.open()), options)
+  }
+
+  async stop(): Promise<void> {
+    await this.app.services.usage.settled()
+    await this.store.close()
+  }
+
+  async workspace(name = 'Acme'): Promise<string> {
+    return (await createWorkspace(this.tools, name)).id
+  }
+
+  async person(workspaceId: string, role: Role = 'member', name = `A ${role}`): Promise<Person> {
+    const user = await addUser(this.tools, { display_name: name })
+    await addMember(this.tools, workspaceId, user, role)
+    const tokens = { none: '', read: '', write: '', admin: '' }
+    for (const scope of ['none', 'read', 'write', 'admin'] as const)
+      tokens[scope] = await this.token(workspaceId, user.id, scope === 'none' ? ['other:read'] : [`kanban:${scope}`])
+    return { id: user.id, workspaceId, name, ...tokens }
+  }
+
+  async token(workspaceId: string, userId: string, scopes: readonly string[], lifetime?: number): Promise<string> {
+    const request = { userId, name: 'test', scopes, ...(lifetime === undefined ? {} : { lifetime }) }
+    return (await this.write(workspaceId, (tx) => issueToken(tx, request, this.tools.clock, this.tools.random))).plaintext
+  }
+
+  /** Writes behind the API's back: for states that it would not let come about. */
+  write<T>(workspaceId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return transact(this.store, workspaceId, this.tools.random, work)
+  }
+
+  /** Ends a membership and nothing with it: so what a token is worth is seen apart from its revocation. */
+  async leaveOnly(workspaceId: string, userId: string): Promise<void> {
+    await this.write(workspaceId, async (tx) => {
+      const membership = (await tx.get(keys.membership(userId))) as Membership
+      tx.put(keys.membership(userId), { ...membership, ended_at: '2026-01-01T00:00:00.000Z' })
+    })
+  }
+
+  /** Sends a request below /v1. A body that is no string is sent as JSON. */
+  async send(token: string | null, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
+    const all = new Headers(headers)
+    if (token !== null && !all.has('authorization')) all.set('authorization', `Bearer ${token}`)
+    if (body !== undefined && !all.has('content-type')) all.set('content-type', 'application/json')
+    const response = await this.app.fetch(
+      new Request(`http://localhost/v1${path}`, {
+        method,
+        headers: all,
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+    )
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, body: text === '' ? {} : parse(text) }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
+}
+
+/** What two answers have in common when nothing tells them apart: all but the request's own id. */
+export function bytes({ status, headers, text }: Reply): string {
+  const id = headers.get('x-request-id') ?? 'no id'
+  const shown = [...headers].filter(([name]) => name !== 'date').map(([name, value]) => `${name}: ${value}`)
+  return [String(status), ...shown, text].join('\n').replaceAll(id, '<id>')
+}
