@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { H3, type H3Event } from 'h3'
 import type { Logger } from 'pino'
+import memoryDriver from 'unstorage/drivers/memory'
 import { failure } from './http/envelope.ts'
 import { toFailure } from './http/faults.ts'
 import { answer } from './http/pipeline.ts'
@@ -9,12 +10,14 @@ import { createRouteTable } from './http/routes.ts'
 import type { Services, Trace } from './http/services.ts'
 import { Failure } from './model/failure.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
+import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
 import { compareFacts } from './operations/facts.ts'
 import type { Operation } from './operations/operation.ts'
 import { operations } from './operations/table.ts'
 import { loadEngine, type Engine } from './policy/engine.ts'
 import { prove, type Proof } from './policy/prove.ts'
+import { createBlobs, type Blobs } from './store/blobs.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './tokens/usage.ts'
 
@@ -22,6 +25,10 @@ import { UsageRecorder } from './tokens/usage.ts'
 export interface AppOptions {
   readonly store: Store
   readonly log: Logger
+  /** where the bytes of files are; default: in memory */
+  readonly blobs?: Blobs
+  /** bytes of an upload, at most; default: 25 MiB */
+  readonly uploadBytes?: number
   /** default: the tables in `policies/` */
   readonly engine?: Engine
   /** default: the operations table */
@@ -74,6 +81,8 @@ export function createApp(options: AppOptions): App {
     store,
     route: createRouteTable(rows),
     legacyPrefixes: options.legacyPrefixes ?? [],
+    blobs: options.blobs ?? createBlobs(memoryDriver()),
+    uploadBytes: options.uploadBytes ?? limits.uploadBytes,
     usage: new UsageRecorder(store, clock, random),
     clock,
     random,

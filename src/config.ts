@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { limits } from './model/limits.ts'
 
 /** How the service is started. */
 export interface Config {
@@ -8,6 +9,8 @@ export interface Config {
   readonly json: boolean
   readonly legacyPrefixes: readonly string[]
   readonly logLevel: string
+  /** bytes of an upload, at most */
+  readonly uploadBytes: number
 }
 
 /** A setting that cannot be used. Its message says which, and what it takes. */
@@ -37,7 +40,10 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       throw new ConfigError(`LANEKEEPER_LEGACY_PREFIXES: "${prefix}" is no prefix, which is 1 to 20 lower-case letters and digits`)
   const logLevel = env['LANEKEEPER_LOG'] ?? 'info'
   if (!LEVELS.includes(logLevel)) throw new ConfigError(`LANEKEEPER_LOG: "${logLevel}" is none of ${LEVELS.join(', ')}`)
-  return { host, port, json: values.json ?? false, legacyPrefixes, logLevel }
+  const uploadBytes = Number(env['LANEKEEPER_UPLOAD_BYTES'] ?? limits.uploadBytes)
+  if (!Number.isSafeInteger(uploadBytes) || uploadBytes < 1)
+    throw new ConfigError(`LANEKEEPER_UPLOAD_BYTES: "${env['LANEKEEPER_UPLOAD_BYTES']}" is no number of bytes`)
+  return { host, port, json: values.json ?? false, legacyPrefixes, logLevel, uploadBytes }
 }
 
 function parse(args: readonly string[]) {

@@ -6,6 +6,7 @@ import { addUser } from '../operator/users.ts'
 import { createWorkspace } from '../operator/workspaces.ts'
 import { transact } from '../store/transact.ts'
 import { issueToken } from '../tokens/issue.ts'
+import { seedBoard, type Send } from './boards.ts'
 import type { World } from './world.ts'
 
 /** What a person needs to know of the demo world to use it. Plaintext tokens are here and nowhere else. */
@@ -56,7 +57,20 @@ export async function seedDemo(tools: Tools, fetch: Fetch, world: World): Promis
       seeded.set(person.key, { user, token: tokens.at(-1)!.token })
       if (person.left) await endMembership(tools, workspace.id, user.id)
     }
-    for (const board of boards) demo.boards.push({ workspace_id: workspace.id, ...(await seedBoard(fetch, seeded, board)) })
+    const idOf = (key: string) => seeded.get(key)!.user.id
+    const send: Send = (key, method, path, body) => call(fetch, seeded.get(key)!.token, method, path, body)
+    for (const board of boards) {
+      const { name: boardName, visibility, creator, members } = board
+      const id = await seedBoard(send, idOf, board, tools.clock())
+      demo.boards.push({
+        id,
+        name: boardName,
+        workspace_id: workspace.id,
+        visibility,
+        creator_id: idOf(creator),
+        member_ids: members.map(idOf),
+      })
+    }
   }
   return demo
 }
@@ -87,25 +101,15 @@ async function issueTokens(
   return tokens
 }
 
-async function seedBoard(
-  fetch: Fetch,
-  seeded: ReadonlyMap<string, { user: User; token: string }>,
-  board: World['workspaces'][number]['boards'][number],
-): Promise<Omit<DemoBoard, 'workspace_id'>> {
-  const creator = seeded.get(board.creator)!
-  const { name, description, cover_color, visibility, members } = board
-  const { id } = await call(fetch, creator.token, 'POST', '/boards', { name, description, cover_color })
-  const memberIds = members.map((key) => seeded.get(key)!.user.id)
-  for (const userId of memberIds) await call(fetch, creator.token, 'PUT', `/boards/${id}/members/${userId}`)
-  if (visibility === 'private') await call(fetch, creator.token, 'PUT', `/boards/${id}/visibility`, { visibility })
-  return { id, name, visibility, creator_id: creator.user.id, member_ids: memberIds }
-}
-
 async function call(fetch: Fetch, token: string, method: string, path: string, body?: unknown): Promise<{ id: string }> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const response = await fetch(
-    new Request(`http://demo/v1${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
-  )
-  if (!response.ok) throw new Error(`the demo world cannot be made: ${method} ${path} answered ${response.status}`)
+  const headers = new Headers({ authorization: `Bearer ${token}` })
+  const init: RequestInit = { method, headers }
+  if (body instanceof FormData) init.body = body
+  else if (body !== undefined) {
+    headers.set('content-type', 'application/json')
+    init.body = JSON.stringify(body)
+  }
+  const response = await fetch(new Request(`http://demo/v1${path}`, init))
+  if (!response.ok) throw new Error(`the demo world cannot be made: ${method} ${path} answered ${response.status} ${await response.text()}`)
   return ((await response.json()) as { data: { id: string } }).data
 }

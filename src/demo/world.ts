@@ -5,6 +5,32 @@ import { visibilities } from '../model/board.ts'
 import { roles } from '../model/workspace.ts'
 
 const person = z.strictObject({ key: z.string(), name: z.string(), role: z.enum(roles), left: z.boolean().default(false) })
+const card = z.strictObject({
+  in: z.string(),
+  title: z.string(),
+  description: z.string().optional(),
+  labels: z.array(z.string()).default([]),
+  assignees: z.array(z.string()).default([]),
+  /** days from the start */
+  due: z.number().optional(),
+  done: z.boolean().default(false),
+  archived: z.boolean().default(false),
+  subtasks: z.array(z.strictObject({ title: z.string(), done: z.boolean().default(false) })).default([]),
+  comments: z.array(z.strictObject({ by: z.string(), body: z.string() })).default([]),
+  attachments: z
+    .array(
+      z.strictObject({
+        by: z.string(),
+        name: z.string(),
+        type: z.string(),
+        text: z.string(),
+        visibility: z.enum(visibilities).default('private'),
+      }),
+    )
+    .default([]),
+  /** the name of an attachment */
+  cover: z.string().optional(),
+})
 const board = z.strictObject({
   name: z.string(),
   description: z.string(),
@@ -12,6 +38,11 @@ const board = z.strictObject({
   creator: z.string(),
   visibility: z.enum(visibilities).default('workspace'),
   members: z.array(z.string()).default([]),
+  columns: z.array(z.string()),
+  archived_columns: z.array(z.string()).default([]),
+  /** name → color */
+  labels: z.record(z.string(), z.string()).default({}),
+  cards: z.array(card),
 })
 const world = z.strictObject({
   workspaces: z.array(z.strictObject({ key: z.string(), name: z.string(), people: z.array(person), boards: z.array(board) })),
@@ -19,6 +50,8 @@ const world = z.strictObject({
 
 /** The demo world as `fixtures/world.yaml` tells it. */
 export type World = z.infer<typeof world>
+export type WorldBoard = z.infer<typeof board>
+export type WorldCard = z.infer<typeof card>
 
 /** Reads the demo world that ships with the service. */
 export function readWorld(): World {

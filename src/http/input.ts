@@ -4,12 +4,16 @@ import { Failure } from '../model/failure.ts'
 import { limits } from '../model/limits.ts'
 import type { Operation } from '../operations/operation.ts'
 import { readBody } from './body.ts'
+import { invalid, type Issue } from './issues.ts'
 import { parseJson } from './json.ts'
+import { checkAnnounced, isUpload } from './upload.ts'
 
 /** What a request says, in the shapes that its operation states. */
 export interface Input {
   readonly query: unknown
   readonly body: unknown
+  /** whether a file comes along, whose bytes nobody has read yet */
+  readonly upload: boolean
 }
 
 const nothing = z.strictObject({})
@@ -18,30 +22,18 @@ const nothing = z.strictObject({})
  * Reads query and body against the operation's row. Whatever the row does not know is refused.
  * @throws {Failure} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
  */
-export async function readInput(request: ServerRequest, search: string, operation: Operation): Promise<Input> {
+export async function readInput(request: ServerRequest, search: string, operation: Operation, uploadBytes: number): Promise<Input> {
+  const upload = operation.takesUpload && isUpload(request.headers)
+  if (upload) checkAnnounced(request.headers, uploadBytes)
   const body =
-    operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readJson(request, operation.body !== undefined)
+    upload || operation.method === 'GET' || operation.method === 'DELETE'
+      ? undefined
+      : await readJson(request, operation.body !== undefined)
   const issues: Issue[] = []
   const query = check(operation.query, readQuery(search, issues), 'query', issues)
   const checked = body === undefined ? undefined : check(operation.body ?? nothing, body, 'body', issues)
   if (issues.length > 0) throw invalid(issues)
-  return { query, body: checked }
-}
-
-/** One thing that does not fit. */
-interface Issue {
-  readonly in: 'query' | 'body'
-  readonly path: string
-  readonly message: string
-}
-
-function invalid(issues: readonly Issue[]): Failure {
-  const [first] = issues
-  const where = first!.path === '' ? `the ${first!.in}` : `"${first!.path}"`
-  return new Failure('validation_failed', {
-    message: `The request does not fit what this operation takes: ${where} ${first!.message}.`,
-    members: { issues },
-  })
+  return { query, body: checked, upload }
 }
 
 function check(schema: z.ZodType, value: unknown, place: Issue['in'], issues: Issue[]): unknown {

@@ -3,6 +3,7 @@ import type { FailureCode } from '../model/failure.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
+import type { Blobs } from '../store/blobs.ts'
 import type { Store } from '../store/port.ts'
 import type { UsageRecorder } from '../tokens/usage.ts'
 import type { Route } from './routes.ts'
@@ -14,6 +15,9 @@ export interface Services {
   readonly route: (method: string, path: string) => Route
   /** prefixes of tokens issued before a rename, without `_pat_` (spec §5) */
   readonly legacyPrefixes: readonly string[]
+  readonly blobs: Blobs
+  /** bytes of an upload, at most */
+  readonly uploadBytes: number
   readonly usage: UsageRecorder
   readonly clock: Clock
   readonly random: RandomSource

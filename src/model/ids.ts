@@ -13,6 +13,8 @@ export const idPrefixes = {
   comment: 'cmt',
   attachment: 'att',
   file: 'fil',
+  blob: 'blb',
+  trash: 'trs',
 } as const
 
 /** What an id can be the id of. */

@@ -1,18 +1,39 @@
 /**
  * Every limit of the service, in one place. Lengths count UTF-16 code units, as JSON and JavaScript do.
- * What the input alone tells is answered 422; what depends on what is stored, 409.
+ * What the input alone tells is answered 422 (413 where it is bytes); what depends on what is stored, 409.
  */
 export const limits = {
   /** bytes of a JSON body */
-  jsonBytes: 256 * 1024,
+  jsonBytes: 512 * 1024,
   /** levels of nesting in a JSON body */
   jsonDepth: 16,
+  /** bytes of an upload, unless it is configured */
+  uploadBytes: 25 * 1024 * 1024,
   /** items of a page */
   pageSize: { default: 50, max: 100 },
   /** characters of a bearer token, before anything else is looked at */
   tokenLength: 255,
+
   workspaceName: 100,
   displayName: 100,
   boardName: 200,
   boardDescription: 10_000,
+  columnName: 200,
+  cardTitle: 500,
+  cardDescription: 50_000,
+  labelName: 100,
+  subtaskTitle: 500,
+  commentBody: 20_000,
+  fileName: 255,
+  searchText: 200,
+
+  membersPerBoard: 500,
+  columnsPerBoard: 200,
+  cardsPerBoard: 5_000,
+  labelsPerBoard: 200,
+  assigneesPerCard: 20,
+  labelsPerCard: 30,
+  subtasksPerCard: 200,
+  commentsPerCard: 5_000,
+  attachmentsPerCard: 100,
 } as const

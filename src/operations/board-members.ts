@@ -2,13 +2,18 @@ import { z } from 'zod'
 import { boardMemberEntry, type BoardMember } from '../model/board.ts'
 import { conflict, notFound } from '../model/failure.ts'
 import { isId } from '../model/ids.ts'
+import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import type { Membership } from '../model/workspace.ts'
-import { indexes, keys, lastWord } from '../store/keys.ts'
+import { indexes, lastWord } from '../store/indexes.ts'
+import { keys } from '../store/keys.ts'
+import { unassignWhoLost } from './consequences.ts'
 import { loadBoard } from './loading.ts'
 import { deleted, operation } from './operation.ts'
 import { listAnswer, pageQuery } from './paging.ts'
+import { requireRoom } from './room.ts'
 
+const FULL = `A board has at most ${limits.membersPerBoard} explicit members.`
 // Before every entry: the creator comes first, and has none.
 const CREATOR_POSITION = '0'
 
@@ -48,6 +53,7 @@ export const boardMemberOperations = [
     needs: ['add', 'BoardMember'],
     row: 'P6',
     data: boardMemberEntry,
+    conflicts: [FULL],
     async load({ tx, caller, params }) {
       const userId = params['user_id']!
       const loaded = await loadBoard(tx, caller, params['board_id']!)
@@ -65,6 +71,7 @@ export const boardMemberOperations = [
         board_created_at: board.created_at,
         added_at: timestamp(clock),
       }
+      if (user.boardMember === undefined) await requireRoom(tx, indexes.boardMembers(board.id), limits.membersPerBoard, FULL)
       if (user.boardMember === undefined) tx.put(keys.boardMember(board.id, membership.user_id), entry)
       return { data: toEntry(membership, false, entry.added_at) }
     },
@@ -87,9 +94,10 @@ export const boardMemberOperations = [
       if (entry === undefined && userId !== loaded.board.creator_id) throw notFound()
       return { ...loaded, removed: userId }
     },
-    async run({ tx }, { board, removed }) {
+    async run(request, { board, removed }) {
       if (removed === board.creator_id) throw conflict('The creator of a board cannot be removed from it.')
-      tx.remove(keys.boardMember(board.id, removed))
+      request.tx.remove(keys.boardMember(board.id, removed))
+      await unassignWhoLost(request, board)
       return { data: { id: removed, deleted: true } }
     },
   }),

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { board, boardCreate, boardUpdate, boardVisibility, type Board } from '../model/board.ts'
 import { newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
-import { indexes, keys, lastWord } from '../store/keys.ts'
+import { indexes, lastWord } from '../store/indexes.ts'
+import { keys } from '../store/keys.ts'
+import { discard, unassignWhoLost } from './consequences.ts'
+import { boardCounts, withCounts } from './counts.ts'
 import { loadBoard } from './loading.ts'
 import { deleted, listing, operation } from './operation.ts'
 import { pageQuery } from './paging.ts'
@@ -62,8 +65,7 @@ export const boardOperations = [
         updated_at: now,
       }
       const key = keys.board(created.id)
-      await tx.get(key)
-      tx.put(key, created)
+      await tx.create(key, created)
       return { data: created, location: `/boards/${created.id}`, entity: key }
     },
   }),
@@ -72,13 +74,14 @@ export const boardOperations = [
     id: 'boards.read',
     method: 'GET',
     path: '/boards/{board_id}',
-    summary: 'Reads a board.',
+    summary: 'Reads a board; ?include=counts tells how many columns, cards and labels it has.',
     needs: ['read', 'Board'],
     row: 'P2',
-    data: board,
+    query: z.strictObject(withCounts.query),
+    data: board.extend(boardCounts.shape),
     entity,
     load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
-    run: async (_request, loaded) => ({ data: loaded.board }),
+    run: ({ tx, query }, loaded) => withCounts.answer(tx, query, loaded.board, boardCounts.of(loaded.board)),
   }),
 
   operation({
@@ -111,10 +114,12 @@ export const boardOperations = [
     data: board,
     entity,
     load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
-    async run({ tx, body, clock }, loaded) {
+    async run(request, loaded) {
+      const { tx, body, clock } = request
       if (loaded.board.visibility === body.visibility) return { data: loaded.board }
       const changed: Board = { ...loaded.board, visibility: body.visibility, updated_at: timestamp(clock) }
       tx.put(keys.board(changed.id), changed)
+      await unassignWhoLost(request, changed)
       return { data: changed }
     },
   }),
@@ -129,8 +134,9 @@ export const boardOperations = [
     data: deleted,
     entity,
     load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
-    async run({ tx }, loaded) {
-      tx.remove(keys.board(loaded.board.id))
+    async run(request, loaded) {
+      request.tx.remove(keys.board(loaded.board.id))
+      await discard(request, 'board', loaded.board.id)
       return { data: { id: loaded.board.id, deleted: true } }
     },
   }),

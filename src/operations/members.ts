@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { directoryEntry, type Membership } from '../model/workspace.ts'
-import { indexes } from '../store/keys.ts'
+import { indexes } from '../store/indexes.ts'
 import { operation } from './operation.ts'
-import { listAnswer, pageOf, pageQuery } from './paging.ts'
+import { listPage, pageQuery } from './paging.ts'
 
 const toEntry = ({ user_id, role, display_name, avatar_url }: Membership) => ({ user_id, role, display_name, avatar_url })
 
@@ -18,10 +18,6 @@ export const memberOperations = [
     query: z.strictObject(pageQuery('members.list')),
     data: z.array(directoryEntry),
     load: async () => ({}),
-    async run({ tx, query }) {
-      const { entries, values, more } = await pageOf(tx, indexes.members(), query)
-      const items = values.map((value) => toEntry(value!))
-      return listAnswer('members.list', items, entries.at(-1), more)
-    },
+    run: ({ tx, query }) => listPage(tx, 'members.list', indexes.members(), query, toEntry),
   }),
 ]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { FileRecord } from '../model/file.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Key } from '../store/keys.ts'
@@ -15,7 +16,26 @@ export interface Request<Query = unknown, Body = unknown> {
   readonly body: Body
   readonly clock: Clock
   readonly random: RandomSource
+  /** whether a definition of the policy holds in a situation, which may be one that a change would bring about */
+  readonly holds: (definition: string, situation: Situation) => boolean
+  /** receives the file that comes along; undefined where none does. Called again, it answers the same */
+  readonly receive: (() => Promise<Upload>) | undefined
 }
+
+/** A file that came along, its bytes already kept. */
+export interface Upload {
+  readonly blobId: string
+  /** the note that its bytes may be left behind: whoever makes them a file removes it */
+  readonly trashId: string
+  readonly name: string
+  readonly contentType: string
+  readonly size: number
+  readonly sha256: string
+  readonly visibility: 'workspace' | 'private'
+}
+
+/** As much of a request as finding what its path names takes. */
+export type Addressed = Pick<Request, 'tx' | 'caller' | 'params'>
 
 /** What an operation answers. */
 export interface Answer {
@@ -24,8 +44,10 @@ export interface Answer {
   readonly nextCursor?: string | null
   /** of a created resource: its path below /v1 */
   readonly location?: string
-  /** of a created resource: the record whose revision is its ETag */
-  readonly entity?: Key<unknown>
+  /** of a created resource: the record whose revision is its ETag; null: this answer has none */
+  readonly entity?: Key<unknown> | null
+  /** a file whose bytes are the answer, in the place of any data */
+  readonly download?: FileRecord
 }
 
 /** One thing that a list might show, and what decides whether this caller may see it. */
@@ -58,6 +80,8 @@ interface Common<Query, Body> {
   readonly fields?: (body: Body) => readonly string[]
   /** the record whose revision is the ETag of what the path names */
   readonly entity?: (params: Readonly<Record<string, string>>) => Key<unknown>
+  /** whether the body may be a file (multipart/form-data) too */
+  readonly takesUpload: boolean
   /** in which states it answers 409, a sentence each */
   readonly conflicts: readonly string[]
 }
@@ -87,11 +111,11 @@ interface Each<Query, Body> extends Common<Query, Body> {
 /** One row of the operations table: all there is to know of an operation. */
 export type Operation = Single<any, any, any> | Each<any, any>
 
-type Defaults = 'kind' | 'query' | 'body' | 'status' | 'conflicts'
+type Defaults = 'kind' | 'query' | 'body' | 'status' | 'takesUpload' | 'conflicts'
 type Given<Row extends Common<any, any>> = Omit<Row, Defaults> & Partial<Pick<Row, Exclude<Defaults, 'kind'>>>
 
 const nothing = z.strictObject({})
-const defaults = { query: nothing, body: undefined, status: 200, conflicts: [] } as const
+const defaults = { query: nothing, body: undefined, status: 200, takesUpload: false, conflicts: [] } as const
 
 /** A row that is decided once. */
 export function operation<Loaded extends Situation, Query = Record<string, never>, Body = undefined>(

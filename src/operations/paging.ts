@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../model/limits.ts'
-import type { Index } from '../store/keys.ts'
-import type { Page, Transaction } from '../store/transaction.ts'
+import type { Index } from '../store/indexes.ts'
+import type { Transaction } from '../store/transaction.ts'
 import type { Answer } from './operation.ts'
 
 /** The query of a list: how many items, and after which. */
@@ -40,14 +40,20 @@ function decodeCursor(list: string, cursor: string): string | undefined {
   return genuine ? position : undefined
 }
 
-/** Reads one page of an index. */
-export async function pageOf<T>(
+/**
+ * Reads one page of an index, as it is answered.
+ * @param shape makes the item of a record; default: the record itself
+ */
+export async function listPage<T>(
   tx: Transaction,
+  list: string,
   index: Index<T>,
   { limit: size, cursor }: PageQuery,
-): Promise<Page<T> & { more: boolean }> {
+  shape: (value: T) => unknown = (value) => value,
+): Promise<Answer> {
   const { entries, values } = await tx.range(index, { after: cursor, limit: size + 1 })
-  return { entries: entries.slice(0, size), values: values.slice(0, size), more: entries.length > size }
+  const items = values.slice(0, size).flatMap((value) => (value === undefined ? [] : [shape(value)]))
+  return listAnswer(list, items, entries.at(Math.min(size, entries.length) - 1), entries.length > size)
 }
 
 /** A page as it is answered. */

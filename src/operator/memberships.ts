@@ -1,6 +1,8 @@
 import { timestamp } from '../model/time.ts'
 import type { Membership, Role, User } from '../model/workspace.ts'
-import { indexes, keys } from '../store/keys.ts'
+import { unassignEverywhere } from '../operations/consequences.ts'
+import { indexes } from '../store/indexes.ts'
+import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import type { Tools } from './tools.ts'
 
@@ -29,7 +31,7 @@ export async function addMember({ store, clock, random }: Tools, workspaceId: st
 
 /**
  * Ends a membership, and with it, in one commit, that person's tokens in the workspace (for good: coming back
- * revives none) and explicit board memberships.
+ * revives none), explicit board memberships and assignments.
  * @returns false where there was no active membership
  */
 export async function endMembership({ store, clock, random }: Tools, workspaceId: string, userId: string): Promise<boolean> {
@@ -43,6 +45,7 @@ export async function endMembership({ store, clock, random }: Tools, workspaceId
     const { values: boards } = await tx.range(indexes.boardsOf(userId), { limit: ALL })
     const entries = await tx.read(boards.flatMap((board) => (board === undefined ? [] : [keys.boardMember(board.id, userId)])))
     for (const entry of entries) if (entry !== undefined) tx.remove(keys.boardMember(entry.board_id, userId))
+    await unassignEverywhere(tx, userId, clock)
     tx.put(keys.membership(userId), { ...membership, ended_at: now, updated_at: now })
     return true
   })

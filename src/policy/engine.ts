@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { compile } from './compile.ts'
 import { blankRecord, checkFields, decidingRule, derive, factRecord, refuse, type Facts } from './evaluate.ts'
-import { askable, prepare, type Prepared } from './prepare.ts'
+import { askable, prepare, prepareDefinition, type Prepared } from './prepare.ts'
 import { readRules, type Rule } from './rules.ts'
 import { readSource, type SourceFile } from './source.ts'
 import { readVocabulary, type Vocabulary } from './vocabulary.ts'
@@ -47,6 +47,11 @@ export interface Engine {
    * @throws {TypeError} where the pair, a fact, a value or a field is missing or not in the vocabulary
    */
   decide(pair: string, facts: Facts, fields?: readonly string[]): Decision
+  /**
+   * Whether a definition holds: for what follows from a change, where nobody asks for anything.
+   * @throws {TypeError} where it is not in the vocabulary, or a fact is missing or unknown
+   */
+  holds(definition: string, facts: Facts): boolean
 }
 
 /** The three files of a policy. */
@@ -77,6 +82,9 @@ export function createEngine(vocabulary: Vocabulary, scopeRules: readonly Rule[]
   const asks = new Map(
     [...vocabulary.asks.values()].map((ask) => [ask.pair, prepare(ask, vocabulary, scopeRules, permissionRules, scopes)]),
   )
+  const derivations = new Map(
+    [...vocabulary.definitions.values()].map((definition) => [definition.name, prepareDefinition(definition, vocabulary, permissionRules)]),
+  )
   const blank = blankRecord(vocabulary)
   const ladder = [askable(vocabulary.ladder)]
   const known = (pair: string): Prepared => asks.get(pair) ?? refuse(`"${pair}" is no pair of the vocabulary`)
@@ -102,6 +110,11 @@ export function createEngine(vocabulary: Vocabulary, scopeRules: readonly Rule[]
       const hidden = ask.notFoundUnless.find((name) => derived[name] !== true)
       if (hidden !== undefined) return { outcome: 'not_found', pair, fields, facts, derived, rule: undefined, row, reason: `no ${hidden}` }
       return { outcome: 'forbidden', pair, fields, facts, derived, rule: undefined, row, reason: prepared.reason }
+    },
+    holds(definition: string, facts: Facts): boolean {
+      const { facts: wanted, definitions: needed } =
+        derivations.get(definition) ?? refuse(`"${definition}" is no definition of the vocabulary`)
+      return derive(needed, factRecord(blank, definition, wanted, facts), definitions)[definition]!
     },
   })
 }

@@ -1,7 +1,7 @@
 import { recordKey, type Ability } from './compile.ts'
 import { blankRecord, factRecord, type Askable, type Derivable } from './evaluate.ts'
 import type { Rule } from './rules.ts'
-import { DEFINE, type Ask, type Fact, type Vocabulary } from './vocabulary.ts'
+import { DEFINE, type Ask, type Definition, type Fact, type Vocabulary } from './vocabulary.ts'
 
 /** All that can be said of a pair before any request asks about it. */
 export interface Prepared {
@@ -25,11 +25,8 @@ export function prepare(
   scopes: Ability,
 ): Prepared {
   const blank = blankRecord(vocabulary)
-  const facts = ask.of.flatMap((group) => vocabulary.groups.get(group)!.map(askable))
-  const names = closure(ask.notFoundUnless, permissionRules, vocabulary)
-  const definitions = [...vocabulary.definitions.keys()]
-    .filter((name) => names.has(name))
-    .map((name): Derivable => ({ name, key: recordKey(name) }))
+  const facts = factsOf(ask.of, vocabulary)
+  const definitions = inOrder(ask.notFoundUnless, vocabulary, permissionRules)
   const covers = (rule: Rule) => rule.action.includes(ask.action) && rule.subject.includes(ask.subject)
   const candidates = permissionRules.filter(covers)
   const { ladder } = vocabulary
@@ -45,6 +42,25 @@ export function prepare(
     row: candidates[0]?.row ?? 'none',
     reason: candidates.map((rule) => `${rule.id}: ${rule.reason}`).join(' Or '),
   }
+}
+
+/** Prepares a definition that is asked for by itself. */
+export function prepareDefinition(
+  { name, of }: Definition,
+  vocabulary: Vocabulary,
+  rules: readonly Rule[],
+): Pick<Prepared, 'facts' | 'definitions'> {
+  return { facts: factsOf(of, vocabulary), definitions: inOrder([name], vocabulary, rules) }
+}
+
+function factsOf(groups: readonly string[], vocabulary: Vocabulary): Askable[] {
+  return groups.flatMap((group) => vocabulary.groups.get(group)!.map(askable))
+}
+
+/** Definitions with all that they depend on, in the order of their evaluation. */
+function inOrder(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): Derivable[] {
+  const needed = closure(names, rules, vocabulary)
+  return [...vocabulary.definitions.keys()].filter((name) => needed.has(name)).map((name) => ({ name, key: recordKey(name) }))
 }
 
 /** A fact as records need it. */

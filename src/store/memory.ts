@@ -1,6 +1,7 @@
+import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { follow } from './follow.ts'
-import { lastWord } from './keys.ts'
+import { lastWord } from './indexes.ts'
 import type { Change, Expectation, Range, ReadRequest, Snapshot, Store, Stored, Value } from './port.ts'
 import { SortedIndex } from './sorted-index.ts'
 
@@ -8,8 +9,7 @@ import { SortedIndex } from './sorted-index.ts'
  * Records in unstorage's memory driver, indexes beside it. Each read and each commit is one synchronous step,
  * so nothing comes between. Nothing survives the process.
  */
-export function createMemoryStore(): Store {
-  const driver = memoryDriver()
+export function createMemoryStore(driver: Driver = memoryDriver()): Store {
   const indexes = new Map<string, SortedIndex>()
   const recordAt = (partition: string, key: string) => (driver.getItem(`${partition}:${key}`) ?? null) as Stored | null
   const indexAt = (partition: string, name: string) => indexes.get(`${partition}:${name}`)

@@ -1,36 +1,14 @@
 import { randomText, type RandomSource } from '../model/ids.ts'
-import { entriesOf, lastWord, type Index, type Key } from './keys.ts'
+import { indexChanges } from './indexing.ts'
+import type { Page, PageOf, RangeOptions, ValueOf, Wanted } from './reading.ts'
+import { lastWord, type Index } from './indexes.ts'
+import type { Key } from './keys.ts'
 import type { Change, Expectation, Range, Snapshot, Store, Stored, Value } from './port.ts'
 
 /** What was relied on has changed: the unit of work must start again, with all that it decided. */
 export class Conflict extends Error {
   override readonly name = 'Conflict'
 }
-
-/** Which part of an index to read. */
-export interface RangeOptions {
-  readonly after?: string | undefined
-  readonly before?: string | undefined
-  readonly reverse?: boolean
-  readonly limit: number
-  /** a hint may be stale by the time of the commit; anything else that was read may not */
-  readonly hint?: boolean
-}
-
-/** Entries of an index with their records. */
-export interface Page<T> {
-  readonly entries: readonly string[]
-  /** undefined where the record of an entry is gone: what it hung on was deleted, and the sweep has not come yet */
-  readonly values: readonly (T | undefined)[]
-}
-
-/** What to read in one snapshot. */
-export interface Wanted<Keys extends readonly Key<unknown>[], Indexes extends readonly { index: Index<unknown>; options: RangeOptions }[]> {
-  readonly records?: Keys
-  readonly ranges?: Indexes
-}
-type ValueOf<K> = K extends Key<infer T> ? T | undefined : never
-type PageOf<R> = R extends { index: Index<infer T> } ? Page<T> : never
 
 /**
  * A unit of work in one partition. It remembers all that it read, and each further read and the commit hold
@@ -106,13 +84,36 @@ export class Transaction {
   }
 
   /**
-   * How many entries an index has. If the unit of work commits, it had at most `atMost` until then.
-   * @param atMost what the unit of work relies on; it may go on only if the answer is no greater
+   * Makes sure that records that were read as hints are still what they were, all at one moment.
+   * @throws {Conflict} where one is not
+   */
+  async confirm(records: readonly Key<unknown>[]): Promise<void> {
+    const before = records.map((key) => this.#seen.get(key)?.revision)
+    await this.load({ records })
+    if (records.some((key, i) => this.#seen.get(key)?.revision !== before[i])) throw new Conflict()
+  }
+
+  /**
+   * How many entries an index has. Where the answer is at most `atMost`, it is relied on that this stays so
+   * until the commit.
    */
   async count(index: Index<unknown>, atMost: number): Promise<number> {
-    const snapshot = await this.#snapshot([], [], [index.name])
-    this.#room.set(index.name, atMost)
-    return snapshot.counts[0]!
+    const [entries] = await this.counts([index])
+    if (entries! <= atMost) this.#room.set(index.name, atMost)
+    return entries!
+  }
+
+  /** How many entries indexes have, all at one moment. Nothing is relied on. */
+  async counts(of: readonly Index<unknown>[]): Promise<number[]> {
+    return [
+      ...(
+        await this.#snapshot(
+          [],
+          [],
+          of.map(({ name }) => name),
+        )
+      ).counts,
+    ]
   }
 
   /** Writes a record that was read (or found absent) before. */
@@ -120,6 +121,12 @@ export class Transaction {
     this.#assertRead(key)
     this.#remove.delete(key)
     this.#put.set(key, value as Value)
+  }
+
+  /** Writes a record that is new. Its key is made of a new id, so nothing can be there. */
+  async create<T>(key: Key<T>, value: T): Promise<void> {
+    await this.get(key)
+    this.put(key, value)
   }
 
   /** Removes a record that was read before. */
@@ -143,7 +150,13 @@ export class Transaction {
   async commit(): Promise<void> {
     if (this.#put.size === 0 && this.#remove.size === 0) return
     const revision = randomText(this.#random, 20)
-    const change: Change = { revision, expect: this.#expect(), put: this.#put, remove: this.#remove, indexes: this.#indexChanges() }
+    const change: Change = {
+      revision,
+      expect: this.#expect(),
+      put: this.#put,
+      remove: this.#remove,
+      indexes: indexChanges(this.#seen, this.#put, this.#remove),
+    }
     if ((await this.#store.commit(this.partition, change)) === 'conflict') throw new Conflict()
     this.#committed = revision
   }
@@ -173,22 +186,6 @@ export class Transaction {
     if (snapshot === null) throw new Conflict()
     return snapshot
   }
-
-  #indexChanges(): Change['indexes'] {
-    const changes = new Map<string, { add: string[]; remove: string[] }>()
-    const of = (index: string) => changes.get(index) ?? changes.set(index, { add: [], remove: [] }).get(index)!
-    for (const key of [...this.#put.keys(), ...this.#remove]) {
-      const before = new Map(entries(key, this.#seen.get(key)?.value))
-      const after = new Map(entries(key, this.#put.get(key)))
-      for (const [id, [index, entry]] of before) if (!after.has(id)) of(index).remove.push(entry)
-      for (const [id, [index, entry]] of after) if (!before.has(id)) of(index).add.push(entry)
-    }
-    return changes
-  }
-}
-
-function entries(key: string, value: unknown): [id: string, entry: readonly [string, string]][] {
-  return value === undefined ? [] : entriesOf(key, value).map((entry) => [entry.join('\n'), entry])
 }
 
 function toRange(index: Index<unknown>, { after, before, reverse, limit }: RangeOptions): Range {

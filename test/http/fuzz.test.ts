@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import { startListener, type Listener } from '../../src/http/server.ts'
 import { drivers } from '../support/drivers.ts'
-import { effort } from '../support/effort.ts'
+import { runs } from '../support/effort.ts'
 import { Service, type Person } from '../support/service.ts'
 import { exchange, firstReply } from '../support/wire.ts'
 
@@ -75,7 +75,7 @@ describe('whatever comes, there is an answer in the envelope and never a 5xx', (
             request_id: response.headers.get('x-request-id'),
           })
       }),
-      { numRuns: effort(2000) },
+      runs(2000),
     )
   })
 
@@ -100,7 +100,7 @@ describe('whatever comes, there is an answer in the envelope and never a 5xx', (
             expect(answer.error).toMatchObject({ code: expect.any(String), request_id: expect.any(String) })
         },
       ),
-      { numRuns: effort(300) },
+      runs(300),
     )
     expect((await fetch(`${listener.url}/v1/account`, { headers: { authorization: `Bearer ${person.read}` } })).status).toBe(200)
   })

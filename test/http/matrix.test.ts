@@ -33,8 +33,7 @@ async function ask(
   field: string | undefined,
 ): Promise<Reply> {
   const recipe = recipes[operation.id]!
-  const params = { ...stage.params, ...recipe.params?.(stage) }
-  const path = operation.path.replace(/\{(\w+)\}/g, (_all, name: string) => params[name]!)
+  const path = operation.path.replace(/\{(\w+)\}/g, (_all, name: string) => stage.params[name]!)
   const reply = await world.service.send(stage.caller[scope], operation.method, path, recipe.body?.(stage, field))
   for (let cursor = reply.body.page?.next_cursor; recipe.listed !== undefined && cursor;) {
     const next = await world.service.send(stage.caller[scope], operation.method, `${path}?cursor=${cursor}`)

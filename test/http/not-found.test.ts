@@ -1,71 +1,154 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/operations/table.ts'
 import { drivers } from '../support/drivers.ts'
+import { recipes } from '../support/recipes.ts'
 import { bytes, Service, type Person } from '../support/service.ts'
+import { buildWorld, setStage, type Stage, type World } from '../support/stage.ts'
 
-/** A body that each operation takes: what is not there is not found whatever one wants of it. */
-const bodies: Record<string, unknown> = { 'boards.update': { name: 'x' }, 'boards.set_visibility': { visibility: 'private' } }
 const withId = operations.filter(({ path }) => path.includes('{'))
+const ANY = { 'caller.role': 'owner', 'caller.membership': 'active' }
+const OWN_PRIVATE = { ...ANY, 'board.visibility': 'private', 'board.caller': 'creator', 'file.owner': 'caller', 'comment.author': 'caller' }
+const HIDDEN = { ...ANY, 'board.visibility': 'private', 'board.caller': 'none', 'file.owner': 'other', 'file.visibility': 'private' }
+
+/** Members of bodies that name something: which id of a stage they take, and what else the body needs. */
+const named: [operation: string, member: string, param: string, rest: object][] = [
+  ['columns.create', 'before', 'column_id', { name: 'x' }],
+  ['columns.create', 'after', 'column_id', { name: 'x' }],
+  ['columns.move', 'before', 'column_id', {}],
+  ['columns.move', 'after', 'column_id', {}],
+  ['cards.create', 'column_id', 'column_id', { title: 'x' }],
+  ['cards.create', 'before', 'card_id', { title: 'x', column_id: 'own' }],
+  ['cards.create', 'after', 'card_id', { title: 'x', column_id: 'own' }],
+  ['cards.move', 'column_id', 'column_id', {}],
+  ['cards.move', 'before', 'card_id', {}],
+  ['cards.move', 'after', 'card_id', {}],
+  ['subtasks.create', 'before', 'subtask_id', { title: 'x' }],
+  ['subtasks.create', 'after', 'subtask_id', { title: 'x' }],
+  ['subtasks.update', 'before', 'subtask_id', {}],
+  ['subtasks.update', 'after', 'subtask_id', {}],
+  ['attachments.attach', 'file_id', 'file_id', {}],
+  ['cards.set_cover', 'attachment_id', 'attachment_id', {}],
+]
 
 describe.each(drivers)('what may not be seen is not there, on $name', (driver) => {
   let service: Service
-  let caller: Person
-  /** parameter → what is wrong with it → its value */
-  const wrong: Record<string, Record<string, string>> = {}
-  const own: Record<string, string> = {}
+  let world: World
+  let own: Stage
+  /** what is wrong → a stage whose ids are wrong for that reason */
+  const wrong = new Map<string, Readonly<Record<string, string>>>()
+  let stranger: Person
   beforeAll(async () => {
     service = await Service.start(driver)
-    const acme = await service.workspace('Acme')
-    caller = await service.person(acme, 'owner')
-    const colleague = await service.person(acme, 'member')
-    const globex = await service.workspace('Globex')
-    const stranger = await service.person(globex, 'owner')
-    const board = async (person: Person, visibility: string) => {
-      const { body } = await service.send(person.write, 'POST', '/boards', { name: 'A board' })
-      await service.send(person.admin, 'PUT', `/boards/${body.data.id}/visibility`, { visibility })
-      return body.data.id as string
-    }
-    own['board_id'] = await board(caller, 'workspace')
-    own['user_id'] = caller.id
-    wrong['board_id'] = {
-      nonexistent: 'brd_00000000000000000000',
-      'of another workspace': await board(stranger, 'workspace'),
-      'private in another workspace': await board(stranger, 'private'),
-      private: await board(colleague, 'private'),
-      malformed: 'nonsense',
-      'of another kind': caller.id,
-      'in other case': own['board_id'].toUpperCase(),
-      'with a null byte': 'brd_%00',
-      'with a broken escape': '%ZZ',
-      'with an escaped slash': 'brd_%2f..%2f',
-      'very long': 'b'.repeat(2000),
-      'with a name of the prototype': '__proto__',
-    }
-    wrong['user_id'] = {
-      nonexistent: 'usr_00000000000000000000',
-      'of another workspace': stranger.id,
-      malformed: 'nonsense',
-      'of another kind': own['board_id'],
-      'with a broken escape': '%ZZ',
-    }
+    world = await buildWorld(service)
+    own = (await setStage(world, OWN_PRIVATE))!
+    const elsewhere = await buildWorld(service)
+    stranger = elsewhere.other
+    const [foreign, foreignPrivate, hidden] = [
+      (await setStage(elsewhere, OWN_PRIVATE))!,
+      (await setStage(elsewhere, HIDDEN))!,
+      (await setStage(world, HIDDEN))!,
+    ]
+    const nothing = Object.fromEntries(Object.entries(own.params).map(([name, id]) => [name, `${id.slice(0, 4)}00000000000000000000`]))
+    const all = (change: (id: string) => string) => Object.fromEntries(Object.entries(own.params).map(([name, id]) => [name, change(id)]))
+    wrong.set('nonexistent', nothing)
+    wrong.set('of another workspace', { ...foreign.params, user_id: stranger.id })
+    wrong.set('private in another workspace', { ...foreignPrivate.params, user_id: stranger.id })
+    wrong.set('private', { ...hidden.params, user_id: nothing['user_id']! })
+    wrong.set(
+      'malformed',
+      all(() => 'nonsense'),
+    )
+    wrong.set(
+      'of another kind',
+      all((id) => (id === own.params['user_id'] ? own.params['board_id']! : own.params['user_id']!)),
+    )
+    wrong.set(
+      'in other case',
+      all((id) => id.toUpperCase()),
+    )
+    wrong.set(
+      'with a null byte',
+      all(() => 'brd_%00'),
+    )
+    wrong.set(
+      'with a broken escape',
+      all(() => '%ZZ'),
+    )
+    wrong.set(
+      'with an escaped slash',
+      all(() => 'brd_%2f..%2f'),
+    )
+    wrong.set(
+      'very long',
+      all((id) => id.repeat(100)),
+    )
+    wrong.set(
+      'a template of the store',
+      all(() => '%7B0.user_id%7D'),
+    )
+    wrong.set(
+      'a name of the prototype',
+      all(() => '__proto__'),
+    )
   })
   afterAll(() => service.stop())
 
-  test.each(withId.map((row) => [row.id, row] as const))('%s: one answer for every reason', async (id, { method, path }) => {
-    const answers = new Map<string, string[]>()
-    for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
-      for (const [reason, value] of Object.entries(wrong[name!]!)) {
-        const at = path.replace(/\{(\w+)\}/g, (_all, other: string) => (other === name ? value : own[other]!))
-        const reply = await service.send(caller.admin, method, at, bodies[id])
-        const text = bytes(reply)
-        answers.set(text, [...(answers.get(text) ?? []), `${name} ${reason}`])
-      }
-    }
+  const fill = (path: string, params: Readonly<Record<string, string>>) => path.replace(/\{(\w+)\}/g, (_all, name: string) => params[name]!)
+  const group = (answers: Map<string, string[]>, text: string, what: string) => answers.set(text, [...(answers.get(text) ?? []), what])
+  function expectOne(answers: ReadonlyMap<string, string[]>): void {
     expect([...answers.values()]).toHaveLength(1)
     const [answer] = answers.keys()
     expect(answer).toMatch(/^404\n/)
     expect(JSON.parse(answer!.split('\n').at(-1)!)).toEqual({
       error: { code: 'not_found', message: expect.any(String), request_id: '<id>' },
     })
+  }
+
+  test.each(withId.map((row) => [row.id, row] as const))(
+    '%s: one answer whatever is wrong with an id of the path',
+    async (id, { method, path }) => {
+      const answers = new Map<string, string[]>()
+      for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
+        for (const [reason, params] of wrong) {
+          const at = fill(path, { ...own.params, [name!]: params[name!]! })
+          group(answers, bytes(await service.send(own.caller.admin, method, at, recipes[id]!.body?.(own, undefined))), `${name} ${reason}`)
+        }
+      }
+      expectOne(answers)
+    },
+  )
+
+  test.each(named)('%s: one answer whatever is wrong with "%s"', async (id, member, param, rest) => {
+    const { method, path } = operations.find((row) => row.id === id)!
+    const answers = new Map<string, string[]>()
+    const visible = (await setStage(world, {
+      ...ANY,
+      'board.visibility': 'workspace',
+      'board.caller': 'none',
+      'file.owner': 'other',
+      'file.visibility': 'private',
+    }))!
+    for (const [reason, params] of [...wrong, ['of another board that one may see', visible.params] as const]) {
+      const body = { ...('column_id' in rest ? { ...rest, column_id: own.params['column_id'] } : rest), [member]: params[param] }
+      group(answers, bytes(await service.send(own.caller.admin, method, fill(path, own.params), body)), reason)
+    }
+    expectOne(answers)
+  })
+
+  test('a label, and a person, of another board', async () => {
+    const visible = (await setStage(world, { ...ANY, 'board.visibility': 'workspace', 'board.caller': 'creator' }))!
+    const outsider = world.callers.get('member active')!
+    const card = own.params['card_id']
+    for (const path of [`/cards/${card}/labels/${visible.params['label_id']}`, `/cards/${card}/assignees/${outsider.id}`]) {
+      for (const method of ['PUT', 'DELETE']) expect((await service.send(own.caller.admin, method, path)).status).toBe(404)
+    }
+  })
+
+  test.each(['column_id', 'assignee_id', 'label_id'])('a list filtered by a foreign %s is empty', async (filter) => {
+    const param = filter === 'assignee_id' ? 'user_id' : filter
+    for (const [reason, params] of wrong) {
+      const reply = await service.send(own.caller.read, 'GET', `/boards/${own.params['board_id']}/cards?${filter}=${params[param]}`)
+      expect([reason, reply.status, reply.body.data]).toEqual([reason, 200, []])
+    }
   })
 })

@@ -88,9 +88,10 @@ describe('a storage that forgets what was expected', () => {
   const forgetful: Driver = {
     name: 'forgetful',
     async open() {
-      const inner = await drivers[0]!.open()
+      const place = await drivers[0]!.open()
       const forget = (change: Change): Change => ({ ...change, expect: { records: new Map(), indexes: new Map(), room: new Map() } })
-      return { ...inner, commit: (partition, change) => inner.commit(partition, forget(change)) } as Store
+      const store: Store = { ...place.store, commit: (partition, change) => place.store.commit(partition, forget(change)) }
+      return { ...place, store }
     },
   }
   test.each(meanwhile.filter(([, , status]) => status !== 200))('%s in between: it is not noticed', async (_what, act, status) => {

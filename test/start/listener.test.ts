@@ -68,7 +68,7 @@ describe('over a real socket', () => {
     ]
     expect((await ask(...chunked('/v1/boards', '{"name":"x"}'))).status).toBe(201)
     expect((await ask(...chunked('/v1/nowhere', 'x'.repeat(5000)))).status).toBe(404)
-    expect((await ask(...chunked('/v1/boards', ' '.repeat(300_000)))).status).toBe(413)
+    expect((await ask(...chunked('/v1/boards', ' '.repeat(600_000)))).status).toBe(413)
     expect((await ask(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).status).toBe(200)
   })
 

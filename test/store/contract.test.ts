@@ -23,7 +23,7 @@ const changing = (part: {
 describe.each(drivers)('the store port, on $name', (driver) => {
   let store: Store
   beforeEach(async () => {
-    store = await driver.open()
+    store = (await driver.open()).store
   })
   afterEach(() => store.close())
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Key } from '../../src/store/keys.ts'
-import { indexes, keys } from '../../src/store/keys.ts'
+import { indexes } from '../../src/store/indexes.ts'
+import { keys } from '../../src/store/keys.ts'
 import type { Store } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
 import { Conflict, Transaction } from '../../src/store/transaction.ts'
@@ -26,7 +27,7 @@ describe.each(drivers)('a unit of work, on $name', (driver) => {
   const set = (key: Key<{ n: number }>, n: number) =>
     transact(store, 'w1', systemRandom, async (tx) => (await tx.get(key), tx.put(key, { n })))
   beforeEach(async () => {
-    store = await driver.open()
+    store = (await driver.open()).store
     await set(a, 1)
   })
   afterEach(() => store.close())

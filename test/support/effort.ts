@@ -7,3 +7,11 @@ export function effort(runs: number): number {
   if (!Number.isFinite(factor) || factor <= 0) throw new Error('LANEKEEPER_EFFORT is a positive number')
   return Math.max(1, Math.round(runs * factor))
 }
+
+/**
+ * How fast-check runs a property. A failure ends it at once and tells its seed; with LANEKEEPER_SHRINK=1 it is
+ * made small first, which can take long.
+ */
+export function runs(defaultRuns: number): { numRuns: number; endOnFailure: boolean } {
+  return { numRuns: effort(defaultRuns), endOnFailure: process.env['LANEKEEPER_SHRINK'] !== '1' }
+}

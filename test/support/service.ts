@@ -1,18 +1,20 @@
 import { createApp, type App } from '../../src/app.ts'
 import type { Trace } from '../../src/http/services.ts'
+import type { FileRecord } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Membership, Role } from '../../src/model/workspace.ts'
 import type { Operation } from '../../src/operations/operation.ts'
 import { addMember } from '../../src/operator/memberships.ts'
+import type { SweepTools } from '../../src/operator/sweep.ts'
 import type { Tools } from '../../src/operator/tools.ts'
 import { addUser } from '../../src/operator/users.ts'
 import { createWorkspace } from '../../src/operator/workspaces.ts'
-import { keys } from '../../src/store/keys.ts'
+import { keys, type Key } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import { issueToken } from '../../src/tokens/issue.ts'
 import { CountingStore } from './counting-store.ts'
-import type { Driver } from './drivers.ts'
+import type { Driver, Place } from './drivers.ts'
 import { quiet } from './log.ts'
 
 /** An answer, read whole. */
@@ -35,6 +37,13 @@ export interface Person {
   readonly admin: string
 }
 
+/** What a service under test is started with. */
+export interface ServiceOptions {
+  readonly operations?: readonly Operation[]
+  readonly legacyPrefixes?: readonly string[]
+  readonly uploadBytes?: number
+}
+
 /** A service over one store, with a clock that stands until it is set. */
 export class Service {
   readonly app: App
@@ -43,23 +52,45 @@ export class Service {
   readonly traces: Trace[] = []
   now = Date.parse('2026-11-20T12:00:00.000Z')
 
-  private constructor(store: CountingStore, options: { operations?: readonly Operation[]; legacyPrefixes?: readonly string[] }) {
+  readonly #place: Place
+
+  private constructor(place: Place, options: ServiceOptions) {
+    const store = new CountingStore(place.store)
+    this.#place = place
     this.store = store
     const clock = () => this.now
     this.tools = { store, clock, random: systemRandom }
-    this.app = createApp({ store, log: quiet, clock, observe: (trace) => this.traces.push(trace), ...options })
+    this.app = createApp({ store, blobs: place.blobs, log: quiet, clock, observe: (trace) => this.traces.push(trace), ...options })
   }
 
-  static async start(
-    driver: Driver,
-    options: { operations?: readonly Operation[]; legacyPrefixes?: readonly string[] } = {},
-  ): Promise<Service> {
-    return new Service(new CountingStore(await driver.open()), options)
+  static async start(driver: Driver, options: ServiceOptions = {}): Promise<Service> {
+    return new Service(await driver.open(), options)
   }
 
   async stop(): Promise<void> {
     await this.app.services.usage.settled()
     await this.store.close()
+    await this.#place.blobs.close()
+  }
+
+  get sweepTools(): SweepTools {
+    return { ...this.tools, blobs: this.#place.blobs }
+  }
+  recordKeys(partition: string): Promise<string[]> {
+    return this.#place.recordKeys(partition)
+  }
+  /** The ids of all bytes that are kept. */
+  async blobKeys(): Promise<string[]> {
+    return [...new Set((await this.#place.blobKeys()).map((key) => key.split(':')[0]!))].toSorted()
+  }
+  /** The ids of all bytes that files of a workspace need. */
+  async blobKeysInUse(workspaceId: string): Promise<string[]> {
+    const files = (await this.recordKeys(workspaceId)).filter((key) => key.startsWith('file:'))
+    const found = await this.write(workspaceId, (tx) => tx.read(files as Key<FileRecord>[]))
+    return found
+      .filter((file) => file!.size > 0)
+      .map((file) => file!.blob_id)
+      .toSorted()
   }
 
   async workspace(name = 'Acme'): Promise<string> {
@@ -93,18 +124,29 @@ export class Service {
     })
   }
 
+  /** Sends a form, as a file is uploaded. */
+  async upload(token: string, path: string, form: FormData, headers: Record<string, string> = {}): Promise<Reply> {
+    return this.#answer(
+      new Request(`http://localhost/v1${path}`, { method: 'POST', headers: { authorization: `Bearer ${token}`, ...headers }, body: form }),
+    )
+  }
+
   /** Sends a request below /v1. A body that is no string is sent as JSON. */
   async send(token: string | null, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
     const all = new Headers(headers)
     if (token !== null && !all.has('authorization')) all.set('authorization', `Bearer ${token}`)
     if (body !== undefined && !all.has('content-type')) all.set('content-type', 'application/json')
-    const response = await this.app.fetch(
-      new Request(`http://localhost/v1${path}`, {
-        method,
-        headers: all,
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      }),
-    )
+    const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
+    return this.#answer(new Request(`http://localhost/v1${path}`, { method, headers: all, ...content }))
+  }
+
+  /** Sends a request below /v1 and gives the answer as it is. */
+  fetch(token: string, method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.app.fetch(new Request(`http://localhost/v1${path}`, { method, headers: { authorization: `Bearer ${token}`, ...headers } }))
+  }
+
+  async #answer(request: Request): Promise<Reply> {
+    const response = await this.app.fetch(request)
     const text = await response.text()
     return { status: response.status, headers: response.headers, text, body: text === '' ? {} : parse(text) }
   }

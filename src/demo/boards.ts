@@ -1,0 +1,61 @@
+import type { WorldBoard, WorldCard } from './world.ts'
+
+/** Sends a request of one of the people, and answers its data. */
+export type Send = (person: string, method: string, path: string, body?: unknown) => Promise<{ id: string }>
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** Makes one board with all that is on it, each thing by the person who would. */
+export async function seedBoard(send: Send, idOf: (person: string) => string, board: WorldBoard, now: number): Promise<string> {
+  const { creator, name, description, cover_color, visibility } = board
+  const { id } = await send(creator, 'POST', '/boards', { name, description, cover_color })
+  for (const person of board.members) await send(creator, 'PUT', `/boards/${id}/members/${idOf(person)}`)
+  if (visibility === 'private') await send(creator, 'PUT', `/boards/${id}/visibility`, { visibility })
+  const columns = new Map<string, string>()
+  for (const column of [...board.columns, ...board.archived_columns])
+    columns.set(column, (await send(creator, 'POST', `/boards/${id}/columns`, { name: column })).id)
+  const labels = new Map<string, string>()
+  for (const [label, color] of Object.entries(board.labels))
+    labels.set(label, (await send(creator, 'POST', `/boards/${id}/labels`, { name: label, color })).id)
+  for (const card of board.cards) await seedCard(send, idOf, { creator, boardId: id, columns, labels }, card, now)
+  for (const column of board.archived_columns) await send(creator, 'POST', `/columns/${columns.get(column)}/archive`)
+  return id
+}
+
+interface On {
+  readonly creator: string
+  readonly boardId: string
+  readonly columns: ReadonlyMap<string, string>
+  readonly labels: ReadonlyMap<string, string>
+}
+
+async function seedCard(
+  send: Send,
+  idOf: (person: string) => string,
+  { creator, boardId, columns, labels }: On,
+  card: WorldCard,
+  now: number,
+): Promise<void> {
+  const due_at = card.due === undefined ? null : new Date(now + card.due * DAY).toISOString()
+  const { title, description } = card
+  const { id } = await send(creator, 'POST', `/boards/${boardId}/cards`, {
+    column_id: columns.get(card.in),
+    title,
+    ...(description && { description }),
+    due_at,
+  })
+  for (const label of card.labels) await send(creator, 'PUT', `/cards/${id}/labels/${labels.get(label)}`)
+  for (const person of card.assignees) await send(creator, 'PUT', `/cards/${id}/assignees/${idOf(person)}`)
+  for (const { title: subtask, done } of card.subtasks)
+    await send(creator, 'POST', `/cards/${id}/subtasks`, { title: subtask, completed: done })
+  for (const { by, body } of card.comments) await send(by, 'POST', `/cards/${id}/comments`, { body })
+  for (const { by, name, type, text, visibility } of card.attachments) {
+    const form = new FormData()
+    form.set('visibility', visibility)
+    form.set('file', new File([text], name, { type }))
+    const attachment = await send(by, 'POST', `/cards/${id}/attachments`, form)
+    if (card.cover === name) await send(by, 'PUT', `/cards/${id}/cover`, { attachment_id: attachment.id })
+  }
+  if (card.done) await send(creator, 'PUT', `/cards/${id}/completion`, { completed: true })
+  if (card.archived) await send(creator, 'POST', `/cards/${id}/archive`)
+}

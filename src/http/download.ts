@@ -1,0 +1,59 @@
+import { STATUS_CODES } from 'node:http'
+import { Readable } from 'node:stream'
+import { FastResponse } from 'srvx'
+import { Failure } from '../model/failure.ts'
+import type { FileRecord } from '../model/file.ts'
+import type { Blobs } from '../store/blobs.ts'
+import { notModified } from './envelope.ts'
+import { isCurrent } from './preconditions.ts'
+
+/**
+ * Answers with the bytes of a file, or a range of them (RFC 9110 §14). They are other people's bytes: whatever
+ * they claim to be, nothing is shown or run in this service's name.
+ * @throws {Failure} `range_not_satisfiable`
+ */
+export function download(requestId: string, headers: Headers, file: FileRecord, blobs: Blobs): Response {
+  const shared = headersOf(requestId, file)
+  if (isCurrent(headers, file.sha256)) return notModified(requestId, { etag: shared.etag, 'cache-control': 'private, no-cache' })
+  const range = rangeOf(headers, file)
+  const { start, end } = range ?? { start: 0, end: file.size }
+  const partial = range === undefined ? {} : { 'content-range': `bytes ${start}-${end - 1}/${file.size}` }
+  const status = range === undefined ? 200 : 206
+  const body = Readable.toWeb(Readable.from(blobs.read(file.blob_id, start, end)))
+  return new FastResponse(body as unknown as ReadableStream, {
+    status,
+    statusText: STATUS_CODES[status] ?? '',
+    headers: { ...shared, ...partial, 'content-length': String(end - start) },
+  })
+}
+
+function headersOf(requestId: string, { name, content_type, sha256 }: FileRecord) {
+  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_')
+  const exact = encodeURIComponent(name).replaceAll(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)
+  return {
+    'content-type': content_type,
+    'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${exact}`,
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-store',
+    vary: 'Authorization',
+    etag: `"${sha256}"`,
+    'x-request-id': requestId,
+  }
+}
+
+/** The one range that is asked for. Several at once, or what is none, means the whole file. */
+function rangeOf(headers: Headers, { size, sha256 }: FileRecord): { start: number; end: number } | undefined {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(headers.get('range') ?? '')
+  const condition = headers.get('if-range')
+  if (match === null || (condition !== null && condition !== `"${sha256}"`)) return undefined
+  const [first, last] = [match[1]!, match[2]!]
+  if (first === '' && last === '') return undefined
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined
+  if (start >= size || end <= start) throw new Failure('range_not_satisfiable', { headers: { 'content-range': `bytes */${size}` } })
+  return { start, end }
+}

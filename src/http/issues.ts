@@ -1,0 +1,19 @@
+import { Failure } from '../model/failure.ts'
+
+/** One thing of a request that does not fit. */
+export interface Issue {
+  readonly in: 'query' | 'body'
+  /** the member, with dots between levels; empty: the whole */
+  readonly path: string
+  readonly message: string
+}
+
+/** The failure that names all of them, and the first one in its message. */
+export function invalid(issues: readonly Issue[]): Failure {
+  const [first] = issues
+  const where = first!.path === '' ? `the ${first!.in}` : `"${first!.path}"`
+  return new Failure('validation_failed', {
+    message: `The request does not fit what this operation takes: ${where} ${first!.message}.`,
+    members: { issues },
+  })
+}

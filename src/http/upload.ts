@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import type { ServerRequest } from 'srvx'
+import { Failure } from '../model/failure.ts'
+import { fileName, mediaType } from '../model/file.ts'
+import { visibilities } from '../model/board.ts'
+import type { Upload } from '../operations/operation.ts'
+import type { Blobs } from '../store/blobs.ts'
+import { bodyOf } from './body.ts'
+import { invalid, type Issue } from './issues.ts'
+
+/** What surrounds the bytes of a file in a multipart body, at most. */
+const OVERHEAD = 64 * 1024
+
+/** Whether a request brings a file along. */
+export function isUpload(headers: Headers): boolean {
+  return /^multipart\/form-data\s*;.*\bboundary=./i.test(headers.get('content-type') ?? '')
+}
+
+/**
+ * Refuses an upload that says itself that it is too large.
+ * @throws {Failure} `payload_too_large`
+ */
+export function checkAnnounced(headers: Headers, most: number): void {
+  if (Number(headers.get('content-length') ?? 0) > most + OVERHEAD) throw tooLarge(most)
+}
+
+/**
+ * Streams the one file of a multipart body to where bytes are kept, and reads the field `visibility`.
+ * @param most bytes of the file
+ * @throws {Failure} `bad_request`, `payload_too_large`, `validation_failed`; the bytes are then removed
+ */
+export async function receiveUpload(request: ServerRequest, blobs: Blobs, blobId: string, most: number): Promise<Received> {
+  let form: Form | undefined
+  try {
+    form = new Form(request.headers, blobs, blobId, most)
+    await pipeline(Readable.from(bodyOf(request)), form.parser)
+    return { blobId, ...(await form.result()) }
+  } catch (error) {
+    await form?.abandon()
+    if (error instanceof Failure) throw error
+    throw new Failure('bad_request', { message: 'The multipart body could not be read.' })
+  }
+}
+
+/** A file whose bytes were received. */
+export type Received = Omit<Upload, 'trashId'>
+
+/** A multipart form while it comes. */
+class Form {
+  readonly parser: InstanceType<typeof Busboy>
+  readonly #issues: Issue[] = []
+  readonly #blobs: Blobs
+  readonly #blobId: string
+  #visibility: Upload['visibility'] = 'private'
+  #file: Promise<Omit<Received, 'blobId' | 'visibility'>> | undefined
+
+  constructor(headers: Headers, blobs: Blobs, blobId: string, most: number) {
+    this.#blobs = blobs
+    this.#blobId = blobId
+    this.parser = new Busboy({
+      headers: { 'content-type': headers.get('content-type')! },
+      limits: { fileSize: most, files: 2, fields: 10, fieldSize: 1000, parts: 12, headerPairs: 20 },
+    })
+    this.parser.on('field', (name: string, value: string) => this.#field(name, value))
+    this.parser.on('file', (name: string, stream: BusboyFileStream, given: string | undefined, _encoding: string, type: string) => {
+      if (name === 'file' && this.#file === undefined) {
+        this.#file = this.#receive(stream, most, fileName(given), mediaType(type))
+        // It is awaited at the end; until then a failure is nobody's.
+        this.#file.catch((error: Error) => this.parser.destroy(error))
+      } else {
+        this.#issues.push({ in: 'body', path: name, message: name === 'file' ? 'stands twice' : 'is not known here' })
+        stream.resume()
+      }
+    })
+  }
+
+  async result(): Promise<Omit<Received, 'blobId'>> {
+    const file = await this.#file
+    if (file === undefined) this.#issues.push({ in: 'body', path: 'file', message: 'is missing' })
+    if (this.#issues.length > 0) throw invalid(this.#issues)
+    return { ...file!, visibility: this.#visibility }
+  }
+
+  async abandon(): Promise<void> {
+    await this.#file?.catch(() => undefined)
+    await this.#blobs.remove(this.#blobId)
+  }
+
+  #field(name: string, value: string): void {
+    const visibility = visibilities.find((known) => known === value)
+    if (name !== 'visibility') this.#issues.push({ in: 'body', path: name, message: 'is not known here' })
+    else if (visibility === undefined) this.#issues.push({ in: 'body', path: name, message: `must be one of ${visibilities.join(', ')}` })
+    else this.#visibility = visibility
+  }
+
+  async #receive(
+    stream: BusboyFileStream,
+    most: number,
+    name: string,
+    contentType: string,
+  ): Promise<Omit<Received, 'blobId' | 'visibility'>> {
+    const written = await this.#blobs.write(this.#blobId, stream)
+    if (stream.truncated) throw tooLarge(most)
+    return { name, contentType, ...written }
+  }
+}
+
+function tooLarge(most: number): Failure {
+  return new Failure('payload_too_large', {
+    message: `The file is larger than ${most} bytes.`,
+    members: { limit_bytes: most },
+    headers: { connection: 'close' },
+  })
+}

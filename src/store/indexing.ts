@@ -1,0 +1,88 @@
+import type { Board, BoardMember } from '../model/board.ts'
+import type { Card } from '../model/card.ts'
+import type { Column } from '../model/column.ts'
+import type { Comment } from '../model/comment.ts'
+import type { Attachment } from '../model/file.ts'
+import type { Label } from '../model/label.ts'
+import type { Subtask } from '../model/subtask.ts'
+import type { TokenRecord } from '../model/token.ts'
+import type { Trash } from '../model/trash.ts'
+import type { Membership, User } from '../model/workspace.ts'
+import { indexes, positionEntry } from './indexes.ts'
+import type { Change, Stored, Value } from './port.ts'
+
+type Entry = readonly [index: string, entry: string]
+type Indexing = { readonly [kind: string]: ((value: never) => readonly Entry[]) | undefined }
+
+/** Which entries a record has, from the record alone: so no writer can forget one. By the first word of its key. */
+const indexing: Indexing = {
+  user: (user: User) => [[indexes.users().name, `${user.created_at} ${user.id}`]],
+  workspace_entry: ({ id }: { id: string }) => [[indexes.workspaces().name, id]],
+  membership: (member: Membership) => (member.ended_at === null ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),
+  token: (token: TokenRecord) => [[indexes.tokensOf(token.user_id).name, `${token.issued_at} ${token.hash}`]],
+  board: (board: Board) => {
+    const entry = `${board.created_at} ${board.id}`
+    const own: Entry = [indexes.boardsOf(board.creator_id).name, entry]
+    return board.visibility === 'workspace' ? [own, [indexes.workspaceBoards().name, entry]] : [own]
+  },
+  board_member: (member: BoardMember) => [
+    [indexes.boardMembers(member.board_id).name, `${member.added_at} ${member.user_id}`],
+    [indexes.boardsOf(member.user_id).name, `${member.board_created_at} ${member.board_id}`],
+  ],
+  column: (column: Column) => [[indexes.columns(column.board_id).name, positionEntry(column)]],
+  label: (label: Label) => [[indexes.labels(label.board_id).name, `${label.created_at} ${label.id}`]],
+  card: cardEntries,
+  subtask: (subtask: Subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
+  comment: (comment: Comment) => [[indexes.comments(comment.card_id).name, `${comment.created_at} ${comment.id}`]],
+  attachment: (attachment: Attachment) => [
+    [indexes.attachments(attachment.card_id).name, `${attachment.created_at} ${attachment.id}`],
+    [indexes.fileAttachments(attachment.file_id).name, `${attachment.card_id} ${attachment.id}`],
+  ],
+  trash: (trash: Trash) => [[indexes.trash().name, `${trash.not_before} ${trash.id}`]],
+}
+
+/** The index entries that belong to a record. */
+function entriesOf(key: string, value: unknown): readonly Entry[] {
+  return indexing[key.slice(0, key.indexOf(':'))]?.(value as never) ?? []
+}
+
+/** How indexes change where records do. */
+export function indexChanges(
+  before: ReadonlyMap<string, Stored | null>,
+  put: ReadonlyMap<string, Value>,
+  remove: ReadonlySet<string>,
+): Change['indexes'] {
+  const changes = new Map<string, { add: string[]; remove: string[] }>()
+  const of = (index: string) => changes.get(index) ?? changes.set(index, { add: [], remove: [] }).get(index)!
+  for (const key of [...put.keys(), ...remove]) {
+    const old = identified(key, before.get(key)?.value)
+    const now = identified(key, put.get(key))
+    for (const [id, [index, entry]] of old) if (!now.has(id)) of(index).remove.push(entry)
+    for (const [id, [index, entry]] of now) if (!old.has(id)) of(index).add.push(entry)
+  }
+  return changes
+}
+
+function identified(key: string, value: unknown): Map<string, Entry> {
+  return new Map(value === undefined ? [] : entriesOf(key, value).map((entry) => [entry.join('\n'), entry]))
+}
+
+function cardEntries(card: Card): Entry[] {
+  const { id, board_id, column_id, assignee_ids, label_ids } = card
+  const state = card.archived_at === null ? 'active' : 'archived'
+  const entry = positionEntry(card)
+  return [
+    [indexes.cards(state, column_id).name, entry],
+    [indexes.cardsDone(state, column_id, card.completed_at !== null).name, entry],
+    [indexes.boardCards(board_id).name, `${card.updated_at} ${id}`],
+    ...assignee_ids.flatMap((userId): Entry[] => [
+      [indexes.cardsOf(state, column_id, userId).name, entry],
+      [indexes.boardAssignments(board_id).name, `${userId} ${id}`],
+      [indexes.assignmentsOf(userId).name, `${board_id} ${id}`],
+    ]),
+    ...label_ids.flatMap((labelId): Entry[] => [
+      [indexes.cardsWith(state, column_id, labelId).name, entry],
+      [indexes.labelCards(labelId).name, id],
+    ]),
+  ]
+}
