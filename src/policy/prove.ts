@@ -25,8 +25,8 @@ export interface Proof {
  * Proves over the whole decision space what must hold of any tables (specification, section 5):
  * scopes are cumulative; every pair stands in exactly one S row and in rules of exactly one P or X row;
  * every pair is allowed for someone, and every rule decides something; what stands in no row is denied; where
- * something that the request names may not be seen, nothing is allowed; and every operation's stated row is
- * the one that decides it.
+ * something that the request names may not be seen, nothing is allowed; every operation's stated row is the one
+ * that decides it; and every pair is asked by an operation.
  */
 export function prove(engine: Engine, claims: readonly Claim[]): Proof {
   const start = performance.now()
@@ -103,7 +103,9 @@ function walk(engine: Engine, failures: string[]): { count: number; rows: Map<st
 }
 
 function proveClaims({ vocabulary }: Engine, claims: readonly Claim[], rows: Map<string, Set<string>>): string[] {
-  const failures: string[] = []
+  const claimed = new Set(claims.map(({ pair }) => pair))
+  const idle = claims.length === 0 ? [] : [...vocabulary.asks.keys()].filter((pair) => !claimed.has(pair))
+  const failures = idle.map((pair) => `"${pair}" is asked by no operation`)
   for (const { id, pair, row } of claims) {
     if (!vocabulary.asks.has(pair)) failures.push(`operation ${id} needs "${pair}", which is no pair of the vocabulary`)
     const deciding = [...(rows.get(pair) ?? [])]

@@ -106,6 +106,11 @@ describe('the proof fails on', () => {
   })
 })
 
+test('the proof fails on a pair that no operation asks', () => {
+  const claims = operations.filter(({ id }) => id !== 'files.update').map(({ id, needs, row }) => ({ id, pair: needs.join(' '), row }))
+  expect(prove(shipped, claims).failures).toEqual(['"update File" is asked by no operation'])
+})
+
 describe('the service does not start', () => {
   const start = (options: object) => () => createApp({ store: createMemoryStore(), log: quiet, ...options })
   test('with tables that are not proved', () => {

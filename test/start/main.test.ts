@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { startProcess } from '../support/process.ts'
@@ -51,6 +52,21 @@ describe('started as people start it', () => {
     await service.stop('SIGINT')
     for (const { token } of world.tokens) expect(service.stderr()).not.toContain(token)
     for (const line of service.stderr().trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
+  })
+
+  test("the README's lines do what it says", async () => {
+    const service = startProcess(['--json'])
+    const world = JSON.parse(await service.until('\n'))
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!).filter((block) => block.includes('curl'))
+    const env = { ...process.env, TOKEN: world.tokens.find(({ scopes }: any) => scopes[0] === 'kanban:write').token }
+    const outputs = await Promise.all(
+      blocks.map(async (block) => (await run('bash', ['-euc', block.replaceAll('http://127.0.0.1:3000', world.url)], { env })).stdout),
+    )
+    expect(outputs).toHaveLength(2)
+    expect(JSON.parse(outputs[0]!).data.display_name).toBe('Olivia Stone')
+    expect(outputs[1]).toContain('"counts":{"subtasks":0,"comments":1,"attachments":1}')
+    await service.stop()
   })
 
   test('each start mints other tokens', async () => {
