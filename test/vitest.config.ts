@@ -4,7 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/build.ts'],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
+    maxWorkers: 2,
     hookTimeout: 60_000,
   },
 })

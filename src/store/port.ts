@@ -40,7 +40,7 @@ export interface Range {
 export interface Expectation {
   /** key → revision, or null where there was no record */
   readonly records: ReadonlyMap<string, string | null>
-  /** index → its revision, or null where nothing was ever in it */
+  /** index → its revision, or null where nothing is in it */
   readonly indexes: ReadonlyMap<string, string | null>
   /** index → how many entries it may have before this change */
   readonly room: ReadonlyMap<string, number>
@@ -62,7 +62,7 @@ export interface Snapshot {
   readonly records: readonly { readonly key: string | null; readonly stored: Stored | null }[]
   readonly ranges: readonly {
     readonly entries: readonly string[]
-    /** of the index; null where nothing was ever in it */
+    /** of the index; null where nothing is in it */
     readonly revision: string | null
     /** where asked for, the record of each entry */
     readonly records: readonly (Stored | null)[]
@@ -84,6 +84,13 @@ export interface Change {
 /** Storage cannot be reached, or does not know whether it did what it was asked. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
+  /** whether it is certain that nothing was changed */
+  readonly certain: boolean
+
+  constructor(message: string, { certain = true, cause }: { certain?: boolean; cause?: unknown } = {}) {
+    super(message, { cause })
+    this.certain = certain
+  }
 }
 
 /** A place where records are. Methods throw {@link Unavailable} and nothing else on purpose. */
@@ -94,6 +101,8 @@ export interface Store {
   read(partition: string, request: ReadRequest): Promise<Snapshot | null>
   /** A change that was committed survives whatever the driver promises to survive. */
   commit(partition: string, change: Change): Promise<'done' | 'conflict'>
+  /** @throws {Unavailable} where it cannot be read or written now */
+  ready(): Promise<void>
   /** Lets go of everything. Nothing may be asked afterwards. */
   close(): Promise<void>
 }

@@ -10,6 +10,11 @@ export class SortedIndex {
     return this.#entries.length
   }
 
+  /** All entries in order. */
+  all(): readonly string[] {
+    return this.#entries
+  }
+
   /** Entries in order, from `after` to `before`, or backwards. */
   range({ after, before, reverse, limit }: Range): string[] {
     const from = after === undefined ? 0 : this.#firstNotBefore(after, true)
@@ -24,10 +29,13 @@ export class SortedIndex {
       const at = this.#firstNotBefore(entry, false)
       if (this.#entries[at] === entry) this.#entries.splice(at, 1)
     }
-    for (const entry of add) {
-      const at = this.#firstNotBefore(entry, false)
-      if (this.#entries[at] !== entry) this.#entries.splice(at, 0, entry)
-    }
+    // The usual case when many come at once, in their order: a new index.
+    if (this.#entries.length === 0) this.#entries = [...new Set(add)].toSorted()
+    else
+      for (const entry of add) {
+        const at = this.#firstNotBefore(entry, false)
+        if (this.#entries[at] !== entry) this.#entries.splice(at, 0, entry)
+      }
     this.revision = revision
   }
 

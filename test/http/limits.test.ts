@@ -32,10 +32,9 @@ describe.each(drivers)('limits, on $name', (driver) => {
   /** Fills up to one below the limit behind the API's back: the last one is then asked for. */
   const fill = (count: number, put: (i: number) => [key: string, value: object]) =>
     service.write(ann!.workspaceId, async (tx) => {
-      for (let i = 0; i < count; i++) {
-        const [key, value] = put(i)
-        await tx.create(key, value)
-      }
+      const records = Array.from({ length: count }, (_, i) => put(i))
+      await tx.read(records.map(([key]) => key))
+      for (const [key, value] of records) tx.put(key, value)
     })
 
   const stored: [what: string, limit: number, before: (limit: number) => Promise<unknown>, ask: () => Promise<any>][] = [

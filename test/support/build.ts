@@ -1,6 +1,12 @@
 import { execFileSync } from 'node:child_process'
+import type { TestProject } from 'vitest/node'
+import { requireRedis, startRedis } from './redis.ts'
 
-/** Builds `dist` once, for the tests that start the service as people do. */
-export default function build(): void {
+/** Builds `dist` once, and starts the Redis that the suites share. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   execFileSync('npx', ['tsc'], { stdio: 'inherit' })
+  requireRedis()
+  const redis = await startRedis()
+  project.provide('redisUrl' as never, redis.url as never)
+  return () => redis.stop()
 }

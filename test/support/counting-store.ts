@@ -32,6 +32,10 @@ export class CountingStore implements Store {
     return this.#inner.commit(partition, change)
   }
 
+  ready(): Promise<void> {
+    return this.#inner.ready()
+  }
+
   close(): Promise<void> {
     return this.#inner.close()
   }

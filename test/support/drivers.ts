@@ -1,8 +1,19 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Driver as StorageDriver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
-import type { Blobs } from '../../src/store/blobs.ts'
-import { createBlobs } from '../../src/store/blobs.ts'
+import { createBlobs, type Blobs } from '../../src/store/blobs.ts'
+import { readCheckpoint } from '../../src/store/fs/checkpoint.ts'
+import { realDisk } from '../../src/store/fs/disk.ts'
+import { durableDriver } from '../../src/store/fs/durable-driver.ts'
+import { openFsStore } from '../../src/store/fs.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
+import { driverFor } from '../../src/store/redis/client.ts'
+import { openRedisStore } from '../../src/store/redis.ts'
+import { quiet } from './log.ts'
+import { sharedRedis } from './redis.ts'
 
 /** A place to store things that a test has for itself. */
 export interface Place {
@@ -21,11 +32,12 @@ export interface Driver {
   open(): Promise<Place>
 }
 
+const keysOf = async (driver: StorageDriver) => (await driver.getKeys('', {})) as string[]
+
 const memory: Driver = {
   name: 'memory',
   async open() {
     const [records, bytes] = [memoryDriver(), memoryDriver()]
-    const keysOf = async (driver: typeof records) => (await driver.getKeys('', {})) as string[]
     return {
       store: createMemoryStore(records),
       blobs: createBlobs(bytes),
@@ -36,5 +48,61 @@ const memory: Driver = {
   },
 }
 
-/** Every driver. The suites that speak of storage run over each. */
-export const drivers: readonly Driver[] = [memory]
+const fs: Driver = {
+  name: 'fs',
+  async open() {
+    const path = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
+    // Small, so that every suite goes through many checkpoints.
+    const store = await openFsStore(path, { log: quiet, compactAt: 64 * 1024 })
+    const bytes = durableDriver(`${path}/bytes`)
+    return {
+      store: {
+        driver: 'fs',
+        read: (...request) => store.read(...request),
+        commit: (...change) => store.commit(...change),
+        ready: () => store.ready(),
+        close: async () => (await store.close(), await rm(path, { recursive: true })),
+      },
+      blobs: createBlobs(bytes),
+      async recordKeys(partition) {
+        // A partition that was not written since the last checkpoint has none of this one's number: so write it.
+        await store.compact()
+        const found = (await readdir(`${path}/records`)).includes(partition)
+          ? await readCheckpoint(realDisk, `${path}/records`, partition)
+          : undefined
+        return [...(found?.state.records.keys() ?? [])]
+      },
+      blobKeys: () => keysOf(bytes),
+    }
+  },
+}
+
+const redis: Driver = {
+  name: 'redis',
+  async open() {
+    const url = await sharedRedis()
+    const prefix = `t${Math.random().toString(36).slice(2)}`
+    const bytes = driverFor(url, `${prefix}:bytes`)
+    await bytes.getInstance().connect()
+    const scan = async (pattern: string) => {
+      const found: string[] = []
+      for (let cursor = '0'; ;) {
+        const [next, keys] = await (bytes.getInstance() as import('ioredis').Redis).scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
+        found.push(...keys)
+        if ((cursor = next) === '0') return found
+      }
+    }
+    return {
+      store: await openRedisStore(url, { log: quiet, prefix }),
+      blobs: createBlobs(bytes),
+      recordKeys: async (partition) =>
+        (await scan(`${prefix}:{${partition}}:r:*`)).map((key) => key.slice(`${prefix}:{${partition}}:r:`.length)),
+      blobKeys: async () => (await scan(`${prefix}:bytes:*`)).map((key) => key.slice(`${prefix}:bytes:`.length)),
+    }
+  },
+}
+
+/** Every driver. The suites that speak of storage run over each; LANEKEEPER_DRIVERS narrows them, as for a quick look. */
+export const drivers: readonly Driver[] = [memory, fs, redis].filter(({ name }) =>
+  (process.env['LANEKEEPER_DRIVERS'] ?? name).split(',').includes(name),
+)

@@ -1,0 +1,141 @@
+import { chmod, mkdir, readdir, unlink } from 'node:fs/promises'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as after } from 'node:timers/promises'
+
+/**
+ * One process per folder. Node has no flock, so the lock is a socket in the folder that somebody listens on: it
+ * dies with its process, however that ends, on Linux and macOS alike, and across containers that share the
+ * folder. (Not across machines: a folder on a network file system is guarded on each machine for itself.)
+ *
+ * Sockets are numbered. Whoever wants the lock listens on a new number and then looks at all others. If one of
+ * them answers, he goes away. Of two who come at once, the one who listened later sees the other: so at most
+ * one stays. Both may go away; then each tries again after a while of its own length.
+ *
+ * The same socket is how a second process talks to the holder (see `operator/remote.ts`).
+ */
+export interface FolderLock {
+  release(): Promise<void>
+}
+
+/** What a holder says of itself to whoever connects. */
+export interface Holder {
+  readonly pid: number
+  readonly since: string
+}
+
+/** Somebody has the folder. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse'
+  readonly holder: Holder | undefined
+  /** where the holder listens */
+  readonly socket: string
+
+  constructor(path: string, socket: string, holder: Holder | undefined) {
+    super(`${path} is in use by ${holder === undefined ? 'another process' : `process ${holder.pid}, since ${holder.since}`}`)
+    this.holder = holder
+    this.socket = socket
+  }
+}
+
+/** Longer socket paths are cut off by the system without a word, on macOS even earlier than on Linux. */
+const MAX_PATH = 103
+const ATTEMPTS = 5
+const ANSWER_WITHIN = 2000
+
+/** @throws {RangeError} where the path is too long for a socket in it */
+export function runFolder(path: string): string {
+  const run = `${path}/run`
+  const longest = `${run}/99999999.sock`
+  if (Buffer.byteLength(longest) > MAX_PATH)
+    throw new RangeError(`${path} is too long: a socket in it may have ${MAX_PATH} bytes, and this one has ${Buffer.byteLength(longest)}`)
+  return run
+}
+
+/**
+ * Takes the lock of a folder.
+ * @param serve answers whoever connects later, after it was told who holds the lock
+ * @throws {FolderInUse} naming the holder
+ * @throws {RangeError} where the path is too long
+ */
+export async function lockFolder(path: string, serve: (socket: Socket) => void): Promise<FolderLock> {
+  const run = runFolder(path)
+  await mkdir(run, { recursive: true, mode: 0o700 })
+  // Whoever can connect can do what the operator can.
+  await chmod(run, 0o700)
+  for (let attempt = 1; ; attempt++) {
+    const others = await findHolder(run)
+    if (others.holder !== undefined) throw new FolderInUse(path, others.holder.socket, others.holder.about)
+    const own = `${run}/${String(others.highest + 1).padStart(8, '0')}.sock`
+    const server = await listenOn(own, serve)
+    const rival = server && (await findHolder(run, own))
+    if (server !== undefined && rival?.holder === undefined) {
+      await removeDead(run, own)
+      return { release: () => release(server, own) }
+    }
+    if (server !== undefined) await release(server, own)
+    if (attempt === ATTEMPTS) throw new FolderInUse(path, rival?.holder?.socket ?? own, rival?.holder?.about)
+    await after(Math.random() * 50 * attempt)
+  }
+}
+
+/** Who listens on a socket of the folder, if anyone, and the highest number there is. */
+export async function findHolder(
+  run: string,
+  except?: string,
+): Promise<{ holder: { socket: string; about: Holder | undefined } | undefined; highest: number }> {
+  const names = (await readdir(run).catch(() => [])).filter((name) => /^\d{8}\.sock$/.test(name))
+  let holder: { socket: string; about: Holder | undefined } | undefined
+  for (const name of names) {
+    const socket = `${run}/${name}`
+    if (socket === except) continue
+    const answer = await ask(socket)
+    if (answer.alive) holder = { socket, about: answer.about }
+  }
+  return { holder, highest: Math.max(0, ...names.map((name) => Number.parseInt(name, 10))) }
+}
+
+/** Nobody listens where the connection is refused; whatever else happens, somebody may. */
+function ask(path: string): Promise<{ alive: boolean; about?: Holder }> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    let text = ''
+    const end = (alive: boolean, about?: Holder): void => {
+      socket.destroy()
+      clearTimeout(timer)
+      resolve(about === undefined ? { alive } : { alive, about })
+    }
+    const timer = setTimeout(() => end(true), ANSWER_WITHIN)
+    socket.on('error', (error: NodeJS.ErrnoException) => end(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'))
+    socket.setEncoding('utf8').on('data', (data: string) => {
+      text += data
+      if (text.includes('\n')) end(true, JSON.parse(text.split('\n')[0]!) as Holder)
+    })
+    socket.on('end', () => end(true))
+  })
+}
+
+function listenOn(path: string, serve: (socket: Socket) => void): Promise<Server | undefined> {
+  const about = JSON.stringify({ pid: process.pid, since: new Date().toISOString() } satisfies Holder)
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.write(`${about}\n`)
+    serve(socket)
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error)))
+    server.listen(path, () => resolve(server))
+  })
+}
+
+async function removeDead(run: string, own: string): Promise<void> {
+  for (const name of await readdir(run)) {
+    const path = `${run}/${name}`
+    if (path !== own && !(await ask(path)).alive) await unlink(path).catch(() => undefined)
+  }
+}
+
+async function release(server: Server, own: string): Promise<void> {
+  // Closing removes the socket; who is connected is let go.
+  server.close()
+  await unlink(own).catch(() => undefined)
+}

@@ -1,0 +1,48 @@
+import type { Change } from '../port.ts'
+import type { Pending } from '../partition.ts'
+
+type Staged = Pick<Change, 'revision' | 'put' | 'remove' | 'indexes'>
+
+/** Changes of one partition that are on their way to the disk. */
+export class PendingChanges implements Pending {
+  readonly #changes = new Set<Staged>()
+  readonly #records = new Map<string, { revision: string; value: string | null }>()
+  readonly #indexes = new Map<string, { revision: string; gain: number }>()
+
+  get empty(): boolean {
+    return this.#changes.size === 0
+  }
+
+  record(key: string): string | null | undefined {
+    return this.#records.get(key)?.value
+  }
+
+  index(name: string): string | undefined {
+    return this.#indexes.get(name)?.revision
+  }
+
+  gain(name: string): number {
+    return this.#indexes.get(name)?.gain ?? 0
+  }
+
+  stage(change: Staged): void {
+    const { revision, put, remove, indexes } = change
+    this.#changes.add(change)
+    for (const key of put.keys()) this.#records.set(key, { revision, value: revision })
+    for (const key of remove) this.#records.set(key, { revision, value: null })
+    for (const [name, { add }] of indexes) this.#indexes.set(name, { revision, gain: this.gain(name) + add.length })
+  }
+
+  /** Forgets a change that was done, or that failed. */
+  settle(change: Staged): void {
+    const { revision, put, remove, indexes } = change
+    this.#changes.delete(change)
+    // A later change of the same record stays promised.
+    for (const key of [...put.keys(), ...remove]) if (this.#records.get(key)?.revision === revision) this.#records.delete(key)
+    for (const [name, { add }] of indexes) {
+      const promised = this.#indexes.get(name)!
+      if (promised.revision === revision) this.#indexes.delete(name)
+      else promised.gain -= add.length
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { resolve } from 'node:path'
+import type { Socket } from 'node:net'
+import type { Logger } from 'pino'
+import { builtinDrivers, type Driver } from 'unstorage'
+import memoryDriver from 'unstorage/drivers/memory'
+import { createBlobs, type Blobs } from './blobs.ts'
+import { durableDriver } from './fs/durable-driver.ts'
+import { lockFolder } from './fs/lock.ts'
+import { openFsStore } from './fs.ts'
+import { createMemoryStore } from './memory.ts'
+import type { Store } from './port.ts'
+import { driverFor } from './redis/client.ts'
+import { openRedisStore } from './redis.ts'
+
+/** Where things are kept, opened. */
+export interface Storage {
+  readonly kind: 'memory' | 'fs' | 'redis'
+  readonly store: Store
+  readonly blobs: Blobs
+  /** Lets go of everything, in the order in which it can be. */
+  close(): Promise<void>
+}
+
+export interface StorageOptions {
+  readonly log: Logger
+  /** where bytes of files are, if not beside the records: `fs:PATH`, `redis://…`, or `DRIVER:{JSON options}` of any driver of unstorage */
+  readonly bytes?: string | undefined
+  /** answers a second process that asks the holder of a folder */
+  readonly serve?: (socket: Socket) => void
+}
+
+/** An address cannot be read. */
+export class BadAddress extends Error {
+  override readonly name = 'BadAddress'
+}
+
+/** The kinds of address, as they are explained to whoever writes a wrong one. */
+export const ADDRESSES =
+  'memory, fs:PATH, redis://HOST[:PORT][/DB], rediss://…, redis-cluster://HOST:PORT,HOST:PORT or redis-sentinel://HOST:PORT,HOST:PORT/NAME'
+
+/** Which kind of storage an address leads to. @throws {BadAddress} */
+export function kindOf(address: string): Storage['kind'] {
+  if (address === 'memory') return 'memory'
+  if (address.startsWith('fs:') && address.length > 3) return 'fs'
+  if (/^(redis|rediss|redis-cluster|redis-sentinel):\/\//.test(address)) return 'redis'
+  throw new BadAddress(`it is none of ${ADDRESSES}`)
+}
+
+/** The folder of an `fs:` address. */
+export function folderOf(address: string): string {
+  return resolve(address.slice('fs:'.length))
+}
+
+/**
+ * Opens storage by its address.
+ * @throws {BadAddress} {@link UnusableFolder} {@link FolderInUse} {@link Damaged} {@link Unavailable}
+ */
+export async function openStorage(address: string, { log, bytes, serve = () => undefined }: StorageOptions): Promise<Storage> {
+  const kind = kindOf(address)
+  const opened: (() => Promise<void>)[] = []
+  const close = async (): Promise<void> => {
+    for (const step of opened.toReversed()) await step()
+  }
+  try {
+    if (kind === 'fs') {
+      const lock = await lockFolder(folderOf(address), serve)
+      opened.push(() => lock.release())
+    }
+    const store = await openStore(kind, address, log)
+    opened.push(() => store.close())
+    const blobs = createBlobs(await openBytes(bytes ?? besideRecords(kind, address)))
+    opened.push(() => blobs.close())
+    return { kind, store, blobs, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function openStore(kind: Storage['kind'], address: string, log: Logger): Promise<Store> {
+  if (kind === 'memory') return Promise.resolve(createMemoryStore())
+  return kind === 'fs' ? openFsStore(folderOf(address), { log }) : openRedisStore(address, { log })
+}
+
+function besideRecords(kind: Storage['kind'], address: string): string {
+  return kind === 'fs' ? `fs:${folderOf(address)}/bytes` : address
+}
+
+async function openBytes(address: string): Promise<Driver> {
+  const named = /^([a-z0-9-]+):(\{.*\})$/s.exec(address)
+  if (named === null) return openOwn(address)
+  const path = builtinDrivers[named[1] as keyof typeof builtinDrivers]
+  if (path === undefined) throw new BadAddress(`unstorage has no driver "${named[1]}"`)
+  const { default: create } = (await import(path)) as { default: (options: unknown) => Driver }
+  return create(JSON.parse(named[2]!))
+}
+
+async function openOwn(address: string): Promise<Driver> {
+  const kind = kindOf(address)
+  if (kind === 'memory') return memoryDriver()
+  if (kind === 'fs') return durableDriver(folderOf(address))
+  const driver = driverFor(address, 'lk:bytes')
+  const client = driver.getInstance()
+  client.on('error', () => undefined)
+  await client.connect()
+  return driver
+}

@@ -1,0 +1,164 @@
+import { ReplyError } from 'ioredis'
+import type { Logger } from 'pino'
+import { setTimeout as after } from 'node:timers/promises'
+import {
+  Unavailable,
+  type Change,
+  type Expectation,
+  type Range,
+  type ReadRequest,
+  type Snapshot,
+  type Store,
+  type Stored,
+  type Value,
+} from './port.ts'
+import { COMMAND_TIMEOUT, driverFor, type Connection } from './redis/client.ts'
+import { COMMIT, READ } from './redis/scripts.ts'
+
+/** How long it is known that a commit was done, in milliseconds: far longer than anyone asks. */
+const REMEMBER = 60_000
+/** For so long a commit that was not heard of is asked about again. */
+const FIND_OUT = 2 * COMMAND_TIMEOUT
+const FORMAT = '1'
+
+export interface RedisStoreOptions {
+  readonly log: Logger
+  /** how many connections share the work */
+  readonly connections?: number
+  /** what all keys begin with */
+  readonly prefix?: string
+}
+
+/**
+ * Records in Redis, over the clients of unstorage's redis driver. Each read is one script and each commit is one
+ * script; what they mean to each other is in `redis/scripts.ts`. Any number of processes may share one Redis.
+ * @throws {Unavailable} where it cannot be reached, or holds data of a newer format
+ * @throws {BadRedisUrl}
+ */
+export async function openRedisStore(url: string, { log, connections = 2, prefix = 'lk' }: RedisStoreOptions): Promise<RedisStore> {
+  const clients = Array.from({ length: connections }, () => driverFor(url).getInstance() as Connection)
+  for (const client of clients) {
+    // Otherwise an error that comes while nobody waits would end the process. Commands hear of it themselves.
+    client.on('error', (error: Error) => log.debug({ err: error }, 'redis connection'))
+    client.defineCommand('lkRead', { numberOfKeys: 1, lua: READ })
+    client.defineCommand('lkCommit', { numberOfKeys: 1, lua: COMMIT })
+  }
+  try {
+    await Promise.all(clients.map((client) => client.connect()))
+    await clients[0]!.set(`${prefix}:format`, FORMAT, 'NX')
+    const format = await clients[0]!.get(`${prefix}:format`)
+    if (format !== FORMAT)
+      throw new Unavailable(`this Redis holds data of format ${format}; this version of Lanekeeper knows format ${FORMAT}`)
+  } catch (error) {
+    for (const client of clients) client.disconnect()
+    throw error instanceof Unavailable ? error : new Unavailable(`Redis cannot be reached: ${(error as Error).message}`, { cause: error })
+  }
+  return new RedisStore(clients, prefix)
+}
+
+/** A store in Redis. */
+export class RedisStore implements Store {
+  readonly driver = 'redis'
+  readonly #clients: readonly Connection[]
+  readonly #prefix: string
+  #turn = 0
+
+  constructor(clients: readonly Connection[], prefix: string) {
+    this.#clients = clients
+    this.#prefix = prefix
+  }
+
+  async read(partition: string, { records, ranges, counts, expect }: ReadRequest): Promise<Snapshot | null> {
+    const request = JSON.stringify({ ...expectation(expect), references: records, ranges: ranges.map(plain), counts })
+    try {
+      const answer = (await this.#client().lkRead(this.#base(partition), request)) as Answer | null
+      return answer === null ? null : snapshot(answer)
+    } catch (cause) {
+      throw new Unavailable('Redis did not answer', { cause })
+    }
+  }
+
+  async commit(partition: string, { revision, expect, put, remove, indexes }: Change): Promise<'done' | 'conflict'> {
+    const request = JSON.stringify({
+      revision,
+      remember: REMEMBER,
+      ...expectation(expect),
+      room: [...expect.room],
+      put: [...put].map(([key, value]) => [key, JSON.stringify(value)]),
+      remove: [...remove],
+      changes: [...indexes].map(([name, { add, remove: gone }]) => [name, add, gone]),
+    })
+    return (await this.#commitOnce(this.#base(partition), request)) === 1 ? 'done' : 'conflict'
+  }
+
+  async ready(): Promise<void> {
+    try {
+      await Promise.all(this.#clients.map((client) => client.ping()))
+    } catch (cause) {
+      throw new Unavailable('Redis did not answer', { cause })
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients) client.disconnect()
+  }
+
+  /**
+   * Sends a commit, and where no answer came sends it again: the script itself knows whether it was done. So it
+   * is done once or not at all; only where Redis stays silent is it not known which.
+   */
+  async #commitOnce(base: string, request: string): Promise<unknown> {
+    const end = Date.now() + FIND_OUT
+    let sent = false
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#client().lkCommit(base, request)
+      } catch (cause) {
+        // Redis answered that it will not (out of memory, a replica, loading …), so it did nothing now; what an
+        // earlier try did it would have said.
+        if (cause instanceof ReplyError && !sent) throw new Unavailable(`Redis refused: ${(cause as Error).message}`, { cause })
+        sent ||= !neverSent(cause)
+        if (Date.now() > end) throw new Unavailable('Redis did not answer', { certain: !sent, cause })
+        await after(Math.min(25 * 2 ** attempt, 400))
+      }
+    }
+  }
+
+  #client(): Connection {
+    this.#turn = (this.#turn + 1) % this.#clients.length
+    return this.#clients[this.#turn]!
+  }
+
+  #base(partition: string): string {
+    return `${this.#prefix}:{${partition}}`
+  }
+}
+
+type Answer = [records: [string | null, string | null][], ranges: [string | null, string[], (string | null)[]][], counts: number[]]
+
+function neverSent(error: unknown): boolean {
+  return /Stream isn't writeable|Cluster isn't ready/.test((error as Error).message)
+}
+
+function expectation({ records, indexes }: Expectation) {
+  const listed = (map: ReadonlyMap<string, string | null>) => [...map].map(([name, revision]) => [name, revision ?? ''])
+  return { records: listed(records), indexes: listed(indexes) }
+}
+
+function plain({ index, after: from, before, reverse, limit, fetch }: Range) {
+  return { index, after: from, before, reverse: reverse === true, limit, fetch }
+}
+
+function snapshot([records, ranges, counts]: Answer): Snapshot {
+  return {
+    records: records.map(([key, text]) => ({ key, stored: stored(text) })),
+    ranges: ranges.map(([revision, entries, values]) => ({ revision, entries, records: values.map(stored) })),
+    counts,
+  }
+}
+
+function stored(text: string | null): Stored | null {
+  if (text === null) return null
+  const space = text.indexOf(' ')
+  return { revision: text.slice(0, space), value: JSON.parse(text.slice(space + 1)) as Value }
+}

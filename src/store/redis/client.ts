@@ -1,0 +1,73 @@
+import type { Cluster, Redis, RedisOptions } from 'ioredis'
+import redisDriver from 'unstorage/drivers/redis'
+import type { Driver } from 'unstorage'
+
+/** A connection that knows the two scripts. */
+export type Connection = (Redis | Cluster) & {
+  lkRead(base: string, request: string): Promise<unknown>
+  lkCommit(base: string, request: string): Promise<unknown>
+}
+
+/** How long one command may take, in milliseconds. */
+export const COMMAND_TIMEOUT = 2000
+
+/**
+ * Every command has an end, nothing waits for a connection that is not there, and nothing is sent again without
+ * our asking: a commit that was not heard of is looked for first.
+ */
+const options: RedisOptions = {
+  commandTimeout: COMMAND_TIMEOUT,
+  connectTimeout: COMMAND_TIMEOUT,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  enableAutoPipelining: true,
+  retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1000),
+  lazyConnect: true,
+}
+
+/** The address of a Redis cannot be read. */
+export class BadRedisUrl extends Error {
+  override readonly name = 'BadRedisUrl'
+}
+
+/**
+ * Makes a driver of unstorage for an address:
+ * `redis://[user:password@]host[:port][/db]`, `rediss://…` (TLS),
+ * `redis-cluster://host:port,host:port`, `redis-sentinel://host:port,host:port/name`.
+ * @throws {BadRedisUrl}
+ */
+export function driverFor(url: string, base?: string): Driver & { getInstance(): Redis | Cluster } {
+  const match = /^(redis|rediss|redis-cluster|redis-sentinel):\/\/(?:([^@]*)@)?([^/]*)(?:\/(.*))?$/.exec(url)
+  if (match === null) throw new BadRedisUrl('it is no address of a Redis: redis://, rediss://, redis-cluster:// or redis-sentinel://')
+  const [, scheme, credentials, hosts, name] = match
+  const shared = { ...options, ...login(credentials), ...(base === undefined ? {} : { base }) }
+  if (scheme === 'redis' || scheme === 'rediss') return redisDriver({ ...shared, url }) as never
+  if (scheme === 'redis-sentinel') {
+    if (name === undefined || name === '')
+      throw new BadRedisUrl('the name of the group that the sentinels watch is missing: redis-sentinel://host:port,host:port/NAME')
+    return redisDriver({ ...shared, sentinels: nodes(hosts!, 26_379), name } as never) as never
+  }
+  const clusterOptions = {
+    redisOptions: shared,
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    lazyConnect: true,
+    clusterRetryStrategy: options.retryStrategy,
+  }
+  return redisDriver({ base, cluster: nodes(hosts!, 6379), clusterOptions } as never) as never
+}
+
+function login(credentials: string | undefined): { username?: string; password?: string } {
+  if (credentials === undefined) return {}
+  const [username, ...password] = credentials.split(':').map(decodeURIComponent)
+  return { ...(username === '' ? {} : { username: username! }), password: password.join(':') }
+}
+
+function nodes(hosts: string, defaultPort: number): { host: string; port: number }[] {
+  return hosts.split(',').map((host) => {
+    const [name, port] = host.split(':')
+    if (name === undefined || name === '') throw new BadRedisUrl('a host is missing')
+    return { host: name, port: port === undefined ? defaultPort : Number(port) }
+  })
+}

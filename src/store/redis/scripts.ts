@@ -1,0 +1,110 @@
+/**
+ * The two scripts of the Redis driver. Redis runs a script as one step. All keys of a partition have the same
+ * hash tag, so they are on one node of a cluster:
+ *
+ *     lk:{partition}:r:KEY    a record: revision, space, JSON
+ *     lk:{partition}:i:NAME   an index: a sorted set of equal scores
+ *     lk:{partition}:v        the revision of each index that is not empty
+ *     lk:{partition}:c:REV    that a commit was done: for a while, for whoever did not hear of it
+ *
+ * Each takes the prefix `lk:{partition}` as its key and a request as JSON. "" stands for "there is none".
+ */
+const SHARED = `
+local base, request = KEYS[1], cjson.decode(ARGV[1])
+local function stored(key) return redis.call('GET', base .. ':r:' .. key) end
+local function revision(value)
+  if not value then return '' end
+  return string.sub(value, 1, string.find(value, ' ', 1, true) - 1)
+end
+local function holds()
+  for _, expected in ipairs(request.records) do
+    if revision(stored(expected[1])) ~= expected[2] then return false end
+  end
+  for _, expected in ipairs(request.indexes) do
+    if (redis.call('HGET', base .. ':v', expected[1]) or '') ~= expected[2] then return false end
+  end
+  return true
+end
+`
+
+/** @returns nothing where something expected is not so; else records, ranges and counts */
+export const READ = `${SHARED}
+if not holds() then return false end
+local found, records, ranges, counts = {}, {}, {}, {}
+for i, reference in ipairs(request.references) do
+  local led = true
+  local key = string.gsub(reference, '{(%d+)%.([%w_]+)}', function(index, member)
+    local value = found[tonumber(index) + 1]
+    if value then
+      value = cjson.decode(string.sub(value, string.find(value, ' ', 1, true) + 1))[member]
+    end
+    if type(value) == 'string' then return value end
+    led = false
+    return ''
+  end)
+  found[i] = led and stored(key) or false
+  records[i] = { led and key or false, found[i] }
+end
+for i, range in ipairs(request.ranges) do
+  local name = base .. ':i:' .. range.index
+  local low = range.after and '(' .. range.after or '-'
+  local high = range.before and '(' .. range.before or '+'
+  local entries
+  if range.reverse then
+    entries = redis.call('ZREVRANGEBYLEX', name, high, low, 'LIMIT', 0, range.limit)
+  else
+    entries = redis.call('ZRANGEBYLEX', name, low, high, 'LIMIT', 0, range.limit)
+  end
+  local values = {}
+  if range.fetch then
+    for j, entry in ipairs(entries) do
+      values[j] = stored(range.fetch .. string.match(entry, '[^ ]+$')) or false
+    end
+  end
+  ranges[i] = { redis.call('HGET', base .. ':v', range.index) or false, entries, values }
+end
+for i, name in ipairs(request.counts) do
+  counts[i] = redis.call('ZCARD', base .. ':i:' .. name)
+end
+return { records, ranges, counts }
+`
+
+/**
+ * First it makes sure of everything, then it does what cannot fail: an error in the middle of a script undoes
+ * nothing. (A server that is out of memory refuses the first write of a script, and none after it.)
+ * @returns 1 where it is done, now or by an earlier try; 0 where something expected is not so
+ */
+export const COMMIT = `${SHARED}
+local marker = base .. ':c:' .. request.revision
+if redis.call('EXISTS', marker) == 1 then return 1 end
+if not holds() then return 0 end
+for _, room in ipairs(request.room) do
+  if redis.call('ZCARD', base .. ':i:' .. room[1]) > room[2] then return 0 end
+end
+local function inPieces(command, key, members, score)
+  for from = 1, #members, 1000 do
+    local arguments = {}
+    for i = from, math.min(from + 999, #members) do
+      if score then arguments[#arguments + 1] = 0 end
+      arguments[#arguments + 1] = members[i]
+    end
+    redis.call(command, key, unpack(arguments))
+  end
+end
+for _, put in ipairs(request.put) do
+  redis.call('SET', base .. ':r:' .. put[1], request.revision .. ' ' .. put[2])
+end
+for _, key in ipairs(request.remove) do redis.call('DEL', base .. ':r:' .. key) end
+for _, change in ipairs(request.changes) do
+  local name = base .. ':i:' .. change[1]
+  inPieces('ZREM', name, change[3], false)
+  inPieces('ZADD', name, change[2], true)
+  if redis.call('EXISTS', name) == 1 then
+    redis.call('HSET', base .. ':v', change[1], request.revision)
+  else
+    redis.call('HDEL', base .. ':v', change[1])
+  end
+end
+redis.call('SET', marker, '1', 'PX', request.remember)
+return 1
+`

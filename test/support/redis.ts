@@ -1,0 +1,67 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inject } from 'vitest'
+
+const INSTALL = 'apt-get update && apt-get install -y redis-server'
+
+/** Makes sure that there is a redis-server: installs Debian's where that can be done, else says how. */
+export function requireRedis(): void {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
+  } catch {
+    if (process.getuid?.() !== 0) throw new Error(`The tests need redis-server. Install it:  sudo sh -c '${INSTALL}'`)
+    execFileSync('sh', ['-c', `${INSTALL} >/dev/null`], { stdio: 'inherit' })
+  }
+}
+
+/** A redis-server of the tests' own, on a free port of the loopback interface. */
+export interface RedisServer {
+  readonly url: string
+  readonly port: number
+  readonly process: ChildProcess
+  stop(): Promise<void>
+}
+
+export async function startRedis(options: readonly string[] = [], port?: number): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-redis-'))
+  const own = port ?? (await freePort())
+  const child = spawn(
+    'redis-server',
+    ['--port', String(own), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...options],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  await new Promise<void>((resolve, reject) => {
+    child.stdout!.on('data', (text: Buffer) => void (text.toString().includes('Ready to accept connections') && resolve()))
+    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)))
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  return {
+    url: `redis://127.0.0.1:${own}`,
+    port: own,
+    process: child,
+    async stop() {
+      child.kill('SIGKILL')
+      await exited
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** The one Redis that all suites share; each has a prefix of its own there. */
+export async function sharedRedis(): Promise<string> {
+  return inject('redisUrl' as never) as string
+}
