@@ -41,8 +41,8 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
   const logLevel = env['LANEKEEPER_LOG'] ?? 'info'
   if (!LEVELS.includes(logLevel)) throw new ConfigError(`LANEKEEPER_LOG: "${logLevel}" is none of ${LEVELS.join(', ')}`)
   const uploadBytes = Number(env['LANEKEEPER_UPLOAD_BYTES'] ?? limits.uploadBytes)
-  if (!Number.isSafeInteger(uploadBytes) || uploadBytes < 1)
-    throw new ConfigError(`LANEKEEPER_UPLOAD_BYTES: "${env['LANEKEEPER_UPLOAD_BYTES']}" is no number of bytes`)
+  if (!Number.isSafeInteger(uploadBytes) || uploadBytes < 1024)
+    throw new ConfigError(`LANEKEEPER_UPLOAD_BYTES: "${env['LANEKEEPER_UPLOAD_BYTES']}" is no number of bytes, of at least 1024`)
   return { host, port, json: values.json ?? false, legacyPrefixes, logLevel, uploadBytes }
 }
 

@@ -12,10 +12,11 @@ import { isCurrent } from './preconditions.ts'
  * they claim to be, nothing is shown or run in this service's name.
  * @throws {Failure} `range_not_satisfiable`
  */
-export function download(requestId: string, headers: Headers, file: FileRecord, blobs: Blobs): Response {
+export function download(requestId: string, method: string, headers: Headers, file: FileRecord, blobs: Blobs): Response {
   const shared = headersOf(requestId, file)
   if (isCurrent(headers, file.sha256)) return notModified(requestId, { etag: shared.etag, 'cache-control': 'private, no-cache' })
-  const range = rangeOf(headers, file)
+  // A range is a matter of GET (RFC 9110 §14.2).
+  const range = method === 'GET' ? rangeOf(headers, file) : undefined
   const { start, end } = range ?? { start: 0, end: file.size }
   const partial = range === undefined ? {} : { 'content-range': `bytes ${start}-${end - 1}/${file.size}` }
   const status = range === undefined ? 200 : 206

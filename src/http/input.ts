@@ -17,21 +17,27 @@ export interface Input {
 }
 
 const nothing = z.strictObject({})
+const OR_FORM = 'The body must be JSON (application/json), or a form with a file (multipart/form-data with its boundary).'
 
 /**
  * Reads query and body against the operation's row. Whatever the row does not know is refused.
  * @throws {Failure} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
  */
-export async function readInput(request: ServerRequest, search: string, operation: Operation, uploadBytes: number): Promise<Input> {
+export async function readInput(
+  request: ServerRequest,
+  search: string,
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  uploadBytes: number,
+): Promise<Input> {
   const upload = operation.takesUpload && isUpload(request.headers)
   if (upload) checkAnnounced(request.headers, uploadBytes)
-  const body =
-    upload || operation.method === 'GET' || operation.method === 'DELETE'
-      ? undefined
-      : await readJson(request, operation.body !== undefined)
+  const body = upload || operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readJson(request, operation)
   const issues: Issue[] = []
   const query = check(operation.query, readQuery(search, issues), 'query', issues)
   const checked = body === undefined ? undefined : check(operation.body ?? nothing, body, 'body', issues)
+  const contradiction = checked === undefined ? undefined : operation.contradiction?.(params, checked)
+  if (contradiction !== undefined) issues.push({ in: 'body', ...contradiction })
   if (issues.length > 0) throw invalid(issues)
   return { query, body: checked, upload }
 }
@@ -63,7 +69,8 @@ function readQuery(search: string, issues: Issue[]): Record<string, string> {
   return query
 }
 
-async function readJson(request: ServerRequest, required: boolean): Promise<unknown> {
+async function readJson(request: ServerRequest, { body: schema, takesUpload }: Operation): Promise<unknown> {
+  const required = schema !== undefined
   const { headers } = request
   const hasBody =
     headers.has('transfer-encoding') ||
@@ -73,6 +80,6 @@ async function readJson(request: ServerRequest, required: boolean): Promise<unkn
   if (!hasBody) throw new Failure('bad_request', { message: 'This operation takes a JSON body, and there is none.' })
   const type = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
   if (!type.test(headers.get('content-type') ?? '') || (headers.get('content-encoding') ?? 'identity') !== 'identity')
-    throw new Failure('unsupported_media_type')
+    throw new Failure('unsupported_media_type', takesUpload ? { message: OR_FORM } : {})
   return parseJson(await readBody(request, limits.jsonBytes), limits.jsonDepth)
 }

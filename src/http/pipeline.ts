@@ -85,7 +85,7 @@ async function once(services: Services, incoming: Incoming, credential: ParsedTo
   const { operation, params } = services.route(incoming.method, incoming.path) // 404 405
   trace.operation = operation.id
   requireScope(services, operation, caller, trace) // 403
-  memo.input ??= await readInput(incoming.request, incoming.search, operation, services.uploadBytes) // 400 413 415 422
+  memo.input ??= await readInput(incoming.request, incoming.search, operation, params, services.uploadBytes) // 400 413 415 422
   const { query, body, upload } = memo.input
   const receive = upload ? () => (memo.upload ??= receiver(services, incoming.request, caller.workspaceId)) : undefined
   const holds = (name: string, situation: Situation) =>
@@ -118,7 +118,7 @@ async function run(
   if (!reads) requireMatch(headers, entity && tx.revisionOf(entity)) // 412
   const answer = await operation.run(request, loaded) // 409
   await tx.commit()
-  if (answer.download !== undefined) return download(requestId, headers, answer.download, services.blobs)
+  if (answer.download !== undefined) return download(requestId, method, headers, answer.download, services.blobs)
   const named = answer.entity === null ? undefined : (answer.entity ?? entity)
   const revision = named && tx.revisionOf(named)
   const location = answer.location === undefined ? {} : { location: `/v1${answer.location}` }

@@ -17,7 +17,12 @@ export function requireMatch(headers: Headers, revision: string | undefined): vo
   const tag = revision === undefined ? undefined : entityTag(revision)
   // Strong comparison: a weak tag matches nothing.
   if (tag !== undefined && listed(wanted).includes(tag)) return
-  throw new Failure('precondition_failed', tag === undefined ? {} : { headers: { etag: tag }, members: { current_etag: tag } })
+  throw new Failure(
+    'precondition_failed',
+    tag === undefined
+      ? { message: 'There is nothing here yet that an If-Match could match: leave it out.' }
+      : { headers: { etag: tag }, members: { current_etag: tag } },
+  )
 }
 
 /** Whether what the client has is what there is (If-None-Match, RFC 9110 §13.1.2). */

@@ -4,6 +4,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import type { ServerRequest } from 'srvx'
 import { Failure } from '../model/failure.ts'
 import { fileName, mediaType } from '../model/file.ts'
+import { limits } from '../model/limits.ts'
 import { visibilities } from '../model/board.ts'
 import type { Upload } from '../operations/operation.ts'
 import type { Blobs } from '../store/blobs.ts'
@@ -53,7 +54,8 @@ class Form {
   readonly #issues: Issue[] = []
   readonly #blobs: Blobs
   readonly #blobId: string
-  #visibility: Upload['visibility'] = 'private'
+  #visibility: Upload['visibility'] | undefined
+  #stream: BusboyFileStream | undefined
   #file: Promise<Omit<Received, 'blobId' | 'visibility'>> | undefined
 
   constructor(headers: Headers, blobs: Blobs, blobId: string, most: number) {
@@ -63,35 +65,49 @@ class Form {
       headers: { 'content-type': headers.get('content-type')! },
       limits: { fileSize: most, files: 2, fields: 10, fieldSize: 1000, parts: 12, headerPairs: 20 },
     })
-    this.parser.on('field', (name: string, value: string) => this.#field(name, value))
-    this.parser.on('file', (name: string, stream: BusboyFileStream, given: string | undefined, _encoding: string, type: string) => {
-      if (name === 'file' && this.#file === undefined) {
-        this.#file = this.#receive(stream, most, fileName(given), mediaType(type))
-        // It is awaited at the end; until then a failure is nobody's.
-        this.#file.catch((error: Error) => this.parser.destroy(error))
-      } else {
-        this.#issues.push({ in: 'body', path: name, message: name === 'file' ? 'stands twice' : 'is not known here' })
-        stream.resume()
-      }
-    })
+    this.parser.on('field', (name: string | undefined, value: string) => this.#field(name ?? '', value))
+    this.parser.on(
+      'file',
+      (name: string | undefined, stream: BusboyFileStream, given: string | undefined, _encoding: string, type: string) =>
+        this.#part(name ?? '', stream, given, type, most),
+    )
   }
 
   async result(): Promise<Omit<Received, 'blobId'>> {
     const file = await this.#file
     if (file === undefined) this.#issues.push({ in: 'body', path: 'file', message: 'is missing' })
     if (this.#issues.length > 0) throw invalid(this.#issues)
-    return { ...file!, visibility: this.#visibility }
+    return { ...file!, visibility: this.#visibility ?? 'private' }
   }
 
   async abandon(): Promise<void> {
+    // Where the client went away nobody ends the part that was coming: its reader would wait for good.
+    this.#stream?.destroy(new Error('the upload was given up'))
     await this.#file?.catch(() => undefined)
     await this.#blobs.remove(this.#blobId)
   }
 
+  #part(name: string, stream: BusboyFileStream, given: string | undefined, type: string, most: number): void {
+    if (name === 'file' && this.#file === undefined) {
+      this.#stream = stream
+      const known = fileName(given)
+      if (known.length > limits.fileName)
+        this.#issues.push({ in: 'body', path: name, message: `has a name of more than ${limits.fileName} characters` })
+      this.#file = this.#receive(stream, most, known, mediaType(type))
+      // It is awaited at the end; until then a failure is nobody's.
+      this.#file.catch((error: Error) => this.parser.destroy(error))
+    } else {
+      this.#issues.push({ in: 'body', path: name, message: name === 'file' ? 'stands twice' : 'is not known here' })
+      stream.resume()
+    }
+  }
+
   #field(name: string, value: string): void {
     const visibility = visibilities.find((known) => known === value)
-    if (name !== 'visibility') this.#issues.push({ in: 'body', path: name, message: 'is not known here' })
+    if (name === 'file') this.#issues.push({ in: 'body', path: name, message: 'must be a file: give it a filename' })
+    else if (name !== 'visibility') this.#issues.push({ in: 'body', path: name, message: 'is not known here' })
     else if (visibility === undefined) this.#issues.push({ in: 'body', path: name, message: `must be one of ${visibilities.join(', ')}` })
+    else if (this.#visibility !== undefined) this.#issues.push({ in: 'body', path: name, message: 'stands twice' })
     else this.#visibility = visibility
   }
 

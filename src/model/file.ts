@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { visibilities } from './board.ts'
-import { limits } from './limits.ts'
 
 /** A file of the workspace, as it is answered. Its bytes are apart. */
 export const file = z.strictObject({
@@ -49,7 +48,7 @@ export function mediaType(text: string | undefined): string {
   return MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
 }
 
-/** The name of an upload: its last part, without anything that a header or a shell would trip over. */
+/** The name of an upload: its last part, without anything that a header or a shell would trip over. It may be too long. */
 export function fileName(text: string | undefined): string {
   const name = (text ?? '')
     .split(/[\\/]/)
@@ -57,5 +56,5 @@ export function fileName(text: string | undefined): string {
     .toWellFormed()
     .replaceAll(/\p{Cc}|\p{Cf}/gu, '')
     .trim()
-  return name === '' || name === '.' || name === '..' ? 'file' : name.slice(0, limits.fileName)
+  return name === '' || name === '.' || name === '..' ? 'file' : name
 }

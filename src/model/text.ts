@@ -27,10 +27,14 @@ export function prose(max: number) {
     .max(max)
 }
 
+const TIME = 'must be a time with its offset, as 2026-11-20T12:00:00Z (RFC 3339)'
+
 /** A time, RFC 3339. Any offset is taken; it is kept in UTC with milliseconds. */
-export const time = z.iso.datetime({ offset: true }).transform((text, context) => {
+export const time = z.iso.datetime({ offset: true, error: TIME }).transform((text, context) => {
   const value = new Date(text)
-  if (!Number.isNaN(value.getTime())) return value.toISOString()
-  context.addIssue({ code: 'custom', message: 'must be a time that exists' })
+  // In UTC it may be in the year -1 or 10000, which RFC 3339 cannot say.
+  const inUtc = Number.isNaN(value.getTime()) ? '' : value.toISOString()
+  if (/^\d{4}-/.test(inUtc)) return inUtc
+  context.addIssue({ code: 'custom', message: TIME })
   return z.NEVER
 })

@@ -1,4 +1,4 @@
-import { conflict, notFound } from '../model/failure.ts'
+import { notFound } from '../model/failure.ts'
 import { isId, type IdKind } from '../model/ids.ts'
 import type { Placement } from '../model/placement.ts'
 import type { Key } from '../store/keys.ts'
@@ -30,12 +30,17 @@ export async function loadAnchor<T>(
   return { thing, side: before === undefined ? 'after' : 'before' }
 }
 
-/**
- * The place that a body names; last where it names none.
- * @throws {Failure} `conflict` where something would go next to itself
- */
-export function placeOf<T extends Positioned>(anchor: Anchor<T> | undefined, to: 'first' | 'last' | undefined, self?: string): Place<T> {
+/** The place that a body names; last where it names none. */
+export function placeOf<T extends Positioned>(anchor: Anchor<T> | undefined, to: 'first' | 'last' | undefined): Place<T> {
   if (anchor === undefined) return { to: to ?? 'last' }
-  if (anchor.thing.id === self) throw conflict('Nothing can be moved next to itself.')
   return anchor.side === 'before' ? { before: anchor.thing } : { after: anchor.thing }
+}
+
+/** Refuses to put something next to itself. */
+export function notNextToItself(param: string) {
+  return (params: Readonly<Record<string, string>>, { before, after }: Placement) => {
+    const id = params[param]
+    if (before !== id && after !== id) return undefined
+    return { path: before === id ? 'before' : 'after', message: 'names the very thing that is moved' }
+  }
 }

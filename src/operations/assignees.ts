@@ -4,7 +4,7 @@ import { limits } from '../model/limits.ts'
 import { keys } from '../store/keys.ts'
 import { cardEntity, loadTheCard, saveCard } from './card-writing.ts'
 import { loadCard, requireId } from './loading.ts'
-import { operation } from './operation.ts'
+import { deleted, operation } from './operation.ts'
 
 const FULL = `A card has at most ${limits.assigneesPerCard} assignees.`
 
@@ -43,14 +43,17 @@ export const assigneeOperations = [
     summary: 'Takes someone off a card, whatever that person may do by now.',
     needs: ['unassign', 'Card'],
     row: 'P12',
-    data: card,
+    data: deleted,
     entity: cardEntity,
     async load(request) {
       const loaded = await loadTheCard(request)
       if (!loaded.card.assignee_ids.includes(request.params['user_id']!)) throw notFound()
       return loaded
     },
-    run: async (request, loaded) =>
-      saveCard(request, { ...loaded.card, assignee_ids: loaded.card.assignee_ids.filter((id) => id !== request.params['user_id']) }),
+    async run(request, loaded) {
+      const gone = request.params['user_id']!
+      saveCard(request, { ...loaded.card, assignee_ids: loaded.card.assignee_ids.filter((id) => id !== gone) })
+      return { data: { id: gone, deleted: true } }
+    },
   }),
 ]

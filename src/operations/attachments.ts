@@ -7,7 +7,7 @@ import { timestamp } from '../model/time.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import { cardEntity, loadTheCard, saveCard } from './card-writing.ts'
-import { discardIfUnused } from './consequences.ts'
+import { discardIfUnused, keepFile } from './consequences.ts'
 import { loadAttachment, loadFile } from './loading.ts'
 import { deleted, operation, type Addressed, type Request } from './operation.ts'
 import { listPage, pageQuery } from './paging.ts'
@@ -106,6 +106,7 @@ export const attachmentOperations = [
       const file = 'id' in named ? named : await keepUpload(request)
       const { entries } = await tx.range(indexes.fileAttachments(file.id), { after: `${card.id} `, before: `${card.id}!`, limit: 1 })
       if (entries.length > 0) throw conflict(TWICE)
+      await keepFile(tx, file.id)
       const now = timestamp(clock)
       const created: Attachment = {
         id: newId('attachment', random),

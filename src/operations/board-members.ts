@@ -17,6 +17,8 @@ const FULL = `A board has at most ${limits.membersPerBoard} explicit members.`
 // Before every entry: the creator comes first, and has none.
 const CREATOR_POSITION = '0'
 
+const entity = (params: Readonly<Record<string, string>>) => keys.board(params['board_id']!)
+
 function toEntry({ user_id, display_name, avatar_url }: Membership, creator: boolean, addedAt: string) {
   return { user_id, display_name, avatar_url, creator, added_at: addedAt }
 }
@@ -34,13 +36,18 @@ export const boardMemberOperations = [
     data: z.array(boardMemberEntry),
     load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
     async run({ tx, query: { limit, cursor } }, { board }) {
-      const { entries, values } = await tx.range(indexes.boardMembers(board.id), { after: cursor, limit: limit + 1 })
+      const { records, ranges } = await tx.load({
+        records: [keys.membership(board.creator_id)],
+        ranges: [{ index: indexes.boardMembers(board.id), options: { after: cursor, limit: limit + 1 } }],
+      })
+      const [{ entries, values }] = ranges
       const rows = entries.map((position, i) => ({ position, userId: lastWord(position), addedAt: values[i]!.added_at, creator: false }))
-      if (cursor === undefined)
-        rows.unshift({ position: CREATOR_POSITION, userId: board.creator_id, addedAt: board.created_at, creator: true })
+      // A creator who has left is not on his board, until he comes back.
+      const creatorIsHere = cursor === undefined && records[0]?.ended_at === null
+      if (creatorIsHere) rows.unshift({ position: CREATOR_POSITION, userId: board.creator_id, addedAt: board.created_at, creator: true })
       const page = rows.slice(0, limit)
       const people = await tx.read(page.map(({ userId }) => keys.membership(userId)))
-      const items = page.flatMap(({ addedAt, creator }, i) => (people[i]!.ended_at === null ? [toEntry(people[i]!, creator, addedAt)] : []))
+      const items = page.map(({ addedAt, creator }, i) => toEntry(people[i]!, creator, addedAt))
       return listAnswer('board_members.list', items, page.at(-1)?.position, rows.length > limit)
     },
   }),
@@ -53,6 +60,7 @@ export const boardMemberOperations = [
     needs: ['add', 'BoardMember'],
     row: 'P6',
     data: boardMemberEntry,
+    entity,
     conflicts: [FULL],
     async load({ tx, caller, params }) {
       const userId = params['user_id']!
@@ -85,6 +93,7 @@ export const boardMemberOperations = [
     needs: ['remove', 'BoardMember'],
     row: 'P6',
     data: deleted,
+    entity,
     conflicts: ['The creator of a board cannot be removed from it.'],
     async load({ tx, caller, params }) {
       const userId = params['user_id']!

@@ -4,7 +4,7 @@ import { limits } from '../model/limits.ts'
 import { keys } from '../store/keys.ts'
 import { cardEntity, loadTheCard, saveCard } from './card-writing.ts'
 import { requireId } from './loading.ts'
-import { operation } from './operation.ts'
+import { deleted, operation } from './operation.ts'
 
 const FULL = `A card bears at most ${limits.labelsPerCard} labels.`
 
@@ -41,14 +41,17 @@ export const cardLabelOperations = [
     summary: 'Takes a label off a card.',
     needs: ['remove_label', 'Card'],
     row: 'P12',
-    data: card,
+    data: deleted,
     entity: cardEntity,
     async load(request) {
       const loaded = await loadTheCard(request)
       if (!loaded.card.label_ids.includes(request.params['label_id']!)) throw notFound()
       return loaded
     },
-    run: async (request, loaded) =>
-      saveCard(request, { ...loaded.card, label_ids: loaded.card.label_ids.filter((id) => id !== request.params['label_id']) }),
+    async run(request, loaded) {
+      const gone = request.params['label_id']!
+      saveCard(request, { ...loaded.card, label_ids: loaded.card.label_ids.filter((id) => id !== gone) })
+      return { data: { id: gone, deleted: true } }
+    },
   }),
 ]

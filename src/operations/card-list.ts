@@ -8,9 +8,12 @@ import { cardsByUpdate } from './cards-by-update.ts'
 import { flag } from './filters.ts'
 import { loadBoard } from './loading.ts'
 import { operation, type Answer } from './operation.ts'
-import { listAnswer, pageQuery, type PageQuery } from './paging.ts'
+import { choosePage, listAnswer, type PageQuery } from './paging.ts'
 
 const LIST = 'cards.list'
+// Another order, so a cursor of the one leads nowhere in the other.
+const BY_UPDATE = 'cards.list by update'
+const listOf = ({ updated_since }: { updated_since?: string | undefined }) => (updated_since === undefined ? LIST : BY_UPDATE)
 
 // All that is given must hold.
 const filter = {
@@ -33,17 +36,17 @@ export const cardListOperations = [
       'Lists the cards of a board, column by column in their order; with ?updated_since= by when they were updated. ?archived=true lists those put away, by themselves or with their column; ?q= searches title and description.',
     needs: ['read', 'Card'],
     row: 'P2',
-    query: z.strictObject({ ...pageQuery(LIST), ...filter, ...withCounts.query }),
+    query: choosePage([LIST, BY_UPDATE], { ...filter, ...withCounts.query }, listOf),
     data: z.array(card.extend(cardCounts.shape)),
     load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
     async run({ tx, query }, { board }): Promise<Answer> {
       const page: PageQuery = query
       const find = query.updated_since === undefined ? cardsByPlace : cardsByUpdate
       const { cards, position, more } = await find(tx, board.id, query, page)
-      if (query.include === undefined) return listAnswer(LIST, cards, position, more)
+      if (query.include === undefined) return listAnswer(listOf(query), cards, position, more)
       const counts = await countAll(tx, cards.map(cardCounts.of))
       return listAnswer(
-        LIST,
+        listOf(query),
         cards.map((found, i) => ({ ...found, counts: counts[i] })),
         position,
         more,

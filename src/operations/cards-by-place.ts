@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
 import { isId } from '../model/ids.ts'
@@ -5,7 +6,7 @@ import type { OrderRecord } from '../model/order.ts'
 import { indexes, positionEntry, type CardState, type Index } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
-import { isVoid, matches, type CardFilter, type CardPage } from './card-filter.ts'
+import { isVoid, matcher, type CardFilter, type CardPage } from './card-filter.ts'
 import { staleCursor } from './ordered-page.ts'
 import { entryNow } from './ordering.ts'
 import type { PageQuery } from './paging.ts'
@@ -13,7 +14,7 @@ import type { PageQuery } from './paging.ts'
 const ALL = 100_000
 /** How many columns, and how many cards of each, are read at once where a filter has no index of its own. */
 const COLUMNS_AT_ONCE = 8
-const STEP = 200
+const STEP = 50
 
 /** A piece of the list: the cards of one column that are in one state. Pieces follow each other in order. */
 interface Piece {
@@ -31,10 +32,15 @@ interface Position {
   readonly card: string
 }
 
-/** Where a list goes on: from this piece, and in it after this entry. */
+/**
+ * Where a list goes on: in its column, wherever that stands by now, after this entry; and then with the columns
+ * behind the place that it had.
+ */
 interface Start {
-  readonly place: string
+  readonly columnId: string
+  readonly state: CardState
   readonly after: string
+  readonly place: string
 }
 
 /** All columns of a board in their order. */
@@ -52,7 +58,7 @@ export async function cardsByPlace(tx: Transaction, boardId: string, filter: Car
   })
   const columns = ranges[0].values.filter((column) => column !== undefined)
   const start = at && findStart(at, records[0], records[1])
-  const pieces = isVoid(filter) ? [] : piecesOf(columns, filter).filter((piece) => start === undefined || placeOf(piece) >= start.place)
+  const pieces = isVoid(filter) ? [] : remaining(piecesOf(columns, filter), start)
   const scan = new Scan(tx, filter, start, limit)
   for (let i = 0; i < pieces.length && !scan.full; i += COLUMNS_AT_ONCE) await scan.read(pieces.slice(i, i + COLUMNS_AT_ONCE))
   const page = scan.found.slice(0, limit)
@@ -77,9 +83,12 @@ class Scan {
     this.#filter = filter
     this.#start = start
     this.#limit = limit
+    this.#matches = matcher(filter)
     this.exact =
       [filter.assignee_id, filter.label_id, filter.completed].filter((given) => given !== undefined).length <= 1 && filter.q === undefined
   }
+
+  readonly #matches: (card: Card) => boolean
 
   get full(): boolean {
     return this.found.length > this.#limit
@@ -89,17 +98,20 @@ class Scan {
   async read(pieces: readonly Piece[]): Promise<void> {
     const step = this.exact ? this.#limit + 1 : STEP
     const options = (piece: Piece) => ({
-      after: this.#start?.place === placeOf(piece) ? this.#start.after : undefined,
+      after: this.#start?.columnId === piece.column.id && this.#start.state === piece.state ? this.#start.after : undefined,
       limit: step,
-      hint: !this.exact,
+      // Which cards there are, and in what order, is relied on; those that are not wanted may change.
+      hint: this.exact ? false : ('records' as const),
     })
     const ranges = pieces.map((piece) => ({ index: indexFor(piece, this.#filter), options: options(piece) }))
     const first = await this.#tx.load({ records: pieces.map(({ column }) => keys.order(column.id)), ranges })
     for (const [i, piece] of pieces.entries()) {
       let { entries, values } = first.ranges[i]!
       for (;;) {
-        for (const card of values) if (card !== undefined && matches(this.#filter, card)) this.found.push({ card, piece })
+        for (const card of values) if (card !== undefined && this.#matches(card)) this.found.push({ card, piece })
         if (this.full) return
+        // Others have their turn: a search may have much to read.
+        if (!this.exact) await setImmediate()
         if (entries.length < step) break
         ;({ entries, values } = await this.#tx.range(ranges[i]!.index, { ...options(piece), after: entries.at(-1) }))
       }
@@ -122,15 +134,18 @@ function indexFor({ column: { id }, state }: Piece, { assignee_id, label_id, com
   return completed === undefined ? indexes.cards(state, id) : indexes.cardsDone(state, id, completed)
 }
 
-function placeOf({ column, state }: Piece): string {
-  return `${positionEntry(column)} ${state}`
+/** The pieces that a page has not come to yet. */
+function remaining(pieces: readonly Piece[], start: Start | undefined): readonly Piece[] {
+  if (start === undefined) return pieces
+  const own = pieces.filter(({ column, state }) => column.id === start.columnId && state >= start.state)
+  return [...own, ...pieces.filter(({ column }) => column.id !== start.columnId && positionEntry(column) > start.place)]
 }
 
 function findStart(at: Position, columns: OrderRecord | undefined, cards: OrderRecord | undefined): Start {
-  const column = entryNow(columns, at.columns, `${at.columnPosition} ${at.columnId}`)
+  const place = entryNow(columns, at.columns, `${at.columnPosition} ${at.columnId}`)
   const after = entryNow(cards, at.cards, at.card)
-  if (column === undefined || after === undefined) throw staleCursor()
-  return { place: `${column} ${at.state}`, after }
+  if (place === undefined || after === undefined) throw staleCursor()
+  return { columnId: at.columnId, state: at.state, after, place }
 }
 
 function writePosition(

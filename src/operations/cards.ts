@@ -5,7 +5,7 @@ import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
-import { placeOf } from './anchors.ts'
+import { notNextToItself, placeOf } from './anchors.ts'
 import { cardEntity, columnList, loadTheCard, saveCard } from './card-writing.ts'
 import { ARCHIVED, ELSEWHERE, loadTarget, requireOpen } from './card-target.ts'
 import { discard } from './consequences.ts'
@@ -55,7 +55,7 @@ export const cardOperations = [
       await requireRoom(tx, indexes.boardCards(board.id), limits.cardsPerBoard, FULL)
       const now = timestamp(clock)
       const { title, description, due_at } = body
-      const position = await positionAt(tx, columnList(column.id), placeOf(anchor, 'last'))
+      const position = await positionAt({ tx, clock }, columnList(column.id), placeOf(anchor, 'last'))
       const created: Card = {
         id: newId('card', random),
         board_id: board.id,
@@ -103,15 +103,16 @@ export const cardOperations = [
     body: cardMove,
     data: card,
     entity: cardEntity,
-    conflicts: [ARCHIVED, ELSEWHERE, 'Nothing can be moved next to itself.'],
+    contradiction: notNextToItself('card_id'),
+    conflicts: [ARCHIVED, ELSEWHERE],
     async load({ tx, caller, params, body }) {
       const loaded = await loadCard(tx, caller, params['card_id']!)
       return { ...loaded, ...(await loadTarget(tx, loaded.board, body, body.column_id, loaded.card.column_id)) }
     },
     async run(request, { card: moved, column, anchor }) {
-      const place = placeOf(anchor, request.body.to, moved.id)
+      const place = placeOf(anchor, request.body.to)
       requireOpen(column, anchor)
-      const position = await positionAt(request.tx, columnList(column.id), place, moved.id)
+      const position = await positionAt(request, columnList(column.id), place, moved.id)
       return saveCard(request, { ...moved, column_id: column.id, position })
     },
   }),

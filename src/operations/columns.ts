@@ -5,7 +5,7 @@ import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
-import { loadAnchor, placeOf } from './anchors.ts'
+import { loadAnchor, notNextToItself, placeOf } from './anchors.ts'
 import { flag } from './filters.ts'
 import { loadBoard, loadColumn } from './loading.ts'
 import { operation, type Addressed, type Request } from './operation.ts'
@@ -73,7 +73,7 @@ export const columnOperations = [
     async run({ tx, body, clock, random }, { board, anchor }) {
       await requireRoom(tx, indexes.columns(board.id), limits.columnsPerBoard, FULL)
       const now = timestamp(clock)
-      const position = await positionAt(tx, boardList(board.id), placeOf(anchor, 'last'))
+      const position = await positionAt({ tx, clock }, boardList(board.id), placeOf(anchor, 'last'))
       const created: Column = {
         id: newId('column', random),
         board_id: board.id,
@@ -113,13 +113,13 @@ export const columnOperations = [
     body: columnMove,
     data: column,
     entity,
-    conflicts: ['Nothing can be moved next to itself.'],
+    contradiction: notNextToItself('column_id'),
     async load({ tx, caller, params, body }) {
       const loaded = await loadColumn(tx, caller, params['column_id']!)
       return { ...loaded, anchor: await loadAnchor(tx, body, 'column', keys.column, ({ board_id }) => board_id === loaded.board.id) }
     },
     async run(request, { column: moved, anchor }) {
-      const position = await positionAt(request.tx, boardList(moved.board_id), placeOf(anchor, request.body.to, moved.id), moved.id)
+      const position = await positionAt(request, boardList(moved.board_id), placeOf(anchor, request.body.to), moved.id)
       return save(request, { ...moved, position })
     },
   }),

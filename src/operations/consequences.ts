@@ -26,7 +26,22 @@ export async function discardIfUnused(
   delay = UNUSED_FOR,
 ): Promise<void> {
   const { entries } = await request.tx.range(indexes.fileAttachments(fileId), { limit: 2 })
-  if (entries.every((entry) => lastWord(entry) === goneAttachmentId)) await discard(request, 'file', fileId, delay)
+  if (!entries.every((entry) => lastWord(entry) === goneAttachmentId)) return
+  const id = noteOf(fileId)
+  const note: Trash = { id, kind: 'file', target: fileId, not_before: timestamp(() => request.clock() + delay) }
+  await request.tx.get(keys.trash(id))
+  request.tx.put(keys.trash(id), note)
+}
+
+/** Keeps a file that is attached again. */
+export async function keepFile(tx: Transaction, fileId: string): Promise<void> {
+  const key = keys.trash(noteOf(fileId))
+  if ((await tx.get(key)) !== undefined) tx.remove(key)
+}
+
+/** A file has one note at most, so that the last time that it was taken off counts. */
+function noteOf(fileId: string): string {
+  return `trs_${fileId.slice(fileId.indexOf('_') + 1)}`
 }
 
 /**
@@ -61,16 +76,14 @@ export async function takeLabelOff(tx: Transaction, labelId: string, clock: Requ
   }
 }
 
-/** Has the remains of something reclaimed: at once, or from a later time on. */
+/** Has the remains of something reclaimed. */
 export async function discard(
   { tx, clock, random }: Pick<Request, 'tx' | 'clock' | 'random'>,
-  kind: Trash['kind'],
+  kind: 'board' | 'card',
   target: string,
-  delay = 0,
-): Promise<string> {
-  const trash: Trash = { id: newId('trash', random), kind, target, not_before: timestamp(() => clock() + delay) }
+): Promise<void> {
+  const trash: Trash = { id: newId('trash', random), kind, target, not_before: timestamp(clock) }
   await tx.create(keys.trash(trash.id), trash)
-  return trash.id
 }
 
 function withoutAssignees(tx: Transaction, card: Card, clock: Request['clock'], leaves: (userId: string) => boolean): void {

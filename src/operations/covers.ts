@@ -1,9 +1,10 @@
+import { z } from 'zod'
 import { card, cardCover } from '../model/card.ts'
 import { conflict, notFound } from '../model/failure.ts'
 import { keys } from '../store/keys.ts'
 import { cardEntity, loadTheCard, saveCard } from './card-writing.ts'
 import { requireId } from './loading.ts'
-import { operation } from './operation.ts'
+import { deleted, operation } from './operation.ts'
 
 const NO_IMAGE = 'A cover is an image; this attachment is none.'
 
@@ -38,10 +39,10 @@ export const coverOperations = [
     id: 'cards.clear_cover',
     method: 'DELETE',
     path: '/cards/{card_id}/cover',
-    summary: 'Takes the cover off a card. Where there is none nothing changes.',
+    summary: 'Takes the cover off a card, and tells the attachment that it was. Where there is none nothing changes.',
     needs: ['clear_cover', 'Card'],
     row: 'P15',
-    data: card,
+    data: deleted.extend({ id: z.string().nullable() }),
     entity: cardEntity,
     async load(request) {
       const loaded = await loadTheCard(request)
@@ -51,7 +52,9 @@ export const coverOperations = [
       return { ...loaded, cover: file ?? null }
     },
     async run(request, { card: covered }) {
-      return covered.cover_attachment_id === null ? { data: covered } : saveCard(request, { ...covered, cover_attachment_id: null })
+      const id = covered.cover_attachment_id
+      if (id !== null) saveCard(request, { ...covered, cover_attachment_id: null })
+      return { data: { id, deleted: true } }
     },
   }),
 ]

@@ -72,6 +72,8 @@ interface Common<Query, Body> {
   readonly row: string
   readonly query: z.ZodType<Query>
   readonly body: z.ZodType<Body> | undefined
+  /** what cannot be, as path and body together tell: which member, and why */
+  readonly contradiction?: (params: Readonly<Record<string, string>>, body: Body) => { path: string; message: string } | undefined
   /** the shape of `data` */
   readonly data: z.ZodType
   /** a create that has a path of its own answers 201 with Location */

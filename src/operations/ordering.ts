@@ -1,13 +1,16 @@
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing'
 import type { OrderRecord } from '../model/order.ts'
+import { timestamp } from '../model/time.ts'
 import { positionEntry, type Index } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
+import type { Request } from './operation.ts'
 
 /** Something that has a place among its like. Positions compare as texts; between any two there is another. */
 export interface Positioned {
   readonly id: string
   readonly position: string
+  readonly updated_at: string
 }
 
 /** A list in which things have places. */
@@ -24,7 +27,8 @@ export type Place<T> = { readonly before: T } | { readonly after: T } | { readon
 
 /** Longer positions than this are a reason to write the whole list anew. */
 const MAX_LENGTH = 40
-const KEPT_MAPS = 2
+/** So many rebalancings a cursor survives at least. */
+export const KEPT_MAPS = 8
 const ALL = 100_000
 
 /**
@@ -33,15 +37,17 @@ const ALL = 100_000
  * @param self the thing that is moved, which is no neighbour of its own
  */
 export async function positionAt<T extends Positioned>(
-  tx: Transaction,
+  { tx, clock }: Pick<Request, 'tx' | 'clock'>,
   list: OrderedList<T>,
   place: Place<T>,
   self?: string,
 ): Promise<string> {
+  // Relied on: a place found before a rebalancing is none after it.
+  const order = await tx.get(keys.order(list.id))
   const [low, high] = await neighbours(tx, list, place, self)
   const fits = low === undefined || high === undefined || low < high
   const position = fits ? generateKeyBetween(low ?? null, high ?? null) : undefined
-  return position !== undefined && position.length <= MAX_LENGTH ? position : rebalance(tx, list, place, self)
+  return position !== undefined && position.length <= MAX_LENGTH ? position : rebalance(tx, list, place, self, order, timestamp(clock))
 }
 
 /**
@@ -69,22 +75,21 @@ async function rebalance<T extends Positioned>(
   list: OrderedList<T>,
   place: Place<T>,
   self: string | undefined,
+  order: OrderRecord | undefined,
+  updated_at: string,
 ): Promise<string> {
   const { ranges } = await tx.load({ ranges: list.indexes.map((index) => ({ index, options: { limit: ALL } })) })
   const things = (ranges as { values: readonly (T | undefined)[] }[])
     .flatMap(({ values }) => values)
     .filter((thing): thing is T => thing !== undefined && thing.id !== self)
     .toSorted((a, b) => (positionEntry(a) < positionEntry(b) ? -1 : 1))
-  const slot = slotOf(things, place)
   const positions = generateNKeysBetween(null, null, things.length + 1)
-  const [own] = positions.splice(slot, 1)
-  for (const [i, thing] of things.entries()) tx.put(list.keyOf(thing.id), { ...thing, position: positions[i]! })
-  await remember(
-    tx,
-    list.id,
-    things.map(positionEntry),
-    positions.map((position, i) => positionEntry({ position, id: things[i]!.id })),
-  )
+  const [own] = positions.splice(slotOf(things, place), 1)
+  const now = things.map((thing, i) => ({ ...thing, position: positions[i]!, updated_at }))
+  for (const [i, thing] of now.entries()) if (thing.position !== things[i]!.position) tx.put(list.keyOf(thing.id), thing)
+  const generation = order?.generation ?? 0
+  const map = { from: generation, old: things.map(positionEntry), new: now.map(positionEntry) }
+  tx.put(keys.order(list.id), { generation: generation + 1, maps: [...(order?.maps ?? []), map].slice(-KEPT_MAPS) })
   return own!
 }
 
@@ -93,13 +98,6 @@ function slotOf<T extends Positioned>(things: readonly T[], place: Place<T>): nu
   const anchor = 'before' in place ? place.before : place.after
   const at = things.findIndex(({ id }) => id === anchor.id)
   return 'before' in place ? at : at + 1
-}
-
-async function remember(tx: Transaction, list: string, old: readonly string[], now: readonly string[]): Promise<void> {
-  const order = await tx.get(keys.order(list))
-  const generation = order?.generation ?? 0
-  const maps = [...(order?.maps ?? []), { from: generation, old, new: now }].slice(-KEPT_MAPS)
-  tx.put(keys.order(list), { generation: generation + 1, maps })
 }
 
 /**

@@ -19,13 +19,41 @@ const limit = z
 
 /** The members of a list's query. A cursor belongs to one list: another's is refused. */
 export function pageQuery(list: string) {
+  return { limit: limit.default(limits.pageSize.default), cursor: cursorOf(list).optional() }
+}
+
+/**
+ * The cursor of one of several lists.
+ * @param lists their names
+ * @param chosen the name of the one that a query asks for; a position of another is refused
+ */
+export function choosePage<Shape extends z.ZodRawShape>(
+  lists: readonly string[],
+  shape: Shape,
+  chosen: (query: z.output<z.ZodObject<Shape>>) => string,
+): z.ZodType<z.output<z.ZodObject<Shape>> & PageQuery> {
   const cursor = z.string().transform((text, context) => {
-    const position = decodeCursor(list, text)
-    if (position !== undefined) return position
-    context.addIssue({ code: 'custom', message: 'is no cursor of this list: take page.next_cursor of its last page, or leave it out' })
-    return z.NEVER
+    const found = lists.map((list) => [list, decodeCursor(list, text)] as const).find(([, position]) => position !== undefined)
+    return found ?? refuse(context)
   })
-  return { limit: limit.default(limits.pageSize.default), cursor: cursor.optional() }
+  const whole = z.strictObject({ limit: limit.default(limits.pageSize.default), cursor: cursor.optional(), ...shape })
+  return whole.transform((read, context) => {
+    const query = read as z.output<z.ZodObject<Shape>> & { cursor?: readonly [list: string, position: string] }
+    if (query.cursor !== undefined && query.cursor[0] !== chosen(query))
+      context.addIssue({ code: 'custom', path: ['cursor'], message: NO_CURSOR })
+    return { ...query, cursor: query.cursor?.[1] }
+  }) as unknown as z.ZodType<z.output<z.ZodObject<Shape>> & PageQuery>
+}
+
+const NO_CURSOR = 'is no cursor of this list: take page.next_cursor of its last page, or leave it out'
+
+function cursorOf(list: string) {
+  return z.string().transform((text, context) => decodeCursor(list, text) ?? refuse(context))
+}
+
+function refuse(context: z.core.$RefinementCtx): never {
+  context.addIssue({ code: 'custom', message: NO_CURSOR })
+  return z.NEVER
 }
 
 /** A cursor: opaque, and no more than the list's name and the position of the last item returned. */

@@ -5,7 +5,7 @@ import { subtask, subtaskCreate, subtaskUpdate, type Subtask } from '../model/su
 import { timestamp } from '../model/time.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
-import { loadAnchor, placeOf } from './anchors.ts'
+import { loadAnchor, notNextToItself, placeOf } from './anchors.ts'
 import { cardEntity, loadTheCard } from './card-writing.ts'
 import { loadSubtask } from './loading.ts'
 import { deleted, operation, type Addressed } from './operation.ts'
@@ -69,7 +69,7 @@ export const subtaskOperations = [
     async run({ tx, body, clock, random }, { card, anchor }) {
       await requireRoom(tx, indexes.subtasks(card.id), limits.subtasksPerCard, FULL)
       const now = timestamp(clock)
-      const position = await positionAt(tx, cardList(card.id), placeOf(anchor, 'last'))
+      const position = await positionAt({ tx, clock }, cardList(card.id), placeOf(anchor, 'last'))
       const created: Subtask = {
         id: newId('subtask', random),
         card_id: card.id,
@@ -95,7 +95,7 @@ export const subtaskOperations = [
     body: subtaskUpdate,
     data: subtask,
     entity,
-    conflicts: ['Nothing can be moved next to itself.'],
+    contradiction: notNextToItself('subtask_id'),
     async load(request) {
       const loaded = await load(request)
       return {
@@ -106,9 +106,7 @@ export const subtaskOperations = [
     async run({ tx, body, clock }, { card, subtask: present, anchor }) {
       const now = timestamp(clock)
       const position =
-        anchor === undefined
-          ? present.position
-          : await positionAt(tx, cardList(card.id), placeOf(anchor, undefined, present.id), present.id)
+        anchor === undefined ? present.position : await positionAt({ tx, clock }, cardList(card.id), placeOf(anchor, undefined), present.id)
       const completed_at = body.completed === undefined ? present.completed_at : body.completed ? (present.completed_at ?? now) : null
       const changed: Subtask = { ...present, title: body.title ?? present.title, completed_at, position, updated_at: now }
       tx.put(keys.subtask(changed.id), changed)

@@ -7,8 +7,11 @@ export interface RangeOptions {
   readonly before?: string | undefined
   readonly reverse?: boolean
   readonly limit: number
-  /** a hint may be stale by the time of the commit; anything else that was read may not */
-  readonly hint?: boolean
+  /**
+   * A hint may be stale by the time of the next read or the commit; nothing else may. True: all of it is one.
+   * 'records': which entries there are is relied on, what their records say is not.
+   */
+  readonly hint?: boolean | 'records'
 }
 
 /** Entries of an index with their records. */

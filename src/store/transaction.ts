@@ -76,7 +76,9 @@ export class Transaction {
       const page: { entries: string[]; values: unknown[] } = { entries: [], values: [] }
       for (const [j, entry] of entries.entries()) {
         page.entries.push(entry)
-        page.values.push(this.#remember(index.fetch + lastWord(entry), found[j] ?? null, options.hint))
+        page.values.push(
+          this.#remember(index.fetch + lastWord(entry), found[j] ?? null, options.hint !== undefined && options.hint !== false),
+        )
       }
       return page
     })

@@ -2,7 +2,7 @@
  * The service as one would explain it on paper: plain arrays, no storage, no policy engine, no ranks. It says
  * what each step must be answered and what there is afterwards.
  */
-export type Outcome = 'ok' | 403 | 404 | 409
+export type Outcome = 'ok' | 403 | 404 | 409 | 422
 
 export interface ModelCard {
   id: string

@@ -141,7 +141,7 @@ const kinds: readonly ((ground: Ground, chosen: Chosen, step: Step) => Move | un
     method: 'POST',
     path: `/columns/${column.id}/move`,
     body: { after: target.id },
-    expected: first(there(column), model.access(person.id, board), there(target), unless(column === target, 409)),
+    expected: first(unless(column.id === target.id, 422), there(column), model.access(person.id, board), there(target)),
     apply: () => reposition(board.columns, column, { after: target.id }),
   }),
   ({ model }, { person, board, column }, { c }) => ({
@@ -171,10 +171,10 @@ const kinds: readonly ((ground: Ground, chosen: Chosen, step: Step) => Move | un
       path: `/cards/${card.id}/move`,
       body: { before: second.id },
       expected: first(
+        unless(card.id === second.id, 422),
         there(card),
         model.access(person.id, board),
         there(second),
-        unless(card === second, 409),
         unless(second.archived || target?.archived === true, 409),
       ),
       apply: () => moveCard(column, target!, card, { before: second.id }),

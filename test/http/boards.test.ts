@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endMembership } from '../../src/operator/memberships.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 
@@ -91,6 +92,15 @@ describe.each(drivers)('boards, on $name', (driver) => {
     expect((await service.send(ann!.admin, 'DELETE', `${url}/${bob!.id}`)).status).toBe(404)
     expect((await service.send(ann!.admin, 'DELETE', `${url}/${ann!.id}`)).body.error.code).toBe('conflict')
     expect((await service.send(bob!.admin, 'DELETE', `${url}/${ann!.id}`)).body.error).toMatchObject({ code: 'forbidden', row: 'P6' })
+  })
+
+  test('pages of members are filled, also where the creator has left', async () => {
+    const dan = await service.person(acme, 'member', 'Dan')
+    const board = await create(dan)
+    for (const person of [ann!, bob!]) await service.send(dan.admin, 'PUT', `/boards/${board.id}/members/${person.id}`)
+    await endMembership(service.tools, acme, dan.id)
+    const { body } = await service.send(ann!.read, 'GET', `/boards/${board.id}/members?limit=1`)
+    expect([body.data.length, body.page.next_cursor === null]).toEqual([1, false])
   })
 
   test('what is forbidden says which row was not met', async () => {

@@ -57,10 +57,12 @@ describe.each(drivers)('files, on $name', (driver) => {
     ['C:\\fakepath\\a.txt', 'a.txt'],
     ['..', 'file'],
     ['a\u202Etxt.exe', 'atxt.exe'],
-    ['x'.repeat(300), 'x'.repeat(255)],
+    ['x'.repeat(255), 'x'.repeat(255)],
+    [`${'x'.repeat(200)}\u{1f600}.png`, `${'x'.repeat(200)}\u{1f600}.png`],
     ['naïve ☃.txt', 'naïve ☃.txt'],
   ])('a name is only a name: %j', async (given, kept) => {
-    expect((await board.attach(card, { name: given })).body.data.name).toBe(kept)
+    const { id, name } = (await board.attach(card, { name: given })).body.data
+    expect([name, (await download(id)).status]).toEqual([kept, 200])
   })
 
   test('ranges', async () => {
@@ -96,6 +98,8 @@ describe.each(drivers)('files, on $name', (driver) => {
     expect([again.status, await again.text()]).toEqual([304, ''])
     const head = await service.send(ann!.read, 'HEAD', `/attachments/${body.data.id}/content`)
     expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', '5'])
+    const ranged = await service.send(ann!.read, 'HEAD', `/attachments/${body.data.id}/content`, undefined, { range: 'bytes=0-1' })
+    expect([ranged.status, ranged.headers.get('content-length')]).toEqual([200, '5'])
   })
 
   test.each<[string, (form: FormData) => void, number, string | undefined]>([
@@ -103,6 +107,15 @@ describe.each(drivers)('files, on $name', (driver) => {
     ['two files', (form) => form.append('file', new File(['x'], 'b')), 422, 'file'],
     ['an unknown field', (form) => form.set('owner_id', 'x'), 422, 'owner_id'],
     ['an unknown file', (form) => form.set('other', new File(['x'], 'b')), 422, 'other'],
+    [
+      'a visibility said twice',
+      (form) => (form.append('visibility', 'private'), form.append('visibility', 'workspace')),
+      422,
+      'visibility',
+    ],
+    ['a file without a filename', (form) => form.set('file', 'hello'), 422, 'file'],
+    ['a name that is too long', (form) => form.set('file', new File(['x'], 'x'.repeat(256))), 422, 'file'],
+    ['half a character in a name', (form) => form.set('file', new File(['x'], `${'x'.repeat(254)}\u{1f600}`)), 422, 'file'],
     ['a visibility that is none', (form) => form.set('visibility', 'public'), 422, 'visibility'],
     ['one byte too many', (form) => form.set('file', new File([Buffer.alloc(UPLOAD_BYTES + 1)], 'big')), 413, undefined],
   ])('%s is refused, and nothing is left behind', async (_what, spoil, status, path) => {
@@ -179,7 +192,9 @@ describe.each(drivers)('files, on $name', (driver) => {
     expect((await set(image)).body.data.cover_attachment_id).toBe(image)
     const other = await board.card(await board.column())
     expect((await board.send('PUT', `/cards/${other}/cover`, { attachment_id: image })).status).toBe(404)
-    expect((await board.delete(`/cards/${card}/cover`)).body.data.cover_attachment_id).toBeNull()
+    expect((await board.delete(`/cards/${card}/cover`)).body.data).toEqual({ id: image, deleted: true })
+    expect((await board.delete(`/cards/${card}/cover`)).body.data).toEqual({ id: null, deleted: true })
+    expect((await board.read(card)).cover_attachment_id).toBeNull()
   })
 
   test('a conflict in the middle of an upload does not need the bytes twice', async () => {

@@ -108,6 +108,78 @@ describe.each(drivers)('lists of cards, on $name', (driver) => {
     expect((await board.get(`/boards/${board.id}?include=counts`)).body.data.counts).toEqual({ columns: 3, cards: 7, labels: 2 })
   })
 
+  test('what goes on with a cursor goes on in its own order', async () => {
+    const since = 'updated_since=2020-01-01T00:00:00Z'
+    const byPlace = (await board.get(`/boards/${board.id}/cards?limit=1`)).body.page.next_cursor
+    const byUpdate = (await board.get(`/boards/${board.id}/cards?limit=1&${since}`)).body.page.next_cursor
+    for (const query of [`${since}&cursor=${byPlace}`, `cursor=${byUpdate}`]) {
+      const { status, body } = await board.get(`/boards/${board.id}/cards?${query}`)
+      expect([status, body.error.issues[0].path]).toEqual([422, 'cursor'])
+    }
+    expect((await board.get(`/boards/${board.id}/cards?updated_since=2099-01-01T00:00:00Z&cursor=${byUpdate}`)).body.data).toEqual([])
+  })
+
+  test('a column that moves while its cards are paged takes none away, and gives none twice', async () => {
+    const moving = await TestBoard.create(service, ann!)
+    const [a, b, c] = [await moving.column('a'), await moving.column('b'), await moving.column('c')]
+    for (const [name, id] of [
+      ['a', a],
+      ['b', b],
+      ['c', c],
+    ] as const)
+      for (let i = 0; i < 4; i++) await moving.card(id, `${name}${i}`)
+    const page = async (query: string) => {
+      const { body } = await moving.get(`/boards/${moving.id}/cards?${query}`)
+      return [body.data.map(({ title }: any) => title), body.page.next_cursor] as const
+    }
+    for (const to of ['first', 'last']) {
+      const [, own] = await page(`limit=2&column_id=${b}`)
+      await moving.post(`/columns/${b}/move`, { to })
+      expect((await page(`limit=9&column_id=${b}&cursor=${own}`))[0]).toEqual(['b2', 'b3'])
+      await moving.post(`/columns/${b}/move`, { after: a })
+    }
+    const [, whole] = await page('limit=6')
+    await moving.post(`/columns/${b}/move`, { to: 'first' })
+    expect((await page(`limit=99&cursor=${whole}`))[0]).toEqual(['b2', 'b3', 'c0', 'c1', 'c2', 'c3'])
+  })
+
+  test('a search that takes several readings finds each card once, while others move them', async () => {
+    const busy = await TestBoard.create(service, ann!)
+    const columns = await Promise.all(Array.from({ length: 10 }, (_, i) => busy.column(`${i}`)))
+    const ids: string[] = []
+    for (let i = 0; i < 20; i++) ids.push(await busy.card(columns[i % 10]!, `needle ${i}`))
+    let going = true
+    const move = async (): Promise<void> => {
+      for (let i = 0; going; i++) {
+        await busy.post(`/cards/${ids[i % 20]}/move`, { column_id: columns[(i * 7) % 10], to: i % 2 ? 'first' : 'last' })
+        // In memory a request never waits for anything: others must have their turn.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    const movers = [move()]
+    for (let i = 0; i < 15; i++) {
+      const reply = await busy.get(`/boards/${busy.id}/cards?q=needle&limit=100`)
+      if (reply.status !== 503)
+        expect(reply.body.data.map(({ title }: any) => title).toSorted()).toEqual(ids.map((_id, n) => `needle ${n}`).toSorted())
+    }
+    going = false
+    await Promise.all(movers)
+  })
+
+  test.each(['9999-12-31T23:59:59-10:00', '0000-01-01T00:00:00+10:00', '2026-02-30T00:00:00Z', '2026-11-20', '2026-11-20T12:00:00'])(
+    '%s is no time',
+    async (due_at) => {
+      const { status, body } = await board.send('PATCH', `/cards/${card['Eggs']}`, { due_at })
+      expect([status, body.error.issues[0]]).toMatchObject([422, { path: 'due_at', message: expect.stringContaining('RFC 3339') }])
+    },
+  )
+
+  test('a time is kept in UTC', async () => {
+    expect((await board.ok(board.send('PATCH', `/cards/${card['Eggs']}`, { due_at: '2027-01-01T00:30:00+02:00' }))).body.data.due_at).toBe(
+      '2026-12-31T22:30:00.000Z',
+    )
+  })
+
   test.each([
     ['archived=maybe', 'archived'],
     ['completed=1', 'completed'],

@@ -102,6 +102,20 @@ describe.each(drivers)('the sweep, on $name', (driver) => {
     expect(await recordsOf('file', 'trash')).toEqual([])
   })
 
+  test('the last time that it was taken off counts', async () => {
+    const board = await TestBoard.create(service, ann)
+    const card = await board.card(await board.column())
+    const { id, file_id } = (await board.attach(card)).body.data
+    const hour = DAY / 24
+    await board.delete(`/attachments/${id}`)
+    service.now += 23 * hour
+    const again = (await board.post(`/cards/${card}/attachments`, { file_id })).body.data
+    await board.delete(`/attachments/${again.id}`)
+    service.now += 2 * hour
+    await sweep()
+    expect((await board.send('POST', `/cards/${card}/attachments`, { file_id })).status).toBe(201)
+  })
+
   test('bytes of an upload that never came to its end are removed after an hour, and one that ends later is told', async () => {
     const board = await TestBoard.create(service, ann)
     const card = await board.card(await board.column())

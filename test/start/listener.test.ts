@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../src/http/server.ts'
 import { operations } from '../../src/operations/table.ts'
 import type { Operation } from '../../src/operations/operation.ts'
+import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 import { exchange, firstReply } from '../support/wire.ts'
@@ -90,6 +91,44 @@ describe('over a real socket', () => {
       )
     })
     expect(firstReply(reply).body.error.code).toBe('payload_too_large')
+  })
+
+  test('an upload that is broken off ends, and leaves nothing behind', async () => {
+    const board = await TestBoard.create(service, person)
+    const card = await board.card(await board.column())
+    const started = service.traces.length
+    for (let i = 0; i < 10; i++) {
+      await new Promise<void>((resolve) => {
+        const socket = connect(listener.port, '127.0.0.1', () => {
+          const form = ['--x', 'content-disposition: form-data; name="file"; filename="a"', '', 'y'.repeat(i * 100_000)].join(CRLF)
+          socket.write(
+            [
+              `POST /v1/cards/${card}/attachments HTTP/1.1`,
+              'host: x',
+              auth(),
+              'content-type: multipart/form-data; boundary=x',
+              'content-length: 5000000',
+              '',
+              form,
+            ].join(CRLF),
+            () => setTimeout(() => socket.destroy(), 20),
+          )
+        })
+        socket.on('error', () => undefined)
+        socket.on('close', () => resolve())
+      })
+    }
+    while (service.traces.filter(({ operation }) => operation === 'attachments.attach').length < 10)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(
+      new Set(
+        service.traces
+          .slice(started)
+          .filter(({ operation }) => operation === 'attachments.attach')
+          .map(({ status }) => status),
+      ),
+    ).toEqual(new Set([400]))
+    expect(await service.blobKeys()).toEqual([])
   })
 
   test('a client that goes away in the middle of a body harms nobody', async () => {

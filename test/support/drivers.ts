@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Redis } from 'ioredis'
 import type { Driver as StorageDriver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createBlobs, type Blobs } from '../../src/store/blobs.ts'
@@ -87,7 +88,7 @@ const redis: Driver = {
     const scan = async (pattern: string) => {
       const found: string[] = []
       for (let cursor = '0'; ;) {
-        const [next, keys] = await (bytes.getInstance() as import('ioredis').Redis).scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
+        const [next, keys] = await (bytes.getInstance() as Redis).scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
         found.push(...keys)
         if ((cursor = next) === '0') return found
       }
