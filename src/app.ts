@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import memoryDriver from 'unstorage/drivers/memory'
 import { failure } from './http/envelope.ts'
 import { toFailure } from './http/faults.ts'
+import { serveHealth } from './http/health.ts'
 import { answer } from './http/pipeline.ts'
 import { createRouteTable } from './http/routes.ts'
 import type { Services, Trace } from './http/services.ts'
@@ -103,6 +104,7 @@ export function createApp(options: AppOptions): App {
       path: event.url.pathname.slice(3),
       search: event.url.search,
     })
+  serveHealth(h3, store)
   h3.all('/v1', api)
   h3.all('/v1/**', api)
   h3.all('/**', () => failure(randomUUID(), new Failure('not_found')))

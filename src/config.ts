@@ -1,16 +1,35 @@
-import { parseArgs } from 'node:util'
 import { limits } from './model/limits.ts'
+import { BadAddress, kindOf } from './store/open.ts'
 
 /** How the service is started. */
 export interface Config {
   readonly host: string
   readonly port: number
+  /** the address of the storage */
+  readonly storage: string
+  /** where bytes of files are, if not beside the records */
+  readonly bytes: string | undefined
+  /** whether an empty storage gets the demo world */
+  readonly demo: boolean
   /** one JSON line on stdout instead of a text for people */
   readonly json: boolean
+  /** where figures for Prometheus are served, if anywhere: never on the public port */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined
   readonly legacyPrefixes: readonly string[]
   readonly logLevel: string
   /** bytes of an upload, at most */
   readonly uploadBytes: number
+}
+
+/** What the command line says; what it leaves out the environment may say. */
+export interface Flags {
+  readonly host?: string | undefined
+  readonly port?: string | undefined
+  readonly storage?: string | undefined
+  readonly bytes?: string | undefined
+  readonly demo?: boolean | undefined
+  readonly json?: boolean | undefined
+  readonly metrics?: string | undefined
 }
 
 /** A setting that cannot be used. Its message says which, and what it takes. */
@@ -18,38 +37,82 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+type Env = Readonly<Record<string, string | undefined>>
 const LEVELS = ['silent', 'error', 'warn', 'info', 'debug']
 
 /**
- * Reads the settings from the command line and the environment; the command line wins.
+ * Reads the settings of the service; the command line wins over the environment.
  * @throws {ConfigError}
  */
-export function readConfig(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Config {
-  const { values } = parse(args)
-  const port = Number(values.port ?? env['PORT'] ?? 3000)
+export function readConfig(flags: Flags, env: Env): Config {
+  const storage = readStorage(flags, env)
+  return {
+    host: readHost('host', flags.host ?? env['HOST'] ?? '127.0.0.1'),
+    port: readPort('port', flags.port ?? env['PORT'] ?? '3000'),
+    storage,
+    bytes: flags.bytes ?? env['LANEKEEPER_BYTES'],
+    // In memory there is no other way to have anybody who could ask.
+    demo: flags.demo ?? kindOf(storage) === 'memory',
+    json: flags.json ?? false,
+    metrics: readMetrics(flags.metrics ?? env['LANEKEEPER_METRICS']),
+    legacyPrefixes: readPrefixes(env['LANEKEEPER_LEGACY_PREFIXES'] ?? ''),
+    logLevel: readLevel(env['LANEKEEPER_LOG'] ?? 'info'),
+    uploadBytes: readBytes(env['LANEKEEPER_UPLOAD_BYTES'] ?? String(limits.uploadBytes)),
+  }
+}
+
+/**
+ * The address of the storage, by the command line, else the environment, else memory.
+ * @throws {ConfigError}
+ */
+export function readStorage(flags: Pick<Flags, 'storage'>, env: Env): string {
+  const address = flags.storage ?? env['LANEKEEPER_STORAGE'] ?? 'memory'
+  try {
+    kindOf(address)
+    return address
+  } catch (error) {
+    // Not the address itself: it may hold a password.
+    throw new ConfigError(`storage: ${error instanceof BadAddress ? error.message : 'it cannot be read'}`)
+  }
+}
+
+function readHost(name: string, host: string): string {
+  if (!/^(?!-)[a-zA-Z0-9.:-]{1,63}(?<!-)$/.test(host)) throw new ConfigError(`${name}: "${host}" is no name or address`)
+  return host
+}
+
+function readPort(name: string, text: string): number {
+  const port = text === '' ? NaN : Number(text)
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new ConfigError(`port: "${values.port ?? env['PORT']}" is no port, which is a whole number from 0 to 65535`)
-  const host = values.host ?? env['HOST'] ?? '127.0.0.1'
-  if (!/^(?!-)[a-zA-Z0-9.:-]{1,63}(?<!-)$/.test(host)) throw new ConfigError(`host: "${host}" is no name or address`)
-  const legacyPrefixes = (env['LANEKEEPER_LEGACY_PREFIXES'] ?? '')
+    throw new ConfigError(`${name}: "${text}" is no port, which is a whole number from 0 to 65535`)
+  return port
+}
+
+function readMetrics(text: string | undefined): Config['metrics'] {
+  if (text === undefined) return undefined
+  const colon = text.lastIndexOf(':')
+  return { host: readHost('metrics', colon === -1 ? '127.0.0.1' : text.slice(0, colon)), port: readPort('metrics', text.slice(colon + 1)) }
+}
+
+function readPrefixes(text: string): readonly string[] {
+  const prefixes = text
     .split(',')
     .map((prefix) => prefix.trim())
     .filter((prefix) => prefix !== '')
-  for (const prefix of legacyPrefixes)
-    if (!/^[a-z0-9]{1,20}$/.test(prefix))
-      throw new ConfigError(`LANEKEEPER_LEGACY_PREFIXES: "${prefix}" is no prefix, which is 1 to 20 lower-case letters and digits`)
-  const logLevel = env['LANEKEEPER_LOG'] ?? 'info'
-  if (!LEVELS.includes(logLevel)) throw new ConfigError(`LANEKEEPER_LOG: "${logLevel}" is none of ${LEVELS.join(', ')}`)
-  const uploadBytes = Number(env['LANEKEEPER_UPLOAD_BYTES'] ?? limits.uploadBytes)
-  if (!Number.isSafeInteger(uploadBytes) || uploadBytes < 1024)
-    throw new ConfigError(`LANEKEEPER_UPLOAD_BYTES: "${env['LANEKEEPER_UPLOAD_BYTES']}" is no number of bytes, of at least 1024`)
-  return { host, port, json: values.json ?? false, legacyPrefixes, logLevel, uploadBytes }
+  const wrong = prefixes.find((prefix) => !/^[a-z0-9]{1,20}$/.test(prefix))
+  if (wrong !== undefined)
+    throw new ConfigError(`LANEKEEPER_LEGACY_PREFIXES: "${wrong}" is no prefix, which is 1 to 20 lower-case letters and digits`)
+  return prefixes
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: { host: { type: 'string' }, port: { type: 'string' }, json: { type: 'boolean' } } })
-  } catch (error) {
-    throw new ConfigError((error as Error).message)
-  }
+function readLevel(level: string): string {
+  if (!LEVELS.includes(level)) throw new ConfigError(`LANEKEEPER_LOG: "${level}" is none of ${LEVELS.join(', ')}`)
+  return level
+}
+
+function readBytes(text: string): number {
+  const bytes = Number(text)
+  if (!Number.isSafeInteger(bytes) || bytes < 1024)
+    throw new ConfigError(`LANEKEEPER_UPLOAD_BYTES: "${text}" is no number of bytes, of at least 1024`)
+  return bytes
 }

@@ -1,5 +1,11 @@
+import type { Config } from '../config.ts'
 import type { Demo } from '../demo/seed.ts'
 import type { Proof } from '../policy/prove.ts'
+import { kindOf } from '../store/open.ts'
+import { table } from './text.ts'
+
+/** What is there after the start. Plaintext tokens only where they were minted just now. */
+export type Present = Demo & { readonly demo: 'made' | 'there' | 'unfinished' | 'none' }
 
 /** The line that says what was proved at this start. */
 export function proofLine({ pairs, cells, milliseconds }: Proof): string {
@@ -7,7 +13,12 @@ export function proofLine({ pairs, cells, milliseconds }: Proof): string {
 }
 
 /** What a person needs after the start: where it is, who there is, and a line to paste. */
-export function banner(url: string, proof: Proof, demo: Demo): string {
+export function banner(url: string, proof: Proof, config: Config, present: Present): string {
+  const lines = present.demo === 'made' ? demoLines(url, config, present) : stored(present)
+  return ['', `Lanekeeper is at ${url}/v1`, proofLine(proof), '', ...lines, ''].map((line) => (line === '' ? '' : `  ${line}`)).join('\n')
+}
+
+function demoLines(url: string, { storage }: Config, demo: Present): string[] {
   const workspaces = new Map(demo.workspaces.map(({ id, name }) => [id, name]))
   const header = ['workspace', 'person', 'role', 'scopes', 'token']
   const rows = demo.tokens.map((token) => [
@@ -17,29 +28,28 @@ export function banner(url: string, proof: Proof, demo: Demo): string {
     token.scopes.join(' '),
     token.token,
   ])
-  const first = demo.tokens[0]!
+  const validity =
+    kindOf(storage) === 'memory'
+      ? 'Their tokens are valid until this process ends:'
+      : 'Their tokens are shown this once, and valid for 90 days:'
   return [
+    `Demo people. ${validity}`,
     '',
-    `  Lanekeeper is at ${url}/v1`,
-    `  ${proofLine(proof)}`,
+    ...table([header, ...rows]),
     '',
-    '  Demo people. Their tokens are valid until this process ends:',
+    'Try it:',
     '',
-    ...table([header, ...rows]).map((line) => `  ${line}`),
-    '',
-    '  Try it:',
-    '',
-    `  curl -s ${url}/v1/account -H 'Authorization: Bearer ${first.token}'`,
-    '',
-  ].join('\n')
+    `curl -s ${url}/v1/account -H 'Authorization: Bearer ${demo.tokens[0]!.token}'`,
+  ]
 }
 
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0]!.map((_cell, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  )
+function stored({ demo, workspaces }: Present): string[] {
+  if (workspaces.length === 0) return ['There is no workspace yet. To begin, say "workspace create NAME" with the same --storage.']
+  const names = workspaces.slice(0, 5).map(({ name }) => name)
+  const more = workspaces.length > names.length ? ' …' : ''
+  const kept = `${workspaces.length} ${workspaces.length === 1 ? 'workspace' : 'workspaces'}: ${names.join(', ')}${more}`
+  if (demo === 'there') return [kept, 'The demo world is there already. Its tokens were shown when it was made.']
+  if (demo === 'unfinished')
+    return [kept, 'The demo world was begun once and not finished. It is not made again: take an empty storage for it.']
+  return [kept]
 }

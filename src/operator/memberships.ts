@@ -1,10 +1,12 @@
+import { isId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import type { Membership, Role, User } from '../model/workspace.ts'
 import { unassignEverywhere } from '../operations/consequences.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
-import type { Tools } from './tools.ts'
+import { everything } from './everything.ts'
+import { OperatorError, type Tools } from './tools.ts'
 
 const ALL = 100_000
 
@@ -49,4 +51,25 @@ export async function endMembership({ store, clock, random }: Tools, workspaceId
     tx.put(keys.membership(userId), { ...membership, ended_at: now, updated_at: now })
     return true
   })
+}
+
+/**
+ * Gives a member another role.
+ * @throws {OperatorError} `not_found` where there is no active membership
+ */
+export async function setRole({ store, clock, random }: Tools, workspaceId: string, userId: string, role: Role): Promise<Membership> {
+  return transact(store, workspaceId, random, async (tx) => {
+    const membership = isId('user', userId) ? await tx.get(keys.membership(userId)) : undefined
+    if (membership === undefined || membership.ended_at !== null)
+      throw new OperatorError('not_found', `${userId} is no member of ${workspaceId}`)
+    if (membership.role === role) return membership
+    const changed: Membership = { ...membership, role, updated_at: timestamp(clock) }
+    tx.put(keys.membership(userId), changed)
+    return changed
+  })
+}
+
+/** The active members of a workspace, in the order in which they came. */
+export function listMembers(tools: Tools, workspaceId: string): Promise<Membership[]> {
+  return everything(tools, workspaceId, indexes.members())
 }

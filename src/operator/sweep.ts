@@ -2,20 +2,14 @@ import { newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import type { Trash } from '../model/trash.ts'
 import { discardIfUnused } from '../operations/consequences.ts'
-import type { Blobs } from '../store/blobs.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { Tools } from './tools.ts'
+import type { FileTools } from './tools.ts'
 
 /** How much is reclaimed in one commit: small, so that nobody waits for it. */
 const BATCH = 50
-
-/** What a sweep is done with. */
-export interface SweepTools extends Tools {
-  readonly blobs: Blobs
-}
 
 /**
  * Reclaims what is left of deleted things in one workspace: records, and bytes that nothing needs. Each step
@@ -23,7 +17,7 @@ export interface SweepTools extends Tools {
  * once too.
  * @returns how many steps were done; 0 where nothing was left that is due
  */
-export async function sweepWorkspace(tools: SweepTools, workspaceId: string): Promise<number> {
+export async function sweepWorkspace(tools: FileTools, workspaceId: string): Promise<number> {
   for (let steps = 0; ; steps++) {
     const due = await transact(tools.store, workspaceId, tools.random, async (tx) => {
       const { values } = await tx.range(indexes.trash(), { before: `${timestamp(tools.clock)}~`, limit: 1, hint: true })
@@ -34,7 +28,7 @@ export async function sweepWorkspace(tools: SweepTools, workspaceId: string): Pr
   }
 }
 
-async function step(tools: SweepTools, workspaceId: string, { id, kind }: Trash): Promise<void> {
+async function step(tools: FileTools, workspaceId: string, { id, kind }: Trash): Promise<void> {
   const { store, random } = tools
   const work = { board: sweepBoard, card: sweepCard, file: sweepFile, blob: claimBlob }[kind]
   const bytes = await transact(store, workspaceId, random, async (tx) => {
@@ -48,7 +42,7 @@ async function step(tools: SweepTools, workspaceId: string, { id, kind }: Trash)
   })
 }
 
-type Step = (tx: Transaction, trash: Trash, tools: SweepTools) => Promise<string | undefined>
+type Step = (tx: Transaction, trash: Trash, tools: FileTools) => Promise<string | undefined>
 
 /** Removes the next records of an index whose owner is gone. */
 async function removeNext<T>(tx: Transaction, index: Index<T>, also?: (value: T) => Promise<void>): Promise<number> {
@@ -76,7 +70,7 @@ const sweepBoard: Step = async (tx, { id, target }, tools) => {
   tx.remove(keys.trash(id))
 }
 
-async function discardCard(tx: Transaction, cardId: string, { clock, random }: SweepTools): Promise<void> {
+async function discardCard(tx: Transaction, cardId: string, { clock, random }: FileTools): Promise<void> {
   const trash: Trash = { id: newId('trash', random), kind: 'card', target: cardId, not_before: timestamp(clock) }
   await tx.create(keys.trash(trash.id), trash)
 }

@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 import { GLOBAL } from '../store/keys.ts'
 import { indexes } from '../store/indexes.ts'
 import { transact } from '../store/transact.ts'
-import { sweepWorkspace, type SweepTools } from './sweep.ts'
+import { sweepWorkspace } from './sweep.ts'
+import type { FileTools } from './tools.ts'
 
 /** Every workspace is looked at this often, for what became due in the meantime: milliseconds. */
 const ROUND = 60 * 60 * 1000
@@ -10,14 +11,14 @@ const PAGE = 100
 
 /** Sweeps in the background: soon after something was deleted, and everywhere at start and every hour. */
 export class Sweeper {
-  readonly #tools: SweepTools
+  readonly #tools: FileTools
   readonly #log: Logger
   readonly #waiting = new Set<string>()
   #running: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
   #stopped = false
 
-  constructor(tools: SweepTools, log: Logger) {
+  constructor(tools: FileTools, log: Logger) {
     this.#tools = tools
     this.#log = log
   }

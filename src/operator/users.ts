@@ -1,9 +1,11 @@
-import { newId } from '../model/ids.ts'
+import { isId, newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { displayName, type User } from '../model/workspace.ts'
+import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
-import type { Tools } from './tools.ts'
+import { everything } from './everything.ts'
+import { OperatorError, type Tools } from './tools.ts'
 
 /** What is said of a person who is added. */
 export interface NewUser {
@@ -24,9 +26,18 @@ export async function addUser({ store, clock, random }: Tools, { display_name, a
     created_at: now,
     updated_at: now,
   }
-  await transact(store, GLOBAL, random, async (tx) => {
-    await tx.get(keys.user(user.id))
-    tx.put(keys.user(user.id), user)
-  })
+  await transact(store, GLOBAL, random, (tx) => tx.create(keys.user(user.id), user))
+  return user
+}
+
+/** All people, whatever their workspaces. */
+export function listUsers(tools: Tools): Promise<User[]> {
+  return everything(tools, GLOBAL, indexes.users())
+}
+
+/** @throws {OperatorError} `not_found` */
+export async function requireUser({ store, random }: Tools, id: string): Promise<User> {
+  const user = isId('user', id) ? await transact(store, GLOBAL, random, (tx) => tx.get(keys.user(id))) : undefined
+  if (user === undefined) throw new OperatorError('not_found', `there is no user ${id}`)
   return user
 }

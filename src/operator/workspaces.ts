@@ -1,9 +1,11 @@
-import { newId } from '../model/ids.ts'
+import { isId, newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { workspaceName, type Workspace } from '../model/workspace.ts'
+import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
-import type { Tools } from './tools.ts'
+import { everything } from './everything.ts'
+import { OperatorError, type Tools } from './tools.ts'
 
 /**
  * Creates an empty workspace.
@@ -12,14 +14,27 @@ import type { Tools } from './tools.ts'
 export async function createWorkspace({ store, clock, random }: Tools, name: string): Promise<Workspace> {
   const now = timestamp(clock)
   const workspace: Workspace = { id: newId('workspace', random), name: workspaceName.parse(name), created_at: now, updated_at: now }
-  await transact(store, workspace.id, random, async (tx) => {
-    await tx.get(keys.workspace())
-    tx.put(keys.workspace(), workspace)
-  })
-  // Listed last: what is in the list is there.
+  await transact(store, workspace.id, random, (tx) => tx.create(keys.workspace(), workspace))
+  await listWorkspace({ store, clock, random }, workspace.id)
+  return workspace
+}
+
+/** Adds a workspace that is there to the list of all. Last of all: what is in the list is there. */
+export async function listWorkspace({ store, random }: Tools, id: string): Promise<void> {
   await transact(store, GLOBAL, random, async (tx) => {
-    await tx.get(keys.workspaceEntry(workspace.id))
-    tx.put(keys.workspaceEntry(workspace.id), { id: workspace.id })
+    if ((await tx.get(keys.workspaceEntry(id))) === undefined) tx.put(keys.workspaceEntry(id), { id })
   })
+}
+
+/** All workspaces. */
+export async function listWorkspaces(tools: Tools): Promise<Workspace[]> {
+  const entries = await everything(tools, GLOBAL, indexes.workspaces())
+  return Promise.all(entries.map(({ id }) => requireWorkspace(tools, id)))
+}
+
+/** @throws {OperatorError} `not_found` */
+export async function requireWorkspace({ store, random }: Tools, id: string): Promise<Workspace> {
+  const workspace = isId('workspace', id) ? await transact(store, id, random, (tx) => tx.get(keys.workspace())) : undefined
+  if (workspace === undefined) throw new OperatorError('not_found', `there is no workspace ${id}`)
   return workspace
 }

@@ -22,6 +22,8 @@ export const GLOBAL = 'global'
  */
 export const keys = {
   user: (userId: string): Key<User> => `user:${userId}`,
+  /** that the demo world was made here */
+  demo: (): Key<{ begun_at: string; finished_at: string | null }> => 'demo:self',
   workspaceEntry: (workspaceId: string): Key<{ id: string }> => `workspace_entry:${workspaceId}`,
 
   workspace: (): Key<Workspace> => 'workspace:self',

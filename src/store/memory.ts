@@ -23,6 +23,9 @@ export function createMemoryStore(driver: Driver = memoryDriver()): Store {
       state.apply(change)
       return 'done'
     },
+    async *dump(partition: string) {
+      yield* (partitions.get(partition) ?? empty).dump()
+    },
     async ready(): Promise<void> {},
     async close(): Promise<void> {
       partitions.clear()
@@ -35,6 +38,7 @@ export function createMemoryStore(driver: Driver = memoryDriver()): Store {
 function recordsOf(driver: Driver, partition: string): Records {
   const keyOf = (key: string) => `${partition}:${key}`
   return {
+    keys: () => (driver.getKeys('', {}) as string[]).filter((key) => key.startsWith(keyOf(''))).map((key) => key.slice(keyOf('').length)),
     get: (key) => (driver.getItem(keyOf(key)) as Stored | null) ?? undefined,
     set: (key, stored) => driver.setItem!(keyOf(key), stored as never, {}),
     delete: (key) => driver.removeItem!(keyOf(key), {}),

@@ -3,9 +3,12 @@ import { lastWord } from './indexes.ts'
 import type { Change, Expectation, Range, ReadRequest, Snapshot, Stored, Value } from './port.ts'
 import { SortedIndex } from './sorted-index.ts'
 
+const DUMP_PIECE = 500
+
 /** Where the records of a partition are: a Map, or something like one. */
 export interface Records {
   get(key: string): Stored | undefined
+  keys(): Iterable<string>
   set(key: string, stored: Stored): unknown
   delete(key: string): unknown
 }
@@ -46,6 +49,12 @@ export class Partition {
       ranges: ranges.map((range) => this.#range(range)),
       counts: counts.map((name) => this.indexes.get(name)?.size ?? 0),
     }
+  }
+
+  /** All records as they are now, in pieces. Later changes do not show in it: records are replaced, never changed. */
+  *dump(): Generator<(readonly [key: string, value: Value])[]> {
+    const all = [...this.records.keys()].toSorted().map((key) => [key, this.records.get(key)!.value] as const)
+    for (let from = 0; from < all.length; from += DUMP_PIECE) yield all.slice(from, from + DUMP_PIECE)
   }
 
   /** Does a change. Whether it may be done was asked before. */

@@ -101,6 +101,11 @@ export interface Store {
   read(partition: string, request: ReadRequest): Promise<Snapshot | null>
   /** A change that was committed survives whatever the driver promises to survive. */
   commit(partition: string, change: Change): Promise<'done' | 'conflict'>
+  /**
+   * All records of a partition, as they were at one moment: for a backup.
+   * @throws {Unavailable} where others kept changing it
+   */
+  dump(partition: string): AsyncIterable<readonly (readonly [key: string, value: Value])[]>
   /** @throws {Unavailable} where it cannot be read or written now */
   ready(): Promise<void>
   /** Lets go of everything. Nothing may be asked afterwards. */

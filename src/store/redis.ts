@@ -13,13 +13,14 @@ import {
   type Value,
 } from './port.ts'
 import { COMMAND_TIMEOUT, driverFor, type Connection } from './redis/client.ts'
-import { COMMIT, READ } from './redis/scripts.ts'
+import { COMMIT, DUMP, READ } from './redis/scripts.ts'
 
 /** How long it is known that a commit was done, in milliseconds: far longer than anyone asks. */
 const REMEMBER = 60_000
 /** For so long a commit that was not heard of is asked about again. */
 const FIND_OUT = 2 * COMMAND_TIMEOUT
 const FORMAT = '1'
+const DUMP_PIECE = 1000
 
 export interface RedisStoreOptions {
   readonly log: Logger
@@ -42,6 +43,7 @@ export async function openRedisStore(url: string, { log, connections = 2, prefix
     client.on('error', (error: Error) => log.debug({ err: error }, 'redis connection'))
     client.defineCommand('lkRead', { numberOfKeys: 1, lua: READ })
     client.defineCommand('lkCommit', { numberOfKeys: 1, lua: COMMIT })
+    client.defineCommand('lkDump', { numberOfKeys: 1, lua: DUMP })
   }
   try {
     await Promise.all(clients.map((client) => client.connect()))
@@ -89,6 +91,33 @@ export class RedisStore implements Store {
       changes: [...indexes].map(([name, { add, remove: gone }]) => [name, add, gone]),
     })
     return (await this.#commitOnce(this.#base(partition), request)) === 1 ? 'done' : 'conflict'
+  }
+
+  /** Reads piece by piece, and all of it again where somebody wrote meanwhile; at last in one piece. */
+  async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {
+    for (const limit of [DUMP_PIECE, DUMP_PIECE, DUMP_PIECE, 1_000_000_000]) {
+      const pieces = await this.#dumpOnce(this.#base(partition), limit)
+      if (pieces === undefined) continue
+      yield* pieces
+      return
+    }
+  }
+
+  async #dumpOnce(base: string, limit: number): Promise<(readonly [string, Value])[][] | undefined> {
+    const pieces: (readonly [string, Value])[][] = []
+    let revision: string | undefined
+    for (let after = ''; ;) {
+      const [now, keys, values] = (await this.#client()
+        .lkDump(base, after, limit)
+        .catch((cause: unknown) => {
+          throw new Unavailable('Redis did not answer', { cause })
+        })) as [string, string[], string[]]
+      if (revision !== undefined && revision !== now) return undefined
+      revision = now
+      pieces.push(keys.map((key, i) => [key, stored(values[i]!)!.value] as const))
+      if (keys.length < limit) return pieces
+      after = keys.at(-1)!
+    }
   }
 
   async ready(): Promise<void> {

@@ -32,6 +32,10 @@ export class CountingStore implements Store {
     return this.#inner.commit(partition, change)
   }
 
+  dump(partition: string): ReturnType<Store['dump']> {
+    return this.#inner.dump(partition)
+  }
+
   ready(): Promise<void> {
     return this.#inner.ready()
   }

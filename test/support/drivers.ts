@@ -62,6 +62,7 @@ const fs: Driver = {
         read: (...request) => store.read(...request),
         commit: (...change) => store.commit(...change),
         ready: () => store.ready(),
+        dump: (partition) => store.dump(partition),
         close: async () => (await store.close(), await rm(path, { recursive: true })),
       },
       blobs: createBlobs(bytes),

@@ -5,8 +5,7 @@ import { systemRandom } from '../../src/model/ids.ts'
 import type { Membership, Role } from '../../src/model/workspace.ts'
 import type { Operation } from '../../src/operations/operation.ts'
 import { addMember } from '../../src/operator/memberships.ts'
-import type { SweepTools } from '../../src/operator/sweep.ts'
-import type { Tools } from '../../src/operator/tools.ts'
+import type { FileTools, Tools } from '../../src/operator/tools.ts'
 import { addUser } from '../../src/operator/users.ts'
 import { createWorkspace } from '../../src/operator/workspaces.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
@@ -73,7 +72,7 @@ export class Service {
     await this.#place.blobs.close()
   }
 
-  get sweepTools(): SweepTools {
+  get sweepTools(): FileTools {
     return { ...this.tools, blobs: this.#place.blobs }
   }
   recordKeys(partition: string): Promise<string[]> {

@@ -6,6 +6,7 @@ import type { Driver } from 'unstorage'
 export type Connection = (Redis | Cluster) & {
   lkRead(base: string, request: string): Promise<unknown>
   lkCommit(base: string, request: string): Promise<unknown>
+  lkDump(base: string, after: string, limit: number): Promise<unknown>
 }
 
 /** How long one command may take, in milliseconds. */

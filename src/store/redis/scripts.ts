@@ -5,6 +5,8 @@
  *     lk:{partition}:r:KEY    a record: revision, space, JSON
  *     lk:{partition}:i:NAME   an index: a sorted set of equal scores
  *     lk:{partition}:v        the revision of each index that is not empty
+ *     lk:{partition}:k        the keys of all records
+ *     lk:{partition}:n        the revision of the last commit
  *     lk:{partition}:c:REV    that a commit was done: for a while, for whoever did not hear of it
  *
  * Each takes the prefix `lk:{partition}` as its key and a request as JSON. "" stands for "there is none".
@@ -91,10 +93,15 @@ local function inPieces(command, key, members, score)
     redis.call(command, key, unpack(arguments))
   end
 end
+redis.call('SET', base .. ':n', request.revision)
 for _, put in ipairs(request.put) do
   redis.call('SET', base .. ':r:' .. put[1], request.revision .. ' ' .. put[2])
+  redis.call('ZADD', base .. ':k', 0, put[1])
 end
-for _, key in ipairs(request.remove) do redis.call('DEL', base .. ':r:' .. key) end
+for _, key in ipairs(request.remove) do
+  redis.call('DEL', base .. ':r:' .. key)
+  redis.call('ZREM', base .. ':k', key)
+end
 for _, change in ipairs(request.changes) do
   local name = base .. ':i:' .. change[1]
   inPieces('ZREM', name, change[3], false)
@@ -107,4 +114,16 @@ for _, change in ipairs(request.changes) do
 end
 redis.call('SET', marker, '1', 'PX', request.remember)
 return 1
+`
+
+/**
+ * A piece of all records.
+ * @returns the revision of the last commit, and some keys with their records, in order
+ */
+export const DUMP = `
+local base, after, limit = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local keys = redis.call('ZRANGEBYLEX', base .. ':k', after == '' and '-' or '(' .. after, '+', 'LIMIT', 0, limit)
+local values = {}
+for i, key in ipairs(keys) do values[i] = redis.call('GET', base .. ':r:' .. key) end
+return { redis.call('GET', base .. ':n') or '', keys, values }
 `

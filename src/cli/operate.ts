@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { pino } from 'pino'
+import { ConfigError, readStorage } from '../config.ts'
+import { systemRandom } from '../model/ids.ts'
+import { systemClock } from '../model/time.ts'
+import { runCommand } from '../operator/commands.ts'
+import { callHolder, CommandServer } from '../operator/remote.ts'
+import { OperatorError, type Conversation, type FileTools } from '../operator/tools.ts'
+import { FolderInUse } from '../store/fs/lock.ts'
+import { folderOf, kindOf, openStorage } from '../store/open.ts'
+
+/** Where the operator's commands find the storage. */
+export interface Place {
+  readonly storage?: string | undefined
+  readonly bytes?: string | undefined
+}
+
+/** Commands that begin something, so they may begin the storage too. */
+const FOUNDING = new Set(['workspace.create', 'user.add', 'import'])
+
+/**
+ * Has an operator's command done on the storage: by this process or, where another one has the folder, by that.
+ * @throws {ConfigError} {@link OperatorError} and what opening the storage throws
+ */
+export async function operate(place: Place, command: string, input: unknown, talk: Conversation): Promise<unknown> {
+  const address = readStorage(place, process.env)
+  const kind = kindOf(address)
+  if (kind === 'memory')
+    throw new ConfigError(
+      'storage: what is in the memory of a process can be reached by that process alone; say --storage fs:PATH or redis://…, or set LANEKEEPER_STORAGE',
+    )
+  if (kind === 'fs' && !FOUNDING.has(command) && !existsSync(`${folderOf(address)}/format.json`))
+    throw new OperatorError('not_found', `there is no Lanekeeper data in ${folderOf(address)}`)
+  try {
+    return await alone(address, place.bytes ?? process.env['LANEKEEPER_BYTES'], command, input, talk)
+  } catch (error) {
+    if (!(error instanceof FolderInUse)) throw error
+    return callHolder(error.socket, command, input, talk)
+  }
+}
+
+/** While it has the folder it does for others what a running service would. */
+async function alone(address: string, bytes: string | undefined, command: string, input: unknown, talk: Conversation): Promise<unknown> {
+  const others = new CommandServer()
+  const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }))
+  const storage = await openStorage(address, { log, bytes, serve: others.serve })
+  try {
+    const tools: FileTools = { store: storage.store, blobs: storage.blobs, clock: systemClock, random: systemRandom }
+    others.open(tools)
+    return await runCommand(tools, command, input, talk)
+  } finally {
+    await others.settled()
+    await storage.close()
+  }
+}

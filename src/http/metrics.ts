@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { isIPv6, type AddressInfo } from 'node:net'
+import { Counter, Histogram, Registry } from 'prom-client'
+import type { Store } from '../store/port.ts'
+import { CannotListen } from './server.ts'
+import type { Trace } from './services.ts'
+
+/** Figures for Prometheus: what was asked and answered, what was decided, and how storage does. */
+export class Metrics {
+  readonly registry = new Registry()
+  readonly #requests = new Counter({
+    name: 'lanekeeper_requests_total',
+    help: 'Requests below /v1 by operation and status',
+    labelNames: ['operation', 'status'],
+    registers: [this.registry],
+  })
+  readonly #decisions = new Counter({
+    name: 'lanekeeper_decisions_total',
+    help: 'Policy decisions by stage, row and outcome',
+    labelNames: ['stage', 'row', 'outcome'],
+    registers: [this.registry],
+  })
+  readonly #conflicts = new Counter({
+    name: 'lanekeeper_commit_conflicts_total',
+    help: 'Commits that found something changed',
+    registers: [this.registry],
+  })
+  readonly #retries = new Counter({
+    name: 'lanekeeper_request_retries_total',
+    help: 'Requests that were begun again because others wrote',
+    labelNames: ['operation'],
+    registers: [this.registry],
+  })
+  readonly #storage = new Histogram({
+    name: 'lanekeeper_storage_seconds',
+    help: 'How long storage takes, by step and outcome',
+    labelNames: ['step', 'outcome'],
+    buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers: [this.registry],
+  })
+
+  /** Counts a request that was answered. */
+  observe({ operation = 'none', status, scope, decision, attempts }: Trace): void {
+    this.#requests.inc({ operation, status })
+    if (scope !== undefined)
+      this.#decisions.inc({ stage: 'scope', row: scope.row, outcome: scope.allowed ? 'allowed' : 'insufficient_scope' })
+    if (decision !== undefined) this.#decisions.inc({ stage: 'permission', row: decision.row, outcome: decision.outcome })
+    if (attempts > 1) this.#retries.inc({ operation }, attempts - 1)
+  }
+
+  /** A store that is measured. */
+  measure(store: Store): Store {
+    const timed = async <T>(step: string, outcomeOf: (result: T) => string, work: () => Promise<T>): Promise<T> => {
+      const stop = this.#storage.startTimer({ step })
+      try {
+        const result = await work()
+        stop({ outcome: outcomeOf(result) })
+        return result
+      } catch (error) {
+        stop({ outcome: 'unavailable' })
+        throw error
+      }
+    }
+    return {
+      driver: store.driver,
+      read: (partition, request) =>
+        timed(
+          'read',
+          (snapshot) => (snapshot === null ? 'conflict' : 'done'),
+          () => store.read(partition, request),
+        ),
+      commit: (partition, change) =>
+        timed(
+          'commit',
+          (outcome) => {
+            if (outcome === 'conflict') this.#conflicts.inc()
+            return outcome
+          },
+          () => store.commit(partition, change),
+        ),
+      dump: (partition) => store.dump(partition),
+      ready: () => store.ready(),
+      close: () => store.close(),
+    }
+  }
+
+  /**
+   * Serves the figures on an address of their own.
+   * @throws {CannotListen}
+   */
+  async listen(host: string, port: number): Promise<{ readonly url: string; close(): Promise<void> }> {
+    const server = createServer((request, response) => {
+      if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
+      void this.registry.metrics().then((text) => response.writeHead(200, { 'content-type': this.registry.contentType }).end(text))
+    })
+    server.listen(port, host)
+    await once(server, 'listening').catch((error: Error) => {
+      throw new CannotListen(`cannot serve metrics on ${host}, port ${port}: ${error.message}`)
+    })
+    const address = server.address() as AddressInfo
+    return {
+      url: `http://${isIPv6(address.address) ? `[${address.address}]` : address.address}:${address.port}`,
+      async close() {
+        server.close()
+        server.closeAllConnections()
+        await once(server, 'close')
+      },
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import type { FileRecord } from '../model/file.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
+import type { Value } from '../store/port.ts'
+import { transact } from '../store/transact.ts'
+import type { Conversation, FileTools } from './tools.ts'
+import { requireWorkspace } from './workspaces.ts'
+
+/** The format of an export. */
+export const EXPORT_FORMAT = 1
+/** Bytes of a file in one line. */
+const PIECE = 192 * 1024
+
+/**
+ * A line of an export. First its head, then people, bytes and records, at last how many lines there were and
+ * a checksum over them: an export that was cut off says so itself.
+ */
+export type ExportLine =
+  | { readonly lanekeeper_export: number; readonly workspace_id: string; readonly name: string; readonly exported_at: string }
+  | { readonly user: Value }
+  | { readonly bytes: string; readonly blob_id: string; readonly last: boolean }
+  | { readonly key: string; readonly value: Value }
+  | { readonly end: true; readonly lines: number; readonly sha256: string }
+
+/** What was exported, or imported. */
+export interface Transferred {
+  readonly workspace_id: string
+  readonly records: number
+  readonly files: number
+  readonly bytes: number
+}
+
+/**
+ * Writes a workspace as JSON lines: all its records as they were at one moment, and the bytes of its files.
+ * Tokens are in it as hashes, so they go on working wherever it is imported. No plaintext is.
+ * @throws {OperatorError} `not_found`
+ */
+export async function exportWorkspace(tools: FileTools, workspaceId: string, talk: Conversation): Promise<Transferred> {
+  const workspace = await requireWorkspace(tools, workspaceId)
+  const out = new Checked(talk)
+  await out.write({
+    lanekeeper_export: EXPORT_FORMAT,
+    workspace_id: workspaceId,
+    name: workspace.name,
+    exported_at: new Date(tools.clock()).toISOString(),
+  })
+  let [records, files, bytes] = [0, 0, 0]
+  for await (const piece of tools.store.dump(workspaceId)) {
+    for (const [key, value] of piece) {
+      if (key.startsWith('membership:')) await writeUser(tools, out, key.slice('membership:'.length))
+      if (key.startsWith('file:')) {
+        const file = value as unknown as FileRecord
+        // The sweep may take a file away meanwhile: then its record goes without it, as one that nothing needs.
+        if (!(await writeBytes(tools, out, file))) continue
+        files++
+        bytes += file.size
+      }
+      await out.write({ key, value })
+      records++
+    }
+    talk.progress(`${records} records, ${files} files (${megabytes(bytes)})`)
+  }
+  await out.end()
+  return { workspace_id: workspaceId, records, files, bytes }
+}
+
+async function writeUser({ store, random }: FileTools, out: Checked, userId: string): Promise<void> {
+  const user = await transact(store, GLOBAL, random, (tx) => tx.get(keys.user(userId)))
+  if (user !== undefined) await out.write({ user: user as unknown as Value })
+}
+
+async function writeBytes({ blobs }: FileTools, out: Checked, { blob_id, size }: FileRecord): Promise<boolean> {
+  try {
+    for (let start = 0; start < size; start += PIECE) {
+      const end = Math.min(size, start + PIECE)
+      const chunks: Uint8Array[] = []
+      for await (const chunk of blobs.read(blob_id, start, end)) chunks.push(chunk)
+      await out.write({ bytes: Buffer.concat(chunks).toString('base64'), blob_id, last: end === size })
+    }
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Bytes, as a person reads them. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`
+}
+
+/** Lines with a checksum over all of them. */
+class Checked {
+  readonly #hash = createHash('sha256')
+  readonly #talk: Conversation
+  #lines = 0
+
+  constructor(talk: Conversation) {
+    this.#talk = talk
+  }
+
+  async write(line: ExportLine): Promise<void> {
+    const text = JSON.stringify(line)
+    this.#hash.update(text).update('\n')
+    this.#lines++
+    await this.#talk.write(text)
+  }
+
+  async end(): Promise<void> {
+    await this.#talk.write(JSON.stringify({ end: true, lines: this.#lines, sha256: this.#hash.digest('hex') } satisfies ExportLine))
+  }
+}

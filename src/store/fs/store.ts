@@ -1,0 +1,149 @@
+import type { Logger } from 'pino'
+import { Partition } from '../partition.ts'
+import { Unavailable, type Change, type ReadRequest, type Snapshot, type Store, type Value } from '../port.ts'
+import { readCheckpoint, writeCheckpoint, type MapPartition } from './checkpoint.ts'
+import type { Disk } from './disk.ts'
+import type { Entry } from './journal.ts'
+import { PendingChanges } from './pending.ts'
+import type { JournalWriter } from './writer.ts'
+
+interface Loaded {
+  readonly state: MapPartition
+  readonly pending: PendingChanges
+}
+
+/** Changes that are in the journal of partitions that nobody asked for yet, with the numbers of their frames. */
+export type Backlog = Map<string, { sequence: number; entry: Entry }[]>
+
+/** A store in a folder. */
+export class FsStore implements Store {
+  readonly driver = 'fs'
+  readonly #path: string
+  readonly #disk: Disk
+  readonly #log: Logger
+  readonly #compactAt: number
+  readonly #writer: JournalWriter
+  /** what the journal has of partitions that nobody asked for yet */
+  readonly #backlog: Backlog
+  readonly #partitions = new Map<string, Loaded>()
+  readonly #loading = new Map<string, Promise<Loaded | undefined>>()
+  /** partitions with changes that are in the journal alone */
+  #dirty: Set<string>
+  #compacting: Promise<void> | undefined
+
+  constructor(path: string, disk: Disk, log: Logger, compactAt: number, writer: JournalWriter, backlog: Backlog) {
+    this.#path = path
+    this.#disk = disk
+    this.#log = log
+    this.#compactAt = compactAt
+    this.#writer = writer
+    this.#backlog = backlog
+    this.#dirty = new Set(backlog.keys())
+  }
+
+  async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
+    const loaded = await this.#load(partition)
+    return (loaded?.state ?? new Partition(new Map())).read(request)
+  }
+
+  async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
+    if (this.#writer.broken !== undefined) throw this.#writer.broken
+    const { state, pending } = (await this.#load(partition)) ?? this.#begin(partition)
+    if (!state.holds(change.expect, pending)) {
+      // What stands in the way may be on its way to the disk: whoever tries again must be able to see it.
+      if (!pending.empty) await this.#writer.settled()
+      return 'conflict'
+    }
+    pending.stage(change)
+    const { revision, put, remove, indexes } = change
+    try {
+      await this.#writer.append({ partition, revision, put, remove, indexes }, () => {
+        pending.settle(change)
+        state.apply(change)
+        this.#dirty.add(partition)
+      })
+    } catch (error) {
+      pending.settle(change)
+      throw error
+    }
+    if (this.#writer.written > this.#compactAt) void this.compact()
+    return 'done'
+  }
+
+  /** Writes checkpoints of what changed and lets go of the journal before them. What fails is tried again later. */
+  compact(): Promise<void> {
+    this.#compacting ??= this.#compact()
+      .catch((error: unknown) => this.#log.error({ err: error }, 'the journal could not be compacted; it goes on growing'))
+      .finally(() => (this.#compacting = undefined))
+    return this.#compacting
+  }
+
+  async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {
+    const loaded = await this.#load(partition)
+    if (loaded !== undefined) yield* loaded.state.dump()
+  }
+
+  /** Whether changes can be written. @throws {Unavailable} where they cannot */
+  async ready(): Promise<void> {
+    if (this.#writer.broken !== undefined) throw this.#writer.broken
+  }
+
+  async close(): Promise<void> {
+    await this.#compacting
+    await this.#writer.close()
+  }
+
+  async #compact(): Promise<void> {
+    const { current } = this.#writer
+    const sequence = await this.#writer.rotate()
+    const dirty = this.#dirty
+    this.#dirty = new Set()
+    try {
+      for (const name of dirty) {
+        const { state } = (await this.#load(name))!
+        await writeCheckpoint(this.#disk, `${this.#path}/records`, name, state, sequence)
+      }
+      const folder = `${this.#path}/journal`
+      for (const name of await this.#disk.list(folder))
+        if (name <= current && name !== this.#writer.current) await this.#disk.remove(`${folder}/${name}`)
+      await this.#disk.syncFolder(folder)
+    } catch (error) {
+      for (const name of dirty) this.#dirty.add(name)
+      throw error
+    }
+  }
+
+  async #load(partition: string): Promise<Loaded | undefined> {
+    const present = this.#partitions.get(partition)
+    if (present !== undefined) return present
+    let loading = this.#loading.get(partition)
+    if (loading === undefined) {
+      loading = this.#read(partition).finally(() => this.#loading.delete(partition))
+      this.#loading.set(partition, loading)
+    }
+    return loading
+  }
+
+  async #read(partition: string): Promise<Loaded | undefined> {
+    try {
+      const checkpoint = await readCheckpoint(this.#disk, `${this.#path}/records`, partition)
+      const backlog = this.#backlog.get(partition)
+      if (checkpoint === undefined && backlog === undefined) return undefined
+      const loaded = this.#begin(partition, checkpoint?.state)
+      for (const { sequence, entry } of backlog ?? []) if (sequence > (checkpoint?.sequence ?? 0)) loaded.state.apply(entry)
+      this.#backlog.delete(partition)
+      return loaded
+    } catch (error) {
+      this.#log.error({ err: error, partition }, 'records could not be read')
+      throw new Unavailable('records could not be read', { cause: error })
+    }
+  }
+
+  #begin(partition: string, state = new Partition(new Map()) as MapPartition): Loaded {
+    const present = this.#partitions.get(partition)
+    if (present !== undefined) return present
+    const loaded = { state, pending: new PendingChanges() }
+    this.#partitions.set(partition, loaded)
+    return loaded
+  }
+}
