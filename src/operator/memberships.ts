@@ -62,7 +62,6 @@ export async function setRole({ store, clock, random }: Tools, workspaceId: stri
     const membership = isId('user', userId) ? await tx.get(keys.membership(userId)) : undefined
     if (membership === undefined || membership.ended_at !== null)
       throw new OperatorError('not_found', `${userId} is no member of ${workspaceId}`)
-    if (membership.role === role) return membership
     const changed: Membership = { ...membership, role, updated_at: timestamp(clock) }
     tx.put(keys.membership(userId), changed)
     return changed
