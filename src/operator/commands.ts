@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { roles } from '../model/workspace.ts'
+import { displayName, roles, workspaceName } from '../model/workspace.ts'
 import { exportWorkspace } from './export.ts'
 import { importWorkspace } from './import.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
@@ -25,10 +25,10 @@ const member = { ...inWorkspace, user: text }
 
 /** Everything that the operator can have done, by name. */
 export const commands: Readonly<Record<string, Command>> = {
-  'workspace.create': command(z.strictObject({ name: text }), (tools, { name }) => createWorkspace(tools, name)),
+  'workspace.create': command(z.strictObject({ name: workspaceName }), (tools, { name }) => createWorkspace(tools, name)),
   'workspace.list': command(z.strictObject({}), listWorkspaces),
 
-  'user.add': command(z.strictObject({ name: text, avatar: z.url({ protocol: /^https$/ }).optional() }), (tools, { name, avatar }) =>
+  'user.add': command(z.strictObject({ name: displayName, avatar: z.url({ protocol: /^https$/ }).optional() }), (tools, { name, avatar }) =>
     addUser(tools, { display_name: name, avatar_url: avatar ?? null }),
   ),
   'user.list': command(z.strictObject({}), listUsers),

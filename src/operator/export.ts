@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import type { FileRecord } from '../model/file.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import type { Value } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import type { Conversation, FileTools } from './tools.ts'
 import { requireWorkspace } from './workspaces.ts'
@@ -11,16 +11,21 @@ export const EXPORT_FORMAT = 1
 /** Bytes of a file in one line. */
 const PIECE = 192 * 1024
 
+const id = z.string().regex(/^[a-z]{3}_[0-9a-z]{20}$/)
+const value = z.record(z.string(), z.unknown())
+
 /**
  * A line of an export. First its head, then people, bytes and records, at last how many lines there were and
  * a checksum over them: an export that was cut off says so itself.
  */
-export type ExportLine =
-  | { readonly lanekeeper_export: number; readonly workspace_id: string; readonly name: string; readonly exported_at: string }
-  | { readonly user: Value }
-  | { readonly bytes: string; readonly blob_id: string; readonly last: boolean }
-  | { readonly key: string; readonly value: Value }
-  | { readonly end: true; readonly lines: number; readonly sha256: string }
+export const exportLine = z.union([
+  z.strictObject({ lanekeeper_export: z.int(), workspace_id: id, name: z.string(), exported_at: z.string() }),
+  z.strictObject({ user: value.and(z.object({ id })) }),
+  z.strictObject({ bytes: z.base64(), blob_id: id, last: z.boolean() }),
+  z.strictObject({ key: z.string().regex(/^[a-z_]+(:[0-9A-Za-z_]+)*$/), value }),
+  z.strictObject({ end: z.literal(true), lines: z.int(), sha256: z.string() }),
+])
+export type ExportLine = z.infer<typeof exportLine>
 
 /** What was exported, or imported. */
 export interface Transferred {
@@ -66,7 +71,7 @@ export async function exportWorkspace(tools: FileTools, workspaceId: string, tal
 
 async function writeUser({ store, random }: FileTools, out: Checked, userId: string): Promise<void> {
   const user = await transact(store, GLOBAL, random, (tx) => tx.get(keys.user(userId)))
-  if (user !== undefined) await out.write({ user: user as unknown as Value })
+  if (user !== undefined) await out.write({ user: { ...user } })
 }
 
 async function writeBytes({ blobs }: FileTools, out: Checked, { blob_id, size }: FileRecord): Promise<boolean> {

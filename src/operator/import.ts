@@ -3,7 +3,7 @@ import type { User } from '../model/workspace.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
-import { EXPORT_FORMAT, megabytes, type ExportLine, type Transferred } from './export.ts'
+import { EXPORT_FORMAT, exportLine, megabytes, type ExportLine, type Transferred } from './export.ts'
 import { OperatorError, type Conversation, type FileTools } from './tools.ts'
 import { listWorkspace } from './workspaces.ts'
 
@@ -27,6 +27,7 @@ export async function importWorkspace(tools: FileTools, talk: Conversation): Pro
   const { store, random } = tools
   if ((await transact(store, workspace_id, random, (tx) => tx.get(keys.workspace()))) !== undefined)
     throw new OperatorError('conflict', `workspace ${workspace_id} is there already`)
+  await clear(tools, workspace_id)
 
   const users: User[] = []
   const held: [string, Value][] = []
@@ -67,6 +68,19 @@ async function writeRecords({ store, random }: FileTools, workspaceId: string, r
   })
 }
 
+/** What an import left that was broken off: the next one may be of another day. */
+async function clear({ store, random }: FileTools, workspaceId: string): Promise<void> {
+  for await (const piece of store.dump(workspaceId)) {
+    for (let from = 0; from < piece.length; from += BATCH) {
+      const keysOfBatch = piece.slice(from, from + BATCH).map(([key]) => key)
+      await transact(store, workspaceId, random, async (tx) => {
+        await tx.read(keysOfBatch)
+        for (const key of keysOfBatch) tx.remove(key)
+      })
+    }
+  }
+}
+
 async function addUser({ store, random }: FileTools, user: User): Promise<void> {
   await transact(store, GLOBAL, random, async (tx) => {
     // Whoever is known already keeps what is known.
@@ -94,7 +108,7 @@ async function* checked(lines: AsyncIterable<string>): AsyncGenerator<ExportLine
   let count = 0
   for await (const text of lines) {
     if (text === '') continue
-    const line = parse(text)
+    const line = parse(text, count + 1)
     if ('end' in line) {
       if (line.lines !== count || line.sha256 !== hash.digest('hex'))
         throw new OperatorError('invalid', 'the export was changed: its checksum does not fit')
@@ -107,10 +121,14 @@ async function* checked(lines: AsyncIterable<string>): AsyncGenerator<ExportLine
   throw new OperatorError('invalid', 'the export is not whole: its last line is missing')
 }
 
-function parse(text: string): ExportLine {
+function parse(text: string, number: number): ExportLine {
+  let json: unknown
   try {
-    return JSON.parse(text) as ExportLine
+    json = JSON.parse(text)
   } catch {
-    throw new OperatorError('invalid', 'a line of the export is no JSON')
+    throw new OperatorError('invalid', `line ${number} of the export is no JSON`)
   }
+  const parsed = exportLine.safeParse(json)
+  if (!parsed.success) throw new OperatorError('invalid', `line ${number} is none of an export`)
+  return parsed.data
 }

@@ -4,7 +4,7 @@ import { displayName, type User } from '../model/workspace.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
-import { everything } from './everything.ts'
+import { byAge, everything } from './everything.ts'
 import { OperatorError, type Tools } from './tools.ts'
 
 /** What is said of a person who is added. */
@@ -30,9 +30,9 @@ export async function addUser({ store, clock, random }: Tools, { display_name, a
   return user
 }
 
-/** All people, whatever their workspaces. */
-export function listUsers(tools: Tools): Promise<User[]> {
-  return everything(tools, GLOBAL, indexes.users())
+/** All people, whatever their workspaces, oldest first. */
+export async function listUsers(tools: Tools): Promise<User[]> {
+  return byAge(await everything(tools, GLOBAL, indexes.users()))
 }
 
 /** @throws {OperatorError} `not_found` */

@@ -4,7 +4,7 @@ import { workspaceName, type Workspace } from '../model/workspace.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
-import { everything } from './everything.ts'
+import { byAge, everything } from './everything.ts'
 import { OperatorError, type Tools } from './tools.ts'
 
 /**
@@ -26,10 +26,10 @@ export async function listWorkspace({ store, random }: Tools, id: string): Promi
   })
 }
 
-/** All workspaces. */
+/** All workspaces, oldest first. */
 export async function listWorkspaces(tools: Tools): Promise<Workspace[]> {
   const entries = await everything(tools, GLOBAL, indexes.workspaces())
-  return Promise.all(entries.map(({ id }) => requireWorkspace(tools, id)))
+  return byAge(await Promise.all(entries.map(({ id }) => requireWorkspace(tools, id))))
 }
 
 /** @throws {OperatorError} `not_found` */

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
@@ -48,4 +48,24 @@ export function startProcess(args: readonly string[] = [], env: Record<string, s
       return exited
     },
   }
+}
+
+/** What a command of the operator came to. */
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Has a command done by a process of its own, with this text on its stdin. */
+export function runCommandLine(args: readonly string[], env: Record<string, string> = {}, stdin = ''): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [main, ...args],
+      { env: { PATH: process.env['PATH'], ...env } as NodeJS.ProcessEnv, maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    )
+    child.stdin!.on('error', () => undefined).end(stdin)
+  })
 }

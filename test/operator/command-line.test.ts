@@ -1,0 +1,188 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCommandLine, startProcess, type Ran, type Running } from '../support/process.ts'
+import { startRedis, type RedisServer } from '../support/redis.ts'
+
+const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } })
+const account = async (url: string, token: string) => (await get(`${url}/v1/account`, token)).status
+
+describe.each(['fs, beside a running service', 'fs, alone', 'redis, beside a running service'])(
+  "the operator's command line: %s",
+  (kind) => {
+    let folder: string
+    let redis: RedisServer | undefined
+    let service: Running | undefined
+    let env: Record<string, string>
+    let world: any
+    let acme: string
+
+    const run = (...args: string[]) => runCommandLine(args, env)
+    const json = async (...args: string[]) => {
+      const ran = await run(...args, '--json')
+      expect([args, ran.code, ran.stderr]).toEqual([args, 0, ''])
+      return JSON.parse(ran.stdout)
+    }
+    const start = async (...args: string[]) => {
+      service = startProcess(['--json', ...args], env)
+      return JSON.parse(await service.until('\n'))
+    }
+    /** What a service says of a token: the one that runs, or one that is started for it. */
+    const statusOf = async (token: string) => {
+      if (kind !== 'fs, alone') return account(world.url, token)
+      const { url } = await start()
+      const status = await account(url, token)
+      await service!.stop()
+      return status
+    }
+
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
+      if (kind.startsWith('redis')) redis = await startRedis()
+      env = { LANEKEEPER_STORAGE: redis?.url ?? `fs:${folder}/data` }
+      world = await start('--demo')
+      acme = world.workspaces[0].id
+      if (kind === 'fs, alone') await service!.stop()
+    })
+    afterAll(async () => {
+      await service?.stop()
+      await redis?.stop()
+      await rm(folder, { recursive: true })
+    })
+
+    test('lists what there is', async () => {
+      expect((await json('workspace', 'list')).map(({ name }: any) => name)).toEqual(['Acme', 'Globex'])
+      expect(await json('user', 'list')).toHaveLength(8)
+      const members = await json('member', 'list', acme)
+      expect(members.map(({ role }: any) => role).toSorted()).toEqual(['admin', 'member', 'member', 'member', 'owner'])
+      const tokens = await json('token', 'list', acme)
+      expect(tokens.map(({ state }: any) => state)).toEqual(Array.from({ length: 15 }, () => 'active'))
+      expect(JSON.stringify(tokens)).not.toMatch(/hash|lk_pat_/)
+      expect((await run('workspace', 'list')).stdout).toMatch(/^id +name +created_at.*\nwsp_\w+ +Acme/)
+    })
+
+    test('founds a workspace with a person in it, gives a role, ends it again', async () => {
+      const workspace = await json('workspace', 'create', 'Initech')
+      const user = await json('user', 'add', 'Peter Gibbons', '--avatar', 'https://example.org/p.png')
+      expect(await json('member', 'add', workspace.id, user.id, '--role', 'owner')).toMatchObject({ role: 'owner', ended_at: null })
+      expect(await json('member', 'set-role', workspace.id, user.id, 'member')).toMatchObject({ role: 'member' })
+      expect(await json('member', 'list', workspace.id)).toMatchObject([
+        { user_id: user.id, role: 'member', display_name: 'Peter Gibbons' },
+      ])
+      expect(await json('member', 'remove', workspace.id, user.id)).toEqual({ user_id: user.id, removed: true })
+      expect(await json('member', 'list', workspace.id)).toEqual([])
+      expect(await run('member', 'remove', workspace.id, user.id)).toMatchObject({ code: 3 })
+    })
+
+    test('a revoked token fails at once, and its neighbours do not', async () => {
+      const [first, second] = world.tokens
+      const found = await json('token', 'list', acme, '--user', first.user_id)
+      const { id } = found.find(({ scopes }: any) => scopes[0] === first.scopes[0])
+      expect(await json('token', 'revoke', acme, id)).toMatchObject({ id, state: 'revoked' })
+      expect(await statusOf(first.token)).toBe(401)
+      expect(await statusOf(second.token)).toBe(200)
+    })
+
+    test('ending a membership takes what hangs on it, at once and for good', async () => {
+      const ben = world.tokens.find(({ display_name }: any) => display_name === 'Ben Carter')
+      await json('member', 'remove', acme, ben.user_id)
+      expect(await statusOf(ben.token)).toBe(401)
+      await json('member', 'add', acme, ben.user_id)
+      expect(await statusOf(ben.token)).toBe(401)
+      expect((await json('token', 'list', acme, '--user', ben.user_id)).map(({ state }: any) => state)).toEqual([
+        'revoked',
+        'revoked',
+        'revoked',
+      ])
+    })
+
+    test('exports into a file that only its owner can read, and into stdout, the same', async () => {
+      const out = join(folder, 'acme.jsonl')
+      const ran = await run('export', acme, '--out', out)
+      expect(ran).toMatchObject({ code: 0, stdout: '', stderr: expect.stringMatching(/records +\d+/) })
+      expect((await stat(out)).mode & 0o777).toBe(0o600)
+      const { stdout } = await run('export', acme)
+      const [kept, piped] = [await readFile(out, 'utf8'), stdout].map((text) => text.trimEnd().split('\n').slice(1, -1))
+      expect(piped).toEqual(kept)
+      expect(await run('export', acme, '--out', out)).toMatchObject({ code: 3, stderr: expect.stringContaining('is there already') })
+      expect(await readdir(folder)).not.toContain('acme.jsonl.partial')
+    })
+
+    test('imports what was exported elsewhere, once, and what of it is whole', async () => {
+      const { stdout } = await run('export', acme)
+      const other = { LANEKEEPER_STORAGE: `fs:${folder}/other` }
+      const lines = stdout.trimEnd().split('\n')
+      const cut = `${lines.slice(0, -1).join('\n')}\n`
+      expect(await runCommandLine(['import'], other, cut)).toMatchObject({ code: 2, stderr: expect.stringContaining('not whole') })
+      expect(JSON.parse((await runCommandLine(['workspace', 'list', '--json'], other)).stdout)).toEqual([])
+      expect((await runCommandLine(['import'], other, stdout)).code).toBe(0)
+      expect(await runCommandLine(['import'], other, stdout)).toMatchObject({ code: 3 })
+      const again = await runCommandLine(['export', acme], other)
+      expect(again.stdout.trimEnd().split('\n').slice(1, -1)).toEqual(lines.slice(1, -1))
+      await rm(`${folder}/other`, { recursive: true })
+    })
+  },
+)
+
+describe('where there is no storage to work on', () => {
+  test('memory: it says why not', async () => {
+    expect(await runCommandLine(['user', 'list'])).toMatchObject({ code: 2, stderr: expect.stringContaining('by that process alone') })
+  })
+  test('a folder that is not there is not made by asking', async () => {
+    const ran = await runCommandLine(['user', 'list', '--storage', `fs:${tmpdir()}/lanekeeper-not-there`])
+    expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining('there is no Lanekeeper data') })
+    expect(await readdir(tmpdir())).not.toContain('lanekeeper-not-there')
+  })
+  test('a Redis that is not there', async () => {
+    const ran = await runCommandLine(['user', 'list', '--storage', 'redis://:hunter2@127.0.0.1:1'])
+    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('cannot be reached') })
+    expect(ran.stderr).not.toContain('hunter2')
+  })
+  test.each(['', 'nonsense', 'fs:', 'http://x', 'redis:x'])('an address that is none: %j', async (storage) => {
+    expect(await runCommandLine(['user', 'list', '--storage', storage])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^storage: it is none of/),
+    })
+  })
+})
+
+describe.each(['a running service', 'nobody else'])('what cannot be done is said in a line, beside %s', (beside) => {
+  let folder: string
+  let service: Running | undefined
+  let env: Record<string, string>
+  let acme: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
+    env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
+    acme = JSON.parse((await runCommandLine(['workspace', 'create', 'Acme', '--json'], env)).stdout).id
+    if (beside === 'a running service') await (service = startProcess(['--json'], env)).until('\n')
+  })
+  afterAll(async () => {
+    await service?.stop()
+    await rm(folder, { recursive: true })
+  })
+
+  test.each<[string[], number, RegExp]>([
+    [['member', 'list', 'wsp_nonsense'], 3, /there is no workspace wsp_nonsense/],
+    [['member', 'add', 'WORKSPACE', 'usr_nonsense'], 3, /there is no user usr_nonsense/],
+    [['member', 'add', 'WORKSPACE', 'usr_nonsense', '--role', 'king'], 2, /role/],
+    [['token', 'revoke', 'WORKSPACE', '__proto__'], 3, /there is no token __proto__/],
+    [['export', 'wsp_nonsense'], 3, /there is no workspace/],
+    [['workspace', 'create', ''], 2, /name: must not be blank/],
+    [['user', 'add', 'X', '--avatar', 'http://plain.example'], 2, /avatar/],
+    [['user', 'add'], 2, /missing required argument 'name'/],
+    [['user', 'add', 'a', 'b'], 2, /too many arguments/],
+    [['user', 'list', '--nonsense'], 2, /unknown option '--nonsense'/],
+    [['nonsense'], 2, /there is no command "nonsense"/],
+    [['import', '/nonexistent/file'], 4, /no such file/],
+  ])('%j', async (args, code, message) => {
+    const ran: Ran = await runCommandLine(
+      args.map((argument) => (argument === 'WORKSPACE' ? acme : argument)),
+      env,
+    )
+    expect([ran.code, ran.stdout, ran.stderr.trimEnd().split('\n').length]).toEqual([code, '', 1])
+    expect(ran.stderr).toMatch(message)
+  })
+})
