@@ -89,10 +89,18 @@ function besideRecords(kind: Storage['kind'], address: string): string {
 async function openBytes(address: string): Promise<Driver> {
   const named = /^([a-z0-9-]+):(\{.*\})$/s.exec(address)
   if (named === null) return openOwn(address)
-  const path = builtinDrivers[named[1] as keyof typeof builtinDrivers]
-  if (path === undefined) throw new BadAddress(`unstorage has no driver "${named[1]}"`)
-  const { default: create } = (await import(path)) as { default: (options: unknown) => Driver }
-  return create(JSON.parse(named[2]!))
+  const name = named[1]!
+  if (!Object.hasOwn(builtinDrivers, name)) throw new BadAddress(`bytes: unstorage has no driver "${name}"`)
+  try {
+    const { default: create } = (await import(builtinDrivers[name as keyof typeof builtinDrivers])) as {
+      default: (options: unknown) => Driver
+    }
+    return create(JSON.parse(named[2]!))
+  } catch (error) {
+    // Not the options themselves: they may hold a password.
+    const why = error instanceof SyntaxError ? 'its options are no JSON' : (error as Error).message.split('\n')[0]
+    throw new BadAddress(`bytes: the driver "${name}" cannot be made: ${why}`)
+  }
 }
 
 async function openOwn(address: string): Promise<Driver> {
