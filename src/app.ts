@@ -3,9 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { H3, type H3Event } from 'h3'
 import type { Logger } from 'pino'
 import memoryDriver from 'unstorage/drivers/memory'
+import { createPasswords, type Passwords } from './accounts/passwords.ts'
+import { network, SignIn } from './accounts/sign-in.ts'
 import { failure } from './http/envelope.ts'
 import { toFailure } from './http/faults.ts'
 import { serveHealth } from './http/health.ts'
+import { serveLeaked } from './http/leaked.ts'
 import { answer } from './http/pipeline.ts'
 import { createRouteTable } from './http/routes.ts'
 import type { Services, Trace } from './http/services.ts'
@@ -21,6 +24,8 @@ import { prove, type Proof } from './policy/prove.ts'
 import { createBlobs, type Blobs } from './store/blobs.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './tokens/usage.ts'
+import { createWeb } from './web/app.ts'
+import { addressOf } from './web/guard.ts'
 
 /** What an app is made from. */
 export interface AppOptions {
@@ -36,6 +41,11 @@ export interface AppOptions {
   readonly operations?: readonly Operation[]
   /** prefixes of tokens issued before a rename, without `_pat_` */
   readonly legacyPrefixes?: readonly string[]
+  /** where people find the service, as `https://kanban.example`; default: wherever a request says that it is */
+  readonly origin?: string | undefined
+  /** how many proxies in front add to X-Forwarded-For; default: none */
+  readonly proxies?: number
+  readonly passwords?: Passwords
   readonly clock?: Clock
   readonly random?: RandomSource
   readonly observe?: (trace: Trace) => void
@@ -47,6 +57,7 @@ export interface App {
   /** what was proved of the tables before the first request */
   readonly proof: Proof
   readonly services: Services
+  readonly passwords: Passwords
   fetch(request: globalThis.Request): Promise<Response>
 }
 
@@ -104,9 +115,16 @@ export function createApp(options: AppOptions): App {
       path: event.url.pathname.slice(3),
       search: event.url.search,
     })
+  const { origin, proxies = 0, passwords = createPasswords() } = options
+  const keeping = { store, clock, random }
+  const web = createWeb({ ...keeping, engine, log, passwords, signIn: new SignIn(keeping, passwords), origin, proxies })
+  const page = (event: H3Event) => web(event.req, event.url)
   serveHealth(h3, store)
+  serveLeaked(h3, services, (request) => network(addressOf(request, proxies)))
+  h3.all('/settings', page)
+  h3.all('/settings/**', page)
   h3.all('/v1', api)
   h3.all('/v1/**', api)
   h3.all('/**', () => failure(randomUUID(), new Failure('not_found')))
-  return { h3, proof, services, fetch: async (request) => h3.fetch(request) }
+  return { h3, proof, services, passwords, fetch: async (request) => h3.fetch(request) }
 }

@@ -15,6 +15,10 @@ export interface Config {
   readonly json: boolean
   /** where figures for Prometheus are served, if anywhere: never on the public port */
   readonly metrics: { readonly host: string; readonly port: number } | undefined
+  /** where people find the service, if that is not where it listens */
+  readonly origin: string | undefined
+  /** how many proxies in front add to X-Forwarded-For */
+  readonly proxies: number
   readonly legacyPrefixes: readonly string[]
   readonly logLevel: string
   /** bytes of an upload, at most */
@@ -30,6 +34,7 @@ export interface Flags {
   readonly demo?: boolean | undefined
   readonly json?: boolean | undefined
   readonly metrics?: string | undefined
+  readonly url?: string | undefined
 }
 
 /** A setting that cannot be used. Its message says which, and what it takes. */
@@ -55,6 +60,8 @@ export function readConfig(flags: Flags, env: Env): Config {
     demo: flags.demo ?? kindOf(storage) === 'memory',
     json: flags.json ?? false,
     metrics: readMetrics(flags.metrics ?? env['LANEKEEPER_METRICS']),
+    origin: readOrigin(flags, env),
+    proxies: readProxies(env['LANEKEEPER_PROXIES'] ?? '0'),
     legacyPrefixes: readPrefixes(env['LANEKEEPER_LEGACY_PREFIXES'] ?? ''),
     logLevel: readLevel(env['LANEKEEPER_LOG'] ?? 'info'),
     uploadBytes: readBytes(env['LANEKEEPER_UPLOAD_BYTES'] ?? String(limits.uploadBytes)),
@@ -74,6 +81,26 @@ export function readStorage(flags: Pick<Flags, 'storage'>, env: Env): string {
     // Not the address itself: it may hold a password.
     throw new ConfigError(`storage: ${error instanceof BadAddress ? error.message : 'it cannot be read'}`)
   }
+}
+
+/**
+ * Where people find the service, by the command line, else the environment.
+ * @throws {ConfigError}
+ */
+export function readOrigin(flags: Pick<Flags, 'url'>, env: Env): string | undefined {
+  const text = flags.url ?? env['LANEKEEPER_URL']
+  if (text === undefined) return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || `${url.origin}/` !== url.href)
+    throw new ConfigError('url: it is none like https://kanban.example, without a path')
+  return url.origin
+}
+
+function readProxies(text: string): number {
+  const proxies = Number(text)
+  if (text === '' || !Number.isInteger(proxies) || proxies < 0 || proxies > 10)
+    throw new ConfigError(`LANEKEEPER_PROXIES: "${text}" is no number of proxies, from 0 to 10`)
+  return proxies
 }
 
 function readHost(name: string, host: string): string {

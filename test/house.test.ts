@@ -12,7 +12,22 @@ const text = (file: string) => readFileSync(join(root, file), 'utf8')
 const sources = files('src').filter((file) => file.endsWith('.ts'))
 
 /** Each folder imports only from those before it, and from itself. */
-const ORDER = ['policy', 'model', 'store', 'tokens', 'operations', 'operator', 'http', 'demo', 'app.ts', 'config.ts', 'cli', 'main.ts']
+const ORDER = [
+  'policy',
+  'model',
+  'store',
+  'tokens',
+  'accounts',
+  'operations',
+  'operator',
+  'http',
+  'web',
+  'demo',
+  'app.ts',
+  'config.ts',
+  'cli',
+  'main.ts',
+]
 const roomOf = (file: string) => relative('src', file).split('/')[0]!
 const imports = (file: string) =>
   [...text(file).matchAll(/(?:from|import)\s*\(?'(\.[^']+)'/g)].map(([, path]) => join(dirname(file), path!))

@@ -27,6 +27,7 @@ export function addServeCommand(program: Command): void {
     .option('--demo', 'make the demo world, unless it is there; in memory it always is made')
     .option('--host <host>', 'where it listens (or HOST)')
     .option('--port <port>', '0 takes any that is free (or PORT)')
+    .option('--url <url>', 'where people find it, as https://kanban.example (or LANEKEEPER_URL)')
     .option('--metrics <address>', '[HOST:]PORT for Prometheus (or LANEKEEPER_METRICS)')
     .option('--json', 'say what is said as one line of JSON')
     .allowExcessArguments()
@@ -74,6 +75,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const app = createApp({
     ...tools,
     log,
+    origin: config.origin,
+    proxies: config.proxies,
     legacyPrefixes: config.legacyPrefixes,
     uploadBytes: config.uploadBytes,
     observe: (trace) => {
@@ -96,6 +99,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   onStop(() => listener.close())
   sweeper.start()
 
+  if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
+    log.warn('passwords and tokens travel in the clear: serve it over HTTPS, and say where with LANEKEEPER_URL')
   if (config.json) {
     log.info(proofLine(app.proof))
     console.log(JSON.stringify({ url: listener.url, storage: storage.kind, ...present }))
@@ -106,12 +111,12 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
 async function populate(config: Config, tools: FileTools, app: App): Promise<Present> {
   const demo = config.demo ? await beginDemo(tools) : 'none'
   if (demo === 'begun') {
-    const made = await seedDemo(tools, app.fetch, readWorld())
+    const made = await seedDemo({ ...tools, passwords: app.passwords }, app.fetch, readWorld())
     await finishDemo(tools)
     return { demo: 'made', ...made }
   }
   const workspaces = (await listWorkspaces(tools)).map(({ id, name }) => ({ id, name }))
-  return { demo, workspaces, tokens: [], boards: [] }
+  return { demo, workspaces, people: [], tokens: [], boards: [] }
 }
 
 function noteDeletion(sweeper: Sweeper, { operation, status, workspaceId }: Trace): void {

@@ -1,9 +1,13 @@
+import type { Passwords } from '../accounts/passwords.ts'
+import { setAccount } from '../accounts/sign-up.ts'
+import { randomText } from '../model/ids.ts'
 import { scopes } from '../model/token.ts'
 import type { Role, User } from '../model/workspace.ts'
 import { addMember, endMembership } from '../operator/memberships.ts'
 import type { Tools } from '../operator/tools.ts'
 import { addUser } from '../operator/users.ts'
 import { createWorkspace } from '../operator/workspaces.ts'
+import { GLOBAL } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { issueToken } from '../tokens/issue.ts'
 import { seedBoard, type Send } from './boards.ts'
@@ -12,8 +16,17 @@ import type { World } from './world.ts'
 /** What a person needs to know of the demo world to use it. Plaintext tokens are here and nowhere else. */
 export interface Demo {
   readonly workspaces: readonly { readonly id: string; readonly name: string }[]
+  readonly people: readonly DemoPerson[]
   readonly tokens: readonly DemoToken[]
   readonly boards: readonly DemoBoard[]
+}
+
+/** Who can sign in to the web app. */
+export interface DemoPerson {
+  readonly user_id: string
+  readonly display_name: string
+  readonly email: string
+  readonly password: string
 }
 
 export interface DemoToken {
@@ -43,15 +56,21 @@ type Fetch = (request: Request) => Promise<Response>
  * Fills an empty store with the demo world: people by the operator's means, since no request can make any;
  * all else by requests of those people, through the one way in.
  */
-export async function seedDemo(tools: Tools, fetch: Fetch, world: World): Promise<Demo> {
-  const demo = { workspaces: [] as { id: string; name: string }[], tokens: [] as DemoToken[], boards: [] as DemoBoard[] }
-  for (const { name, people, boards } of world.workspaces) {
+export async function seedDemo(tools: Tools & { readonly passwords: Passwords }, fetch: Fetch, world: World): Promise<Demo> {
+  const demo = {
+    workspaces: [] as { id: string; name: string }[],
+    people: [] as DemoPerson[],
+    tokens: [] as DemoToken[],
+    boards: [] as DemoBoard[],
+  }
+  for (const { key: workspaceKey, name, people, boards } of world.workspaces) {
     const workspace = await createWorkspace(tools, name)
     demo.workspaces.push({ id: workspace.id, name: workspace.name })
     const seeded = new Map<string, { user: User; token: string }>()
     for (const person of people) {
       const user = await addUser(tools, { display_name: person.name })
       await addMember(tools, workspace.id, user, person.role)
+      demo.people.push(await giveAccount(tools, user, `${person.key}@${workspaceKey}.example`))
       const tokens = await issueTokens(tools, workspace.id, user, person.left ? 'left' : 'active', person.role)
       demo.tokens.push(...tokens)
       seeded.set(person.key, { user, token: tokens.at(-1)!.token })
@@ -73,6 +92,19 @@ export async function seedDemo(tools: Tools, fetch: Fetch, world: World): Promis
     }
   }
   return demo
+}
+
+/** A password of 80 random bits, another one at each start. */
+async function giveAccount(
+  tools: Tools & { readonly passwords: Passwords },
+  { id, display_name }: User,
+  email: string,
+): Promise<DemoPerson> {
+  const { store, clock, random, passwords } = tools
+  const password = Array.from({ length: 4 }, () => randomText(random, 4)).join('-')
+  const passwordHash = await passwords.hash(password)
+  await transact(store, GLOBAL, random, (tx) => setAccount(tx, { userId: id, email, passwordHash }, clock))
+  return { user_id: id, display_name, email, password }
 }
 
 /** One token of each scope, least first. */

@@ -1,5 +1,6 @@
 import { Failure } from '../model/failure.ts'
 import type { Clock } from '../model/time.ts'
+import type { TokenRecord } from '../model/token.ts'
 import type { Caller } from '../operations/situation.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -22,12 +23,20 @@ export function readCredential(header: string | null, legacyPrefixes: readonly s
 /**
  * Finds out on whose behalf a request is made. Both the token and its user's membership are read anew for
  * every request: what was revoked or ended counts from the very next one (spec §5, rule 4).
+ * @param onReplaced told where a token is used that was rotated: somebody has it who should not, or was forgotten
  * @throws {Failure} `unauthorized`, the same for each reason
  */
-export async function authenticate(tx: Transaction, { hash, workspaceId }: ParsedToken, clock: Clock): Promise<Caller> {
+export async function authenticate(
+  tx: Transaction,
+  { hash, workspaceId }: ParsedToken,
+  clock: Clock,
+  onReplaced: (token: TokenRecord) => void,
+): Promise<Caller> {
   const [token, membership] = await tx.read([keys.token(hash), keys.membership('{0.user_id}')])
   if (token === undefined || !sameHash(token.hash, hash)) throw new Failure('unauthorized')
-  if (stateOf(token, clock()) !== 'active') throw new Failure('unauthorized')
+  const state = stateOf(token, clock())
+  if (state === 'rotated') onReplaced(token)
+  if (state !== 'active') throw new Failure('unauthorized')
   if (membership === undefined || membership.ended_at !== null) throw new Failure('unauthorized')
   return { userId: token.user_id, workspaceId, membership, token }
 }

@@ -7,6 +7,8 @@ import { Unavailable } from '../store/port.ts'
 import { pause } from '../store/transact.ts'
 import { Conflict, Transaction } from '../store/transaction.ts'
 import type { ParsedToken } from '../tokens/secret.ts'
+import type { TokenRecord } from '../model/token.ts'
+import { EXPIRES_SOON, expiryOf } from '../tokens/lifecycle.ts'
 import { authenticate, readCredential } from './authenticate.ts'
 import { download } from './download.ts'
 import { failure, notModified, success } from './envelope.ts'
@@ -41,6 +43,7 @@ export async function answer(services: Services, incoming: Incoming): Promise<Re
     return failure(incoming.requestId, fault)
   })
   trace.status = response.status
+  if (trace.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', trace.tokenExpires)
   services.observe?.(trace)
   return response
 }
@@ -79,8 +82,10 @@ async function attempt(services: Services, incoming: Incoming, trace: Trace): Pr
 async function once(services: Services, incoming: Incoming, credential: ParsedToken, memo: Memo, trace: Trace): Promise<Response> {
   const { engine, clock, random } = services
   const tx = new Transaction(services.store, credential.workspaceId, random)
-  const caller = await authenticate(tx, credential, clock) // 401
+  const caller = await authenticate(tx, credential, clock, (token) => noteReplaced(services, incoming, token)) // 401
   Object.assign(trace, { userId: caller.userId, workspaceId: caller.workspaceId, tokenId: caller.token.id })
+  const expiry = expiryOf(caller.token)
+  if (expiry - clock() <= EXPIRES_SOON) trace.tokenExpires = new Date(expiry).toISOString()
   services.usage.note(credential.workspaceId, credential.hash)
   const { operation, params } = services.route(incoming.method, incoming.path) // 404 405
   trace.operation = operation.id
@@ -98,6 +103,11 @@ async function once(services: Services, incoming: Incoming, credential: ParsedTo
   const loaded = await operation.load(request) // 404
   requirePermission(services, operation, request, loaded, trace) // 404 403
   return run(services, incoming, operation, request, loaded) // 409 412
+}
+
+/** A token that was replaced is in use: an old copy was forgotten, or somebody has it who should not. */
+function noteReplaced({ log }: Services, { requestId }: Incoming, { id, user_id, replaced_by }: TokenRecord): void {
+  log.warn({ event: 'token.replaced_used', request_id: requestId, token_id: id, replaced_by, user_id }, 'a replaced token was used')
 }
 
 async function run(

@@ -37,6 +37,8 @@ export interface Trace {
   userId?: string
   workspaceId?: string
   tokenId?: string
+  /** where it is soon: when the token expires, as the answer's header says */
+  tokenExpires?: string
   scope?: ScopeDecision
   decision?: Decision
   /** how often it was tried: more than once where others wrote at the same time */

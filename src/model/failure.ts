@@ -17,6 +17,7 @@ export const failures = {
   range_not_satisfiable: { status: 416, message: 'The file has no such range.' },
   expectation_failed: { status: 417, message: 'The expectation in the Expect header cannot be met.' },
   validation_failed: { status: 422, message: 'The request does not fit what this operation takes.' },
+  rate_limited: { status: 429, message: 'Too many requests. Try again later.' },
   headers_too_large: { status: 431, message: 'The head of the request is too large.' },
   internal_error: { status: 500, message: 'Something went wrong here. It has been recorded under the request_id.' },
   unavailable: { status: 503, message: 'Storage cannot be reached now. Nothing was changed. Try again soon.' },

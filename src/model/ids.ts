@@ -15,6 +15,7 @@ export const idPrefixes = {
   file: 'fil',
   blob: 'blb',
   trash: 'trs',
+  confirmation: 'cnf',
 } as const
 
 /** What an id can be the id of. */

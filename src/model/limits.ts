@@ -26,6 +26,11 @@ export const limits = {
   commentBody: 20_000,
   fileName: 255,
   searchText: 200,
+  tokenName: 100,
+  email: 254,
+  /** longer than most rules ask: there is no second factor (NIST SP 800-63B §3.1.1) */
+  passwordShortest: 12,
+  passwordLongest: 200,
 
   membersPerBoard: 500,
   columnsPerBoard: 200,

@@ -5,7 +5,7 @@ import { importWorkspace } from './import.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
 import { listTokens, revokeToken } from './tokens.ts'
 import { OperatorError, type Conversation, type FileTools } from './tools.ts'
-import { addUser, listUsers, requireUser } from './users.ts'
+import { inviteUser, listUsers, requireUser, welcomeUser } from './users.ts'
 import { createWorkspace, listWorkspaces, requireWorkspace } from './workspaces.ts'
 
 /** One thing that the operator can have done, by this process or by the one that has the storage. */
@@ -28,9 +28,11 @@ export const commands: Readonly<Record<string, Command>> = {
   'workspace.create': command(z.strictObject({ name: workspaceName }), (tools, { name }) => createWorkspace(tools, name)),
   'workspace.list': command(z.strictObject({}), listWorkspaces),
 
-  'user.add': command(z.strictObject({ name: displayName, avatar: z.url({ protocol: /^https$/ }).optional() }), (tools, { name, avatar }) =>
-    addUser(tools, { display_name: name, avatar_url: avatar ?? null }),
+  'user.add': command(
+    z.strictObject({ name: displayName, avatar: z.url({ protocol: /^https$/ }).optional(), origin: text }),
+    (tools, { name, avatar, origin }) => welcomeUser(tools, { display_name: name, avatar_url: avatar ?? null }, origin),
   ),
+  'user.invite': command(z.strictObject({ user: text, origin: text }), (tools, { user, origin }) => inviteUser(tools, user, origin)),
   'user.list': command(z.strictObject({}), listUsers),
 
   'member.add': command(z.strictObject({ ...member, role: z.enum(roles) }), async (tools, { workspace, user, role }) => {

@@ -4,6 +4,7 @@ import { GLOBAL, keys } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { EXPORT_FORMAT, exportLine, megabytes, type ExportLine, type Transferred } from './export.ts'
+import { noteBelonging } from './memberships.ts'
 import { OperatorError, type Conversation, type FileTools } from './tools.ts'
 import { listWorkspace } from './workspaces.ts'
 
@@ -48,7 +49,10 @@ export async function importWorkspace(tools: FileTools, talk: Conversation): Pro
     if (batch.length >= BATCH) await flush()
   }
   await flush()
-  for (const user of users) await addUser(tools, user)
+  for (const user of users) {
+    await addUser(tools, user)
+    await noteBelonging(tools, workspace_id, user.id)
+  }
   const members = held.filter(([key]) => key.startsWith('membership:'))
   for (let from = 0; from < members.length; from += BATCH) await writeRecords(tools, workspace_id, members.slice(from, from + BATCH))
   await writeRecords(

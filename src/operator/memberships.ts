@@ -3,8 +3,9 @@ import { timestamp } from '../model/time.ts'
 import type { Membership, Role, User } from '../model/workspace.ts'
 import { unassignEverywhere } from '../operations/consequences.ts'
 import { indexes } from '../store/indexes.ts'
-import { keys } from '../store/keys.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
+import { endToken } from '../tokens/issue.ts'
 import { everything } from './everything.ts'
 import { OperatorError, type Tools } from './tools.ts'
 
@@ -12,6 +13,7 @@ const ALL = 100_000
 
 /** Makes a person a member of a workspace, or an active one again. Whoever is one keeps what he is. */
 export async function addMember({ store, clock, random }: Tools, workspaceId: string, user: User, role: Role): Promise<Membership> {
+  await noteBelonging({ store, clock, random }, workspaceId, user.id)
   return transact(store, workspaceId, random, async (tx) => {
     const present = await tx.get(keys.membership(user.id))
     if (present?.ended_at === null) return present
@@ -31,6 +33,14 @@ export async function addMember({ store, clock, random }: Tools, workspaceId: st
   })
 }
 
+/** Notes, before it is so, that a person is a member: so that the web app finds where. */
+export async function noteBelonging({ store, random }: Tools, workspaceId: string, userId: string): Promise<void> {
+  await transact(store, GLOBAL, random, async (tx) => {
+    const key = keys.belonging(userId, workspaceId)
+    if ((await tx.get(key)) === undefined) tx.put(key, { user_id: userId, workspace_id: workspaceId })
+  })
+}
+
 /**
  * Ends a membership, and with it, in one commit, that person's tokens in the workspace (for good: coming back
  * revives none), explicit board memberships and assignments.
@@ -42,8 +52,7 @@ export async function endMembership({ store, clock, random }: Tools, workspaceId
     if (membership === undefined || membership.ended_at !== null) return false
     const now = timestamp(clock)
     const { values: tokens } = await tx.range(indexes.tokensOf(userId), { limit: ALL })
-    for (const token of tokens)
-      if (token !== undefined && token.revoked_at === null) tx.put(keys.token(token.hash), { ...token, revoked_at: now })
+    for (const token of tokens) if (token !== undefined) endToken(tx, token, 'leave', clock)
     const { values: boards } = await tx.range(indexes.boardsOf(userId), { limit: ALL })
     const entries = await tx.read(boards.flatMap((board) => (board === undefined ? [] : [keys.boardMember(board.id, userId)])))
     for (const entry of entries) if (entry !== undefined) tx.remove(keys.boardMember(entry.board_id, userId))

@@ -1,9 +1,8 @@
 import { isId } from '../model/ids.ts'
-import { timestamp } from '../model/time.ts'
 import type { TokenRecord } from '../model/token.ts'
 import { indexes } from '../store/indexes.ts'
-import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
+import { endToken, findToken } from '../tokens/issue.ts'
 import { stateOf, type TokenState } from '../tokens/lifecycle.ts'
 import { everything } from './everything.ts'
 import { listMembers } from './memberships.ts'
@@ -33,12 +32,9 @@ export async function listTokens(tools: Tools, workspaceId: string, userId?: str
  */
 export async function revokeToken({ store, clock, random }: Tools, workspaceId: string, tokenId: string): Promise<TokenEntry> {
   return transact(store, workspaceId, random, async (tx) => {
-    const pointer = isId('token', tokenId) ? await tx.get(keys.tokenHash(tokenId)) : undefined
-    const token = pointer && (await tx.get(keys.token(pointer.hash)))
+    const token = isId('token', tokenId) ? await findToken(tx, tokenId) : undefined
     if (token === undefined) throw new OperatorError('not_found', `there is no token ${tokenId} in ${workspaceId}`)
-    const revoked: TokenRecord = { ...token, revoked_at: token.revoked_at ?? timestamp(clock) }
-    if (token.revoked_at === null) tx.put(keys.token(token.hash), revoked)
-    return toEntry(revoked, clock())
+    return toEntry(endToken(tx, token, 'revoke', clock), clock())
   })
 }
 

@@ -1,3 +1,4 @@
+import { invite } from '../accounts/sign-up.ts'
 import { isId, newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { displayName, type User } from '../model/workspace.ts'
@@ -28,6 +29,28 @@ export async function addUser({ store, clock, random }: Tools, { display_name, a
   }
   await transact(store, GLOBAL, random, (tx) => tx.create(keys.user(user.id), user))
   return user
+}
+
+/** Adds a person, with the link by which that person gets a password. */
+export async function welcomeUser(tools: Tools, user: NewUser, origin: string): Promise<User & SignUpLink> {
+  const added = await addUser(tools, user)
+  return { ...added, ...(await inviteUser(tools, added.id, origin)) }
+}
+
+/** A one-time link by which a person signs up or, where the password is lost, sets another one. */
+export interface SignUpLink {
+  readonly sign_up_link: string
+  readonly link_expires_at: string
+}
+
+/**
+ * Makes a sign-up link. One that was made before is worth nothing afterwards.
+ * @throws {OperatorError} `not_found`
+ */
+export async function inviteUser(tools: Tools, userId: string, origin: string): Promise<SignUpLink> {
+  await requireUser(tools, userId)
+  const { code, expires_at } = await invite(tools, userId)
+  return { sign_up_link: `${origin}/settings/sign-up?code=${code}`, link_expires_at: expires_at }
 }
 
 /** All people, whatever their workspaces, oldest first. */

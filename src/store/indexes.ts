@@ -1,3 +1,4 @@
+import type { Belonging, Session } from '../model/account.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
@@ -25,6 +26,11 @@ export const indexes = {
   workspaces: (): Index<{ id: string }> => ({ name: 'workspaces', fetch: 'workspace_entry:' }),
   /** all people, by when they were added (global) */
   users: (): Index<User> => ({ name: 'users', fetch: 'user:' }),
+
+  /** a person's sessions in the web app, by when they began (global) */
+  sessionsOf: (userId: string): Index<Session> => ({ name: `sessions_of:${userId}`, fetch: 'session:' }),
+  /** where a person may be a member (global) */
+  workspacesOf: (userId: string): Index<Belonging> => ({ name: `workspaces_of:${userId}`, fetch: `belonging:${userId}:` }),
 
   /** active members, by when they came */
   members: (): Index<Membership> => ({ name: 'members', fetch: 'membership:' }),

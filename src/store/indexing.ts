@@ -1,3 +1,4 @@
+import type { Belonging, Session } from '../model/account.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
@@ -18,6 +19,8 @@ type Indexing = { readonly [kind: string]: ((value: never) => readonly Entry[]) 
 const indexing: Indexing = {
   user: (user: User) => [[indexes.users().name, `${user.created_at} ${user.id}`]],
   workspace_entry: ({ id }: { id: string }) => [[indexes.workspaces().name, id]],
+  session: (session: Session) => [[indexes.sessionsOf(session.user_id).name, `${session.begun_at} ${session.hash}`]],
+  belonging: ({ user_id, workspace_id }: Belonging) => [[indexes.workspacesOf(user_id).name, workspace_id]],
   membership: (member: Membership) => (member.ended_at === null ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),
   token: (token: TokenRecord) => [[indexes.tokensOf(token.user_id).name, `${token.issued_at} ${token.hash}`]],
   board: (board: Board) => {

@@ -1,3 +1,4 @@
+import type { Account, Belonging, Session, SignUp } from '../model/account.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
@@ -25,6 +26,13 @@ export const keys = {
   /** that the demo world was made here */
   demo: (): Key<{ begun_at: string; finished_at: string | null }> => 'demo:self',
   workspaceEntry: (workspaceId: string): Key<{ id: string }> => `workspace_entry:${workspaceId}`,
+
+  account: (userId: string): Key<Account> => `account:${userId}`,
+  /** whose an e-mail address is, by its SHA-256 */
+  accountEmail: (hash: string): Key<{ user_id: string }> => `account_email:${hash}`,
+  signUp: (userId: string): Key<SignUp> => `sign_up:${userId}`,
+  session: (hash: string): Key<Session> => `session:${hash}`,
+  belonging: (userId: string, workspaceId: string): Key<Belonging> => `belonging:${userId}:${workspaceId}`,
 
   workspace: (): Key<Workspace> => 'workspace:self',
   membership: (userId: string): Key<Membership> => `membership:${userId}`,

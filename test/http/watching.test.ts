@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { Metrics } from '../../src/http/metrics.ts'
-import { Unavailable } from '../../src/store/port.ts'
+import { Unavailable, type Store } from '../../src/store/port.ts'
 import { drivers } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 import { startProcess, type Running } from '../support/process.ts'
@@ -26,7 +26,7 @@ describe.each(drivers)('who watches over processes: $name', (driver) => {
   })
 })
 
-function bound(store: import('../../src/store/port.ts').Store): import('../../src/store/port.ts').Store {
+function bound(store: Store): Store {
   return {
     driver: store.driver,
     read: (...request) => store.read(...request),

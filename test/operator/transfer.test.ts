@@ -64,7 +64,7 @@ async function seenBy(app: { fetch(request: Request): Promise<Response> }, token
 describe.each(drivers.flatMap((from) => drivers.map((to) => [from, to] as const)))('from $name', (from, to) => {
   test(`to ${to.name}: whoever had access has it there, to the same, and nobody else`, async () => {
     const [source, target] = [await open(from), await open(to)]
-    const demo = await seedDemo(source.tools, source.app.fetch, readWorld())
+    const demo = await seedDemo({ ...source.tools, passwords: source.app.passwords }, source.app.fetch, readWorld())
     const [acme] = demo.workspaces
     const before = new Map<string, string[]>()
     for (const { token } of demo.tokens) before.set(token, await seenBy(source.app, token))
@@ -87,7 +87,7 @@ describe.each(drivers.flatMap((from) => drivers.map((to) => [from, to] as const)
 describe.each(drivers)('into $name', (driver) => {
   test('an export that is not what was written opens nothing, and can be brought in again once it is', async () => {
     const [source, target] = [await open(drivers[0]!), await open(driver)]
-    const demo = await seedDemo(source.tools, source.app.fetch, readWorld())
+    const demo = await seedDemo({ ...source.tools, passwords: source.app.passwords }, source.app.fetch, readWorld())
     const out = talk()
     await exportWorkspace(source.tools, demo.workspaces[0]!.id, out)
     const lines = out.written

@@ -1,0 +1,107 @@
+import { addRoute, createRouter, findRoute } from 'rou3'
+import { FastResponse, type ServerRequest } from 'srvx'
+import { resumeSession } from '../accounts/sessions.ts'
+import { toFailure } from '../http/faults.ts'
+import type { Session } from '../model/account.ts'
+import { GLOBAL } from '../store/keys.ts'
+import { transact } from '../store/transact.ts'
+import { cookieName, readCookies } from './cookies.ts'
+import { addressOf, ForeignForm, originOf, readForm, requireOwnForm } from './guard.ts'
+import { document } from './html.ts'
+import { notFound, problem } from './problems.ts'
+import { script } from './script.ts'
+import { securityHeaders } from './security-headers.ts'
+import { signInPage, signOutPage } from './sign-in.ts'
+import { signUpPage } from './sign-up.ts'
+import { style } from './style.ts'
+import { confirmPage } from './tokens-confirm.ts'
+import { tokensPage } from './tokens-list.ts'
+import { newTokenPage } from './tokens-new.ts'
+import { revokePage } from './tokens-revoke.ts'
+import { rotatePage } from './tokens-rotate.ts'
+import type { Answer, Page, Shown, Visit, WebServices } from './visit.ts'
+
+const home: Page = { path: '/settings', open: true, get: async () => ({ redirect: '/settings/tokens' }) }
+const pages: readonly Page[] = [home, signInPage, signOutPage, signUpPage, tokensPage, newTokenPage, confirmPage, rotatePage, revokePage]
+const assets: Readonly<Record<string, { type: string; text: string } | undefined>> = {
+  '/settings/assets/style.css': { type: 'text/css; charset=utf-8', text: style },
+  '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: script },
+}
+
+/**
+ * The web app: where a person makes, rotates and revokes tokens (spec §5 "Credential" 6 and 7). It knows sessions
+ * and no bearer tokens, as the API knows bearer tokens and no sessions.
+ * @returns what answers every request below /settings; it never throws
+ */
+export function createWeb(web: WebServices): (request: ServerRequest, url: URL) => Promise<Response> {
+  const router = createRouter<Page>()
+  for (const page of pages) addRoute(router, undefined, page.path.replace(/\{(\w+)\}/g, ':$1'), page)
+
+  return async (request, url) => {
+    const origin = originOf(request, web.origin)
+    const asset = assets[url.pathname]
+    if (asset !== undefined) return new FastResponse(asset.text, { headers: { ...securityHeaders(origin), 'content-type': asset.type } })
+    const cookies = readCookies(request.headers.get('cookie'))
+    const found = url.pathname.endsWith('/') ? undefined : findRoute(router, undefined, url.pathname)
+    const visit: Visit = {
+      web,
+      request,
+      origin,
+      cookies,
+      params: (found?.params ?? {}) as Record<string, string>,
+      query: url.searchParams,
+      form: new URLSearchParams(),
+      address: addressOf(request, web.proxies) ?? 'unknown',
+    }
+    try {
+      const session = await resume(visit)
+      const answer = found === undefined ? notFound() : await visited(found.data, visit, session)
+      return respond(answer, origin, session)
+    } catch (error) {
+      return respond(refusal(visit, error), origin, undefined)
+    }
+  }
+}
+
+/** The session of a request, if it has one that is good. */
+async function resume({ web, cookies, origin }: Visit): Promise<Session | undefined> {
+  const secret = cookies.get(cookieName('session', origin))
+  if (secret === undefined) return undefined
+  return transact(web.store, GLOBAL, web.random, (tx) => resumeSession(tx, secret, web.clock))
+}
+
+async function visited(page: Page, visit: Visit, session: Session | undefined): Promise<Answer> {
+  const { request, origin, cookies } = visit
+  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const serves = { GET: page.get, POST: page.post }[method]
+  if (serves === undefined) {
+    const allow = [page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', ')
+    return problem(405, 'This cannot be done here', `This page takes ${allow} alone.`, { allow })
+  }
+  if (!page.open && session === undefined) return { redirect: '/settings/sign-in?over' }
+  const form = method === 'POST' ? await readForm(request) : visit.form
+  if (method === 'POST') requireOwnForm(request, form, origin, page.open ? cookies.get(cookieName('form', origin)) : session!.form_token)
+  return serves({ ...visit, form, session: session! })
+}
+
+function refusal({ web }: Visit, error: unknown): Shown {
+  if (error instanceof ForeignForm) {
+    web.log.warn({ event: 'web.foreign_form', because: error.message }, 'a form was refused')
+    return problem(403, 'This form was not taken', 'It did not come from this page, or is too old. Open the page again and try once more.')
+  }
+  const { status, message, details } = toFailure(web.log, 'web', error)
+  return problem(status, 'This did not work', message, { ...details.headers })
+}
+
+function respond(answer: Answer, origin: string, session: Session | undefined): Response {
+  const headers = new Headers({ ...securityHeaders(origin), ...answer.headers })
+  for (const cookie of answer.cookies ?? []) headers.append('set-cookie', cookie)
+  if ('redirect' in answer) {
+    headers.set('location', answer.redirect)
+    return new Response(null, { status: 303, headers })
+  }
+  headers.set('content-type', 'text/html; charset=utf-8')
+  const now = answer.session ?? session
+  const signedIn = now && { formToken: now.form_token }
+  return new Response(document({ title: answer.title, body: answer.body, signedIn }), { status: answer.status ?? 200, headers })
+}

@@ -1,0 +1,65 @@
+import type { Keeping } from '../accounts/keeping.ts'
+import { isId } from '../model/ids.ts'
+import type { TokenRecord } from '../model/token.ts'
+import { indexes } from '../store/indexes.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
+import { transact } from '../store/transact.ts'
+import { findToken } from '../tokens/issue.ts'
+
+/** A workspace that a person is an active member of. */
+export interface OwnWorkspace {
+  readonly id: string
+  readonly name: string
+  readonly role: string
+}
+
+/** A token, with when it was last used. */
+export interface OwnToken extends TokenRecord {
+  readonly last_used_at: string | null
+}
+
+const MOST_WORKSPACES = 200
+/** So many of a person's tokens in a workspace are listed, newest first. */
+const MOST_TOKENS = 200
+
+/** Where a person is an active member, by name. */
+export async function workspacesOf(keeping: Keeping, userId: string): Promise<OwnWorkspace[]> {
+  const { entries } = await transact(keeping.store, GLOBAL, keeping.random, (tx) =>
+    tx.range(indexes.workspacesOf(userId), { limit: MOST_WORKSPACES, hint: true }),
+  )
+  const found = await Promise.all(entries.map((id) => workspaceOf(keeping, userId, id)))
+  return found.filter((workspace) => workspace !== undefined).toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
+}
+
+/** A workspace, as long as the person is an active member of it. */
+export async function workspaceOf({ store, random }: Keeping, userId: string, id: string): Promise<OwnWorkspace | undefined> {
+  if (!isId('workspace', id)) return undefined
+  return transact(store, id, random, async (tx) => {
+    const [workspace, membership] = await tx.read([keys.workspace(), keys.membership(userId)])
+    if (workspace === undefined || membership === undefined || membership.ended_at !== null) return undefined
+    return { id, name: workspace.name, role: membership.role }
+  })
+}
+
+/** A person's tokens in a workspace, newest first. */
+export async function tokensOf({ store, random }: Keeping, userId: string, workspaceId: string): Promise<OwnToken[]> {
+  return transact(store, workspaceId, random, async (tx) => {
+    const { values } = await tx.range(indexes.tokensOf(userId), { limit: MOST_TOKENS, reverse: true, hint: true })
+    const tokens = values.filter((token) => token !== undefined)
+    const uses = await tx.read(tokens.map(({ hash }) => keys.tokenUse(hash)))
+    return tokens.map((token, i) => ({ ...token, last_used_at: uses[i]?.at ?? null }))
+  })
+}
+
+/** One of a person's tokens in a workspace that he is an active member of. */
+export async function tokenOf(
+  keeping: Keeping,
+  userId: string,
+  workspaceId: string,
+  tokenId: string,
+): Promise<{ workspace: OwnWorkspace; token: TokenRecord } | undefined> {
+  const workspace = await workspaceOf(keeping, userId, workspaceId)
+  if (workspace === undefined || !isId('token', tokenId)) return undefined
+  const token = await transact(keeping.store, workspaceId, keeping.random, (tx) => findToken(tx, tokenId))
+  return token?.user_id === userId ? { workspace, token } : undefined
+}

@@ -1,0 +1,75 @@
+import { html } from 'htm/preact'
+import type { VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+
+// Whatever is put into this tag's markup is text, unless it is markup of this tag.
+export { html }
+
+/** A whole document. */
+export function document({ title, body, signedIn }: { title: string; body: VNode; signedIn: { formToken: string } | undefined }): string {
+  const page = html`
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} · Lanekeeper</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="/settings/assets/style.css" />
+        <script src="/settings/assets/script.js" defer></script>
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        <header>
+          <p class="brand">Lanekeeper <span>Settings</span></p>
+          ${
+            signedIn &&
+            html`<nav aria-label="Settings">
+              <a href="/settings/tokens">API tokens</a>
+              <form method="post" action="/settings/sign-out">
+                <input type="hidden" name="form_token" value=${signedIn.formToken} />
+                <button class="quiet" name="where" value="here">Sign out</button>
+                <button class="quiet" name="where" value="everywhere">Sign out everywhere</button>
+              </form>
+            </nav>`
+          }
+        </header>
+        <main id="main" tabindex="-1">${body}</main>
+      </body>
+    </html>
+  `
+  return `<!doctype html>${renderToString(page)}`
+}
+
+/** A moment, for a person: to the minute, in UTC. */
+export function moment(at: string): VNode {
+  return html`<time datetime=${at}>${at.slice(0, 10)} ${at.slice(11, 16)} UTC</time>`
+}
+
+/** A message at the head of a page, which a screen reader reads out. */
+export function notice(kind: 'error' | 'done' | 'warning', text: string): VNode {
+  return html`<p class="notice ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>${text}</p>`
+}
+
+/** An input with its label, what it takes, and what was wrong with what was given. */
+export function field({
+  name,
+  label,
+  hint,
+  error,
+  ...attributes
+}: { name: string; label: string; hint?: string; error?: string | undefined } & Record<string, unknown>): VNode {
+  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ') || undefined
+  return html`<div class="field">
+    <label for=${name}>${label}</label>
+    ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    <input
+      id=${name}
+      name=${name}
+      aria-describedby=${described}
+      aria-invalid=${error === undefined ? undefined : 'true'}
+      ...${attributes}
+    />
+    ${error && html`<p class="error" id="${name}-error">${error}</p>`}
+  </div>`
+}

@@ -1,0 +1,90 @@
+import { tokenDays } from '../model/account.ts'
+import { transact } from '../store/transact.ts'
+import type { TokenRecord } from '../model/token.ts'
+import { NotIssued, rotateToken } from '../tokens/issue.ts'
+import { expiryOf, stateOf } from '../tokens/lifecycle.ts'
+import { allowanceList } from './allowed.ts'
+import { tokenOf, type OwnWorkspace } from './belongings.ts'
+import { field, html, notice } from './html.ts'
+import { passwordField, prove, showPlaintext, type Proved } from './issuing.ts'
+import { notFound, problem } from './problems.ts'
+import type { Answer, Page, Shown, SignedInVisit } from './visit.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** Putting a new token in the place of one, at one stroke. */
+export const rotatePage: Page = {
+  path: '/settings/tokens/{workspace}/{token}/rotate',
+  open: false,
+  async get(visit) {
+    const found = await find(visit)
+    return found === undefined ? notFound() : stateOf(found.token, visit.web.clock()) === 'active' ? show(visit, found) : gone()
+  },
+  async post(visit) {
+    const found = await find(visit)
+    if (found === undefined) return notFound()
+    if (stateOf(found.token, visit.web.clock()) !== 'active') return gone()
+    const days = tokenDays.safeParse(visit.form.get('days') ?? '')
+    if (!days.success) return show(visit, found, { status: 422, daysError: days.error.issues[0]!.message })
+    const proved = await prove(visit, found.token.scopes)
+    if (proved === undefined) return gone()
+    if ('error' in proved) return show(visit, found, proved)
+    return rotate(visit, found, days.data * DAY, proved)
+  },
+}
+
+interface Found {
+  readonly workspace: OwnWorkspace
+  readonly token: TokenRecord
+}
+
+function find({ web, session, params }: SignedInVisit): Promise<Found | undefined> {
+  return tokenOf(web, session.user_id, params['workspace']!, params['token']!)
+}
+
+async function rotate(visit: SignedInVisit, { workspace, token: old }: Found, lifetime: number, proved: Proved): Promise<Answer> {
+  const { web, session } = visit
+  try {
+    const request = { userId: session.user_id, tokenId: old.id, lifetime }
+    const rotated = await transact(web.store, workspace.id, web.random, (tx) => rotateToken(tx, request, web.clock, web.random))
+    const { id, user_id, scopes, expires_at } = rotated.token
+    web.log.info(
+      { event: 'token.rotated', token_id: id, replaced: old.id, user_id, workspace_id: workspace.id, scopes, expires_at },
+      'token rotated',
+    )
+    return showPlaintext(visit, rotated, workspace, proved, true)
+  } catch (error) {
+    if (!(error instanceof NotIssued)) throw error
+    return { ...(error.because === 'not_active' ? gone() : notFound()), ...proved }
+  }
+}
+
+function show(
+  visit: SignedInVisit,
+  { workspace, token }: Found,
+  { status = 200, error, daysError }: { status?: number; error?: string; daysError?: string } = {},
+): Shown {
+  const before = Math.round((expiryOf(token) - Date.parse(token.issued_at)) / DAY)
+  const body = html`
+    <h1>Rotate ${token.name}?</h1>
+    ${error && notice('error', error)}
+    <form method="post" action="/settings/tokens/${workspace.id}/${token.id}/rotate" class="card">
+      <input type="hidden" name="form_token" value=${visit.session.form_token} />
+      <p>You get a new token with the same name and scope. The present one, <code>${token.id}</code>, stops working at the same moment.</p>
+      <h2>What it will be able to do in ${workspace.name}, as you</h2>
+      ${allowanceList(visit.web.engine, token.scopes)}
+      ${field({ name: 'days', label: 'Lifetime in days', hint: '1 to 90, from now on.', error: daysError, type: 'number', min: 1, max: 90, required: true, value: visit.form.get('days') ?? String(Math.max(1, before)) })}
+      ${passwordField(visit, token.scopes, error)}
+      <p class="actions"><button class="primary">Rotate it</button> <a class="button" href="/settings/tokens">Cancel</a></p>
+    </form>
+  `
+  return { title: 'Rotate', body, status }
+}
+
+function gone(): Shown {
+  return problem(
+    409,
+    'This token is not active any more',
+    'It was rotated, was revoked or has expired, so it cannot be rotated. If somebody else did it, look at the list.',
+  )
+}
