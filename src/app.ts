@@ -61,6 +61,20 @@ export interface App {
   fetch(request: globalThis.Request): Promise<Response>
 }
 
+/** Rows of which one would hide another. */
+function ambiguous(rows: readonly Operation[]): string[] {
+  const ids = new Set<string>()
+  const places = new Map<string, string>()
+  return rows.flatMap(({ id, method, path }) => {
+    const place = `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+    const other = places.get(place)
+    const found = [ids.has(id) && `operation ${id} stands twice`, other !== undefined && `${other} and ${id} are both ${method} ${path}`]
+    ids.add(id)
+    places.set(place, id)
+    return found.filter((failure) => failure !== false)
+  })
+}
+
 /** The tables that ship with the service. Relative to this file, the same from `src` and from `dist`. */
 export function shippedEngine(): Engine {
   const file = (name: string) => ({ path: `policies/${name}`, text: readFileSync(new URL(`../policies/${name}`, import.meta.url), 'utf8') })
@@ -85,7 +99,7 @@ export function createApp(options: AppOptions): App {
     engine,
     rows.map(({ id, needs, row }) => ({ id, pair: needs.join(' '), row })),
   )
-  const failures = [...compareFacts(engine.vocabulary), ...proof.failures]
+  const failures = [...compareFacts(engine.vocabulary), ...ambiguous(rows), ...proof.failures]
   if (failures.length > 0) throw new NotProved(`The policy does not hold:\n${failures.map((line) => `  - ${line}`).join('\n')}`)
 
   const services: Services = {

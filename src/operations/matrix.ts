@@ -1,6 +1,7 @@
 import type { Condition } from '../policy/conditions.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Rule } from '../policy/rules.ts'
+import type { Operation } from './operation.ts'
 
 /** An operation, as the matrix shows it. */
 export interface MatrixRow {
@@ -9,24 +10,30 @@ export interface MatrixRow {
   readonly path: string
   /** `action Subject` */
   readonly pair: string
+  /** each: a list, decided item by item */
+  readonly kind: 'single' | 'each'
+}
+
+/** A row of the operations table, as the matrix shows it. */
+export function matrixRow({ id, method, path, needs, kind }: Operation): MatrixRow {
+  return { id, method, path, pair: needs.join(' '), kind }
 }
 
 /** What both tables say of every operation, as Markdown: generated, so that it cannot say anything else. */
 export function matrix(engine: Engine, operations: readonly MatrixRow[]): string {
   const { vocabulary, permissionRules } = engine
-  const rows = operations.map(({ id, method, path, pair }) => {
+  const rows = operations.map(({ id, method, path, pair, kind }) => {
     const ask = vocabulary.asks.get(pair)!
     const rules = permissionRules.filter((rule) => rule.action.includes(ask.action) && rule.subject.includes(ask.subject))
     const { required, row: scopeRow } = engine.scope(pair, { [vocabulary.ladder.name]: vocabulary.ladder.values[0]! })
-    const fields = rules[0]?.fields === undefined ? '' : ` (${rules[0].fields.join(', ')})`
     return [
       `\`${id}\``,
       `${method} ${path}`,
-      `${pair}${fields}`,
+      pair,
       `${required} (${scopeRow})`,
-      rules.map(condition).join(' **or** '),
+      rules.map(allowing).join(' **or** '),
       [...new Set(rules.map((rule) => rule.row))].join(', '),
-      ask.notFoundUnless.join(', ') || '-',
+      ask.notFoundUnless.map((name) => (kind === 'each' ? `left out unless ${name}` : name)).join(', ') || '-',
     ]
   })
   const definitions = permissionRules
@@ -56,6 +63,10 @@ export function matrix(engine: Engine, operations: readonly MatrixRow[]): string
   ].join('\n')
 }
 
+function allowing(rule: Rule): string {
+  return rule.fields === undefined ? condition(rule) : `${rule.fields.join(', ')}: ${condition(rule)}`
+}
+
 function condition({ conditions }: Rule): string {
   return Object.entries(conditions)
     .map(([fact, value]) => describe(fact, value))
@@ -68,6 +79,6 @@ function describe(fact: string, value: Condition): string {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)]
 }

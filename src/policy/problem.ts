@@ -32,7 +32,8 @@ function show(problem: Problem): string {
   return [
     `${path}:${line}:${column}: ${rule === undefined ? '' : `${rule}: `}${message}`,
     ` ${line} | ${text}`,
-    ` ${gutter} | ${' '.repeat(column - 1)}${'^'.repeat(width)}${hint === undefined ? '' : ` ${hint}`}`,
+    // Tabs stay tabs, so that the caret stands under the place however wide they are shown.
+    ` ${gutter} | ${text.slice(0, column - 1).replaceAll(/[^\t]/g, ' ')}${'^'.repeat(width)}${hint === undefined ? '' : ` ${hint}`}`,
   ].join('\n')
 }
 

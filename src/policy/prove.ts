@@ -23,7 +23,7 @@ export interface Proof {
 
 /**
  * Proves over the whole decision space what must hold of any tables (specification, section 5):
- * scopes are cumulative; every pair stands in exactly one S row and in rules of exactly one P or X row;
+ * scopes are cumulative, and each row opens to the one that the vocabulary says; every pair stands in exactly one S row and in rules of exactly one P or X row;
  * every pair is allowed for someone, and every rule decides something; what stands in no row is denied; where
  * something that the request names may not be seen, nothing is allowed; every operation's stated row is the one
  * that decides it; and every pair is asked by an operation.
@@ -37,9 +37,12 @@ export function prove(engine: Engine, claims: readonly Claim[]): Proof {
 }
 
 function proveScopes({ vocabulary, scope }: Engine): string[] {
-  const { ladder, asks } = vocabulary
+  const { ladder, asks, opens } = vocabulary
   const failures: string[] = []
   for (const { pair } of asks.values()) {
+    const { row, required } = scope(pair, { [ladder.name]: ladder.values[0]! })
+    const least = opens.get(row)
+    if (least !== undefined && required !== least) failures.push(`"${pair}" is opened to ${required}; row ${row} opens to ${least}`)
     const allowed = ladder.values.map((value) => scope(pair, { [ladder.name]: value }).allowed)
     if (allowed[0]) failures.push(`"${pair}" is allowed to ${ladder.name} ${ladder.values[0]}`)
     if (!allowed.at(-1)) failures.push(`"${pair}" is not allowed to ${ladder.name} ${ladder.values.at(-1)}`)

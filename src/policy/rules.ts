@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readConditions, type Conditions, type Report, type Scope, type Table } from './conditions.ts'
 import { didYouMean, PolicyError, type Problem } from './problem.ts'
-import { readShape } from './shape.ts'
+import { readShape, sentence } from './shape.ts'
 import type { Source } from './source.ts'
 import { DEFINE, type Ask, type Vocabulary } from './vocabulary.ts'
 
@@ -37,7 +37,7 @@ const shape = z.strictObject({
         subject: words,
         fields: z.array(z.string().min(1), { error: 'a list of at least one field' }).min(1, 'a list of at least one field').optional(),
         conditions: z.unknown(),
-        reason: z.string().min(1),
+        reason: sentence,
       }),
     )
     .min(1),
@@ -75,7 +75,8 @@ function checkRow({ id, row }: RawRule, table: Table, vocabulary: Vocabulary, re
     report(['row'], `unknown row "${row}"`, didYouMean(row, vocabulary.rows.keys()) ?? 'rows are listed in the vocabulary')
   if (row.startsWith('S') !== (table === 'scopes'))
     report(['row'], `row ${row} does not belong into this table`, 'S rows stand in the scope table, all others in the permission table')
-  if (id !== row && !id.startsWith(`${row}.`)) report(['id'], `id "${id}" does not tell its row`, `write "${row}" or "${row}.something"`)
+  if (id !== row && !(id.startsWith(`${row}.`) && /^\w+\.\w+$/.test(id)))
+    report(['id'], `id "${id}" does not tell its row`, `write "${row}" or "${row}.something"`)
 }
 
 function checkDefine({ action, subject, fields }: RawRule, vocabulary: Vocabulary, report: Report): Speakable {
@@ -97,17 +98,17 @@ function checkDefine({ action, subject, fields }: RawRule, vocabulary: Vocabular
 
 function checkPairs({ action, subject, fields }: RawRule, table: Table, vocabulary: Vocabulary, report: Report): Speakable {
   const asks: Ask[] = []
-  for (const verb of action)
+  for (const [i, verb] of action.entries())
     if (!vocabulary.actions.has(verb))
       report(
-        ['action'],
+        ['action', i],
         `unknown action "${verb}"`,
         verb === 'manage' ? 'to CASL it means every action: list the actions' : didYouMean(verb, vocabulary.actions),
       )
-  for (const name of subject)
+  for (const [i, name] of subject.entries())
     if (!vocabulary.subjects.has(name))
       report(
-        ['subject'],
+        ['subject', i],
         `unknown subject "${name}"`,
         name === 'all' ? 'to CASL it means every subject: list the subjects' : didYouMean(name, vocabulary.subjects),
       )
@@ -141,12 +142,14 @@ function checkFields(asks: readonly Ask[], fields: readonly string[] | undefined
     } else if (fields === undefined)
       report([], `"${ask.pair}" is decided field by field, and "fields" is missing`, 'without it the rule would hold for every field')
     else
-      for (const [i, field] of fields.entries())
+      for (const [i, field] of fields.entries()) {
+        if (fields.indexOf(field) < i) report(['fields', i], `field "${field}" stands twice`)
         if (!ask.fields.includes(field))
           report(
             ['fields', i],
             `unknown field "${field}"`,
             field.includes('*') ? 'list the fields: patterns are refused' : didYouMean(field, ask.fields),
           )
+      }
   }
 }

@@ -1,6 +1,9 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { didYouMean, PolicyError, type Problem } from './problem.ts'
 import type { Path, Source } from './source.ts'
+
+/** Words that stand in generated tables and in answers: one line. */
+export const sentence = z.string().regex(/^\S[^\n]*$/, 'a sentence in one line')
 
 /**
  * Reads a policy file into a shape that knows all of its keys.

@@ -1,4 +1,5 @@
 import { isAlias, isMap, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
+import { disguises, visible } from './disguise.ts'
 import { PolicyError, type Problem } from './problem.ts'
 
 /** A policy file as it was read: its name as people know it, and its text. */
@@ -25,6 +26,7 @@ export interface Source {
   ): Problem
 }
 
+const TOO_DEEP = 'it is nested too deep to be read'
 const POISON = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
@@ -35,17 +37,22 @@ const POISON = new Set(['__proto__', 'constructor', 'prototype'])
  */
 export function readSource(file: SourceFile): Source {
   const lines = new LineCounter()
-  const document = parseDocument(file.text, { lineCounter: lines, merge: false, uniqueKeys: true, schema: 'core', prettyErrors: false })
-
+  lines.addNewLine(0)
+  for (let at = file.text.indexOf('\n'); at !== -1; at = file.text.indexOf('\n', at + 1)) lines.addNewLine(at + 1)
   const place = (start: number, end: number, message: string, hint?: string, rule?: string): Problem => {
     const { line, col } = lines.linePos(start)
-    const text = file.text.split('\n')[line - 1] ?? ''
+    const text = visible((file.text.split('\n')[line - 1] ?? '').replace(/\r$/, ''))
     const width = Math.max(1, Math.min(end - start, text.length - col + 1))
     return { path: file.path, line, column: col, width, text, message, hint, rule }
   }
 
-  const problems = [...document.errors, ...document.warnings].map((fault) => place(fault.pos[0], fault.pos[1], fault.message))
+  const hidden = disguises(file.text).map(({ range, message, hint }) => place(range[0], range[1], message, hint))
+  if (hidden.length > 0) throw new PolicyError(hidden)
+  const document = parse(file.text, place)
+  const problems = [...document.errors, ...document.warnings].map((fault) => place(fault.pos[0], fault.pos[1], explain(fault)))
   problems.push(...trickery(document).map(({ range, message, hint }) => place(range[0], range[1], message, hint)))
+  if (problems.length === 0 && !isMap(document.contents))
+    problems.push(place(0, 1, 'this is no policy file', 'it begins with "version: 1"'))
   if (problems.length > 0) throw new PolicyError(problems)
 
   return {
@@ -58,6 +65,23 @@ export function readSource(file: SourceFile): Source {
   }
 }
 
+type Place = (start: number, end: number, message: string, hint?: string) => Problem
+
+function parse(text: string, place: Place): Document {
+  try {
+    return parseDocument(text, { merge: false, uniqueKeys: true, schema: 'core', prettyErrors: false })
+  } catch (error) {
+    if (error instanceof RangeError) throw new PolicyError([place(0, 1, TOO_DEEP)])
+    throw error
+  }
+}
+
+function explain({ code, message }: { code: string; message: string }): string {
+  if (message.startsWith('Maximum call stack')) return TOO_DEEP
+  if (code === 'DUPLICATE_KEY') return 'this key stands twice'
+  return code === 'MULTIPLE_DOCS' ? 'several documents in one file' : message
+}
+
 function trickery(document: Document): { range: readonly [number, number]; message: string; hint: string }[] {
   const found: { range: readonly [number, number]; message: string; hint: string }[] = []
   const report = (range: readonly number[] | null | undefined, message: string, hint: string) =>
@@ -67,8 +91,6 @@ function trickery(document: Document): { range: readonly [number, number]; messa
       if (isAlias(node))
         return (report(node.range, 'YAML alias', 'write the value out: a reviewer must not have to look elsewhere'), undefined)
       if (node.anchor !== undefined) report(node.range, `YAML anchor "&${node.anchor}"`, 'remove it: aliases are refused')
-      if (node.tag !== undefined && !node.tag.startsWith('tag:yaml.org,2002:map') && !node.tag.startsWith('tag:yaml.org,2002:seq'))
-        report(node.range, `YAML tag "${node.tag}"`, 'remove it: values are plain strings, numbers and booleans')
       return undefined
     },
     Pair(_key, pair) {

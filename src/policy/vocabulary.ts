@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { didYouMean, PolicyError, type Problem } from './problem.ts'
-import { readShape } from './shape.ts'
+import { readLadder, readOpens } from './ladder.ts'
+import { readShape, sentence } from './shape.ts'
 import type { Path, Source } from './source.ts'
 
 /** A fact that code states about a request: one of a few values. */
@@ -46,6 +47,8 @@ export interface Vocabulary {
   readonly asks: ReadonlyMap<string, Ask>
   readonly subjects: ReadonlySet<string>
   readonly actions: ReadonlySet<string>
+  /** row of the scope table → the least value of the ladder that it opens its pairs to */
+  readonly opens: ReadonlyMap<string, string>
   /** row of the specification → its words */
   readonly rows: ReadonlyMap<string, string>
 }
@@ -56,9 +59,10 @@ const dotted = z.string().regex(/^[a-z][a-z_]*\.[a-z][a-z_]*$/, 'a fact is writt
 const values = z.array(z.string().min(1)).min(2, 'a fact has at least two values')
 const shape = z.strictObject({
   version: z.literal(1),
-  facts: z.record(word, z.record(word, z.strictObject({ values, means: z.string().min(1) }))),
+  facts: z.record(word, z.record(word, z.strictObject({ values, means: sentence }))),
   ladder: dotted,
-  definitions: z.record(dotted, z.strictObject({ of: z.array(word).min(1), means: z.string().min(1) })),
+  opens: z.record(z.string(), z.string()).default({}),
+  definitions: z.record(dotted, z.strictObject({ of: z.array(word).min(1), means: sentence })),
   subjects: z.record(name, z.strictObject({ fields: z.array(word).min(1).optional() })),
   asks: z.array(
     z.strictObject({
@@ -68,9 +72,9 @@ const shape = z.strictObject({
       pairs: z.record(word, z.array(name).min(1)),
     }),
   ),
-  rows: z.record(z.string().regex(/^[SDPX][1-9][0-9]?$/, 'a row is S, D, P or X and a number'), z.string().min(1)),
+  rows: z.record(z.string().regex(/^[SDPX][1-9][0-9]?$/, 'a row is S, D, P or X and a number'), sentence),
 })
-const KEYS = 'version facts ladder definitions subjects asks rows values means of fields not_found_unless by_field pairs'.split(' ')
+const KEYS = 'version facts ladder opens definitions subjects asks rows values means of fields not_found_unless by_field pairs'.split(' ')
 
 /** The action of D rules. No pair of the vocabulary may use it. */
 export const DEFINE = 'define'
@@ -94,9 +98,11 @@ export function readVocabulary(source: Source): Vocabulary {
   const definitions = readDefinitions(data, facts, groups, report)
   const asks = readAsks(data, groups, definitions, report)
   const ladder = readLadder(data, facts, [...definitions.values(), ...asks.values()], report)
+  const opens = readOpens(data, ladder, report)
   if (problems.length > 0) throw new PolicyError(problems)
   return {
     facts,
+    opens,
     groups,
     ladder: ladder!,
     definitions,
@@ -171,15 +177,4 @@ function readAsk(
   const fields = entry.by_field ? data.subjects[subject]?.fields : undefined
   if (entry.by_field && fields === undefined) report(at, `"${subject}" has no fields`, 'list them under "subjects"')
   asks.set(pair, { pair, action, subject, of: entry.of, notFoundUnless: entry.not_found_unless ?? [], fields })
-}
-
-function readLadder(data: Data, facts: ReadonlyMap<string, Fact>, others: readonly (Definition | Ask)[], report: Report): Fact | undefined {
-  const ladder = facts.get(data.ladder)
-  if (ladder === undefined) report(['ladder'], `unknown fact "${data.ladder}"`, didYouMean(data.ladder, facts.keys()))
-  for (const { of, ...other } of others) {
-    const name = 'pair' in other ? other.pair : other.name
-    if (ladder !== undefined && of.includes(ladder.group))
-      report(['ladder'], `"${name}" is decided on ${ladder.group} too`, "the token is the scope table's matter alone")
-  }
-  return ladder
 }

@@ -59,6 +59,27 @@ describe('a policy that could mean something else than it says is refused', () =
     `)
   })
 
+  test('what is nested too deep to be read', () => {
+    for (const text of [`version: ${'['.repeat(9000)}`, `version: ${'{ a: '.repeat(9000)}`])
+      expect(refusal({ ...good, permissions: { path: 'permissions.yaml', text } })).toContain('nested too deep')
+  })
+
+  test('with what does not show made visible, and the caret under the place behind tabs too', () => {
+    const permissions = { ...good.permissions, text: good.permissions.text.replace('because }]', 'because }] # \u001b[2K') }
+    expect(refusal({ ...good, permissions })).not.toContain('\u001b')
+    const tabbed = {
+      ...good.permissions,
+      text: good.permissions.text.replace('rules: [{', 'rules:\t[{').replace('subject: Board', 'subject: Bord'),
+    }
+    const [, shown, caret] = refusal({ ...good, permissions: tabbed }).split('\n')
+    expect(caret!.replaceAll('\t', '        ').indexOf('^')).toBe(shown!.replaceAll('\t', '        ').indexOf('Bord'))
+  })
+
+  test('an UTF-8 mark at the beginning and lines that end with a carriage return are what they seem', () => {
+    const permissions = { ...good.permissions, text: `\uFEFF${good.permissions.text.replaceAll('\n', '\r\n')}` }
+    expect(refusal({ ...good, permissions })).toBe('it was loaded')
+  })
+
   test('and one fault does not hide another', () => {
     const permissions = {
       ...good.permissions,

@@ -48,6 +48,8 @@ describe('the tables decide what the oracle says', () => {
       if (!answered.get(ask.pair)?.has(key(facts, field))) missing.push(`${ask.pair} ${key(facts, field)}`)
     }
     expect(missing).toEqual([])
+    // Both ways: what the oracle answers is in the space, so neither lacks a cell that the other has.
+    expect([...answered.values()].reduce((sum, seen) => sum + seen.size, 0)).toBe(space)
     console.log(`oracle: ${oracleOperations.length} operations, ${count} hand-written answers expanded, over ${space} cells`)
   })
 
