@@ -12,6 +12,7 @@ import { serveLeaked } from './http/leaked.ts'
 import { answer } from './http/pipeline.ts'
 import { createRouteTable } from './http/routes.ts'
 import type { Services, Trace } from './http/services.ts'
+import { isBelow, targetOf, type Target } from './http/target.ts'
 import { Failure } from './model/failure.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { limits } from './model/limits.ts'
@@ -75,10 +76,22 @@ function ambiguous(rows: readonly Operation[]): string[] {
   })
 }
 
-/** The tables that ship with the service. Relative to this file, the same from `src` and from `dist`. */
+/**
+ * The tables that ship with the service. Relative to this file, the same from `src` and from `dist`.
+ * @throws {PolicyError}
+ * @throws {NotProved} where one is not there
+ */
 export function shippedEngine(): Engine {
-  const file = (name: string) => ({ path: `policies/${name}`, text: readFileSync(new URL(`../policies/${name}`, import.meta.url), 'utf8') })
+  const file = (name: string) => ({ path: `policies/${name}`, text: readPolicy(name) })
   return loadEngine({ vocabulary: file('vocabulary.yaml'), scopes: file('scopes.yaml'), permissions: file('permissions.yaml') })
+}
+
+function readPolicy(name: string): string {
+  try {
+    return readFileSync(new URL(`../policies/${name}`, import.meta.url), 'utf8')
+  } catch (error) {
+    throw new NotProved(`policies/${name} cannot be read: ${(error as Error).message}`)
+  }
 }
 
 /** Tables, facts and operations that do not fit each other. Nothing is served with them. */
@@ -115,30 +128,28 @@ export function createApp(options: AppOptions): App {
     log,
     observe: options.observe,
   }
+  const { origin, proxies = 0, passwords = createPasswords() } = options
+  const keeping = { store, clock, random }
+  const web = createWeb({ ...keeping, engine, log, passwords, signIn: new SignIn(keeping, passwords), origin, proxies })
   // Malformed paths are let through: they get the same answers in the same order as any other path.
   const h3: H3 = new H3({
     allowMalformedURL: true,
     silent: true,
     onError: (error) => failure(randomUUID(), toFailure(log, 'none', error.cause ?? error)),
   })
-  const api = (event: H3Event) =>
-    answer(services, {
-      request: event.req,
-      requestId: randomUUID(),
-      method: event.req.method,
-      path: event.url.pathname.slice(3),
-      search: event.url.search,
-    })
-  const { origin, proxies = 0, passwords = createPasswords() } = options
-  const keeping = { store, clock, random }
-  const web = createWeb({ ...keeping, engine, log, passwords, signIn: new SignIn(keeping, passwords), origin, proxies })
-  const page = (event: H3Event) => web(event.req, event.url)
+  const api = ({ req: request }: H3Event, { path, search }: Target) =>
+    answer(services, { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search })
+  // h3 has made the path tidy. What is asked for is told by the path that was sent.
+  h3.use((event, next) => {
+    const target = targetOf(event.req, event.url)
+    if (isBelow('/v1', target.path)) return api(event, target)
+    return target.path === event.url.pathname ? next() : failure(randomUUID(), new Failure('not_found'))
+  })
   serveHealth(h3, store)
   serveLeaked(h3, services, (request) => network(addressOf(request, proxies)))
+  const page = (event: H3Event) => web(event.req, event.url)
   h3.all('/settings', page)
   h3.all('/settings/**', page)
-  h3.all('/v1', api)
-  h3.all('/v1/**', api)
   h3.all('/**', () => failure(randomUUID(), new Failure('not_found')))
   return { h3, proof, services, passwords, fetch: async (request) => h3.fetch(request) }
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerRequest } from 'srvx'
 import { Failure } from '../model/failure.ts'
 
@@ -25,10 +25,17 @@ export async function readBody(request: ServerRequest, most: number): Promise<Ui
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
+function proceed({ runtime }: ServerRequest): void {
+  const response = runtime!.node!.res as ServerResponse
+  response.removeHeader('connection')
+  response.writeContinue()
+}
+
 /** The bytes of a body as they come. Giving up early leaves the connection fit for an answer. */
 export async function* bodyOf(request: ServerRequest): AsyncGenerator<Uint8Array> {
   const node = request.runtime?.node?.req as IncomingMessage | undefined
   try {
+    if (node?.headers.expect?.toLowerCase() === '100-continue') proceed(request)
     // Without destroyOnReturn: false the socket would be gone before the refusal is written.
     if (node !== undefined) yield* node.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
     else if (request.body !== null) yield* request.body as unknown as AsyncIterable<Uint8Array>

@@ -41,11 +41,16 @@ export class Metrics {
   })
 
   /** Counts a request that was answered. */
-  observe({ operation = 'none', status, scope, decision, attempts }: Trace): void {
+  observe({ operation = 'none', status, scope, decision, hidden, listed, attempts }: Trace): void {
     this.#requests.inc({ operation, status })
     if (scope !== undefined)
       this.#decisions.inc({ stage: 'scope', row: scope.row, outcome: scope.allowed ? 'allowed' : 'insufficient_scope' })
     if (decision !== undefined) this.#decisions.inc({ stage: 'permission', row: decision.row, outcome: decision.outcome })
+    if (hidden !== undefined) this.#decisions.inc({ stage: 'permission', row: hidden.definition, outcome: 'not_found' })
+    if (listed !== undefined) {
+      this.#decisions.inc({ stage: 'list', row: listed.pair, outcome: 'allowed' }, listed.shown)
+      this.#decisions.inc({ stage: 'list', row: listed.pair, outcome: 'not_found' }, listed.asked - listed.shown)
+    }
     if (attempts > 1) this.#retries.inc({ operation }, attempts - 1)
   }
 

@@ -20,6 +20,26 @@ export function requireScope({ engine }: Services, { needs }: Operation, caller:
   })
 }
 
+const ON_BOARD = new Set(['caller', 'board'])
+
+/** How an operation's load refuses what lies on a board that may not be seen. It tells the trace why. */
+export function seer({ engine }: Services, { needs }: Operation, caller: Caller, trace: Trace): Request['see'] {
+  const { vocabulary } = engine
+  const definitions = vocabulary.asks
+    .get(needs.join(' '))!
+    .notFoundUnless.map((name) => vocabulary.definitions.get(name)!)
+    .filter(({ of }) => of.every((group) => ON_BOARD.has(group)))
+  return (situation) => {
+    for (const { name, of } of definitions) {
+      const facts = factsFor(vocabulary, of, caller, situation)
+      if (engine.holds(name, facts)) continue
+      trace.hidden = { definition: name, facts }
+      throw new Failure('not_found')
+    }
+    return situation
+  }
+}
+
 /**
  * Asks the permission table whether this person may, in this situation (spec §5, "Scope and permission per operation").
  * @throws {Failure} `not_found` where something that the request names may not be seen, else `forbidden`

@@ -15,10 +15,10 @@ import { failure, notModified, success } from './envelope.ts'
 import { toFailure } from './faults.ts'
 import { filteredPage } from './filtered-page.ts'
 import { readInput, type Input } from './input.ts'
-import { requirePermission, requireScope } from './permission.ts'
+import { requirePermission, requireScope, seer } from './permission.ts'
 import { entityHeaders, isCurrent, requireMatch } from './preconditions.ts'
 import { receiver } from './receiver.ts'
-import type { Services, Trace } from './services.ts'
+import { forget, type Services, type Trace } from './services.ts'
 
 /** One request below /v1, taken apart as far as it can be before anything is asked. */
 export interface Incoming {
@@ -44,8 +44,17 @@ export async function answer(services: Services, incoming: Incoming): Promise<Re
   })
   trace.status = response.status
   if (trace.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', trace.tokenExpires)
-  services.observe?.(trace)
+  report(services, trace)
   return response
+}
+
+/** What watches must not change what was done. */
+function report({ observe, log }: Services, trace: Trace): void {
+  try {
+    observe?.(trace)
+  } catch (error) {
+    log.error({ request_id: trace.requestId, err: error }, 'an answer could not be reported')
+  }
 }
 
 // All that is read while deciding is expected by the commit. Where it has changed meanwhile, everything starts
@@ -81,23 +90,25 @@ async function attempt(services: Services, incoming: Incoming, trace: Trace): Pr
 /** The way of a request, in the order in which the contract refuses. */
 async function once(services: Services, incoming: Incoming, credential: ParsedToken, memo: Memo, trace: Trace): Promise<Response> {
   const { engine, clock, random } = services
+  if (trace.attempts > 1) forget(trace)
   const tx = new Transaction(services.store, credential.workspaceId, random)
   const caller = await authenticate(tx, credential, clock, (token) => noteReplaced(services, incoming, token)) // 401
   Object.assign(trace, { userId: caller.userId, workspaceId: caller.workspaceId, tokenId: caller.token.id })
   const expiry = expiryOf(caller.token)
   if (expiry - clock() <= EXPIRES_SOON) trace.tokenExpires = new Date(expiry).toISOString()
-  services.usage.note(credential.workspaceId, credential.hash)
   const { operation, params } = services.route(incoming.method, incoming.path) // 404 405
   trace.operation = operation.id
   requireScope(services, operation, caller, trace) // 403
+  services.usage.note(credential.workspaceId, credential.hash)
   memo.input ??= await readInput(incoming.request, incoming.search, operation, params, services.uploadBytes) // 400 413 415 422
   const { query, body, upload } = memo.input
   const receive = upload ? () => (memo.upload ??= receiver(services, incoming.request, caller.workspaceId)) : undefined
   const holds = (name: string, situation: Situation) =>
     engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.of, caller, situation))
-  const request: Request = { tx, caller, params, query, body, clock, random, holds, receive }
+  const see = seer(services, operation, caller, trace)
+  const request: Request = { tx, caller, params, query, body, clock, random, holds, see, receive }
   if (operation.kind === 'each') {
-    const { items, nextCursor } = await filteredPage(engine, operation, request)
+    const { items, nextCursor } = await filteredPage(engine, operation, request, trace)
     return success(incoming.requestId, operation.status, items, nextCursor, {})
   }
   const loaded = await operation.load(request) // 404

@@ -24,7 +24,14 @@ export function speakEnvelope(server: Server, handler: NodeHandler): void {
     else refuse(socket, codeOf(error))
   })
   server.on('connect', (_request, socket) => refuse(socket, 'bad_request'))
-  server.on('checkExpectation', (request: IncomingMessage) => refuse(request.socket, 'expectation_failed'))
+  // "100 Continue" is said once the body is wanted, see `bodyOf`; a refusal comes without it, and then nobody
+  // knows whether a body follows (RFC 9110 §10.1.1).
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    response.setHeader('connection', 'close')
+    handler(request, response)
+  })
+  // Whatever else is expected is no reason to answer otherwise.
+  server.on('checkExpectation', handler)
 }
 
 function codeOf({ code }: NodeJS.ErrnoException): FailureCode {

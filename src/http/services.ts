@@ -3,6 +3,7 @@ import type { FailureCode } from '../model/failure.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
+import type { Facts } from '../policy/evaluate.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Store } from '../store/port.ts'
 import type { UsageRecorder } from '../tokens/usage.ts'
@@ -41,8 +42,18 @@ export interface Trace {
   tokenExpires?: string
   scope?: ScopeDecision
   decision?: Decision
+  /** in the place of a decision: the definition that failed before anything else was read, and why */
+  hidden?: { readonly definition: string; readonly facts: Facts }
+  /** in the place of a decision: a list, of so many that were asked about, and that were shown */
+  listed?: { readonly pair: string; asked: number; shown: number }
   /** how often it was tried: more than once where others wrote at the same time */
   attempts: number
   status: number
   code?: FailureCode
+}
+
+/** Begins a trace again: what an attempt found that came to nothing is no part of the answer. */
+export function forget(trace: Trace): void {
+  for (const part of ['operation', 'userId', 'workspaceId', 'tokenId', 'tokenExpires', 'scope', 'decision', 'hidden', 'listed'] as const)
+    delete trace[part]
 }

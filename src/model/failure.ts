@@ -15,7 +15,6 @@ export const failures = {
   payload_too_large: { status: 413, message: 'The body is larger than this operation takes.' },
   unsupported_media_type: { status: 415, message: 'The body must be JSON: Content-Type: application/json.' },
   range_not_satisfiable: { status: 416, message: 'The file has no such range.' },
-  expectation_failed: { status: 417, message: 'The expectation in the Expect header cannot be met.' },
   validation_failed: { status: 422, message: 'The request does not fit what this operation takes.' },
   rate_limited: { status: 429, message: 'Too many requests. Try again later.' },
   headers_too_large: { status: 431, message: 'The head of the request is too large.' },

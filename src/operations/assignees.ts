@@ -20,8 +20,8 @@ export const assigneeOperations = [
     data: card,
     entity: cardEntity,
     conflicts: [FULL],
-    async load({ tx, caller, params }) {
-      const loaded = await loadCard(tx, caller, params['card_id']!)
+    async load({ tx, caller, params, see }) {
+      const loaded = see(await loadCard(tx, caller, params['card_id']!))
       const userId = params['user_id']!
       requireId('user', userId)
       const [membership, boardMember] = await tx.read([keys.membership(userId), keys.boardMember(loaded.board.id, userId)])

@@ -95,7 +95,7 @@ export const attachmentOperations = [
     entity: cardEntity,
     conflicts: [FULL, TWICE],
     async load(request) {
-      const loaded = await loadTheCard(request)
+      const loaded = request.see(await loadTheCard(request))
       // What comes along is its sender's, and what nobody has read yet is open to nobody else.
       if (request.receive !== undefined) return { ...loaded, file: { owner_id: request.caller.userId, visibility: 'private' as const } }
       return { ...loaded, ...(await loadFile(request.tx, request.body.file_id)) }

@@ -62,9 +62,9 @@ export const boardMemberOperations = [
     data: boardMemberEntry,
     entity,
     conflicts: [FULL],
-    async load({ tx, caller, params }) {
+    async load({ tx, caller, params, see }) {
       const userId = params['user_id']!
-      const loaded = await loadBoard(tx, caller, params['board_id']!)
+      const loaded = see(await loadBoard(tx, caller, params['board_id']!))
       if (!isId('user', userId)) throw notFound()
       const [membership, entry] = await tx.read([keys.membership(userId), keys.boardMember(loaded.board.id, userId)])
       if (membership === undefined) throw notFound()
@@ -95,9 +95,9 @@ export const boardMemberOperations = [
     data: deleted,
     entity,
     conflicts: ['The creator of a board cannot be removed from it.'],
-    async load({ tx, caller, params }) {
+    async load({ tx, caller, params, see }) {
       const userId = params['user_id']!
-      const loaded = await loadBoard(tx, caller, params['board_id']!)
+      const loaded = see(await loadBoard(tx, caller, params['board_id']!))
       if (!isId('user', userId)) throw notFound()
       const entry = await tx.get(keys.boardMember(loaded.board.id, userId))
       if (entry === undefined && userId !== loaded.board.creator_id) throw notFound()

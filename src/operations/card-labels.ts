@@ -21,7 +21,7 @@ export const cardLabelOperations = [
     entity: cardEntity,
     conflicts: [FULL],
     async load(request) {
-      const loaded = await loadTheCard(request)
+      const loaded = request.see(await loadTheCard(request))
       requireId('label', request.params['label_id']!)
       const label = await request.tx.get(keys.label(request.params['label_id']!))
       if (label === undefined) throw notFound()

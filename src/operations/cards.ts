@@ -46,8 +46,8 @@ export const cardOperations = [
     status: 201,
     entity: (params) => keys.board(params['board_id']!),
     conflicts: [FULL, ARCHIVED, ELSEWHERE],
-    async load({ tx, caller, params, body }) {
-      const loaded = await loadBoard(tx, caller, params['board_id']!)
+    async load({ tx, caller, params, body, see }) {
+      const loaded = see(await loadBoard(tx, caller, params['board_id']!))
       return { ...loaded, ...(await loadTarget(tx, loaded.board, body, body.column_id)) }
     },
     async run({ tx, caller, body, clock, random }, { board, column, anchor }) {
@@ -105,8 +105,8 @@ export const cardOperations = [
     entity: cardEntity,
     contradiction: notNextToItself('card_id'),
     conflicts: [ARCHIVED, ELSEWHERE],
-    async load({ tx, caller, params, body }) {
-      const loaded = await loadCard(tx, caller, params['card_id']!)
+    async load({ tx, caller, params, body, see }) {
+      const loaded = see(await loadCard(tx, caller, params['card_id']!))
       return { ...loaded, ...(await loadTarget(tx, loaded.board, body, body.column_id, loaded.card.column_id)) }
     },
     async run(request, { card: moved, column, anchor }) {

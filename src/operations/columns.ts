@@ -66,8 +66,8 @@ export const columnOperations = [
     status: 201,
     entity: (params) => keys.board(params['board_id']!),
     conflicts: [FULL],
-    async load({ tx, caller, params, body }) {
-      const loaded = await loadBoard(tx, caller, params['board_id']!)
+    async load({ tx, caller, params, body, see }) {
+      const loaded = see(await loadBoard(tx, caller, params['board_id']!))
       return { ...loaded, anchor: await loadAnchor(tx, body, 'column', keys.column, ({ board_id }) => board_id === loaded.board.id) }
     },
     async run({ tx, body, clock, random }, { board, anchor }) {
@@ -114,8 +114,8 @@ export const columnOperations = [
     data: column,
     entity,
     contradiction: notNextToItself('column_id'),
-    async load({ tx, caller, params, body }) {
-      const loaded = await loadColumn(tx, caller, params['column_id']!)
+    async load({ tx, caller, params, body, see }) {
+      const loaded = see(await loadColumn(tx, caller, params['column_id']!))
       return { ...loaded, anchor: await loadAnchor(tx, body, 'column', keys.column, ({ board_id }) => board_id === loaded.board.id) }
     },
     async run(request, { column: moved, anchor }) {

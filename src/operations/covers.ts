@@ -22,7 +22,7 @@ export const coverOperations = [
     entity: cardEntity,
     conflicts: [NO_IMAGE],
     async load(request) {
-      const loaded = await loadTheCard(request)
+      const loaded = request.see(await loadTheCard(request))
       requireId('attachment', request.body.attachment_id)
       const [attachment, file] = await request.tx.read([keys.attachment(request.body.attachment_id), keys.file('{0.file_id}')])
       if (attachment === undefined || file === undefined || attachment.card_id !== loaded.card.id) throw notFound()
@@ -45,7 +45,7 @@ export const coverOperations = [
     data: deleted.extend({ id: z.string().nullable() }),
     entity: cardEntity,
     async load(request) {
-      const loaded = await loadTheCard(request)
+      const loaded = request.see(await loadTheCard(request))
       const { cover_attachment_id } = loaded.card
       if (cover_attachment_id === null) return { ...loaded, cover: null }
       const [, file] = await request.tx.read([keys.attachment(cover_attachment_id), keys.file('{0.file_id}')])

@@ -18,6 +18,12 @@ export interface Request<Query = unknown, Body = unknown> {
   readonly random: RandomSource
   /** whether a definition of the policy holds in a situation, which may be one that a change would bring about */
   readonly holds: (definition: string, situation: Situation) => boolean
+  /**
+   * Refuses what lies on a board that the caller may not see, before anything else is read: so what is hidden
+   * takes as many steps as what is not there.
+   * @throws {Failure} `not_found`
+   */
+  readonly see: <Seen extends Situation>(situation: Seen) => Seen
   /** receives the file that comes along; undefined where none does. Called again, it answers the same */
   readonly receive: (() => Promise<Upload>) | undefined
 }

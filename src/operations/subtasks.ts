@@ -60,7 +60,7 @@ export const subtaskOperations = [
     entity: cardEntity,
     conflicts: [FULL],
     async load(request) {
-      const loaded = await loadTheCard(request)
+      const loaded = request.see(await loadTheCard(request))
       return {
         ...loaded,
         anchor: await loadAnchor(request.tx, request.body, 'subtask', keys.subtask, ({ card_id }) => card_id === loaded.card.id),
@@ -97,7 +97,7 @@ export const subtaskOperations = [
     entity,
     contradiction: notNextToItself('subtask_id'),
     async load(request) {
-      const loaded = await load(request)
+      const loaded = request.see(await load(request))
       return {
         ...loaded,
         anchor: await loadAnchor(request.tx, request.body, 'subtask', keys.subtask, ({ card_id }) => card_id === loaded.card.id),

@@ -84,6 +84,13 @@ function walk(engine: Engine, failures: string[]): { count: number; rows: Map<st
   const rows = new Map<string, Set<string>>()
   const idle = new Set(permissionRules.filter((rule) => !rule.row.startsWith('D')).map((rule) => rule.id))
   const seen = new Map([...vocabulary.definitions.keys()].map((name) => [name, new Set<boolean>()]))
+  // One line for a fault, however many cells it has.
+  const examples = new Map<string, { readonly first: Cell; count: number }>()
+  const note = (failure: string, cell: Cell): void => {
+    const example = examples.get(failure)
+    if (example === undefined) examples.set(failure, { first: cell, count: 1 })
+    else example.count++
+  }
   let count = 0
   for (const cell of cells(vocabulary)) {
     count++
@@ -94,11 +101,12 @@ function walk(engine: Engine, failures: string[]): { count: number; rows: Map<st
     const deciding = rows.get(decision.pair) ?? new Set()
     rows.set(decision.pair, deciding.add(decision.row))
     const hidden = cell.ask.notFoundUnless.find((name) => decision.derived[name] !== true)
-    if (hidden !== undefined) failures.push(`${decision.rule} allows "${decision.pair}" without ${hidden}: ${show(cell)}`)
+    if (hidden !== undefined) note(`${decision.rule} allows "${decision.pair}" without ${hidden}`, cell)
     const read = `read ${cell.ask.subject}`
     if (vocabulary.asks.has(read) && engine.decide(read, cell.facts).outcome !== 'allowed')
-      failures.push(`${decision.rule} allows "${decision.pair}" where "${read}" is denied: ${show(cell)}`)
+      note(`${decision.rule} allows "${decision.pair}" where "${read}" is denied`, cell)
   }
+  for (const [failure, { first, count: more }] of examples) failures.push(`${failure}: in ${more} cells, as ${show(first)}`)
   for (const pair of vocabulary.asks.keys()) if (!rows.has(pair)) failures.push(`"${pair}" is allowed for nobody`)
   for (const id of idle) failures.push(`${id} decides nothing that no other rule decides`)
   for (const [name, values] of seen) if (values.size < 2) failures.push(`${name} is always the same, or never asked`)

@@ -34,6 +34,7 @@ describe.each(drivers)('what may not be seen is not there, on $name', (driver) =
   let service: Service
   let world: World
   let own: Stage
+  let hiddenStage: Stage
   /** what is wrong → a stage whose ids are wrong for that reason */
   const wrong = new Map<string, Readonly<Record<string, string>>>()
   let stranger: Person
@@ -53,6 +54,7 @@ describe.each(drivers)('what may not be seen is not there, on $name', (driver) =
     wrong.set('nonexistent', nothing)
     wrong.set('of another workspace', { ...foreign.params, user_id: stranger.id })
     wrong.set('private in another workspace', { ...foreignPrivate.params, user_id: stranger.id })
+    hiddenStage = hidden
     wrong.set('private', { ...hidden.params, user_id: nothing['user_id']! })
     wrong.set(
       'malformed',
@@ -117,6 +119,21 @@ describe.each(drivers)('what may not be seen is not there, on $name', (driver) =
       expectOne(answers)
     },
   )
+
+  // On a Redis a step more is a time that can be measured.
+  test.each(withId.map((row) => [row.id, row] as const))('%s: as many steps whatever is wrong', async (id, { method, path }) => {
+    await service.send(own.caller.admin, 'GET', '/account')
+    await service.app.services.usage.settled()
+    const steps = new Map<string, number>()
+    for (const [reason, params] of [...wrong, ['private, with all that it names', hiddenStage.params] as const]) {
+      if (!reason.startsWith('private') && reason !== 'nonexistent' && reason !== 'of another workspace') continue
+      const before = service.store.trips
+      const reply = await service.send(own.caller.admin, method, fill(path, params), recipes[id]!.body?.({ ...own, params }, undefined))
+      expect([reason, reply.status]).toEqual([reason, 404])
+      steps.set(reason, service.store.trips - before)
+    }
+    expect([id, ...steps]).toEqual([id, ...[...steps.keys()].map((reason) => [reason, 2])])
+  })
 
   test.each(named)('%s: one answer whatever is wrong with "%s"', async (id, member, param, rest) => {
     const { method, path } = operations.find((row) => row.id === id)!

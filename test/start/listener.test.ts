@@ -40,7 +40,7 @@ describe('over a real socket', () => {
     ['no host', head('GET /v1/account HTTP/1.1'), 400, 'bad_request'],
     ['a head that is too large', head('GET /v1/account HTTP/1.1', 'host: x', `x: ${'y'.repeat(20_000)}`), 431, 'headers_too_large'],
     ['CONNECT', head('CONNECT example.com:443 HTTP/1.1', 'host: x'), 400, 'bad_request'],
-    ['an expectation that nobody knows', head('GET /v1/account HTTP/1.1', 'host: x', 'expect: miracles'), 417, 'expectation_failed'],
+    ['an expectation that nobody knows', head('GET /v1/account HTTP/1.1', 'host: x', 'expect: miracles'), 401, 'unauthorized'],
     ['a path without a leading slash', head('GET v1/account HTTP/1.1', 'host: x'), 400, 'bad_request'],
     ['an upgrade', head('GET /v1/account HTTP/1.1', 'host: x', 'upgrade: websocket', 'connection: upgrade'), 401, 'unauthorized'],
     ['a broken escape, without a token', head('GET /v1/%ZZ HTTP/1.1', 'host: x'), 401, 'unauthorized'],
@@ -50,6 +50,73 @@ describe('over a real socket', () => {
   ])('%s gets its envelope', async (_what, bytes, status, code) => {
     const reply = await ask(bytes)
     expect([reply.status, reply.body.error?.code, typeof reply.body.error?.request_id]).toEqual([status, code, 'string'])
+  })
+
+  // A proxy that filters by prefix must not read another path than we do.
+  test.each([
+    ['/v1/./account', 404],
+    ['/v1//account', 404],
+    ['/v1/boards/%2e%2e/account', 404],
+    ['/v1/boards/../account', 404],
+    ['/v1/%61ccount', 404],
+    ['/v1/account#f', 404],
+    ['/v1/account/', 404],
+    ['/v1/account%2f', 404],
+    ['/v1/..', 404],
+    ['/v1/../settings', 404],
+    ['/v1/../healthz', 404],
+    ['/v1/%2e%2e/account', 404],
+    ['/v1/boards/%2e/members?limit=1', 404],
+    ['/v1/boards/%2e%2e', 404],
+    ['/v1/account?x=1', 422],
+    ['/v1/account', 200],
+  ])('%s is taken as it was sent, and needs a token first', async (target, status) => {
+    expect((await ask(head(`GET ${target} HTTP/1.1`, 'host: x'))).status).toBe(401)
+    expect((await ask(head(`GET ${target} HTTP/1.1`, 'host: x', auth()))).status).toBe(status)
+    expect((await ask(head(`GET http://x${target} HTTP/1.1`, 'host: x', auth()))).status).toBe(status)
+  })
+  test.each(['/x/../v1/account', '/%761/account', '/v1\\account', '/./v1/account', '/x/../healthz', '/./settings', '/V1/account'])(
+    '%s is nothing of ours',
+    async (target) => {
+      for (const headers of [[], [auth()]]) expect((await ask(head(`GET ${target} HTTP/1.1`, 'host: x', ...headers))).status).toBe(404)
+    },
+  )
+
+  test.each([
+    ['without a token', [], '/v1/boards', 401],
+    ['with a scope that is not enough', ['READ'], '/v1/boards', 403],
+    ['for nothing', ['ADMIN'], '/v1/nowhere', 404],
+    ['larger than it may be', ['ADMIN', 'content-length: 900000'], '/v1/boards', 413],
+  ])('a body is not asked for %s', async (_what, more, path, status) => {
+    const headers = more.map((line) => (line === 'READ' ? `authorization: Bearer ${person.read}` : line === 'ADMIN' ? auth() : line))
+    const length = more.some((line) => line.startsWith('content-length')) ? [] : ['content-length: 12']
+    const text = (
+      await exchange(
+        listener.port,
+        [`POST ${path} HTTP/1.1`, 'host: x', ...headers, 'content-type: application/json', ...length, 'expect: 100-continue', '', ''].join(
+          CRLF,
+        ),
+      )
+    ).toString()
+    expect(text).not.toContain('100 Continue')
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(text.toLowerCase()).toContain('connection: close')
+  })
+  test('and is asked for where it is wanted', async () => {
+    const lines = [
+      `POST /v1/boards HTTP/1.1`,
+      'host: x',
+      auth(),
+      'content-type: application/json',
+      'content-length: 12',
+      'Expect: 100-Continue',
+      '',
+      '',
+    ]
+    const text = (
+      await exchange(listener.port, lines.join(CRLF), '{"name":"x"}', head('GET /v1/account HTTP/1.1', 'host: x', auth()))
+    ).toString()
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['100', '201', '200'])
   })
 
   test('two Authorization headers are one too many', async () => {

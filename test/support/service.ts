@@ -12,6 +12,9 @@ import { keys, type Key } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import { issueToken } from '../../src/tokens/issue.ts'
+import { hashToken } from '../../src/tokens/secret.ts'
+import type { Engine } from '../../src/policy/engine.ts'
+import { checksumOf } from './checksum.ts'
 import { CountingStore } from './counting-store.ts'
 import type { Driver, Place } from './drivers.ts'
 import { quiet } from './log.ts'
@@ -39,6 +42,7 @@ export interface Person {
 /** What a service under test is started with. */
 export interface ServiceOptions {
   readonly operations?: readonly Operation[]
+  readonly engine?: Engine
   readonly legacyPrefixes?: readonly string[]
   readonly uploadBytes?: number
 }
@@ -108,6 +112,20 @@ export class Service {
   async token(workspaceId: string, userId: string, scopes: readonly string[], lifetime?: number): Promise<string> {
     const request = { userId, name: 'test', scopes, ...(lifetime === undefined ? {} : { lifetime }) }
     return (await this.write(workspaceId, (tx) => issueToken(tx, request, this.tools.clock, this.tools.random))).plaintext
+  }
+
+  /** A token as it was issued before the service got its present name. */
+  async legacyToken({ workspaceId, id }: Person, prefix: string): Promise<string> {
+    const plaintext = await this.token(workspaceId, id, ['kanban:read'])
+    const body = `${prefix}${plaintext.slice(plaintext.indexOf('_pat_'), -6)}`
+    const legacy = body + checksumOf(body)
+    await this.write(workspaceId, async (tx) => {
+      const record = (await tx.get(keys.token(hashToken(plaintext))))!
+      const key = keys.token(hashToken(legacy))
+      await tx.get(key)
+      tx.put(key, { ...record, hash: hashToken(legacy) })
+    })
+    return legacy
   }
 
   /** Writes behind the API's back: for states that it would not let come about. */
