@@ -5,6 +5,7 @@ import { CannotListen } from '../http/server.ts'
 import { OperatorError } from '../operator/tools.ts'
 import { PolicyError } from '../policy/problem.ts'
 import { UnusableFolder } from '../store/fs.ts'
+import { SyncFailed } from '../store/fs/disk.ts'
 import { Damaged } from '../store/fs/journal.ts'
 import { FolderInUse } from '../store/fs/lock.ts'
 import { BadAddress } from '../store/open.ts'
@@ -27,7 +28,7 @@ export const exits = {
 } as const
 
 const usage = [ConfigError, PolicyError, NotProved, CannotListen, BadAddress, BadRedisUrl, RangeError]
-const storage = [FolderInUse, UnusableFolder, Damaged, Unavailable]
+const storage = [FolderInUse, UnusableFolder, Damaged, SyncFailed, Unavailable]
 
 /** The exit code of a failure. */
 export function exitOf(error: unknown): number {

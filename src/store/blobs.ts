@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { createStorage, type Driver } from 'unstorage'
+import { Unavailable } from './port.ts'
 
 /** The bytes of files: apart from records, on a mount of their own. What is written is never changed. */
 export interface Blobs {
   /**
    * Writes bytes under a new id, as they come. Once it resolves they are as safe as the mount can keep them.
    * Where it fails a part may be left behind: `remove` it.
+   * @throws {Unavailable} where the mount fails
    */
   write(id: string, bytes: AsyncIterable<Uint8Array>): Promise<{ readonly size: number; readonly sha256: string }>
   /** Reads bytes from `start` up to, and without, `end`. */
@@ -31,13 +33,13 @@ export function createBlobs(driver: Driver): Blobs {
       for await (const part of inPieces(bytes)) {
         hash.update(part)
         size += part.byteLength
-        await storage.setItemRaw(keyOf(id, piece++), part)
+        await storage.setItemRaw(keyOf(id, piece++), part).catch(unavailable)
       }
       return { size, sha256: hash.digest('hex') }
     },
     async *read(id, start, end) {
       for (let piece = Math.floor(start / PIECE); piece * PIECE < end; piece++) {
-        const part = await storage.getItemRaw<Uint8Array>(keyOf(id, piece))
+        const part = await storage.getItemRaw<Uint8Array>(keyOf(id, piece)).catch(unavailable)
         if (part === null) throw new Error(`bytes are missing: piece ${piece} of ${id}`)
         const from = piece * PIECE
         yield part.subarray(Math.max(0, start - from), Math.min(part.byteLength, end - from))
@@ -53,6 +55,10 @@ export function createBlobs(driver: Driver): Blobs {
       await storage.dispose()
     },
   }
+}
+
+function unavailable(cause: unknown): never {
+  throw new Unavailable('bytes could not be read or written', { cause })
 }
 
 async function* inPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

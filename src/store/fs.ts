@@ -9,6 +9,8 @@ import { JournalWriter } from './fs/writer.ts'
 const FORMAT = 1
 /** So much journal is a reason to write checkpoints, in bytes. */
 const COMPACT_AT = 16 * 1024 * 1024
+/** What may be in a folder before its format is written down: an earlier start may have died in the middle. */
+const OWN = ['journal', 'records', 'bytes', 'run', '.format.json.tmp']
 
 export interface FsStoreOptions {
   readonly log: Logger
@@ -28,11 +30,9 @@ export class UnusableFolder extends Error {
  * @throws {Damaged} where something else than a crash has changed it
  */
 export async function openFsStore(path: string, { log, disk = realDisk, compactAt = COMPACT_AT }: FsStoreOptions): Promise<FsStore> {
+  if (!(await checkFolder(path, disk))) await makeFolder(disk, path)
   const journal = `${path}/journal`
-  const records = `${path}/records`
-  for (const folder of [path, journal, records]) await disk.makeFolder(folder)
-  await checkFormat(disk, path)
-  const { frames, last } = await readJournal(disk, journal)
+  const { frames, last, size } = await readJournal(disk, journal)
   const backlog: Backlog = new Map()
   for (const { sequence, entries } of frames) {
     for (const entry of entries)
@@ -40,21 +40,42 @@ export async function openFsStore(path: string, { log, disk = realDisk, compactA
   }
   // A file is named by its first frame, so an empty one tells where the numbers go on.
   const sequence = frames.at(-1)?.sequence ?? (last === undefined ? 0 : Number.parseInt(last, 10) - 1)
-  const writer = await JournalWriter.open(disk, journal, last, sequence)
-  return new FsStore(path, disk, log, compactAt, writer, backlog)
+  const writer = await JournalWriter.open(disk, journal, { last, sequence, written: size })
+  const store = new FsStore(path, disk, log, compactAt, writer, backlog)
+  // Starts that follow each other quickly must not make it ever longer.
+  if (size > compactAt) void store.compact()
+  return store
 }
 
-async function checkFormat(disk: Disk, path: string): Promise<void> {
+/**
+ * Looks whether a folder can be used, and changes nothing.
+ * @returns whether it has been used before
+ * @throws {UnusableFolder} where it cannot be
+ */
+export async function checkFolder(path: string, disk: Disk = realDisk): Promise<boolean> {
   const found = await disk.read(`${path}/format.json`)
   if (found === undefined) {
-    const foreign = (await disk.list(path)).filter((name) => !['journal', 'records', 'bytes', 'run', '.format.json.tmp'].includes(name))
+    const foreign = (await disk.list(path)).filter((name) => !OWN.includes(name))
     if (foreign.length > 0)
       throw new UnusableFolder(`${path} is not empty, and holds no Lanekeeper data: ${foreign.slice(0, 3).join(', ')}`)
-    await replaceFile(disk, path, 'format.json', [Buffer.from(`${JSON.stringify({ lanekeeper: FORMAT })}\n`)])
-    // The folder itself is a name in another one.
-    return disk.syncFolder(dirname(path))
+    return false
   }
   const lanekeeper = /^\{"lanekeeper":(\d+)\}\n$/.exec(found.toString())?.[1] ?? 'that cannot be read'
   if (lanekeeper !== String(FORMAT))
     throw new UnusableFolder(`${path} has format ${lanekeeper}; this version of Lanekeeper knows format ${FORMAT}`)
+  return true
+}
+
+/** Makes a folder to be used. That it was is written down last: by then all that is needed survives a crash. */
+async function makeFolder(disk: Disk, path: string): Promise<void> {
+  for (const folder of [path, `${path}/journal`, `${path}/records`]) await disk.makeFolder(folder)
+  await disk.syncFolder(path)
+  // Each folder is a name in another one, and this or an earlier start may have made any of them.
+  for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) await disk.syncFolder(dirname(folder)).catch(unlessForeign)
+  await replaceFile(disk, path, 'format.json', [Buffer.from(`${JSON.stringify({ lanekeeper: FORMAT })}\n`)])
+}
+
+// Folders far above may be closed to us; then we did not make them either.
+function unlessForeign(error: NodeJS.ErrnoException): void {
+  if (!['EACCES', 'EPERM', 'EINVAL', 'EROFS'].includes(error.code ?? '')) throw error
 }

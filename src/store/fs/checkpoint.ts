@@ -50,7 +50,8 @@ export async function readCheckpoint(
   if (checksum === undefined || crc32(bytes.subarray(0, lastLine)) !== Number.parseInt(checksum, 16))
     throw new Damaged(`${folder}/${name} is damaged: its checksum does not fit`)
   const [head, ...lines] = bytes.toString('utf8', 0, lastLine).trimEnd().split('\n')
-  const { partition, sequence } = JSON.parse(head!) as Head
+  const { format, partition, sequence } = JSON.parse(head!) as Head
+  if (format !== 1) throw new Damaged(`${folder}/${name} has format ${String(format)}; this version of Lanekeeper knows format 1`)
   if (partition !== name) throw new Damaged(`${folder}/${name} is the checkpoint of ${partition}`)
   const records = new Map<string, Stored>()
   const state = new Partition(records) as MapPartition

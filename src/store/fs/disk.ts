@@ -15,6 +15,8 @@ export interface Disk {
   rename(from: string, to: string): Promise<void>
   /** Removes a file; where there is none, nothing happens. */
   remove(path: string): Promise<void>
+  /** Removes a folder; where there is none, or something is in it, nothing happens. */
+  removeFolder(path: string): Promise<void>
   /** Makes a folder, with those above it. */
   makeFolder(path: string, mode?: number): Promise<void>
   /** The names in a folder, sorted; none where it is missing. */
@@ -42,6 +44,7 @@ export const realDisk: Disk = {
   read: (path) => fs.readFile(path).catch(unlessMissing(undefined)),
   rename: (from, to) => fs.rename(from, to),
   remove: (path) => fs.unlink(path).catch(unlessMissing(undefined)),
+  removeFolder: (path) => fs.rmdir(path).catch(unlessIn(['ENOENT', 'ENOTEMPTY', 'EEXIST'], undefined)),
   makeFolder: async (path, mode = 0o700) => void (await fs.mkdir(path, { recursive: true, mode })),
   async list(path) {
     const found: Dirent[] = await fs.readdir(path, { withFileTypes: true }).catch(unlessMissing([]))
@@ -70,10 +73,26 @@ function openFile(handle: fs.FileHandle): OpenFile {
 }
 
 // Anything else than "it is not there" must be heard: unstorage's own driver answers it as if it were the content.
-function unlessMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {
+const unlessMissing = <T>(value: T) => unlessIn(['ENOENT'], value)
+
+function unlessIn<T>(codes: readonly string[], value: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
-    if (error.code !== 'ENOENT') throw error
+    if (!codes.includes(error.code ?? '')) throw error
     return value
+  }
+}
+
+/** A sync failed. What was to be kept may be lost, and a second try would not say so. */
+export class SyncFailed extends Error {
+  override readonly name = 'SyncFailed'
+}
+
+/** Waits for a sync. @throws {SyncFailed} */
+export async function surely(sync: Promise<void>): Promise<void> {
+  try {
+    await sync
+  } catch (cause) {
+    throw new SyncFailed(`the disk failed to keep what was written: ${(cause as Error).message}`, { cause })
   }
 }
 
@@ -88,13 +107,19 @@ export async function replaceFile(
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const temporary = `${folder}/.${name}.tmp`
-  const file = await disk.create(temporary)
   try {
-    for await (const chunk of chunks) await file.write(chunk)
-    await file.sync()
-  } finally {
-    await file.close()
+    const file = await disk.create(temporary)
+    try {
+      for await (const chunk of chunks) await file.write(chunk)
+      await surely(file.sync())
+    } finally {
+      await file.close()
+    }
+    await disk.rename(temporary, `${folder}/${name}`)
+  } catch (error) {
+    // A disk that is full is not to be kept so by this.
+    await disk.remove(temporary).catch(() => undefined)
+    throw error
   }
-  await disk.rename(temporary, `${folder}/${name}`)
-  await disk.syncFolder(folder)
+  await surely(disk.syncFolder(folder))
 }

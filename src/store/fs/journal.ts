@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { Change } from '../port.ts'
-import type { Disk, OpenFile } from './disk.ts'
+import { replaceFile, surely, type Disk, type OpenFile } from './disk.ts'
 
 /**
  * The journal: the commit point of the fs driver. It is a row of files, each a row of frames, each one write:
@@ -37,21 +37,37 @@ export function encodeFrame(sequence: number, entries: readonly Entry[]): Buffer
 
 /**
  * Reads all files of the journal in their order.
- * @returns the frames, and where the next one goes; a torn one at the very end is cut off
+ * @returns the frames, where the next one goes, and how long it all is; a torn one at the very end is cut off
  * @throws {Damaged} where a frame is broken that has whole ones behind it, or one is missing
  */
-export async function readJournal(disk: Disk, folder: string): Promise<{ frames: Frame[]; last: string | undefined }> {
+export async function readJournal(disk: Disk, folder: string): Promise<{ frames: Frame[]; last: string | undefined; size: number }> {
   const names = (await disk.list(folder)).filter((name) => NAME.test(name))
+  const files = await Promise.all(names.map(async (name) => ({ name, bytes: (await disk.read(`${folder}/${name}`)) ?? Buffer.alloc(0) })))
+  // An empty one behind it was made for frames that never came.
+  const open = files.findLastIndex(({ bytes }) => bytes.byteLength > 0)
   const frames: Frame[] = []
-  for (const [i, name] of names.entries()) {
-    const bytes = (await disk.read(`${folder}/${name}`)) ?? Buffer.alloc(0)
+  for (const [i, { name, bytes }] of files.entries()) {
     const end = readFrames(bytes, frames, name)
-    if (end === bytes.byteLength) continue
-    if (i < names.length - 1 || hasFrameAfter(bytes, end))
+    if (end < bytes.byteLength && (i !== open || hasFrameAfter(bytes, end)))
       throw new Damaged(`${folder}/${name} is damaged at byte ${end}: there are whole frames behind it`)
-    await cut(disk, `${folder}/${name}`, end)
+    if (i === open) await keep(disk, folder, name, bytes.subarray(0, end))
   }
-  return { frames, last: names.at(-1) }
+  return { frames, last: names.at(-1), size: files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) }
+}
+
+/**
+ * Makes sure of what was read before it is shown. The process that wrote it may have been killed before its sync,
+ * or its sync may have failed: then the system still shows what is on no disk, and a sync of it would do nothing.
+ * So it is written anew.
+ */
+async function keep(disk: Disk, folder: string, name: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await replaceFile(disk, folder, name, [bytes])
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    // A full disk must not keep anyone from reading. This needs no room.
+    await cut(disk, `${folder}/${name}`, bytes.byteLength)
+  }
 }
 
 /** The name of the file that begins with a sequence number. */
@@ -93,7 +109,7 @@ async function cut(disk: Disk, path: string, size: number): Promise<void> {
   const file: OpenFile = await disk.append(path)
   try {
     await file.truncate(size)
-    await file.sync()
+    await surely(file.sync())
   } finally {
     await file.close()
   }

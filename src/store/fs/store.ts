@@ -2,8 +2,8 @@ import type { Logger } from 'pino'
 import { Partition } from '../partition.ts'
 import { Unavailable, type Change, type ReadRequest, type Snapshot, type Store, type Value } from '../port.ts'
 import { readCheckpoint, writeCheckpoint, type MapPartition } from './checkpoint.ts'
-import type { Disk } from './disk.ts'
-import type { Entry } from './journal.ts'
+import { surely, SyncFailed, type Disk } from './disk.ts'
+import { Damaged, type Entry } from './journal.ts'
 import { PendingChanges } from './pending.ts'
 import type { JournalWriter } from './writer.ts'
 
@@ -73,7 +73,10 @@ export class FsStore implements Store {
   /** Writes checkpoints of what changed and lets go of the journal before them. What fails is tried again later. */
   compact(): Promise<void> {
     this.#compacting ??= this.#compact()
-      .catch((error: unknown) => this.#log.error({ err: error }, 'the journal could not be compacted; it goes on growing'))
+      .catch((error: unknown) => {
+        if (error instanceof SyncFailed) this.#writer.stop(error)
+        if (error !== this.#writer.broken) this.#log.error({ err: error }, 'the journal could not be compacted; it goes on growing')
+      })
       .finally(() => (this.#compacting = undefined))
     return this.#compacting
   }
@@ -89,8 +92,9 @@ export class FsStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#compacting
+    // From here on nothing begins: the folder may soon be another's.
     await this.#writer.close()
+    await this.#compacting
   }
 
   async #compact(): Promise<void> {
@@ -104,9 +108,12 @@ export class FsStore implements Store {
         await writeCheckpoint(this.#disk, `${this.#path}/records`, name, state, sequence)
       }
       const folder = `${this.#path}/journal`
-      for (const name of await this.#disk.list(folder))
-        if (name <= current && name !== this.#writer.current) await this.#disk.remove(`${folder}/${name}`)
-      await this.#disk.syncFolder(folder)
+      for (const name of await this.#disk.list(folder)) {
+        if (name > current || name === this.#writer.current) continue
+        await this.#disk.remove(`${folder}/${name}`)
+        // One after the other: of two that are gone the first could come back alone, and there would be a hole.
+        await surely(this.#disk.syncFolder(folder))
+      }
     } catch (error) {
       for (const name of dirty) this.#dirty.add(name)
       throw error
@@ -127,6 +134,10 @@ export class FsStore implements Store {
   async #read(partition: string): Promise<Loaded | undefined> {
     try {
       const checkpoint = await readCheckpoint(this.#disk, `${this.#path}/records`, partition)
+      if (checkpoint !== undefined && checkpoint.sequence > this.#writer.sequence)
+        throw new Damaged(
+          `the journal ends at frame ${this.#writer.sequence}, before the checkpoint of ${partition} at frame ${checkpoint.sequence}`,
+        )
       const backlog = this.#backlog.get(partition)
       if (checkpoint === undefined && backlog === undefined) return undefined
       const loaded = this.#begin(partition, checkpoint?.state)

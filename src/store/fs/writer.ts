@@ -1,12 +1,23 @@
 import { Unavailable } from '../port.ts'
-import type { Disk, OpenFile } from './disk.ts'
+import { surely, type Disk, type OpenFile } from './disk.ts'
 import { encodeFrame, journalName, type Entry } from './journal.ts'
 
 interface Waiting {
-  readonly entry: Entry
+  /** none where somebody only waits for those before */
+  readonly entry: Entry | undefined
   /** called in the order of the journal, before anything else can happen */
-  readonly done: (sequence: number) => void
+  readonly done: () => void
   readonly failed: (error: Unavailable) => void
+}
+
+/** Where the journal ends that is there already. */
+export interface Ending {
+  /** the last file, if any */
+  readonly last: string | undefined
+  /** of the last frame */
+  readonly sequence: number
+  /** bytes of all files */
+  readonly written: number
 }
 
 /** So many changes go into one frame at most. */
@@ -19,35 +30,35 @@ const PER_FRAME = 1000
 export class JournalWriter {
   readonly #disk: Disk
   readonly #folder: string
-  #file: OpenFile
-  #name: string
-  #size: number
+  /** the file that is written to now */
+  #open: { readonly file: OpenFile; readonly name: string; size: number }
   #sequence: number
   #waiting: Waiting[] = []
-  #running: Promise<void> | undefined
+  /** asked for between two frames: whoever writes all the time must not keep it from happening */
+  #rotation: ((rotated: Promise<number>) => void) | undefined
+  #running = false
   #broken: Unavailable | undefined
-  /** bytes that were written since the last rotation */
-  written = 0
+  #written: number
 
-  private constructor(disk: Disk, folder: string, file: OpenFile, name: string, size: number, sequence: number) {
+  private constructor(disk: Disk, folder: string, open: { file: OpenFile; name: string; size: number }, { sequence, written }: Ending) {
     this.#disk = disk
     this.#folder = folder
-    this.#file = file
-    this.#name = name
-    this.#size = size
+    this.#open = open
     this.#sequence = sequence
+    this.#written = written
   }
 
-  /**
-   * Goes on where the journal ends.
-   * @param last the last file there is, if any
-   * @param sequence of the last frame
-   */
-  static async open(disk: Disk, folder: string, last: string | undefined, sequence: number): Promise<JournalWriter> {
-    const name = last ?? journalName(sequence + 1)
+  /** Goes on where the journal ends. */
+  static async open(disk: Disk, folder: string, ending: Ending): Promise<JournalWriter> {
+    const name = ending.last ?? journalName(ending.sequence + 1)
     const file = await disk.append(`${folder}/${name}`)
-    await disk.syncFolder(folder)
-    return new JournalWriter(disk, folder, file, name, await file.size(), sequence)
+    try {
+      await surely(disk.syncFolder(folder))
+      return new JournalWriter(disk, folder, { file, name, size: await file.size() }, ending)
+    } catch (error) {
+      await file.close()
+      throw error
+    }
   }
 
   /** The number of the last frame that is on the disk. */
@@ -60,121 +71,130 @@ export class JournalWriter {
     return this.#broken
   }
 
+  /** The file that is written to now. */
+  get current(): string {
+    return this.#open.name
+  }
+
+  /** Bytes of the journal that were not compacted yet. */
+  get written(): number {
+    return this.#written
+  }
+
   /**
    * Writes a change down. `done` is called once it is on the disk.
    * @throws {Unavailable} where it is not, or where that is not known
    */
-  append(entry: Entry, done: (sequence: number) => void): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = (sequence: number): void => {
-        done(sequence)
-        resolve()
-      }
-      this.#waiting.push({ entry, done: settle, failed: reject })
-      if (this.#running === undefined) void this.#start(() => this.#run())
-    })
+  append(entry: Entry, done: () => void): Promise<void> {
+    return new Promise((resolve, reject) => this.#wait({ entry, done: () => (done(), resolve()), failed: reject }))
   }
 
-  /** Waits until all that waits now is written or has failed. */
-  async settled(): Promise<void> {
-    await this.#running
+  /** Waits until all that waits now is written or has failed; not for what comes after it. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => this.#wait({ entry: undefined, done: resolve, failed: () => resolve() }))
   }
 
   /**
    * Begins a new file.
    * @returns the number of the last frame in the files before it
    */
-  async rotate(): Promise<number> {
-    while (this.#running !== undefined) await this.#running
-    const before = this.#file
-    let sequence = 0
-    await this.#start(async () => {
-      await this.#begin()
-      sequence = this.#sequence
+  rotate(): Promise<number> {
+    return new Promise((answer) => {
+      this.#rotation = answer
+      if (!this.#running) void this.#run()
     })
-    if (before !== this.#file) await before.close()
-    return sequence
   }
 
-  /** The file that is written to now. */
-  get current(): string {
-    return this.#name
+  /** Nothing is written any more: a sync has failed. */
+  stop(cause: unknown): Unavailable {
+    return (this.#broken ??= new Unavailable('the disk failed to keep what was written; nothing is written until a restart', { cause }))
   }
 
   async close(): Promise<void> {
-    while (this.#running !== undefined) await this.#running
+    await this.settled()
     this.#broken ??= new Unavailable('the store is closed')
-    await this.#file.close()
+    await this.settled()
+    await this.#open.file.close()
   }
 
-  /** One thing at a time: whatever was appended meanwhile is written afterwards. */
-  #start(task: () => Promise<void>): Promise<void> {
-    this.#running = task().finally(() => {
-      this.#running = undefined
-      if (this.#waiting.length > 0) void this.#start(() => this.#run())
-    })
-    return this.#running
+  #wait(waiting: Waiting): void {
+    this.#waiting.push(waiting)
+    if (!this.#running) void this.#run()
   }
 
-  async #begin(): Promise<void> {
-    const name = journalName(this.#sequence + 1)
-    if (name === this.#name) return
-    this.#file = await this.#disk.append(`${this.#folder}/${name}`)
-    await this.#disk.syncFolder(this.#folder)
-    this.#name = name
-    this.#size = 0
-    this.written = 0
-  }
-
+  /** One thing at a time. It never throws. */
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    this.#running = true
+    while (this.#waiting.length > 0 || this.#rotation !== undefined) {
+      if (this.#rotation !== undefined) {
+        const rotated = this.#rotate()
+        this.#rotation(rotated)
+        this.#rotation = undefined
+        await rotated.catch(() => undefined)
+      }
       const batch = this.#waiting.splice(0, PER_FRAME)
-      const error = this.#broken ?? (await this.#write(batch))
+      const entries = batch.flatMap(({ entry }) => entry ?? [])
+      const error = entries.length === 0 ? undefined : (this.#broken ?? (await this.#write(entries)))
       for (const waiting of batch) {
-        if (error === undefined) waiting.done(this.#sequence)
+        if (error === undefined) waiting.done()
         else waiting.failed(error)
       }
     }
+    this.#running = false
   }
 
-  async #write(batch: readonly Waiting[]): Promise<Unavailable | undefined> {
+  async #rotate(): Promise<number> {
+    if (this.#broken !== undefined) throw this.#broken
+    const name = journalName(this.#sequence + 1)
+    if (name !== this.#open.name) {
+      const file = await this.#disk.append(`${this.#folder}/${name}`)
+      try {
+        await surely(this.#disk.syncFolder(this.#folder))
+      } catch (error) {
+        // What would be written into a file that may have no name could be lost.
+        this.stop(error)
+        await file.close()
+        throw error
+      }
+      const before = this.#open
+      this.#open = { file, name, size: 0 }
+      await before.file.close()
+    }
+    this.#written = 0
+    return this.#sequence
+  }
+
+  async #write(entries: readonly Entry[]): Promise<Unavailable | undefined> {
     let frame: Buffer
     try {
-      frame = encodeFrame(
-        this.#sequence + 1,
-        batch.map(({ entry }) => entry),
-      )
+      frame = encodeFrame(this.#sequence + 1, entries)
     } catch (cause) {
       return new Unavailable('the change could not be written down', { cause })
     }
     try {
-      await this.#file.write(frame)
+      await this.#open.file.write(frame)
     } catch (cause) {
       return this.#undo(cause)
     }
     try {
-      await this.#file.sync()
+      await surely(this.#open.file.sync())
     } catch (cause) {
-      this.#broken = new Unavailable('the disk failed to keep what was written; nothing is written any more until a restart', { cause })
-      return new Unavailable(this.#broken.message, { certain: false, cause })
+      return new Unavailable(this.stop(cause).message, { certain: false, cause })
     }
     this.#sequence++
-    this.#size += frame.byteLength
-    this.written += frame.byteLength
+    this.#open.size += frame.byteLength
+    this.#written += frame.byteLength
     return undefined
   }
 
   /** A disk that is full may have taken a part. It is cut off again: then it is as if nothing had been tried. */
   async #undo(cause: unknown): Promise<Unavailable> {
     try {
-      await this.#file.truncate(this.#size)
-      await this.#file.sync()
+      await this.#open.file.truncate(this.#open.size)
+      await surely(this.#open.file.sync())
       return new Unavailable('the journal could not be written', { cause })
     } catch (second) {
-      this.#broken = new Unavailable('the journal could not be written, nor mended; nothing is written any more until a restart', {
-        cause: second,
-      })
-      return new Unavailable(this.#broken.message, { certain: false, cause })
+      return new Unavailable(this.stop(second).message, { certain: false, cause })
     }
   }
 }

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { crashBugs, failureBugs } from '../support/broken-disks.ts'
+import { findCrashes, findFalseAnswers } from '../support/crash.ts'
+import { effort } from '../support/effort.ts'
+
+const seeds = Array.from({ length: effort(3) }, (_, i) => i + 1)
+
+describe('a folder whose process is killed, or whose machine loses power', () => {
+  test('after any operation, all that was acknowledged is there, whole and in order', async () => {
+    for (const seed of seeds) {
+      const { violations, operations, points, images } = await findCrashes({ seed })
+      expect(violations).toEqual([])
+      expect(points).toBe(operations + 1)
+      console.log(`crashes, seed ${seed}: ${points} points, ${images} images`)
+    }
+  })
+
+  test.each(Object.entries(crashBugs))('the search finds a planted bug: %s', async (_name, bug) => {
+    expect((await findCrashes({ bug, first: true })).violations).not.toEqual([])
+  })
+})
+
+describe('a folder whose disk is full, or fails', () => {
+  test('at any operation, once or for good, nothing is said that is not so', async () => {
+    for (const seed of seeds) {
+      const { violations, points, images } = await findFalseAnswers({ seed })
+      expect(violations).toEqual([])
+      console.log(`failures, seed ${seed}: ${points} points, ${images} images`)
+    }
+  })
+
+  test.each(Object.entries(failureBugs))('the search finds a planted bug: %s', async (_name, bug) => {
+    expect((await findFalseAnswers({ bug, first: true })).violations).not.toEqual([])
+  })
+})
