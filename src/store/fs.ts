@@ -10,7 +10,7 @@ const FORMAT = 1
 /** So much journal is a reason to write checkpoints, in bytes. */
 const COMPACT_AT = 16 * 1024 * 1024
 /** What may be in a folder before its format is written down: an earlier start may have died in the middle. */
-const OWN = ['journal', 'records', 'bytes', 'run', '.format.json.tmp']
+const OWN = new Set(['journal', 'records', 'bytes', 'run', '.format.json.tmp'])
 
 export interface FsStoreOptions {
   readonly log: Logger
@@ -38,7 +38,7 @@ export async function openFsStore(path: string, { log, disk = realDisk, compactA
     for (const entry of entries)
       (backlog.get(entry.partition) ?? backlog.set(entry.partition, []).get(entry.partition)!).push({ sequence, entry })
   }
-  // A file is named by its first frame, so an empty one tells where the numbers go on.
+  // An empty file tells by its name where the numbers go on.
   const sequence = frames.at(-1)?.sequence ?? (last === undefined ? 0 : Number.parseInt(last, 10) - 1)
   const writer = await JournalWriter.open(disk, journal, { last, sequence, written: size })
   const store = new FsStore(path, disk, log, compactAt, writer, backlog)
@@ -55,7 +55,7 @@ export async function openFsStore(path: string, { log, disk = realDisk, compactA
 export async function checkFolder(path: string, disk: Disk = realDisk): Promise<boolean> {
   const found = await disk.read(`${path}/format.json`)
   if (found === undefined) {
-    const foreign = (await disk.list(path)).filter((name) => !OWN.includes(name))
+    const foreign = (await disk.list(path)).filter((name) => !OWN.has(name))
     if (foreign.length > 0)
       throw new UnusableFolder(`${path} is not empty, and holds no Lanekeeper data: ${foreign.slice(0, 3).join(', ')}`)
     return false

@@ -6,7 +6,7 @@ import memoryDriver from 'unstorage/drivers/memory'
 import { createBlobs, type Blobs } from './blobs.ts'
 import { durableDriver } from './fs/durable-driver.ts'
 import { lockFolder } from './fs/lock.ts'
-import { openFsStore } from './fs.ts'
+import { checkFolder, openFsStore } from './fs.ts'
 import { createMemoryStore } from './memory.ts'
 import type { Store } from './port.ts'
 import { driverFor } from './redis/client.ts'
@@ -63,6 +63,8 @@ export async function openStorage(address: string, { log, bytes, serve = () => u
   }
   try {
     if (kind === 'fs') {
+      // Before anything is put there: a folder of another program is to stay as it is.
+      await checkFolder(folderOf(address))
       const lock = await lockFolder(folderOf(address), serve)
       opened.push(() => lock.release())
     }

@@ -1,23 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Change, Expectation, ReadRequest, Store } from '../../src/store/port.ts'
+import type { Expectation, Store } from '../../src/store/port.ts'
+import { changing, expecting, reading } from '../support/changes.ts'
 import { drivers } from '../support/drivers.ts'
-
-const nothing: Expectation = { records: new Map(), indexes: new Map(), room: new Map() }
-const expecting = (part: Partial<Expectation>): Expectation => ({ ...nothing, ...part })
-const reading = (part: Partial<ReadRequest>): ReadRequest => ({ records: [], ranges: [], counts: [], expect: nothing, ...part })
-let revisions = 0
-const changing = (part: {
-  put?: Record<string, object>
-  remove?: string[]
-  index?: Record<string, { add?: string[]; remove?: string[] }>
-  expect?: Partial<Expectation>
-}): Change => ({
-  revision: `r${++revisions}`,
-  expect: expecting(part.expect ?? {}),
-  put: new Map(Object.entries(part.put ?? {})) as Change['put'],
-  remove: new Set(part.remove),
-  indexes: new Map(Object.entries(part.index ?? {}).map(([name, { add = [], remove = [] }]) => [name, { add, remove }])),
-})
 
 /** What every driver promises. */
 describe.each(drivers)('the store port, on $name', (driver) => {

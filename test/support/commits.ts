@@ -40,7 +40,7 @@ export class Commits {
   }
 
   /** Tries the next commit of a partition, and notes what becomes of it. */
-  async commit(store: Store, partition: string): Promise<Attempt> {
+  async commit(store: Pick<Store, 'commit'>, partition: string): Promise<Attempt> {
     const attempt = this.#next(partition)
     this.attempts.push(attempt)
     try {
@@ -55,7 +55,7 @@ export class Commits {
   }
 
   /** Some at once in several partitions, the first of them the busiest. */
-  async round(store: Store, partitions: readonly string[]): Promise<void> {
+  async round(store: Pick<Store, 'commit'>, partitions: readonly string[]): Promise<void> {
     await Promise.all(
       partitions.flatMap((partition, i) => Array.from({ length: 1 + this.#die(4 - Math.min(i, 2)) }, () => this.commit(store, partition))),
     )

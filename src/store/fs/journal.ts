@@ -52,7 +52,7 @@ export async function readJournal(disk: Disk, folder: string): Promise<{ frames:
       throw new Damaged(`${folder}/${name} is damaged at byte ${end}: there are whole frames behind it`)
     if (i === open) await keep(disk, folder, name, bytes.subarray(0, end))
   }
-  return { frames, last: names.at(-1), size: files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) }
+  return { frames, last: names[open] ?? names.at(-1), size: files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) }
 }
 
 /**
@@ -80,7 +80,8 @@ function readFrames(bytes: Buffer, frames: Frame[], name: string): number {
   for (;;) {
     const frame = frameAt(bytes, at)
     if (frame === undefined) return at
-    const expected = frames.length === 0 ? frame.sequence : frames.at(-1)!.sequence + 1
+    // A file is named by its first frame.
+    const expected = frames.length === 0 ? Number.parseInt(name, 10) : frames.at(-1)!.sequence + 1
     if (frame.sequence !== expected) throw new Damaged(`${name}: frame ${expected} is missing, ${frame.sequence} comes in its place`)
     frames.push({ sequence: frame.sequence, entries: frame.entries })
     at = frame.end

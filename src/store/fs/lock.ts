@@ -1,4 +1,5 @@
-import { chmod, mkdir, readdir, unlink } from 'node:fs/promises'
+import { randomInt } from 'node:crypto'
+import { access, chmod, mkdir, readdir, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 
@@ -7,9 +8,10 @@ import { setTimeout as after } from 'node:timers/promises'
  * dies with its process, however that ends, on Linux and macOS alike, and across containers that share the
  * folder. (Not across machines: a folder on a network file system is guarded on each machine for itself.)
  *
- * Sockets are numbered. Whoever wants the lock listens on a new number and then looks at all others. If one of
- * them answers, he goes away. Of two who come at once, the one who listened later sees the other: so at most
- * one stays. Both may go away; then each tries again after a while of its own length.
+ * Whoever wants the lock listens on a socket of a new name and then looks at all others. If one of them answers,
+ * he goes away. Of two who come at once, the one who listened later sees the other: so at most one stays. Both may
+ * go away; then each tries again after a while of its own length. No name is used twice, so nobody who tidies up
+ * late removes what is another's by now.
  *
  * The same socket is how a second process talks to the holder (see `operator/remote.ts`).
  */
@@ -63,35 +65,41 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void):
   // Whoever can connect can do what the operator can.
   await chmod(run, 0o700)
   for (let attempt = 1; ; attempt++) {
-    const others = await findHolder(run)
-    if (others.holder !== undefined) throw new FolderInUse(path, others.holder.socket, others.holder.about)
-    const own = `${run}/${String(others.highest + 1).padStart(8, '0')}.sock`
+    const holder = await findHolder(run)
+    if (holder !== undefined) throw new FolderInUse(path, holder.socket, holder.about)
+    const own = `${run}/${String(randomInt(1e8)).padStart(8, '0')}.sock`
     const server = await listenOn(own, serve)
-    const rival = server && (await findHolder(run, own))
-    if (server !== undefined && rival?.holder === undefined) {
+    const rival = await findHolder(run, own)
+    if (server !== undefined && rival === undefined && (await isThere(own))) {
       await removeDead(run, own)
-      return { release: () => release(server, own) }
+      return { release: async () => close(server) }
     }
-    if (server !== undefined) await release(server, own)
-    if (attempt === ATTEMPTS) throw new FolderInUse(path, rival?.holder?.socket ?? own, rival?.holder?.about)
+    if (server !== undefined) close(server)
+    if (attempt === ATTEMPTS) throw new FolderInUse(path, rival?.socket ?? own, rival?.about)
     await after(Math.random() * 50 * attempt)
   }
 }
 
-/** Who listens on a socket of the folder, if anyone, and the highest number there is. */
-export async function findHolder(
-  run: string,
-  except?: string,
-): Promise<{ holder: { socket: string; about: Holder | undefined } | undefined; highest: number }> {
-  const names = (await readdir(run).catch(() => [])).filter((name) => /^\d{8}\.sock$/.test(name))
-  let holder: { socket: string; about: Holder | undefined } | undefined
-  for (const name of names) {
+/** Who listens on a socket of the folder, if anyone. */
+async function findHolder(run: string, except?: string): Promise<{ socket: string; about: Holder | undefined } | undefined> {
+  for (const name of await readdir(run)) {
     const socket = `${run}/${name}`
-    if (socket === except) continue
-    const answer = await ask(socket)
-    if (answer.alive) holder = { socket, about: answer.about }
+    if (!/^\d{8}\.sock$/.test(name) || socket === except) continue
+    const { alive, about } = await ask(socket)
+    if (alive) return { socket, about }
   }
-  return { holder, highest: Math.max(0, ...names.map((name) => Number.parseInt(name, 10))) }
+  return undefined
+}
+
+/**
+ * Between its making and its listening a socket looks like a dead one. A rival may have removed it then, and have
+ * gone away since: so whoever saw no rival looks whether others can see him.
+ */
+function isThere(own: string): Promise<boolean> {
+  return access(own).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Nobody listens where the connection is refused; whatever else happens, somebody may. */
@@ -108,10 +116,19 @@ function ask(path: string): Promise<{ alive: boolean; about?: Holder }> {
     socket.on('error', (error: NodeJS.ErrnoException) => end(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'))
     socket.setEncoding('utf8').on('data', (data: string) => {
       text += data
-      if (text.includes('\n')) end(true, JSON.parse(text.split('\n')[0]!) as Holder)
+      if (text.includes('\n')) end(true, read(text.split('\n')[0]!))
     })
     socket.on('end', () => end(true))
   })
+}
+
+/** Whatever answers there holds the folder, also where it is no Lanekeeper. */
+function read(line: string): Holder | undefined {
+  try {
+    return JSON.parse(line) as Holder
+  } catch {
+    return undefined
+  }
 }
 
 function listenOn(path: string, serve: (socket: Socket) => void): Promise<Server | undefined> {
@@ -134,8 +151,7 @@ async function removeDead(run: string, own: string): Promise<void> {
   }
 }
 
-async function release(server: Server, own: string): Promise<void> {
-  // Closing removes the socket; who is connected is let go.
+/** Removes the socket too. Who is connected is let go. */
+function close(server: Server): void {
   server.close()
-  await unlink(own).catch(() => undefined)
 }

@@ -38,14 +38,15 @@ export class JournalWriter {
   #rotation: ((rotated: Promise<number>) => void) | undefined
   #running = false
   #broken: Unavailable | undefined
-  #written: number
+  /** bytes that were not compacted yet */
+  written: number
 
   private constructor(disk: Disk, folder: string, open: { file: OpenFile; name: string; size: number }, { sequence, written }: Ending) {
     this.#disk = disk
     this.#folder = folder
     this.#open = open
     this.#sequence = sequence
-    this.#written = written
+    this.written = written
   }
 
   /** Goes on where the journal ends. */
@@ -74,11 +75,6 @@ export class JournalWriter {
   /** The file that is written to now. */
   get current(): string {
     return this.#open.name
-  }
-
-  /** Bytes of the journal that were not compacted yet. */
-  get written(): number {
-    return this.#written
   }
 
   /**
@@ -160,7 +156,7 @@ export class JournalWriter {
       this.#open = { file, name, size: 0 }
       await before.file.close()
     }
-    this.#written = 0
+    this.written = 0
     return this.#sequence
   }
 
@@ -183,7 +179,7 @@ export class JournalWriter {
     }
     this.#sequence++
     this.#open.size += frame.byteLength
-    this.#written += frame.byteLength
+    this.written += frame.byteLength
     return undefined
   }
 
