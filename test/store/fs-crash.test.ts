@@ -3,7 +3,7 @@ import { crashBugs, failureBugs } from '../support/broken-disks.ts'
 import { findCrashes, findFalseAnswers } from '../support/crash.ts'
 import { effort } from '../support/effort.ts'
 
-const seeds = Array.from({ length: effort(3) }, (_, i) => i + 1)
+const seeds = Array.from({ length: effort(2) }, (_, i) => i + 1)
 
 describe('a folder whose process is killed, or whose machine loses power', () => {
   test('after any operation, all that was acknowledged is there, whole and in order', async () => {

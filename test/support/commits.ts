@@ -6,6 +6,8 @@ import { dice, type Dice } from './random.ts'
 export interface Attempt {
   readonly partition: string
   readonly number: number
+  /** the life of the process that it was tried in: only within one there is an order */
+  readonly life: string
   readonly change: Change
   /** done: it was acknowledged, or seen. not: it is certain that it was not done. */
   outcome: 'unknown' | 'done' | 'not'
@@ -81,7 +83,7 @@ export class Commits {
         ['rare', number % 3 === 0 ? { add: [], remove: ['a 1'] } : { add: ['a 1'], remove: [] }],
       ]),
     }
-    return { partition, number, change, outcome: 'unknown' }
+    return { partition, number, life: this.#prefix, change, outcome: 'unknown' }
   }
 }
 
@@ -100,8 +102,9 @@ export async function compare(store: Store, { attempts }: Commits): Promise<stri
       const present = seen.revisions.get(`mark:${attempt.number}`) === revision
       if (attempt.outcome === 'done' && !present) violations.push(`${revision} was acknowledged, or seen, and is lost`)
       if (attempt.outcome === 'not' && present) violations.push(`${revision} was not done, and is there`)
-      if (present && missing !== undefined) violations.push(`${revision} is there, and ${missing.change.revision} before it is not`)
-      if (!present && attempt.outcome === 'unknown') missing ??= attempt
+      if (present && missing?.life === attempt.life)
+        violations.push(`${revision} is there, and ${missing.change.revision} before it is not`)
+      if (!present && attempt.outcome === 'unknown' && missing?.life !== attempt.life) missing = attempt
       attempt.outcome = present ? 'done' : 'not'
     }
     const expected = whole(own.filter((attempt) => attempt.outcome === 'done'))

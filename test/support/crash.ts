@@ -60,7 +60,7 @@ export async function findCrashes({ bug = none, seed = 1, every = 1, mixed = 4, 
       // "All kept" is a process that was killed while the machine went on: what it did not sync still is not.
       const left = loss === 'all kept' ? disk : disk.after(loss)
       const about = `killed at operation ${at}, ${typeof loss === 'string' ? loss : `mixed ${i}`}`
-      found.violations.push(...(await survive(left, commits.branch(i), bug, i)).map((text) => `${about}: ${text}`))
+      found.violations.push(...(await survive(left, commits.branch(i), bug, at * 7 + i)).map((text) => `${about}: ${text}`))
       found.images++
     }
     found.points++
@@ -85,7 +85,7 @@ export async function findFalseAnswers({ bug = none, seed = 1, every = 1, first 
       for (const [i, [when, image, branch]] of left.entries()) {
         image.fault = undefined
         const about = `${fault.kind} ${fault.forever ? 'from' : 'at'} operation ${at}, ${fault.done} of it done, ${when}`
-        found.violations.push(...(await survive(image, branch, bug, i)).map((text) => `${about}: ${text}`))
+        found.violations.push(...(await survive(image, branch, bug, at * 7 + i)).map((text) => `${about}: ${text}`))
         found.images++
       }
       found.points++
@@ -163,22 +163,25 @@ async function survive(disk: FaultyDisk, commits: Commits, bug: Bug, seed: numbe
       violations.push(`${when}: it threw ${String(error)}`)
     }
   }
-  // Killed once more while it mends what it finds.
-  disk.fault = { at: disk.operations + 1 + dice(seed)(12), kind: 'dies' }
-  await open(bug(disk)).then(
-    (store) => store.close().catch(() => undefined),
-    () => undefined,
-  )
+  // Killed once more, while it mends what it finds or goes on; and then the power may go too.
+  disk.fault = { at: disk.operations + 1 + dice(seed)(seed % 2 === 0 ? 12 : 80), kind: 'dies' }
+  await busy(disk, commits, bug).catch(onlyOf(disk, commits))
   disk.fault = undefined
+  disk = seed % 3 === 0 ? disk : disk.after(dice(seed))
   await look(disk, 'at the next start')
   // What was shown then was shown to somebody.
   await look(disk.after('nothing kept'), 'shown, then lost')
-  await look(disk, 'at work', async (store) => {
-    for (let i = 0; i < 3; i++) await commits.round(store, ['p1', 'p2', 'p4'])
-  })
+  await look(disk, 'at work', (store) => commits.round(store, ['p1', 'p2', 'p4']))
   await look(disk.after('nothing kept'), 'after work')
   violations.push(...commits.faults)
   return violations
+}
+
+/** A start, and work through some checkpoints. */
+async function busy(disk: FaultyDisk, commits: Commits, bug: Bug): Promise<void> {
+  const store = await open(bug(disk))
+  for (let i = 0; i < 4; i++) await commits.round(store, ['p1', 'p2', 'p4'])
+  await store.close()
 }
 
 /** The story ends where its disk does; anything else that it throws is a fault. */

@@ -43,16 +43,18 @@ export function encodeFrame(sequence: number, entries: readonly Entry[]): Buffer
 export async function readJournal(disk: Disk, folder: string): Promise<{ frames: Frame[]; last: string | undefined; size: number }> {
   const names = (await disk.list(folder)).filter((name) => NAME.test(name))
   const files = await Promise.all(names.map(async (name) => ({ name, bytes: (await disk.read(`${folder}/${name}`)) ?? Buffer.alloc(0) })))
-  // An empty one behind it was made for frames that never came.
-  const open = files.findLastIndex(({ bytes }) => bytes.byteLength > 0)
+  // An empty one behind it was made for frames that never came, or that could not be written.
+  const filled = files.findLastIndex(({ bytes }) => bytes.byteLength > 0)
+  const open = filled === -1 ? files.length - 1 : filled
   const frames: Frame[] = []
   for (const [i, { name, bytes }] of files.entries()) {
     const end = readFrames(bytes, frames, name)
     if (end < bytes.byteLength && (i !== open || hasFrameAfter(bytes, end)))
       throw new Damaged(`${folder}/${name} is damaged at byte ${end}: there are whole frames behind it`)
     if (i === open) await keep(disk, folder, name, bytes.subarray(0, end))
+    if (i > open) await disk.remove(`${folder}/${name}`)
   }
-  return { frames, last: names[open] ?? names.at(-1), size: files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) }
+  return { frames, last: names[open], size: files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) }
 }
 
 /**
