@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { crashBugs, failureBugs } from '../support/broken-disks.ts'
-import { findCrashes, findFalseAnswers } from '../support/crash.ts'
+import { findCrashes, findFalseAnswers, type Bug } from '../support/crash.ts'
 import { effort } from '../support/effort.ts'
 
 const seeds = Array.from({ length: effort(2) }, (_, i) => i + 1)
+
+/** Whether a bug is found, in one story or another. */
+async function finds(search: typeof findCrashes, bug: Bug): Promise<boolean> {
+  for (const seed of [1, 2, 3, 4]) if ((await search({ bug, seed, first: true })).violations.length > 0) return true
+  return false
+}
 
 describe('a folder whose process is killed, or whose machine loses power', () => {
   test('after any operation, all that was acknowledged is there, whole and in order', async () => {
@@ -16,7 +22,7 @@ describe('a folder whose process is killed, or whose machine loses power', () =>
   })
 
   test.each(Object.entries(crashBugs))('the search finds a planted bug: %s', async (_name, bug) => {
-    expect((await findCrashes({ bug, first: true })).violations).not.toEqual([])
+    expect(await finds(findCrashes, bug)).toBe(true)
   })
 })
 
@@ -30,6 +36,6 @@ describe('a folder whose disk is full, or fails', () => {
   })
 
   test.each(Object.entries(failureBugs))('the search finds a planted bug: %s', async (_name, bug) => {
-    expect((await findFalseAnswers({ bug, first: true })).violations).not.toEqual([])
+    expect(await finds(findFalseAnswers, bug)).toBe(true)
   })
 })

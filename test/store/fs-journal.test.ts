@@ -8,11 +8,6 @@ import { FaultyDisk } from '../support/faulty-disk.ts'
 import { quiet } from '../support/log.ts'
 
 const open = (disk: FaultyDisk, compactAt = 3000) => openFsStore('/var/data', { log: quiet, disk, compactAt })
-const lengthOf = async (disk: FaultyDisk) => {
-  const names = await disk.list('/var/data/journal')
-  const files = await Promise.all(names.map((name) => disk.read(`/var/data/journal/${name}`)))
-  return files.reduce((sum, bytes) => sum + bytes!.byteLength, 0)
-}
 const relyingOn = (expected: string | null): Change => ({
   revision: 'mine',
   expect: { records: new Map([['latest:1', expected]]), indexes: new Map(), room: new Map() },
@@ -110,48 +105,6 @@ describe('the journal', () => {
       expect(await compare(next, commits)).toEqual([])
       await next.close()
     }
-  })
-
-  test('does not grow by starts that follow each other quickly', async () => {
-    const disk = new FaultyDisk(1)
-    const commits = new Commits(1)
-    for (let start = 0; start < 20; start++) {
-      const store = await open(disk)
-      await commits.commit(store, 'p1')
-      await store.close()
-    }
-    expect(await lengthOf(disk)).toBeLessThan(4000)
-  })
-
-  test('that is found long is compacted without waiting for a write', async () => {
-    const disk = new FaultyDisk(1)
-    const commits = new Commits(1)
-    const long = await open(disk, Infinity)
-    for (let i = 0; i < 10; i++) await commits.round(long, ['p1', 'p2'])
-    await long.close()
-    const store = await open(disk)
-    await store.close()
-    expect(await lengthOf(disk)).toBe(0)
-    const next = await open(disk)
-    expect(await compare(next, commits)).toEqual([])
-    await next.close()
-  })
-
-  test('that is gone, where there are checkpoints of it, is missed', async () => {
-    const disk = new FaultyDisk(1)
-    const commits = new Commits(1)
-    const store = await open(disk)
-    await commits.round(store, ['p1'])
-    await store.compact()
-    await store.close()
-    for (const name of await disk.list('/var/data/journal')) await disk.remove(`/var/data/journal/${name}`)
-    const next = await open(disk)
-    const commit = await new Commits(2).commit(next, 'p1')
-    expect(commit.outcome).toBe('not')
-    await expect(compare(next, commits)).rejects.toMatchObject({
-      cause: { name: 'Damaged', message: expect.stringContaining('the journal ends') },
-    })
-    await next.close()
   })
 
   test('that stopped is told by ready()', async () => {

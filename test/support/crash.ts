@@ -122,7 +122,7 @@ async function failing(disk: FaultyDisk, commits: Commits, bug: Bug, failed: () 
     if (store === undefined) return
     const stopped: boolean = i < 4 && isSync(disk.failed)
     const tried = commits.attempts.length
-    await Promise.all([i === 5 && store.compact(), commits.round(store, partitions)])
+    await Promise.all([(i === 2 || i === 5) && store.compact(), commits.round(store, partitions)])
     const done = commits.attempts.slice(tried).find(({ outcome }) => outcome === 'done')
     if (stopped && done !== undefined) commits.faults.push(`${done.change.revision} was written after a sync had failed`)
     if (disk.failed !== undefined && !told) {
