@@ -46,20 +46,23 @@ describe.each(drivers)('the store port, on $name', (driver) => {
     const writing = (async () => {
       while (going) await store.commit('w1', changing(at(++n)))
     })()
-    for (let i = 0; i < 10; i++) {
-      const before = n
-      const found = await dumped()
-      const moment = (found.find(([key]) => key === 'a:1')![1] as { n: number }).n
-      expect(moment).toBeGreaterThanOrEqual(before - 1)
-      expect(found).toHaveLength(2503)
-      expect(found.filter(([key]) => !key.startsWith('k:')).toSorted()).toEqual([
-        ['a:1', { n: moment }],
-        [`m:${moment}`, { n: moment }],
-        ['z:1', { n: moment }],
-      ])
+    try {
+      for (let i = 0; i < 10; i++) {
+        const before = n
+        const found = await dumped()
+        const moment = (found.find(([key]) => key === 'a:1')![1] as { n: number }).n
+        expect(moment).toBeGreaterThanOrEqual(before - 1)
+        expect(found).toHaveLength(2503)
+        expect(found.filter(([key]) => !key.startsWith('k:')).toSorted()).toEqual([
+          ['a:1', { n: moment }],
+          [`m:${moment}`, { n: moment }],
+          ['z:1', { n: moment }],
+        ])
+      }
+    } finally {
+      going = false
+      await writing
     }
-    going = false
-    await writing
   })
 
   test('what is written while a backup is being fetched is not in it', async () => {
