@@ -100,4 +100,21 @@ describe('the journal, from start to start,', () => {
       await next.close()
     }
   })
+
+  test('forgets nothing of a compaction that failed when the next one does not', async () => {
+    const disk = new FaultyDisk(1)
+    const commits = new Commits(1)
+    const store = await open(disk, Infinity)
+    await commits.round(store, ['p1', 'p2'])
+    const create = disk.create.bind(disk)
+    disk.create = () => Promise.reject(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+    await store.compact()
+    disk.create = create
+    await commits.round(store, ['p3'])
+    await store.compact()
+    await store.close()
+    const next = await open(disk)
+    expect([await compare(next, commits), await lengthOf(disk)]).toEqual([[], 0])
+    await next.close()
+  })
 })
