@@ -9,7 +9,7 @@ import { lockFolder } from './fs/lock.ts'
 import { checkFolder, openFsStore } from './fs.ts'
 import { createMemoryStore } from './memory.ts'
 import type { Store } from './port.ts'
-import { driverFor } from './redis/client.ts'
+import { openRedisBytes } from './redis/bytes.ts'
 import { openRedisStore } from './redis.ts'
 
 /** Where things are kept, opened. */
@@ -70,7 +70,7 @@ export async function openStorage(address: string, { log, bytes, serve = () => u
     }
     const store = await openStore(kind, address, log)
     opened.push(() => store.close())
-    const blobs = createBlobs(await openBytes(bytes ?? besideRecords(kind, address)))
+    const blobs = createBlobs(await openBytes(bytes ?? besideRecords(kind, address), log))
     opened.push(() => blobs.close())
     return { kind, store, blobs, close }
   } catch (error) {
@@ -88,9 +88,9 @@ function besideRecords(kind: Storage['kind'], address: string): string {
   return kind === 'fs' ? `fs:${folderOf(address)}/bytes` : address
 }
 
-async function openBytes(address: string): Promise<Driver> {
+async function openBytes(address: string, log: Logger): Promise<Driver> {
   const named = /^([a-z0-9-]+):(\{.*\})$/s.exec(address)
-  if (named === null) return openOwn(address)
+  if (named === null) return openOwn(address, log)
   const name = named[1]!
   if (!Object.hasOwn(builtinDrivers, name)) throw new BadAddress(`bytes: unstorage has no driver "${name}"`)
   try {
@@ -105,13 +105,9 @@ async function openBytes(address: string): Promise<Driver> {
   }
 }
 
-async function openOwn(address: string): Promise<Driver> {
+async function openOwn(address: string, log: Logger): Promise<Driver> {
   const kind = kindOf(address)
   if (kind === 'memory') return memoryDriver()
   if (kind === 'fs') return durableDriver(folderOf(address))
-  const driver = driverFor(address, 'lk:bytes')
-  const client = driver.getInstance()
-  client.on('error', () => undefined)
-  await client.connect()
-  return driver
+  return openRedisBytes(address, log)
 }

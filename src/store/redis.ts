@@ -1,4 +1,3 @@
-import { ReplyError } from 'ioredis'
 import type { Logger } from 'pino'
 import { setTimeout as after } from 'node:timers/promises'
 import {
@@ -12,11 +11,13 @@ import {
   type Stored,
   type Value,
 } from './port.ts'
-import { COMMAND_TIMEOUT, driverFor, type Connection } from './redis/client.ts'
-import { COMMIT, DUMP, READ } from './redis/scripts.ts'
+import { COMMAND_TIMEOUT, type Connection } from './redis/client.ts'
+import { CommandFailed, Pool, unavailable } from './redis/pool.ts'
 
 /** How long it is known that a commit was done, in milliseconds: far longer than anyone asks. */
 const REMEMBER = 60_000
+/** The same where it was sent twice: longer than the first try can be under way, which ends where TCP gives up. */
+const REMEMBER_RESENT = 30 * 60_000
 /** For so long a commit that was not heard of is asked about again. */
 const FIND_OUT = 2 * COMMAND_TIMEOUT
 const FORMAT = '1'
@@ -37,53 +38,48 @@ export interface RedisStoreOptions {
  * @throws {BadRedisUrl}
  */
 export async function openRedisStore(url: string, { log, connections = 2, prefix = 'lk' }: RedisStoreOptions): Promise<RedisStore> {
-  const clients = Array.from({ length: connections }, () => driverFor(url).getInstance() as Connection)
-  for (const client of clients) {
-    // Otherwise an error that comes while nobody waits would end the process. Commands hear of it themselves.
-    client.on('error', (error: Error) => log.debug({ err: error }, 'redis connection'))
-    client.defineCommand('lkRead', { numberOfKeys: 1, lua: READ })
-    client.defineCommand('lkCommit', { numberOfKeys: 1, lua: COMMIT })
-    client.defineCommand('lkDump', { numberOfKeys: 1, lua: DUMP })
-  }
+  let pool: Pool | undefined
   try {
-    await Promise.all(clients.map((client) => client.connect()))
-    await clients[0]!.set(`${prefix}:format`, FORMAT, 'NX')
-    const format = await clients[0]!.get(`${prefix}:format`)
+    pool = await Pool.open(url, connections, log)
+    await pool.ask((client) => client.set(`${prefix}:format`, FORMAT, 'NX'))
+    const format = await pool.ask((client) => client.get(`${prefix}:format`))
     if (format !== FORMAT)
       throw new Unavailable(`this Redis holds data of format ${format}; this version of Lanekeeper knows format ${FORMAT}`)
+    await warnOfEviction(pool, log)
   } catch (error) {
-    for (const client of clients) client.disconnect()
-    throw error instanceof Unavailable ? error : new Unavailable(`Redis cannot be reached: ${(error as Error).message}`, { cause: error })
+    pool?.close()
+    if (!(error instanceof CommandFailed)) throw error
+    throw new Unavailable(`Redis cannot be reached: ${error.message}`, { cause: error })
   }
-  return new RedisStore(clients, prefix)
+  return new RedisStore(pool, prefix)
+}
+
+async function warnOfEviction(pool: Pool, log: Logger): Promise<void> {
+  const policy = /maxmemory_policy:(\S+)/.exec(await pool.ask((client) => client.info('memory')))?.[1]
+  if (policy !== undefined && policy !== 'noeviction')
+    log.warn(`this Redis forgets what it has where memory is short (maxmemory-policy ${policy}): data will be lost; set noeviction`)
 }
 
 /** A store in Redis. */
 export class RedisStore implements Store {
   readonly driver = 'redis'
-  readonly #clients: readonly Connection[]
+  readonly #pool: Pool
   readonly #prefix: string
-  #turn = 0
 
-  constructor(clients: readonly Connection[], prefix: string) {
-    this.#clients = clients
+  constructor(pool: Pool, prefix: string) {
+    this.#pool = pool
     this.#prefix = prefix
   }
 
   async read(partition: string, { records, ranges, counts, expect }: ReadRequest): Promise<Snapshot | null> {
     const request = JSON.stringify({ ...expectation(expect), references: records, ranges: ranges.map(plain), counts })
-    try {
-      const answer = (await this.#client().lkRead(this.#base(partition), request)) as Answer | null
-      return answer === null ? null : snapshot(answer)
-    } catch (cause) {
-      throw new Unavailable('Redis did not answer', { cause })
-    }
+    const answer = (await this.#ask((client) => client.lkRead(this.#base(partition), request))) as Answer | null
+    return answer === null ? null : snapshot(answer)
   }
 
   async commit(partition: string, { revision, expect, put, remove, indexes }: Change): Promise<'done' | 'conflict'> {
     const request = JSON.stringify({
       revision,
-      remember: REMEMBER,
       ...expectation(expect),
       room: [...expect.room],
       put: [...put].map(([key, value]) => [key, JSON.stringify(value)]),
@@ -107,11 +103,7 @@ export class RedisStore implements Store {
     const pieces: (readonly [string, Value])[][] = []
     let revision: string | undefined
     for (let after = ''; ;) {
-      const [now, keys, values] = (await this.#client()
-        .lkDump(base, after, limit)
-        .catch((cause: unknown) => {
-          throw new Unavailable('Redis did not answer', { cause })
-        })) as [string, string[], string[]]
+      const [now, keys, values] = (await this.#ask((client) => client.lkDump(base, after, limit))) as [string, string[], string[]]
       if (revision !== undefined && revision !== now) return undefined
       revision = now
       pieces.push(keys.map((key, i) => [key, stored(values[i]!)!.value] as const))
@@ -121,15 +113,11 @@ export class RedisStore implements Store {
   }
 
   async ready(): Promise<void> {
-    try {
-      await Promise.all(this.#clients.map((client) => client.ping()))
-    } catch (cause) {
-      throw new Unavailable('Redis did not answer', { cause })
-    }
+    await this.#pool.probe(`${this.#prefix}:ready`).catch(rethrow)
   }
 
   async close(): Promise<void> {
-    for (const client of this.#clients) client.disconnect()
+    this.#pool.close()
   }
 
   /**
@@ -141,21 +129,22 @@ export class RedisStore implements Store {
     let sent = false
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#client().lkCommit(base, request)
-      } catch (cause) {
-        // Redis answered that it will not (out of memory, a replica, loading …), so it did nothing now; what an
-        // earlier try did it would have said.
-        if (cause instanceof ReplyError && !sent) throw new Unavailable(`Redis refused: ${(cause as Error).message}`, { cause })
-        sent ||= !neverSent(cause)
-        if (Date.now() > end) throw new Unavailable('Redis did not answer', { certain: !sent, cause })
+        const [remember, again] = sent ? [REMEMBER_RESENT, '1'] : [REMEMBER, '0']
+        return await this.#pool.ask((client) => client.lkCommit(base, request, remember, again))
+      } catch (error) {
+        const { refused, unsent } = error as CommandFailed
+        // Redis answered that it will not (out of memory, a replica, loading …), so it did nothing now; but an
+        // earlier try may still be under way.
+        if (refused && !sent) throw unavailable(error)
+        sent ||= !refused && !unsent
+        if (Date.now() > end) throw new Unavailable('Redis did not answer', { certain: !sent, cause: error })
         await after(Math.min(25 * 2 ** attempt, 400))
       }
     }
   }
 
-  #client(): Connection {
-    this.#turn = (this.#turn + 1) % this.#clients.length
-    return this.#clients[this.#turn]!
+  #ask<T>(command: (client: Connection) => Promise<T>): Promise<T> {
+    return this.#pool.ask(command).catch(rethrow)
   }
 
   #base(partition: string): string {
@@ -165,8 +154,8 @@ export class RedisStore implements Store {
 
 type Answer = [records: [string | null, string | null][], ranges: [string | null, string[], (string | null)[]][], counts: number[]]
 
-function neverSent(error: unknown): boolean {
-  return /Stream isn't writeable|Cluster isn't ready/.test((error as Error).message)
+function rethrow(error: unknown): never {
+  throw unavailable(error)
 }
 
 function expectation({ records, indexes }: Expectation) {

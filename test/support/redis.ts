@@ -22,15 +22,22 @@ export interface RedisServer {
   readonly url: string
   readonly port: number
   readonly process: ChildProcess
+  /** Ends it at once, with SIGKILL, and leaves what it wrote. */
+  kill(): Promise<void>
+  /** Starts it again, where it was, on what it left. */
+  restart(): Promise<RedisServer>
+  /** Ends it at once, and removes what it wrote. */
   stop(): Promise<void>
 }
 
-export async function startRedis(options: readonly string[] = [], port?: number): Promise<RedisServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-redis-'))
-  const own = port ?? (await freePort())
+export async function startRedis(options: readonly string[] = []): Promise<RedisServer> {
+  return launch(options, await freePort(), await mkdtemp(join(tmpdir(), 'lanekeeper-redis-')))
+}
+
+async function launch(options: readonly string[], port: number, folder: string): Promise<RedisServer> {
   const child = spawn(
     'redis-server',
-    ['--port', String(own), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...options],
+    ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...options],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   await new Promise<void>((resolve, reject) => {
@@ -38,13 +45,18 @@ export async function startRedis(options: readonly string[] = [], port?: number)
     child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)))
   })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await exited
+  }
   return {
-    url: `redis://127.0.0.1:${own}`,
-    port: own,
+    url: `redis://127.0.0.1:${port}`,
+    port,
     process: child,
+    kill,
+    restart: () => launch(options, port, folder),
     async stop() {
-      child.kill('SIGKILL')
-      await exited
+      await kill()
       await rm(folder, { recursive: true, force: true })
     },
   }

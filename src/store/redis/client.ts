@@ -2,10 +2,10 @@ import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import redisDriver from 'unstorage/drivers/redis'
 import type { Driver } from 'unstorage'
 
-/** A connection that knows the two scripts. */
+/** A connection that knows the scripts. */
 export type Connection = (Redis | Cluster) & {
   lkRead(base: string, request: string): Promise<unknown>
-  lkCommit(base: string, request: string): Promise<unknown>
+  lkCommit(base: string, request: string, remember: number, again: string): Promise<unknown>
   lkDump(base: string, after: string, limit: number): Promise<unknown>
 }
 
@@ -19,6 +19,11 @@ export const COMMAND_TIMEOUT = 2000
 const options: RedisOptions = {
   commandTimeout: COMMAND_TIMEOUT,
   connectTimeout: COMMAND_TIMEOUT,
+  sentinelCommandTimeout: COMMAND_TIMEOUT,
+  // One that is left because nothing comes from it will not say goodbye either.
+  disconnectTimeout: 200,
+  // A master that became a replica: where its address leads to another one now, only a new connection gets there.
+  reconnectOnError: (error) => /READONLY/.test(error.message),
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
@@ -55,20 +60,31 @@ export function driverFor(url: string, base?: string): Driver & { getInstance():
     enableAutoPipelining: true,
     lazyConnect: true,
     clusterRetryStrategy: options.retryStrategy,
+    // Else what was sent over a connection that was lost would be sent again unasked.
+    retryDelayOnFailover: 0,
   }
   return redisDriver({ base, cluster: nodes(hosts!, 6379), clusterOptions } as never) as never
 }
 
 function login(credentials: string | undefined): { username?: string; password?: string } {
   if (credentials === undefined) return {}
-  const [username, ...password] = credentials.split(':').map(decodeURIComponent)
+  const [username, ...password] = credentials.split(':').map(decoded)
   return { ...(username === '' ? {} : { username: username! }), password: password.join(':') }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new BadRedisUrl('user and password must be percent-encoded')
+  }
 }
 
 function nodes(hosts: string, defaultPort: number): { host: string; port: number }[] {
   return hosts.split(',').map((host) => {
     const [name, port] = host.split(':')
     if (name === undefined || name === '') throw new BadRedisUrl('a host is missing')
+    if (port !== undefined && !/^\d{1,5}$/.test(port)) throw new BadRedisUrl('a host is followed by ":" and no port')
     return { host: name, port: port === undefined ? defaultPort : Number(port) }
   })
 }

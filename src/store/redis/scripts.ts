@@ -1,5 +1,5 @@
 /**
- * The two scripts of the Redis driver. Redis runs a script as one step. All keys of a partition have the same
+ * The scripts of the Redis driver. Redis runs a script as one step. All keys of a partition have the same
  * hash tag, so they are on one node of a cluster:
  *
  *     lk:{partition}:r:KEY    a record: revision, space, JSON
@@ -7,7 +7,7 @@
  *     lk:{partition}:v        the revision of each index that is not empty
  *     lk:{partition}:k        the keys of all records
  *     lk:{partition}:n        the revision of the last commit
- *     lk:{partition}:c:REV    that a commit was done: for a while, for whoever did not hear of it
+ *     lk:{partition}:c:REV    whether a commit was done: for a while, for whoever did not hear of it
  *
  * Each takes the prefix `lk:{partition}` as its key and a request as JSON. "" stands for "there is none".
  */
@@ -74,14 +74,27 @@ return { records, ranges, counts }
 /**
  * First it makes sure of everything, then it does what cannot fail: an error in the middle of a script undoes
  * nothing. (A server that is out of memory refuses the first write of a script, and none after it.)
+ *
+ * Its outcome is remembered. Where it is sent again, an earlier try may still be under way, in some buffer: what
+ * the later one was answered must then hold for it too, so "no" is remembered as well as "done".
+ *
+ * After the request it takes for how many milliseconds that is, and "1" where it was sent before.
  * @returns 1 where it is done, now or by an earlier try; 0 where something expected is not so
  */
 export const COMMIT = `${SHARED}
-local marker = base .. ':c:' .. request.revision
-if redis.call('EXISTS', marker) == 1 then return 1 end
-if not holds() then return 0 end
+local marker, remember, again = base .. ':c:' .. request.revision, ARGV[2], ARGV[3] == '1'
+local known = redis.call('GET', marker)
+if known then
+  if again then redis.call('PEXPIRE', marker, remember) end
+  return tonumber(known)
+end
+local function refuse()
+  if again then redis.call('SET', marker, '0', 'PX', remember) end
+  return 0
+end
+if not holds() then return refuse() end
 for _, room in ipairs(request.room) do
-  if redis.call('ZCARD', base .. ':i:' .. room[1]) > room[2] then return 0 end
+  if redis.call('ZCARD', base .. ':i:' .. room[1]) > room[2] then return refuse() end
 end
 local function inPieces(command, key, members, score)
   for from = 1, #members, 1000 do
@@ -112,7 +125,7 @@ for _, change in ipairs(request.changes) do
     redis.call('HDEL', base .. ':v', change[1])
   end
 end
-redis.call('SET', marker, '1', 'PX', request.remember)
+redis.call('SET', marker, '1', 'PX', remember)
 return 1
 `
 
