@@ -1,0 +1,92 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { freePort, startRedis, type RedisServer } from './redis.ts'
+
+/** Three real nodes that are one cluster, each with a third of the slots. */
+export interface RedisCluster {
+  readonly nodes: readonly RedisServer[]
+  readonly url: string
+  stop(): Promise<void>
+}
+
+const SLOTS = 16_384
+
+export async function startCluster({ password = '' } = {}): Promise<RedisCluster> {
+  const secret = password === '' ? [] : ['--requirepass', password, '--masterauth', password]
+  const nodes = await Promise.all(
+    Array.from({ length: 3 }, async () =>
+      // The port of the nodes among themselves: by default 10,000 above the other, which there may be none.
+      startRedis(['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', '--cluster-port', String(await freePort()), ...secret]),
+    ),
+  )
+  const clients = nodes.map(({ port }) => new Redis({ port, host: '127.0.0.1', ...(password === '' ? {} : { password }) }))
+  const busPorts = await Promise.all(clients.map(async (client) => ((await client.config('GET', 'cluster-port')) as string[])[1]!))
+  await Promise.all(
+    clients.map((client, i) =>
+      client.call('CLUSTER', 'ADDSLOTSRANGE', Math.floor((i * SLOTS) / 3), Math.floor(((i + 1) * SLOTS) / 3) - 1),
+    ),
+  )
+  for (const [i, node] of nodes.entries()) await clients[0]!.call('CLUSTER', 'MEET', '127.0.0.1', node.port, busPorts[i]!)
+  const complete = async (client: Redis): Promise<boolean> => {
+    const info = String(await client.call('CLUSTER', 'INFO'))
+    return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3') && info.includes('cluster_slots_assigned:16384')
+  }
+  for (const client of clients) {
+    while (!(await complete(client))) await new Promise((resolve) => setTimeout(resolve, 20))
+    client.disconnect()
+  }
+  const credentials = password === '' ? '' : `:${encodeURIComponent(password)}@`
+  return {
+    nodes,
+    url: `redis-cluster://${credentials}${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    stop: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
+  }
+}
+
+/** One sentinel that watches a master and its replica, and makes the replica the master where that is gone. */
+export interface WatchedRedis {
+  readonly master: RedisServer
+  readonly replica: RedisServer
+  readonly url: string
+  stop(): Promise<void>
+}
+
+export async function startWatched(): Promise<WatchedRedis> {
+  const master = await startRedis()
+  const replica = await startRedis(['--replicaof', '127.0.0.1', String(master.port)])
+  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-sentinel-'))
+  const port = await freePort()
+  const settings = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `dir ${folder}`,
+    `sentinel monitor lanekeeper 127.0.0.1 ${master.port} 1`,
+    'sentinel down-after-milliseconds lanekeeper 500',
+    'sentinel failover-timeout lanekeeper 5000',
+  ]
+  await writeFile(join(folder, 'sentinel.conf'), `${settings.join('\n')}\n`)
+  const child = spawn('redis-server', [join(folder, 'sentinel.conf'), '--sentinel'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  await new Promise<void>((resolve) => {
+    let text = ''
+    child.stdout!.on('data', (data: Buffer) => void ((text += data.toString()).includes('+monitor') && resolve()))
+  })
+  const sentinel = new Redis(port, '127.0.0.1')
+  while (!String(await sentinel.call('SENTINEL', 'REPLICAS', 'lanekeeper')).includes(`master-link-status,ok`))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  sentinel.disconnect()
+  return {
+    master,
+    replica,
+    url: `redis-sentinel://127.0.0.1:${port}/lanekeeper`,
+    async stop() {
+      child.kill('SIGKILL')
+      await exited
+      await Promise.all([master.stop(), replica.stop()])
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
