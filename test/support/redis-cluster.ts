@@ -16,18 +16,15 @@ const SLOTS = 16_384
 
 export async function startCluster({ password = '' } = {}): Promise<RedisCluster> {
   const secret = password === '' ? [] : ['--requirepass', password, '--masterauth', password]
+  const options = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', ...secret]
+  // The port of the nodes among themselves: by default 10,000 above the other, which there may be none.
   const nodes = await Promise.all(
-    Array.from({ length: 3 }, async () =>
-      // The port of the nodes among themselves: by default 10,000 above the other, which there may be none.
-      startRedis(['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', '--cluster-port', String(await freePort()), ...secret]),
-    ),
+    Array.from({ length: 3 }, () => startRedis(options, async () => ['--cluster-port', String(await freePort())])),
   )
   const clients = nodes.map(({ port }) => new Redis({ port, host: '127.0.0.1', ...(password === '' ? {} : { password }) }))
   const busPorts = await Promise.all(clients.map(async (client) => ((await client.config('GET', 'cluster-port')) as string[])[1]!))
   await Promise.all(
-    clients.map((client, i) =>
-      client.call('CLUSTER', 'ADDSLOTSRANGE', Math.floor((i * SLOTS) / 3), Math.floor(((i + 1) * SLOTS) / 3) - 1),
-    ),
+    clients.map((client, i) => client.call('CLUSTER', 'ADDSLOTSRANGE', Math.floor((i * SLOTS) / 3), Math.floor(((i + 1) * SLOTS) / 3) - 1)),
   )
   for (const [i, node] of nodes.entries()) await clients[0]!.call('CLUSTER', 'MEET', '127.0.0.1', node.port, busPorts[i]!)
   const complete = async (client: Redis): Promise<boolean> => {

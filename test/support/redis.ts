@@ -30,8 +30,20 @@ export interface RedisServer {
   stop(): Promise<void>
 }
 
-export async function startRedis(options: readonly string[] = []): Promise<RedisServer> {
-  return launch(options, await freePort(), await mkdtemp(join(tmpdir(), 'lanekeeper-redis-')))
+/** @param more further options, made anew for each attempt */
+export async function startRedis(
+  options: readonly string[] = [],
+  more: () => Promise<readonly string[]> = async () => [],
+): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-redis-'))
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await launch([...options, ...(await more())], await freePort(), folder)
+    } catch (error) {
+      // A port that was free a moment ago may be another's by now.
+      if (attempt === 5) throw error
+    }
+  }
 }
 
 async function launch(options: readonly string[], port: number, folder: string): Promise<RedisServer> {

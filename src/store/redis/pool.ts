@@ -34,9 +34,13 @@ export class Pool {
   /** @throws {BadRedisUrl} {@link CommandFailed} */
   static async open(url: string, connections: number, log: Logger): Promise<Pool> {
     const clients = Array.from({ length: connections }, () => driverFor(url).getInstance() as Connection)
+    let last: Error | undefined
     for (const client of clients) {
       // Otherwise an error that comes while nobody waits would end the process. Commands hear of it themselves.
-      client.on('error', (error: Error) => log.debug({ err: new CommandFailed(error) }, 'redis connection'))
+      client.on('error', (error: Error) => {
+        last = error
+        log.debug({ err: new CommandFailed(error) }, 'redis connection')
+      })
       client.defineCommand('lkRead', { numberOfKeys: 1, lua: READ })
       client.defineCommand('lkCommit', { numberOfKeys: 1, lua: COMMIT })
       client.defineCommand('lkDump', { numberOfKeys: 1, lua: DUMP })
@@ -46,7 +50,8 @@ export class Pool {
       await Promise.all(clients.map((client) => client.connect()))
     } catch (error) {
       pool.close()
-      throw new CommandFailed(error as Error)
+      // What is thrown says only that there is no connection; why is said by the way.
+      throw new CommandFailed(last ?? (error as Error))
     }
     return pool
   }
