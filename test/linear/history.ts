@@ -39,25 +39,32 @@ interface Ground {
 const random = (below: number): number => Math.floor(Math.random() * below)
 const pick = <T>(list: readonly T[]): T => list[random(list.length)]!
 
-/** Lives through a random history: several clients at once, each doing one thing after the other, and the operator among them. */
-export async function live(tools: Tools, send: Send, clients = 5, deeds = 5): Promise<History> {
-  const { ground, initial } = await prepare(tools, send)
+const CLIENTS = 5
+const DEEDS = 5
+
+/**
+ * Lives through a random history: several clients at once, each doing one thing after the other, and the operator among them.
+ * @param begin how the beginning is made, where the way of all others loses requests
+ */
+export async function live(tools: Tools, send: Send, begin = send): Promise<History> {
+  const { ground, initial } = await prepare(tools, begin)
   const events: History['events'][number][] = []
   let now = 0
   const client = async (operator: boolean): Promise<void> => {
     const seen: { board?: string; card?: string } = {}
-    for (let i = 0; i < (operator ? 2 : deeds); i++) {
+    for (let i = 0; i < (operator ? 2 : DEEDS); i++) {
       const deed = operator ? interfere() : choose(seen)
       const start = now++
       const answer = await act(tools, send, ground, deed)
       const end = answer === 'lost' ? Infinity : now++
       const told = `${start}–${end} ${JSON.stringify(deed)} → ${JSON.stringify(answer)}`
       if (answer === 'lost') events.push({ start, end, told, optional: true, apply: (state) => followBlindly(state, deed) })
+      // 503 says with certainty that nothing was done, or it counts as lost.
       else if (answer.status !== 503) events.push({ start, end, told, optional: false, apply: (state) => follow(state, deed, answer) })
       if (answer !== 'lost' && answer.tag !== null && 'who' in deed) seen[/card|assign/.test(deed.kind) ? 'card' : 'board'] = answer.tag
     }
   }
-  await Promise.all(Array.from({ length: clients }, (_, i) => client(i === 0)))
+  await Promise.all(Array.from({ length: CLIENTS }, (_, i) => client(i === 0)))
   return { initial, events }
 }
 
@@ -165,9 +172,10 @@ async function prepare(tools: Tools, send: Send): Promise<{ ground: Ground; init
       tokens[`${person} ${number}`] = { id: token.id, plaintext }
     }
   }
-  const make = async (path: string, body: object): Promise<{ id: string; tag: string | null }> => {
+  const make = async (path: string, body: object) => {
     const made = await send({ token: tokens['ann 0']!.plaintext, method: 'POST', path, body })
-    return made === 'lost' || made.status !== 201 ? make(path, body) : { id: made.body.data.id as string, tag: made.tag }
+    if (made === 'lost' || made.status !== 201) throw new Error(`the beginning could not be made: ${JSON.stringify(made)}`)
+    return { id: made.body.data.id as string, tag: made.tag }
   }
   const board = await make('/boards', { name: 'Board' })
   const column = await make(`/boards/${board.id}/columns`, { name: 'Column' })

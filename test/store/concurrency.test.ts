@@ -11,19 +11,20 @@ import { live, violation, type Send } from '../linear/history.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { effort } from '../support/effort.ts'
 import { quiet } from '../support/log.ts'
-import { sendTo, startProcesses, type Processes } from '../support/processes.ts'
+import { Proxy } from '../support/proxy.ts'
+import { heard, sendTo, startProcesses, type Processes } from '../support/processes.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
 const toolsOn = (store: Store): Tools => ({ store, clock: systemClock, random: systemRandom })
 
 /** Lives through so many histories, some at once; gives the first that no order explains. */
-async function search(histories: number, tools: Tools, send: Send, atOnce = 4): Promise<string | undefined> {
+async function search(histories: number, tools: Tools, send: Send, { atOnce = 4, begin = send } = {}): Promise<string | undefined> {
   let left = histories
   let found: string | undefined
   let events = 0
   const worker = async (): Promise<void> => {
     while (found === undefined && left-- > 0) {
-      const history = await live(tools, send)
+      const history = await live(tools, send, begin)
       events += history.events.length
       found ??= violation(history)
     }
@@ -44,7 +45,7 @@ function sendToApp(store: Store): Send {
     }
     const request = new Request(`http://localhost/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
     const response = await app.fetch(request)
-    return { status: response.status, tag: response.headers.get('etag'), body: await response.json() }
+    return heard(response, await response.json())
   }
 }
 
@@ -80,6 +81,21 @@ describe.each(drivers)('one process, on $name', (driver) => {
   })
 })
 
+test('one process whose connections to Redis are cut at any byte: the same', { timeout: 3_600_000 }, async () => {
+  const server = await startRedis()
+  const proxy = await Proxy.open(server.port)
+  const near = await openRedisStore(server.url, { log: quiet })
+  const far = await openRedisStore(proxy.url, { log: quiet, connections: 4 })
+  // After a connection began, a few requests' worth.
+  proxy.bytes = () => Math.floor(7_000 + Math.random() * 60_000)
+  proxy.cut()
+  expect(await search(effort(40), toolsOn(near), sendToApp(far), { begin: sendToApp(near) })).toBeUndefined()
+  console.log(`${proxy.cuts} connections cut`)
+  await Promise.all([near.close(), far.close()])
+  await proxy.close()
+  await server.stop()
+})
+
 // The planted bugs: what the search is there to find. If it does not find these, it proves nothing.
 describe('the search finds', () => {
   const nothing: Expectation = { records: new Map(), indexes: new Map(), room: new Map() }
@@ -87,7 +103,7 @@ describe('the search finds', () => {
   const planted = async (change: (store: Store) => Partial<Store>): Promise<string | undefined> => {
     const { store } = await (drivers[0] as Driver).open()
     const broken: Store = { ...store, ...change(store) }
-    const found = await search(2000, toolsOn(store), sendToApp(broken), 1)
+    const found = await search(2000, toolsOn(store), sendToApp(broken), { atOnce: 1 })
     await store.close()
     return found
   }

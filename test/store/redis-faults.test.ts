@@ -35,7 +35,8 @@ async function settle(direct = server.url): Promise<void> {
 
 /** Does something to the server behind the service's back. */
 async function command(name: string, ...args: string[]): Promise<unknown> {
-  const client = new Redis(server.port, '127.0.0.1')
+  const client = new Redis(server.port, '127.0.0.1', { enableReadyCheck: false, retryStrategy: () => 20 })
+  client.on('error', () => undefined)
   try {
     return await client.call(name, ...args)
   } finally {
@@ -65,6 +66,25 @@ describe('a Redis that fails while others write', () => {
       await ledger.more(50, 'done')
       await store.ready()
     }
+    await settle()
+  })
+
+  test('that loads what it has when it is started again: refused until then', async () => {
+    await begin(['--key-load-delay', '10000', '--loading-process-events-interval-bytes', '1024'])
+    for (let i = 0; i < 50; i++) await ledger.increment(String(i))
+    await command('SAVE')
+    await server.kill()
+    let loaded = false
+    const back = server.restart().finally(() => (loaded = true))
+    ledger.start()
+    const asks = async (): Promise<string> => String(await command('GET', 'x').catch((error: Error) => error.message))
+    while (!loaded && !(await asks()).startsWith('LOADING')) await ledger.more(1, 'done', 'not done')
+    expect(loaded).toBe(false)
+    await ledger.more(10, 'not done')
+    await expect(store.ready()).rejects.toThrow('Redis')
+    server = await back
+    await ledger.more(20, 'done')
+    expect(ledger.count('unknown')).toBe(0)
     await settle()
   })
 

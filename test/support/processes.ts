@@ -35,10 +35,14 @@ export function sendTo(urls: readonly string[], { lose = 0 } = {}): Send {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       const answer = (await response.json()) as any
-      if (response.status === 503 && /not known/.test(answer.error.message)) return 'lost'
-      return { status: response.status, tag: response.headers.get('etag'), body: answer }
+      return heard(response, answer)
     } catch {
       return 'lost'
     }
   }
+}
+
+/** What an answer says; one that does not know itself what was done says as much as none. */
+export function heard({ status, headers }: Response, body: any): Awaited<ReturnType<Send>> {
+  return status === 503 && /not known/.test(body.error.message) ? 'lost' : { status, tag: headers.get('etag'), body }
 }
