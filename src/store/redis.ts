@@ -55,7 +55,9 @@ export async function openRedisStore(url: string, { log, connections = 2, prefix
 }
 
 async function warnOfEviction(pool: Pool, log: Logger): Promise<void> {
-  const policy = /maxmemory_policy:(\S+)/.exec(await pool.ask((client) => client.info('memory')))?.[1]
+  // A user who may not ask that is let alone.
+  const memory = await pool.ask((client) => client.info('memory')).catch(() => '')
+  const policy = /maxmemory_policy:(\S+)/.exec(memory)?.[1]
   if (policy !== undefined && policy !== 'noeviction')
     log.warn(`this Redis forgets what it has where memory is short (maxmemory-policy ${policy}): data will be lost; set noeviction`)
 }

@@ -117,11 +117,12 @@ describe('a password in the address', () => {
     server = await startRedis(['--requirepass', PASSWORD])
     const client = new Redis({ port: server.port, host: '127.0.0.1', password: PASSWORD })
     await client.call('ACL', 'SETUSER', 'lane', 'on', `>${PASSWORD}`, '~*', '+@all')
+    await client.call('ACL', 'SETUSER', 'narrow', 'on', `>${PASSWORD}`, '~lk:*', '+@all', '-@admin', '-info')
     client.disconnect()
   })
   afterAll(() => server.stop())
 
-  test.each(['', 'lane', 'default'])('lets in user "%s"', async (user) => {
+  test.each(['', 'lane', 'default', 'narrow'])('lets in user "%s"', async (user) => {
     const storage = await openStorage(address(server, PASSWORD, user), { log: quiet })
     await storage.store.ready()
     await storage.close()

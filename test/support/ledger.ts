@@ -71,6 +71,10 @@ export class Ledger {
     return [...this.told.values()].filter((told) => what.includes(told)).length
   }
 
+  summary(): Record<Told, number> {
+    return { done: this.count('done'), 'not done': this.count('not done'), unknown: this.count('unknown') }
+  }
+
   /** What is wrong between what was told and what there is, as a store finds it that nothing happened to. */
   async problems(store: Store): Promise<string[]> {
     const found: string[] = []
