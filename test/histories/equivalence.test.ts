@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Snapshot, Store } from '../../src/store/port.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
+import { altered } from '../support/altered.ts'
 import { TestBoard } from '../support/board.ts'
 import { runs } from '../support/effort.ts'
 import { Service, type Person, type Reply } from '../support/service.ts'
@@ -166,7 +167,7 @@ test('a driver that sorts otherwise is found out', async () => {
         const snapshot = await place.store.read(...request)
         return snapshot && { ...snapshot, ranges: snapshot.ranges.map((range) => ({ ...range, ...inAnotherOrder(range) })) }
       }
-      return { ...place, store: { ...place.store, read } }
+      return { ...place, store: altered(place.store, { read }) }
     },
   }
   await expect(compare([memory!, sorting], 200)).rejects.toThrow('Property failed')

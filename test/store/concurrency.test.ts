@@ -8,7 +8,8 @@ import type { Expectation, Store } from '../../src/store/port.ts'
 import { openRedisStore } from '../../src/store/redis.ts'
 import { isLinearizable, type Event } from '../linear/checker.ts'
 import { live, violation, type Send } from '../linear/history.ts'
-import { drivers, type Driver } from '../support/drivers.ts'
+import { altered } from '../support/altered.ts'
+import { drivers } from '../support/drivers.ts'
 import { effort } from '../support/effort.ts'
 import { quiet } from '../support/log.ts'
 import { Proxy } from '../support/proxy.ts'
@@ -101,9 +102,8 @@ describe('the search finds', () => {
   const nothing: Expectation = { records: new Map(), indexes: new Map(), room: new Map() }
   const others = () => new Promise<void>((resolve) => setImmediate(resolve))
   const planted = async (change: (store: Store) => Partial<Store>): Promise<string | undefined> => {
-    const { store } = await (drivers[0] as Driver).open()
-    const broken: Store = { ...store, ...change(store) }
-    const found = await search(2000, toolsOn(store), sendToApp(broken), { atOnce: 1 })
+    const { store } = await drivers[0]!.open()
+    const found = await search(2000, toolsOn(store), sendToApp(altered(store, change(store))), { atOnce: 1 })
     await store.close()
     return found
   }

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Unavailable, type Change, type Expectation, type Store } from '../../src/store/port.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
 import { openRedisStore, RedisStore } from '../../src/store/redis.ts'
+import { altered } from '../support/altered.ts'
 import { CountingStore } from '../support/counting-store.ts'
 import { Ledger } from '../support/ledger.ts'
 import { quiet } from '../support/log.ts'
@@ -126,14 +127,7 @@ describe('the ledger finds', () => {
     await ledger.more(60, 'done')
     await ledger.stop()
   }
-  const instead = (commit: Store['commit']): Store => ({
-    driver: 'planted',
-    commit,
-    read: (...request) => near.read(...request),
-    dump: (partition) => near.dump(partition),
-    ready: () => near.ready(),
-    close: () => near.close(),
-  })
+  const instead = (commit: Store['commit']): Store => altered(near, { commit })
 
   test('a store that drops what is expected', async () => {
     const store = instead((partition, change) => near.commit(partition, { ...change, expect: nothing }))
