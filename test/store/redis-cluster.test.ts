@@ -5,6 +5,7 @@ import { openStorage, type Storage } from '../../src/store/open.ts'
 import { BadRedisUrl } from '../../src/store/redis/client.ts'
 import { openRedisStore } from '../../src/store/redis.ts'
 import { TestBoard } from '../support/board.ts'
+import { contract } from '../support/contract.ts'
 import type { Driver } from '../support/drivers.ts'
 import { Ledger } from '../support/ledger.ts'
 import { quiet } from '../support/log.ts'
@@ -61,6 +62,11 @@ describe('a cluster of three nodes', () => {
     while ((await Promise.all(cluster.nodes.map(workspacesOn))).includes(0))
     await service.store.ready()
     await service.stop()
+  })
+
+  describe('keeps the contract of the store', () => {
+    let stores = 0
+    contract(() => openRedisStore(cluster.url, { log: quiet, prefix: `t${stores++}` }))
   })
 
   test('nothing is lost or done twice, though nodes lose their connections, and stop for a while', async () => {
