@@ -75,7 +75,7 @@ export class RedisStore implements Store {
 
   async read(partition: string, { records, ranges, counts, expect }: ReadRequest): Promise<Snapshot | null> {
     const request = JSON.stringify({ ...expectation(expect), references: records, ranges: ranges.map(plain), counts })
-    const answer = (await this.#ask((client) => client.lkRead(this.#base(partition), request))) as Answer | null
+    const answer = (await this.#ask((client) => client.lkRead(this.#key(partition), request))) as Answer | null
     return answer === null ? null : snapshot(answer)
   }
 
@@ -88,24 +88,24 @@ export class RedisStore implements Store {
       remove: [...remove],
       changes: [...indexes].map(([name, { add, remove: gone }]) => [name, add, gone]),
     })
-    return (await this.#commitOnce(this.#base(partition), request)) === 1 ? 'done' : 'conflict'
+    return (await this.#commitOnce(this.#key(partition), request)) === 1 ? 'done' : 'conflict'
   }
 
   /** Reads piece by piece, and all of it again where somebody wrote meanwhile; at last in one piece. */
   async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {
     for (const limit of [DUMP_PIECE, DUMP_PIECE, DUMP_PIECE, 1_000_000_000]) {
-      const pieces = await this.#dumpOnce(this.#base(partition), limit)
+      const pieces = await this.#dumpOnce(this.#key(partition), limit)
       if (pieces === undefined) continue
       yield* pieces
       return
     }
   }
 
-  async #dumpOnce(base: string, limit: number): Promise<(readonly [string, Value])[][] | undefined> {
+  async #dumpOnce(key: string, limit: number): Promise<(readonly [string, Value])[][] | undefined> {
     const pieces: (readonly [string, Value])[][] = []
     let revision: string | undefined
     for (let after = ''; ;) {
-      const [now, keys, values] = (await this.#ask((client) => client.lkDump(base, after, limit))) as [string, string[], string[]]
+      const [now, keys, values] = (await this.#ask((client) => client.lkDump(key, after, limit))) as [string, string[], string[]]
       if (revision !== undefined && revision !== now) return undefined
       revision = now
       pieces.push(keys.map((key, i) => [key, stored(values[i]!)!.value] as const))
@@ -126,13 +126,13 @@ export class RedisStore implements Store {
    * Sends a commit, and where no answer came sends it again: the script itself knows whether it was done. So it
    * is done once or not at all; only where Redis stays silent is it not known which.
    */
-  async #commitOnce(base: string, request: string): Promise<unknown> {
+  async #commitOnce(key: string, request: string): Promise<unknown> {
     const end = Date.now() + FIND_OUT
     let sent = false
     for (let attempt = 1; ; attempt++) {
       try {
         const [remember, again] = sent ? [REMEMBER_RESENT, '1'] : [REMEMBER, '0']
-        return await this.#pool.ask((client) => client.lkCommit(base, request, remember, again))
+        return await this.#pool.ask((client) => client.lkCommit(key, request, remember, again))
       } catch (error) {
         const { refused, unsent } = error as CommandFailed
         // Redis answered that it will not (out of memory, a replica, loading …), so it did nothing now; but an
@@ -149,8 +149,8 @@ export class RedisStore implements Store {
     return this.#pool.ask(command).catch(rethrow)
   }
 
-  #base(partition: string): string {
-    return `${this.#prefix}:{${partition}}`
+  #key(partition: string): string {
+    return `${this.#prefix}:{${partition}}:n`
   }
 }
 

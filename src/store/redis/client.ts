@@ -4,9 +4,9 @@ import type { Driver } from 'unstorage'
 
 /** A connection that knows the scripts. */
 export type Connection = (Redis | Cluster) & {
-  lkRead(base: string, request: string): Promise<unknown>
-  lkCommit(base: string, request: string, remember: number, again: string): Promise<unknown>
-  lkDump(base: string, after: string, limit: number): Promise<unknown>
+  lkRead(key: string, request: string): Promise<unknown>
+  lkCommit(key: string, request: string, remember: number, again: string): Promise<unknown>
+  lkDump(key: string, after: string, limit: number): Promise<unknown>
 }
 
 /** How long one command may take, in milliseconds. */
@@ -55,13 +55,17 @@ export function driverFor(url: string, base?: string): Driver & { getInstance():
     return redisDriver({ ...shared, sentinels: nodes(hosts!, 26_379), name } as never) as never
   }
   const clusterOptions = {
-    redisOptions: shared,
+    redisOptions: { ...shared, enableAutoPipelining: false },
     enableOfflineQueue: false,
-    enableAutoPipelining: true,
+    // Of commands that are sent together, a redirection that is not followed makes the client throw where nobody
+    // can catch it (ioredis 5.11).
+    enableAutoPipelining: false,
     lazyConnect: true,
     clusterRetryStrategy: options.retryStrategy,
     // Else what was sent over a connection that was lost would be sent again unasked.
     retryDelayOnFailover: 0,
+    // Where a slot is on its way to another node, its workspace is neither here nor there: see the scripts.
+    ...(base === undefined ? { maxRedirections: 0 } : {}),
   }
   return redisDriver({ base, cluster: nodes(hosts!, 6379), clusterOptions } as never) as never
 }

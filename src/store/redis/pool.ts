@@ -4,6 +4,10 @@ import { Unavailable } from '../port.ts'
 import { driverFor, type Connection } from './client.ts'
 import { COMMIT, DUMP, READ } from './scripts.ts'
 
+/** How the client says that it does not follow what a node of a cluster answered. */
+const REDIRECTED = /^Too many Cluster redirections/
+const MOVED = /\bMOVED\b/
+
 /**
  * Why a command has no answer. It says nothing of the command itself, as the client's own errors do: what people
  * store, and the password that a connection begins with, are no matter of a log.
@@ -17,7 +21,7 @@ export class CommandFailed extends Error {
 
   constructor(error: Error) {
     super(error.message)
-    this.refused = error instanceof ReplyError
+    this.refused = error instanceof ReplyError || REDIRECTED.test(error.message)
     this.unsent = /Stream isn't writeable|Cluster isn't ready/.test(error.message)
   }
 }
@@ -60,11 +64,16 @@ export class Pool {
    * Asks over one of the connections that are there.
    * @throws {CommandFailed}
    */
-  async ask<T>(command: (client: Connection) => Promise<T>): Promise<T> {
+  async ask<T>(command: (client: Connection) => Promise<T>, again = 2): Promise<T> {
     const client = this.#next()
     try {
       return await command(client)
     } catch (error) {
+      // It was not done: another node has that part of the cluster now.
+      if (again > 0 && client instanceof Cluster && MOVED.test((error as Error).message)) {
+        await new Promise((resolve) => client.refreshSlotsCache(resolve))
+        return this.ask(command, again - 1)
+      }
       // The others lead to the same place: what is sent again should not find itself on the next silent one.
       for (const each of this.#clients) leaveIfSilent(each, error as Error)
       throw new CommandFailed(error as Error)

@@ -9,10 +9,15 @@
  *     lk:{partition}:n        the revision of the last commit
  *     lk:{partition}:c:REV    whether a commit was done: for a while, for whoever did not hear of it
  *
- * Each takes the prefix `lk:{partition}` as its key and a request as JSON. "" stands for "there is none".
+ * Each takes `lk:{partition}:n` as its key and a request as JSON. "" stands for "there is none".
+ *
+ * While a cluster moves a slot from one node to another, some keys of a partition are here and some there. The node
+ * that gives them away has the script say so at the first key that is not there (any more, or at all); where the
+ * key above has gone too, it says ASK, which is not followed. So there is an error, and nothing was done: a commit
+ * asks for its own `c:REV`, which is not there, before it writes anything.
  */
 const SHARED = `
-local base, request = KEYS[1], cjson.decode(ARGV[1])
+local base, request = string.sub(KEYS[1], 1, -3), cjson.decode(ARGV[1])
 local function stored(key) return redis.call('GET', base .. ':r:' .. key) end
 local function revision(value)
   if not value then return '' end
@@ -134,7 +139,7 @@ return 1
  * @returns the revision of the last commit, and some keys with their records, in order
  */
 export const DUMP = `
-local base, after, limit = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local base, after, limit = string.sub(KEYS[1], 1, -3), ARGV[1], tonumber(ARGV[2])
 local keys = redis.call('ZRANGEBYLEX', base .. ':k', after == '' and '-' or '(' .. after, '+', 'LIMIT', 0, limit)
 local values = {}
 for i, key in ipairs(keys) do values[i] = redis.call('GET', base .. ':r:' .. key) end
