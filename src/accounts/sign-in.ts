@@ -125,6 +125,6 @@ export function network(address: string | undefined): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
   if (!plain.includes(':')) return plain
   const [head = '', tail] = plain.split('::')
-  const groups = [...head.split(':'), ...(tail === undefined ? [] : Array.from({ length: 8 }, () => '0'))]
+  const groups = [...(head === '' ? [] : head.split(':')), ...(tail === undefined ? [] : Array.from({ length: 8 }, () => '0'))]
   return groups.slice(0, 4).join(':')
 }

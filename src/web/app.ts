@@ -22,7 +22,18 @@ import { rotatePage } from './tokens-rotate.ts'
 import type { Answer, Page, Shown, Visit, WebServices } from './visit.ts'
 
 const home: Page = { path: '/settings', open: true, get: async () => ({ redirect: '/settings/tokens' }) }
-const pages: readonly Page[] = [home, signInPage, signOutPage, signUpPage, tokensPage, newTokenPage, confirmPage, rotatePage, revokePage]
+/** All there are. */
+export const pages: readonly Page[] = [
+  home,
+  signInPage,
+  signOutPage,
+  signUpPage,
+  tokensPage,
+  newTokenPage,
+  confirmPage,
+  rotatePage,
+  revokePage,
+]
 const assets: Readonly<Record<string, { type: string; text: string } | undefined>> = {
   '/settings/assets/style.css': { type: 'text/css; charset=utf-8', text: style },
   '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: script },

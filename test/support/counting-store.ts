@@ -7,8 +7,12 @@ export class CountingStore implements Store {
   readonly touched: string[] = []
   /** calls of read and commit */
   trips = 0
-  /** called before each commit: to let others in between */
+  /** called before each read: to fail it */
+  beforeRead: ((partition: string) => Promise<void>) | undefined
+  /** called before the next commit: to let others in between, or to fail it */
   beforeCommit: (() => Promise<void>) | undefined
+  /** called after the next commit: to fail what was done */
+  afterCommit: (() => Promise<void>) | undefined
   readonly #inner: Store
 
   constructor(inner: Store) {
@@ -18,6 +22,7 @@ export class CountingStore implements Store {
 
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
     this.trips++
+    await this.beforeRead?.(partition)
     const snapshot = await this.#inner.read(partition, request)
     this.touched.push(...request.ranges.map(({ index }) => index), ...request.counts)
     for (const [i, { key }] of (snapshot?.records ?? []).entries()) this.touched.push(key ?? request.records[i]!)
@@ -29,7 +34,11 @@ export class CountingStore implements Store {
     const hook = this.beforeCommit
     this.beforeCommit = undefined
     await hook?.()
-    return this.#inner.commit(partition, change)
+    const done = await this.#inner.commit(partition, change)
+    const after = this.afterCommit
+    this.afterCommit = undefined
+    await after?.()
+    return done
   }
 
   dump(partition: string): ReturnType<Store['dump']> {

@@ -1,9 +1,9 @@
-import { createApp, type App } from '../../src/app.ts'
+import { createPasswords } from '../../src/accounts/passwords.ts'
+import { createApp, type App, type AppOptions } from '../../src/app.ts'
 import type { Trace } from '../../src/http/services.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Membership, Role } from '../../src/model/workspace.ts'
-import type { Operation } from '../../src/operations/operation.ts'
 import { addMember } from '../../src/operator/memberships.ts'
 import type { FileTools, Tools } from '../../src/operator/tools.ts'
 import { addUser } from '../../src/operator/users.ts'
@@ -13,7 +13,6 @@ import { transact } from '../../src/store/transact.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import { issueToken } from '../../src/tokens/issue.ts'
 import { hashToken } from '../../src/tokens/secret.ts'
-import type { Engine } from '../../src/policy/engine.ts'
 import { checksumOf } from './checksum.ts'
 import { CountingStore } from './counting-store.ts'
 import type { Driver, Place } from './drivers.ts'
@@ -40,12 +39,10 @@ export interface Person {
 }
 
 /** What a service under test is started with. */
-export interface ServiceOptions {
-  readonly operations?: readonly Operation[]
-  readonly engine?: Engine
-  readonly legacyPrefixes?: readonly string[]
-  readonly uploadBytes?: number
-}
+export type ServiceOptions = Omit<Partial<AppOptions>, 'store' | 'blobs' | 'clock' | 'random' | 'observe'>
+
+/** As cheap as argon2id can be: what passwords are worth is not what is tested over and over. */
+export const cheapPasswords = createPasswords({ memoryCost: 8, timeCost: 1, parallelism: 1 })
 
 /** A service over one store, with a clock that stands until it is set. */
 export class Service {
@@ -63,7 +60,8 @@ export class Service {
     this.store = store
     const clock = () => this.now
     this.tools = { store, clock, random: systemRandom }
-    this.app = createApp({ store, blobs: place.blobs, log: quiet, clock, observe: (trace) => this.traces.push(trace), ...options })
+    const observe = (trace: Trace) => void this.traces.push(trace)
+    this.app = createApp({ log: quiet, passwords: cheapPasswords, ...options, store, blobs: place.blobs, clock, observe })
   }
 
   static async start(driver: Driver, options: ServiceOptions = {}): Promise<Service> {
