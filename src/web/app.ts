@@ -59,6 +59,7 @@ export function createWeb(web: WebServices): (request: ServerRequest, url: URL) 
       request,
       origin,
       cookies,
+      setAnyway: [],
       params: (found?.params ?? {}) as Record<string, string>,
       query: url.searchParams,
       form: new URLSearchParams(),
@@ -67,9 +68,9 @@ export function createWeb(web: WebServices): (request: ServerRequest, url: URL) 
     try {
       const session = await resume(visit)
       const answer = found === undefined ? notFound() : await visited(found.data, visit, session)
-      return respond(answer, origin, session)
+      return respond(answer, visit, session)
     } catch (error) {
-      return respond(refusal(visit, error), origin, undefined)
+      return respond(refusal(visit, error), visit, undefined)
     }
   }
 }
@@ -104,9 +105,9 @@ function refusal({ web }: Visit, error: unknown): Shown {
   return problem(status, 'This did not work', message, { ...details.headers })
 }
 
-function respond(answer: Answer, origin: string, session: Session | undefined): Response {
+function respond(answer: Answer, { origin, setAnyway }: Visit, session: Session | undefined): Response {
   const headers = new Headers({ ...securityHeaders(origin), ...answer.headers })
-  for (const cookie of answer.cookies ?? []) headers.append('set-cookie', cookie)
+  for (const cookie of [...setAnyway, ...(answer.cookies ?? [])]) headers.append('set-cookie', cookie)
   if ('redirect' in answer) {
     headers.set('location', answer.redirect)
     return new Response(null, { status: 303, headers })

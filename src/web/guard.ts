@@ -4,6 +4,8 @@ import { readBody } from '../http/body.ts'
 import { Failure } from '../model/failure.ts'
 
 const FORM_BYTES = 16 * 1024
+/** What ours look like. A cookie that holds something else, as nothing at all, was not set by us. */
+const FORM_TOKEN = /^[\w-]{43}$/
 
 /** A form came from somewhere else, or is older than the session. */
 export class ForeignForm extends Error {
@@ -33,7 +35,12 @@ export function requireOwnForm(request: ServerRequest, form: URLSearchParams, or
   if (site !== null && site !== 'same-origin') throw new ForeignForm('sec-fetch-site')
   if (from !== null && from !== origin) throw new ForeignForm('origin')
   const token = form.get('form_token')
-  if (token === null || expected === undefined || !same(token, expected)) throw new ForeignForm('form_token')
+  if (token === null || expected === undefined || !isFormToken(expected) || !same(token, expected)) throw new ForeignForm('form_token')
+}
+
+/** Whether something could be a form token of ours. */
+export function isFormToken(text: string): boolean {
+  return FORM_TOKEN.test(text)
 }
 
 /**

@@ -29,12 +29,12 @@ export function passwordField({ web, session }: SignedInVisit, scopes: readonly 
 /** The session with which something may be issued now: the same one or, once the password was given again, a new one. */
 export interface Proved {
   readonly session: Session
-  readonly cookies: readonly string[]
 }
 /** Why nothing may be issued now. */
 export interface NotProved {
   readonly error: string
   readonly status: number
+  readonly headers?: Record<string, string>
 }
 
 /**
@@ -43,7 +43,7 @@ export interface NotProved {
  * @returns undefined where the session is gone, or `alter` would not
  */
 export async function prove(
-  { web, session, form, origin }: SignedInVisit,
+  { web, session, form, origin, setAnyway }: SignedInVisit,
   scopes: readonly string[],
   alter: (session: Session) => Session | undefined = (same) => same,
 ): Promise<Proved | NotProved | undefined> {
@@ -53,21 +53,26 @@ export async function prove(
     if (password === null) return { status: 403, error: 'Give your password again.' }
     const came = await web.signIn.prove(session, password)
     if (came === 'refused') return { status: 403, error: 'This is not your password.' }
-    if (came !== 'proved')
-      return { status: 429, error: `Too many attempts. Try again in ${Math.ceil(came.milliseconds / 60_000)} minutes.` }
+    if (came !== 'proved') return { status: 429, ...tooMany(came.milliseconds) }
     anew = true
   }
-  return transact(web.store, GLOBAL, web.random, async (tx) => {
+  const proved = await transact(web.store, GLOBAL, web.random, async (tx) => {
     const present = await tx.get(keys.session(session.hash))
     const altered = present && alter(present)
     if (altered === undefined) return undefined
-    if (anew) {
-      const renewed = await renewSession(tx, altered, web.clock, web.random)
-      return { session: renewed.session, cookies: [setCookie('session', renewed.secret, origin)] }
-    }
+    if (anew) return renewSession(tx, altered, web.clock, web.random)
     if (altered !== present) tx.put(keys.session(session.hash), altered)
-    return { session: altered, cookies: [] }
+    return { session: altered, secret: undefined }
   })
+  if (proved?.secret !== undefined) setAnyway.push(setCookie('session', proved.secret, origin))
+  return proved && { session: proved.session }
+}
+
+/** What is said, and sent, where somebody tried too often. */
+export function tooMany(milliseconds: number): { error: string; headers: Record<string, string> } {
+  const seconds = Math.ceil(milliseconds / 1000)
+  const wait = seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
+  return { error: `Too many attempts. Try again in ${wait}.`, headers: { 'retry-after': String(seconds) } }
 }
 
 /** The one time that a plaintext is shown. */

@@ -4,7 +4,9 @@ import { endSessions } from '../accounts/sessions.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName, setCookie } from './cookies.ts'
+import { isFormToken } from './guard.ts'
 import { field, html, notice } from './html.ts'
+import { tooMany } from './issuing.ts'
 import type { Page, Shown, Visit } from './visit.ts'
 
 const YEAR = 365 * 24 * 60 * 60
@@ -13,7 +15,7 @@ const REFUSED = 'This e-mail address and this password do not go together.'
 /** What a form carries while nobody is signed in, and the cookie that it must fit. */
 export function anonymousForm({ web, cookies, origin }: Visit): { token: string; cookies: string[] } {
   const present = cookies.get(cookieName('form', origin))
-  if (present !== undefined && /^[\w-]{43}$/.test(present)) return { token: present, cookies: [] }
+  if (present !== undefined && isFormToken(present)) return { token: present, cookies: [] }
   const token = newSecret(web.random)
   return { token, cookies: [setCookie('form', token, origin)] }
 }
@@ -61,9 +63,7 @@ export const signInPage: Page = {
     const came = await web.signIn.attempt(attempt)
     if (came.result === 'throttled') {
       web.log.warn({ event: 'web.sign_in_throttled', address }, 'sign-in throttled')
-      const seconds = Math.ceil(came.milliseconds / 1000)
-      const error = `Too many attempts. Try again in ${seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`}.`
-      return show(visit, { status: 429, error, email, headers: { 'retry-after': String(seconds) } })
+      return show(visit, { status: 429, ...tooMany(came.milliseconds), email })
     }
     if (came.result === 'refused') {
       web.log.warn({ event: 'web.sign_in_refused', address }, 'sign-in refused')

@@ -47,7 +47,7 @@ async function create(visit: SignedInVisit, { id, ...chosen }: Confirmation, wor
     )
     return showPlaintext(visit, issued, workspace, proved, false)
   } catch (error) {
-    if (error instanceof NotIssued) return notFound()
+    if (error instanceof NotIssued) return { ...notFound(), ...proved }
     throw error
   }
 }
@@ -60,7 +60,7 @@ function show(
   visit: SignedInVisit,
   { id, name, scopes, days }: Confirmation,
   workspace: OwnWorkspace,
-  { status, error }: { status: number; error?: string } = { status: 200 },
+  { status, error, headers = {} }: { status: number; error?: string; headers?: Record<string, string> } = { status: 200 },
 ): Shown {
   const { web, session } = visit
   const body = html`
@@ -83,7 +83,7 @@ function show(
       <p class="actions"><button class="primary">Issue it</button> <a class="button" href="/settings/tokens">Cancel</a></p>
     </form>
   `
-  return { title: 'Confirm', body, status }
+  return { title: 'Confirm', body, status, headers }
 }
 
 function used(): Shown {

@@ -27,14 +27,12 @@ export const revokePage: Page = {
     const found = await tokenOf(web, session.user_id, params['workspace']!, params['token']!)
     if (found === undefined) return notFound()
     const { workspace, token } = found
-    await transact(web.store, workspace.id, web.random, async (tx) => {
+    const ended = await transact(web.store, workspace.id, web.random, async (tx) => {
       const present = await findToken(tx, token.id)
-      if (present !== undefined) endToken(tx, present, 'revoke', web.clock)
+      return present !== undefined && endToken(tx, present, 'revoke', web.clock) !== present
     })
-    web.log.info(
-      { event: 'token.revoked', token_id: token.id, user_id: session.user_id, workspace_id: workspace.id, by: 'owner' },
-      'token revoked',
-    )
+    const event = { event: 'token.revoked', token_id: token.id, user_id: session.user_id, workspace_id: workspace.id, by: 'owner' }
+    if (ended) web.log.info(event, 'token revoked')
     return { redirect: '/settings/tokens?revoked' }
   },
 }

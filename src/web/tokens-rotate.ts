@@ -62,7 +62,12 @@ async function rotate(visit: SignedInVisit, { workspace, token: old }: Found, li
 function show(
   visit: SignedInVisit,
   { workspace, token }: Found,
-  { status = 200, error, daysError }: { status?: number; error?: string; daysError?: string } = {},
+  {
+    status = 200,
+    error,
+    daysError,
+    headers = {},
+  }: { status?: number; error?: string; daysError?: string; headers?: Record<string, string> } = {},
 ): Shown {
   const before = Math.round((expiryOf(token) - Date.parse(token.issued_at)) / DAY)
   const body = html`
@@ -78,7 +83,7 @@ function show(
       <p class="actions"><button class="primary">Rotate it</button> <a class="button" href="/settings/tokens">Cancel</a></p>
     </form>
   `
-  return { title: 'Rotate', body, status }
+  return { title: 'Rotate', body, status, headers }
 }
 
 function gone(): Shown {

@@ -28,6 +28,8 @@ export interface Visit {
   /** empty unless it is a POST */
   readonly form: URLSearchParams
   readonly cookies: ReadonlyMap<string, string>
+  /** Set-Cookie headers of the answer, whatever becomes of the rest: a session that began must not get lost with it */
+  readonly setAnyway: string[]
   /** where people find the service */
   readonly origin: string
   /** where the request came from, as far as it counts for throttling */
