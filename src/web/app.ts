@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { addRoute, createRouter, findRoute } from 'rou3'
 import { FastResponse, type ServerRequest } from 'srvx'
 import { resumeSession } from '../accounts/sessions.ts'
@@ -34,6 +35,7 @@ export const pages: readonly Page[] = [
   rotatePage,
   revokePage,
 ]
+const READS = new Set(['GET', 'HEAD'])
 const assets: Readonly<Record<string, { type: string; text: string } | undefined>> = {
   '/settings/assets/style.css': { type: 'text/css; charset=utf-8', text: style },
   '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: script },
@@ -51,12 +53,14 @@ export function createWeb(web: WebServices): (request: ServerRequest, url: URL) 
   return async (request, url) => {
     const origin = originOf(request, web.origin)
     const asset = assets[url.pathname]
-    if (asset !== undefined) return new FastResponse(asset.text, { headers: { ...securityHeaders(origin), 'content-type': asset.type } })
+    if (asset !== undefined && READS.has(request.method))
+      return new FastResponse(asset.text, { headers: { ...securityHeaders(origin), 'content-type': asset.type } })
     const cookies = readCookies(request.headers.get('cookie'))
     const found = url.pathname.endsWith('/') ? undefined : findRoute(router, undefined, url.pathname)
     const visit: Visit = {
       web,
       request,
+      requestId: randomUUID(),
       origin,
       cookies,
       setAnyway: [],
@@ -67,7 +71,7 @@ export function createWeb(web: WebServices): (request: ServerRequest, url: URL) 
     }
     try {
       const session = await resume(visit)
-      const answer = found === undefined ? notFound() : await visited(found.data, visit, session)
+      const answer = found === undefined ? unknown(asset !== undefined) : await visited(found.data, visit, session)
       return respond(answer, visit, session)
     } catch (error) {
       return respond(refusal(visit, error), visit, undefined)
@@ -86,27 +90,33 @@ async function visited(page: Page, visit: Visit, session: Session | undefined): 
   const { request, origin, cookies } = visit
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const serves = { GET: page.get, POST: page.post }[method]
-  if (serves === undefined) {
-    const allow = [page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', ')
-    return problem(405, 'This cannot be done here', `This page takes ${allow} alone.`, { allow })
-  }
+  if (serves === undefined) return notAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
   if (!page.open && session === undefined) return { redirect: '/settings/sign-in?over' }
   const form = method === 'POST' ? await readForm(request) : visit.form
   if (method === 'POST') requireOwnForm(request, form, origin, page.open ? cookies.get(cookieName('form', origin)) : session!.form_token)
   return serves({ ...visit, form, session: session! })
 }
 
-function refusal({ web }: Visit, error: unknown): Shown {
-  if (error instanceof ForeignForm) {
-    web.log.warn({ event: 'web.foreign_form', because: error.message }, 'a form was refused')
-    return problem(403, 'This form was not taken', 'It did not come from this page, or is too old. Open the page again and try once more.')
-  }
-  const { status, message, details } = toFailure(web.log, 'web', error)
-  return problem(status, 'This did not work', message, { ...details.headers })
+function unknown(asset: boolean): Shown {
+  return asset ? notAllowed('GET, HEAD') : notFound()
 }
 
-function respond(answer: Answer, { origin, setAnyway }: Visit, session: Session | undefined): Response {
-  const headers = new Headers({ ...securityHeaders(origin), ...answer.headers })
+function notAllowed(allow: string): Shown {
+  return problem(405, 'This cannot be done here', `This page takes ${allow} alone.`, { allow })
+}
+
+function refusal({ web, requestId }: Visit, error: unknown): Shown {
+  if (error instanceof ForeignForm) {
+    web.log.warn({ event: 'web.foreign_form', request_id: requestId, because: error.message }, 'a form was refused')
+    return problem(403, 'This form was not taken', 'It did not come from this page, or is too old. Open the page again and try once more.')
+  }
+  const { status, message, details } = toFailure(web.log, requestId, error)
+  const text = status === 500 ? `It is our fault, and was recorded. Whoever runs this service finds it by this: ${requestId}` : message
+  return problem(status, 'This did not work', text, { ...details.headers })
+}
+
+function respond(answer: Answer, { origin, requestId, setAnyway }: Visit, session: Session | undefined): Response {
+  const headers = new Headers({ ...securityHeaders(origin), 'x-request-id': requestId, ...answer.headers })
   for (const cookie of [...setAnyway, ...(answer.cookies ?? [])]) headers.append('set-cookie', cookie)
   if ('redirect' in answer) {
     headers.set('location', answer.redirect)

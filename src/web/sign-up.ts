@@ -27,7 +27,8 @@ export const signUpPage: Page = {
     const code = query.get('code')
     // Out of the address bar and the history, before anything is shown.
     if (code !== null) return { redirect: '/settings/sign-up', cookies: [setCookie('sign_up', encodeURIComponent(code), origin, WITHIN)] }
-    return (await personOf(visit)) === undefined ? noLink() : show(visit, {}, '')
+    const name = await personOf(visit)
+    return name === undefined ? noLink() : show(visit, name, {}, '')
   },
   async post(visit) {
     const { web, form, origin } = visit
@@ -35,10 +36,10 @@ export const signUpPage: Page = {
     if (name === undefined) return noLink()
     const parsed = input.safeParse(Object.fromEntries(form))
     const email = form.get('email') ?? ''
-    if (!parsed.success) return show(visit, z.flattenError(parsed.error).fieldErrors as never, email)
+    if (!parsed.success) return show(visit, name, z.flattenError(parsed.error).fieldErrors as never, email)
     const passwordHash = await web.passwords.hash(parsed.data.password)
     const came = await signUp(web, { code: codeOf(visit), email: parsed.data.email, passwordHash })
-    if ('refused' in came) return came.refused === 'no_link' ? noLink() : show(visit, { email: 'is in use already' }, email)
+    if ('refused' in came) return came.refused === 'no_link' ? noLink() : show(visit, name, { email: 'is in use already' }, email)
     web.log.info({ event: 'web.signed_up', user_id: came.userId }, 'signed up')
     return { redirect: '/settings/sign-in', cookies: [setCookie('sign_up', '', origin, 0)] } satisfies Answer
   },
@@ -57,12 +58,12 @@ async function personOf(visit: Visit): Promise<string | undefined> {
   })
 }
 
-function show(visit: Visit, problems: Problems, email: string): Shown {
+function show(visit: Visit, name: string, problems: Problems, email: string): Shown {
   const { token, cookies } = anonymousForm(visit)
   const error = (name: keyof Problems) => (problems[name] === undefined ? undefined : [problems[name]].flat()[0])
   const body = html`
     <h1>Sign up</h1>
-    <p>Choose what you will sign in with. If you had a password before, it ends with this, and all sessions with it.</p>
+    <p>Welcome, ${name}. Choose what you will sign in with. If you had a password before, it ends with this, and all sessions with it.</p>
     <form method="post" action="/settings/sign-up" class="card">
       <input type="hidden" name="form_token" value=${token} />
       ${field({ name: 'email', label: 'E-mail address', hint: 'Only for signing in. The API never shows it.', error: error('email'), type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}

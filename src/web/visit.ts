@@ -23,6 +23,7 @@ export interface WebServices extends Keeping {
 export interface Visit {
   readonly web: WebServices
   readonly request: ServerRequest
+  readonly requestId: string
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   /** empty unless it is a POST */
