@@ -14,6 +14,7 @@ export const style = `
   }
 }
 * { box-sizing: border-box }
+[hidden] { display: none !important }
 body { margin: 0; background: var(--ground); color: var(--text); font: 1rem/1.5 system-ui, sans-serif }
 header, main { max-width: 48rem; margin: 0 auto; padding: 0 1rem }
 header { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1.5rem; padding-block: 1rem; border-bottom: 1px solid var(--line) }

@@ -1,0 +1,145 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startListener, type Listener } from '../../src/http/server.ts'
+import { inviteUser, addUser } from '../../src/operator/users.ts'
+import { expectAccessible, openBrowser, openWindow, picture, type Window } from '../support/chromium.ts'
+import { drivers } from '../support/drivers.ts'
+import { Service, type Person } from '../support/service.ts'
+import { giveAccount, PASSWORD } from '../support/visitor.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+const looks = {
+  light: { colorScheme: 'light', viewport: { width: 1100, height: 800 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1100, height: 800 } },
+  phone: { colorScheme: 'light', viewport: { width: 360, height: 740 } },
+} as const
+
+let browser: Browser
+let service: Service
+let listener: Listener
+let person: Person
+let email: string
+beforeAll(async () => {
+  browser = await openBrowser()
+  service = await Service.start(drivers[0]!)
+  listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  const workspaceId = await service.workspace('Acme')
+  const at = service.now
+  // Tokens in every state, and with every warning.
+  service.now = at - 80 * DAY
+  person = await service.person(workspaceId, 'owner', 'Olivia Stone')
+  for (const lifetime of [10, 80.5, 86, 90]) await service.token(workspaceId, person.id, ['kanban:write'], lifetime * DAY)
+  service.now = at
+  await service.send(person.admin, 'GET', '/account')
+  await service.app.services.usage.settled()
+  const other = await service.workspace('A workspace whose name is much longer than anybody would think wise, as there always is one')
+  await service.write(other, async () => undefined)
+  email = await giveAccount(service, person)
+})
+afterAll(async () => {
+  await browser.close()
+  await listener.close()
+  await service.stop()
+})
+
+/** Every page there is, in the order of a visit: how one comes there from the one before. */
+const visit: Record<string, (page: Page) => Promise<unknown>> = {
+  'sign-in': (page) => page.goto('/settings/sign-in'),
+  'sign-in-refused': async (page) => {
+    await page.getByLabel('E-mail address').fill('somebody@example.org')
+    await page.getByLabel('Password').fill('wrong password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  },
+  'sign-up': async (page) => {
+    const user = await addUser(service.tools, { display_name: 'Nora Lindqvist' })
+    await page.goto((await inviteUser(service.tools, user.id, listener.url)).sign_up_link)
+  },
+  'sign-up-refused': async (page) => {
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByLabel('Password, again').fill('another password')
+    await page.getByRole('button', { name: 'Sign up' }).click()
+  },
+  'sign-up-no-link': (page) => page.goto('/settings/sign-up?code=none'),
+  'not-signed-in': (page) => page.goto('/settings/tokens'),
+  tokens: async (page) => {
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  },
+  new: (page) => page.getByRole('link', { name: 'New token' }).click(),
+  'new-refused': async (page) => {
+    await page.evaluate(() => (globalThis as any).document.querySelector('main form').setAttribute('novalidate', ''))
+    await page.getByLabel('Lifetime in days').fill('91')
+    await page.getByRole('button', { name: 'Go on' }).click()
+  },
+  confirm: async (page) => {
+    await page.getByLabel('Name').fill('Nightly build')
+    await page.getByLabel('Lifetime in days').fill('30')
+    await page.getByLabel('kanban:admin').check()
+    await page.getByRole('button', { name: 'Go on' }).click()
+  },
+  'confirm-password': async (page) => {
+    service.now += 15 * 60 * 1000
+    await page.reload()
+    await page.getByLabel('Your password').fill('wrong password')
+    await page.getByRole('button', { name: 'Issue it' }).click()
+  },
+  plaintext: async (page) => {
+    await page.getByLabel('Your password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Issue it' }).click()
+    await page.getByRole('button', { name: 'Copy' }).first().click()
+    await page.getByText('Copied.').waitFor()
+  },
+  rotate: async (page) => {
+    await page.getByRole('link', { name: 'I have kept it' }).click()
+    await page.getByRole('link', { name: 'Rotate Nightly build' }).first().click()
+  },
+  rotated: (page) => page.getByRole('button', { name: 'Rotate it' }).click(),
+  revoke: async (page) => {
+    await page.getByRole('link', { name: 'I have kept it' }).click()
+    await page.getByRole('link', { name: 'Revoke Nightly build' }).first().click()
+  },
+  revoked: (page) => page.getByRole('button', { name: 'Revoke it' }).click(),
+  gone: (page) => page.goto('/settings/confirm/cnf_00000000000000000000'),
+  'not-found': (page) => page.goto('/settings/nowhere'),
+  'signed-out': (page) => page.getByRole('button', { name: 'Sign out', exact: true }).click(),
+}
+
+describe.each(Object.keys(looks) as (keyof typeof looks)[])('every page, %s', (look) => {
+  let window: Window
+  beforeAll(async () => {
+    window = await openWindow(browser, listener.url, looks[look])
+  })
+  afterAll(() => window.close())
+
+  test('can be read by everybody, fits its screen, and asks nothing of anybody else', async () => {
+    const { page } = window
+    for (const [name, go] of Object.entries(visit)) {
+      await go(page)
+      await page.waitForLoadState()
+      await picture(page, `${name}-${look}`)
+      if (look !== 'phone') await expectAccessible(page, name)
+      const overflow = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
+        return scrollWidth - clientWidth
+      })
+      expect([name, overflow]).toEqual([name, 0])
+    }
+    expect(window.complaints).toEqual([])
+  })
+})
+
+test('larger text and a narrow screen push nothing off it', async () => {
+  const window = await openWindow(browser, listener.url, { viewport: { width: 320, height: 640 } })
+  const { page } = window
+  await visit['not-signed-in']!(page)
+  await visit['tokens']!(page)
+  await page.evaluate(() => ((globalThis as any).document.documentElement.style.fontSize = '200%'))
+  const wide = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
+    return scrollWidth - clientWidth
+  })
+  expect(wide).toBe(0)
+  await window.close()
+})
