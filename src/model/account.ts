@@ -54,12 +54,17 @@ export interface Belonging {
   readonly workspace_id: string
 }
 
-export const emailAddress = z.string().trim().toLowerCase().pipe(z.email('must be an e-mail address').max(limits.email))
+export const emailAddress = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .pipe(z.email('must be an e-mail address').max(limits.email, `must have at most ${limits.email} characters`))
 export const newPassword = z
   .string()
   .refine((text) => text.isWellFormed(), 'must be valid Unicode')
   .min(limits.passwordShortest, `must have at least ${limits.passwordShortest} characters`)
-  .max(limits.passwordLongest)
+  .max(limits.passwordLongest, `must have at most ${limits.passwordLongest} characters`)
 export const tokenName = line(limits.tokenName)
 /** days that a token is to live (spec §8) */
-export const tokenDays = z.coerce.number<string>().int().min(1).max(90)
+const DAYS = 'must be a whole number from 1 to 90'
+export const tokenDays = z.coerce.number<string>(DAYS).int(DAYS).min(1, DAYS).max(90, DAYS)

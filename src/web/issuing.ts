@@ -84,7 +84,7 @@ export function showPlaintext(
   replaced: boolean,
 ): Shown {
   const body = html`
-    <h1>${replaced ? 'The token is rotated' : 'The token is there'}</h1>
+    <h1>${replaced ? 'Rotated: your new token' : 'Your new token'}</h1>
     ${notice('warning', 'This is the only time that it is shown. Keep it where nobody else can read it.')}
     <div class="card" data-once>
       ${secret('plaintext', `${token.name}, in ${workspace.name}`, plaintext)}

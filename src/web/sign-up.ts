@@ -14,7 +14,7 @@ const input = z
   .object({ email: emailAddress, password: newPassword, again: z.string() })
   .refine(({ password, again }) => password === again, {
     path: ['again'],
-    message: 'is not the same',
+    message: 'the two passwords are not the same',
   })
 type Problems = Readonly<Partial<Record<'email' | 'password' | 'again', string>>>
 

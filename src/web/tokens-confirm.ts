@@ -73,6 +73,8 @@ function show(
         <dd>${name}</dd>
         <dt>Workspace</dt>
         <dd>${workspace.name}</dd>
+        <dt>Scope</dt>
+        <dd><code>${scopes.join(' ')}</code></dd>
         <dt>Expires</dt>
         <dd>${moment(new Date(web.clock() + days * DAY).toISOString())}, after ${days} ${days === 1 ? 'day' : 'days'}</dd>
       </dl>

@@ -33,7 +33,7 @@ function section(workspace: OwnWorkspace, tokens: readonly OwnToken[], now: numb
   const order = (token: OwnToken) => Number(stateOf(token, now) !== 'active')
   return html`<section aria-labelledby=${heading}>
     <div class="head">
-      <h2 id=${heading}>${workspace.name} <span class="hint">you are ${workspace.role}</span></h2>
+      <h2 id=${heading}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
       <a class="button primary" href="/settings/tokens/new?workspace=${workspace.id}"
         >New token<span class="unseen"> in ${workspace.name}</span></a
       >
@@ -65,6 +65,11 @@ function entry(workspace: OwnWorkspace, token: OwnToken, now: number): VNode {
       <dd>${moment(token.issued_at)}</dd>
       <dt>Expires</dt>
       <dd>${moment(new Date(expiryOf(token)).toISOString())} ${state === 'active' && warning(expiryOf(token) - now)}</dd>
+      ${
+        token.revoked_at !== null &&
+        html`<dt>Ended</dt>
+          <dd>${moment(token.revoked_at)}${token.replaced_by !== null && html`, replaced by <code>${token.replaced_by}</code>`}</dd>`
+      }
       <dt>Last used</dt>
       <dd>${token.last_used_at === null ? 'never' : moment(token.last_used_at)}</dd>
     </dl>

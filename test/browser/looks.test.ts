@@ -1,8 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../src/http/server.ts'
+import { addMember } from '../../src/operator/memberships.ts'
 import { inviteUser, addUser } from '../../src/operator/users.ts'
-import { expectAccessible, openBrowser, openWindow, picture, type Window } from '../support/chromium.ts'
+import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { expectAccessible, openBrowser, openWindow, picture, pictures, type Window } from '../support/chromium.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 import { giveAccount, PASSWORD } from '../support/visitor.ts'
@@ -33,10 +35,12 @@ beforeAll(async () => {
   await service.send(person.admin, 'GET', '/account')
   await service.app.services.usage.settled()
   const other = await service.workspace('A workspace whose name is much longer than anybody would think wise, as there always is one')
-  await service.write(other, async () => undefined)
+  const user = await service.write(GLOBAL, (tx) => tx.get(keys.user(person.id)))
+  await addMember(service.tools, other, user!, 'member')
   email = await giveAccount(service, person)
 })
 afterAll(async () => {
+  console.log(`Pictures of every page are in ${pictures()}`)
   await browser.close()
   await listener.close()
   await service.stop()
@@ -67,7 +71,7 @@ const visit: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in' }).click()
   },
-  new: (page) => page.getByRole('link', { name: 'New token' }).click(),
+  new: (page) => page.getByRole('link', { name: 'New token in Acme' }).click(),
   'new-refused': async (page) => {
     await page.evaluate(() => (globalThis as any).document.querySelector('main form').setAttribute('novalidate', ''))
     await page.getByLabel('Lifetime in days').fill('91')

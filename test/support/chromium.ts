@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,12 +18,9 @@ export function requireChromium(): void {
   execFileSync('sh', ['-c', `${INSTALL} >/dev/null`], { stdio: 'inherit' })
 }
 
-/** Where screenshots go: never into the repository. */
+/** Where pictures go: never into the repository. It is made with the first of them. */
 export function artefactFolder(): string {
-  const said = process.env['LANEKEEPER_ARTEFACTS']
-  if (said === undefined) return mkdtempSync(join(tmpdir(), 'lanekeeper-artefacts-'))
-  mkdirSync(said, { recursive: true })
-  return said
+  return process.env['LANEKEEPER_ARTEFACTS'] ?? join(tmpdir(), `lanekeeper-artefacts-${randomUUID()}`)
 }
 
 export function openBrowser(): Promise<Browser> {
@@ -56,9 +54,12 @@ export async function openWindow(browser: Browser, url: string, options: Browser
   return { page, complaints, close: () => context.close() }
 }
 
+/** The folder that pictures of this run go to. */
+export const pictures = (): string => inject('artefacts' as never) as string
+
 /** Takes a picture of a page. */
 export async function picture(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: join(inject('artefacts' as never) as string, `${name}.png`), fullPage: true })
+  await page.screenshot({ path: join(pictures(), `${name}.png`), fullPage: true })
 }
 
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
