@@ -5,6 +5,7 @@ import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { findToken } from '../tokens/issue.ts'
+import { MAX_LIFETIME, stateOf } from '../tokens/lifecycle.ts'
 
 /** A workspace that a person is an active member of. */
 export interface OwnWorkspace {
@@ -19,7 +20,7 @@ export interface OwnToken extends TokenRecord {
 }
 
 const MOST_WORKSPACES = 200
-/** So many of a person's tokens in a workspace are listed, newest first. */
+/** So many of a person's tokens in a workspace are listed at least, newest first; those that work, all of them. */
 const MOST_TOKENS = 200
 
 /** Where a person is an active member, by name. */
@@ -41,11 +42,19 @@ export async function workspaceOf({ store, random }: Keeping, userId: string, id
   })
 }
 
-/** A person's tokens in a workspace, newest first. */
-export async function tokensOf({ store, random }: Keeping, userId: string, workspaceId: string): Promise<OwnToken[]> {
+/** A person's tokens in a workspace, newest first. None that works is left out: it could not be seen and ended. */
+export async function tokensOf({ store, clock, random }: Keeping, userId: string, workspaceId: string): Promise<OwnToken[]> {
   return transact(store, workspaceId, random, async (tx) => {
-    const { values } = await tx.range(indexes.tokensOf(userId), { limit: MOST_TOKENS, reverse: true, hint: true })
-    const tokens = values.filter((token) => token !== undefined)
+    const found: TokenRecord[] = []
+    for (let before: string | undefined; ;) {
+      const { entries, values } = await tx.range(indexes.tokensOf(userId), { limit: MOST_TOKENS, reverse: true, hint: true, before })
+      found.push(...values.filter((token) => token !== undefined))
+      before = entries.at(-1)
+      // What was issued longer ago than a token can live has ended.
+      const oldest = found.at(-1)
+      if (entries.length < MOST_TOKENS || oldest === undefined || Date.parse(oldest.issued_at) + MAX_LIFETIME <= clock()) break
+    }
+    const tokens = found.filter((token, i) => i < MOST_TOKENS || stateOf(token, clock()) === 'active')
     const uses = await tx.read(tokens.map(({ hash }) => keys.tokenUse(hash)))
     return tokens.map((token, i) => ({ ...token, last_used_at: uses[i]?.at ?? null }))
   })

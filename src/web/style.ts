@@ -36,6 +36,8 @@ code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere }
 .card, .token { background: var(--sheet); border: 1px solid var(--line); border-radius: .6rem; padding: 1rem 1.25rem; margin: 1rem 0 }
 .card > :last-child, .token > :last-child { margin-bottom: 0 }
 .card > :first-child, .card > [type=hidden] + :not([type=hidden]) { margin-top: 0 }
+.head + .hint { margin-top: .5rem }
+section { margin-top: 2rem }
 .tokens { list-style: none; padding: 0; margin: 0 }
 .field, fieldset { margin: 0 0 1.25rem; border: 0; padding: 0 }
 label, legend { font-weight: 600; padding: 0 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endMembership } from '../../src/operator/memberships.ts'
+import { issueToken } from '../../src/tokens/issue.ts'
 import { Unavailable } from '../../src/store/port.ts'
 import { drivers } from '../support/drivers.ts'
 import { keptLog } from '../support/log.ts'
@@ -90,6 +91,29 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
       // Those that came too late were told to sign in, but the browser has the session that the first one got.
       expect(await entries()).toHaveLength(before + 1)
     }
+  })
+
+  test('however many were made and ended since, one that works is in the list', async () => {
+    const old = await idOf(await visitor.create(workspaceId, { days: '90' }))
+    service.now += DAY
+    await service.write(workspaceId, async (tx) => {
+      for (let i = 0; i < 450; i++) {
+        const request = { userId: person.id, name: 'flood', scopes: ['kanban:read'], lifetime: 1 }
+        await issueToken(tx, request, service.tools.clock, service.tools.random)
+      }
+    })
+    service.now += 1
+    visitor = await signedIn(service, person)
+    const listed = await entries()
+    expect([listed.filter((entry) => entry.includes('flood')).length, listed.filter((entry) => entry.includes(old)).length]).toEqual([
+      200, 1,
+    ])
+    // And after 90 days nothing is looked for any more beyond the newest.
+    service.now += 90 * DAY
+    visitor = await signedIn(service, person)
+    service.store.trips = 0
+    expect(await entries()).toHaveLength(200)
+    expect(service.store.trips).toBeLessThan(7)
   })
 
   test('at most five wait to be confirmed; the oldest goes', async () => {
