@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endMembership } from '../../src/operator/memberships.ts'
 import { keys } from '../../src/store/keys.ts'
-import { Unavailable, type Change, type Store } from '../../src/store/port.ts'
+import { Unavailable, type Change } from '../../src/store/port.ts'
 import { hashToken } from '../../src/tokens/secret.ts'
+import { altered } from '../support/altered.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 
@@ -90,7 +91,7 @@ describe('a storage that forgets what was expected', () => {
     async open() {
       const place = await drivers[0]!.open()
       const forget = (change: Change): Change => ({ ...change, expect: { records: new Map(), indexes: new Map(), room: new Map() } })
-      const store: Store = { ...place.store, commit: (partition, change) => place.store.commit(partition, forget(change)) }
+      const store = altered(place.store, { commit: (partition, change) => place.store.commit(partition, forget(change)) })
       return { ...place, store }
     },
   }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { Metrics } from '../../src/http/metrics.ts'
-import { Unavailable, type Store } from '../../src/store/port.ts'
+import { Unavailable } from '../../src/store/port.ts'
+import { altered } from '../support/altered.ts'
 import { drivers } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 import { startProcess, type Running } from '../support/process.ts'
@@ -10,7 +11,7 @@ describe.each(drivers)('who watches over processes: $name', (driver) => {
   test('is told that it lives and that it is ready; not ready where storage is not', async () => {
     const place = await driver.open()
     let fails = false
-    const store = { ...bound(place.store), ready: () => (fails ? Promise.reject(new Unavailable('gone')) : place.store.ready()) }
+    const store = altered(place.store, { ready: () => (fails ? Promise.reject(new Unavailable('gone')) : place.store.ready()) })
     const app = createApp({ store, blobs: place.blobs, log: quiet })
     const ask = async (path: string) => {
       const response = await app.fetch(new Request(`http://x${path}`))
@@ -25,17 +26,6 @@ describe.each(drivers)('who watches over processes: $name', (driver) => {
     await place.blobs.close()
   })
 })
-
-function bound(store: Store): Store {
-  return {
-    driver: store.driver,
-    read: (...request) => store.read(...request),
-    commit: (...change) => store.commit(...change),
-    dump: (partition) => store.dump(partition),
-    ready: () => store.ready(),
-    close: () => store.close(),
-  }
-}
 
 describe('figures for Prometheus', () => {
   let service: Running
