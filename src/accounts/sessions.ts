@@ -27,7 +27,7 @@ export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_a
  */
 export async function beginSession(
   tx: Transaction,
-  userId: string,
+  { user_id: userId, email }: Pick<Session, 'user_id' | 'email'>,
   clock: Clock,
   random: RandomSource,
 ): Promise<{ secret: string; session: Session }> {
@@ -37,7 +37,7 @@ export async function beginSession(
   const live = present.filter((session) => !over.includes(session))
   for (const { hash } of [...over, ...live.slice(0, Math.max(0, live.length - MOST + 1))]) tx.remove(keys.session(hash))
   const now = timestamp(clock)
-  return put(tx, { user_id: userId, begun_at: now, seen_at: now, proved_at: now, confirmations: [] }, random)
+  return put(tx, { user_id: userId, email, begun_at: now, seen_at: now, proved_at: now, confirmations: [] }, random)
 }
 
 /**
@@ -51,8 +51,8 @@ export async function renewSession(
   random: RandomSource,
 ): Promise<{ secret: string; session: Session }> {
   tx.remove(keys.session(session.hash))
-  const { user_id, begun_at, confirmations } = session
-  return put(tx, { user_id, begun_at, seen_at: timestamp(clock), proved_at: timestamp(clock), confirmations }, random)
+  const { user_id, email, begun_at, confirmations } = session
+  return put(tx, { user_id, email, begun_at, seen_at: timestamp(clock), proved_at: timestamp(clock), confirmations }, random)
 }
 
 /** The session of a cookie, as long as it is good. That it was seen is written down now and then. */
@@ -63,6 +63,12 @@ export async function resumeSession(tx: Transaction, secret: string, clock: Cloc
   const seen = { ...session, seen_at: timestamp(clock) }
   tx.put(keys.session(session.hash), seen)
   return seen
+}
+
+/** Ends one session, if it is there. */
+export async function endSession(tx: Transaction, hash: string): Promise<void> {
+  await tx.get(keys.session(hash))
+  tx.remove(keys.session(hash))
 }
 
 /** Ends all sessions of a person. */

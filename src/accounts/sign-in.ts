@@ -4,7 +4,7 @@ import { transact } from '../store/transact.ts'
 import type { Keeping } from './keeping.ts'
 import type { Passwords } from './passwords.ts'
 import { hashOf, newSecret } from './secrets.ts'
-import { beginSession } from './sessions.ts'
+import { beginSession, endSession } from './sessions.ts'
 import { Throttle } from './throttle.ts'
 
 /** What somebody says who wants to sign in. */
@@ -16,6 +16,8 @@ export interface Attempt {
   readonly address: string
   /** what the browser keeps from the last time somebody signed in with it */
   readonly device: string | undefined
+  /** the session that the browser has now, by its hash: it ends where another one begins */
+  readonly present: string | undefined
 }
 
 /** What came of it. */
@@ -52,14 +54,14 @@ export class SignIn {
    * the answer is the same, and so is the work.
    * @throws {Unavailable}
    */
-  async attempt({ email, password, address, device }: Attempt): Promise<SignedIn> {
+  async attempt({ email, password, address, device, present }: Attempt): Promise<SignedIn> {
     const account = await this.#account(email)
     const known = device !== undefined && account?.devices.includes(hashOf(device)) === true
     const charged = this.#charge(email, address, known ? device : undefined)
     if (typeof charged === 'number') return { result: 'throttled', milliseconds: charged }
     if (!(await this.#passwords.fits(password, account?.password_hash)) || account === undefined) return { result: 'refused' }
     charged()
-    return this.#begin(account, known ? device : undefined)
+    return this.#begin(account, known ? device : undefined, present)
   }
 
   /** Checks the password of somebody who is signed in already. */
@@ -104,7 +106,7 @@ export class SignIn {
     return giveBack
   }
 
-  async #begin({ user_id, password_hash }: Account, device: string | undefined): Promise<SignedIn> {
+  async #begin({ user_id, password_hash }: Account, device: string | undefined, present: string | undefined): Promise<SignedIn> {
     const { store, clock, random } = this.#keeping
     const fresh = device ?? newSecret(random)
     return transact(store, GLOBAL, random, async (tx) => {
@@ -113,7 +115,8 @@ export class SignIn {
       if (account?.password_hash !== password_hash) return { result: 'refused' }
       const devices = [hashOf(fresh), ...account.devices.filter((known) => known !== hashOf(fresh))].slice(0, MOST_DEVICES)
       tx.put(keys.account(user_id), { ...account, devices })
-      const { secret, session } = await beginSession(tx, user_id, clock, random)
+      if (present !== undefined) await endSession(tx, present)
+      const { secret, session } = await beginSession(tx, account, clock, random)
       return { result: 'signed_in', userId: user_id, secret, session, device: fresh }
     })
   }

@@ -39,6 +39,8 @@ export interface Session {
   /** SHA-256 of what the cookie holds, in hex */
   readonly hash: string
   readonly user_id: string
+  /** what was signed in with, so that every page can say whose it is */
+  readonly email: string
   readonly begun_at: string
   readonly seen_at: string
   /** when the password was given last */

@@ -56,7 +56,8 @@ export function createWeb(web: WebServices): (request: ServerRequest, url: URL) 
     if (asset !== undefined && READS.has(request.method))
       return new FastResponse(asset.text, { headers: { ...securityHeaders(origin), 'content-type': asset.type } })
     const cookies = readCookies(request.headers.get('cookie'))
-    const found = url.pathname.endsWith('/') ? undefined : findRoute(router, undefined, url.pathname)
+    const path = url.pathname === '/settings/' ? '/settings' : url.pathname
+    const found = path.endsWith('/') ? undefined : findRoute(router, undefined, path)
     const visit: Visit = {
       web,
       request,
@@ -124,6 +125,6 @@ function respond(answer: Answer, { origin, requestId, setAnyway }: Visit, sessio
   }
   headers.set('content-type', 'text/html; charset=utf-8')
   const now = answer.session ?? session
-  const signedIn = now && { formToken: now.form_token }
+  const signedIn = now && { formToken: now.form_token, email: now.email }
   return new Response(document({ title: answer.title, body: answer.body, signedIn }), { status: answer.status ?? 200, headers })
 }

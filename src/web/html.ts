@@ -6,7 +6,15 @@ import { renderToString } from 'preact-render-to-string'
 export { html }
 
 /** A whole document. */
-export function document({ title, body, signedIn }: { title: string; body: VNode; signedIn: { formToken: string } | undefined }): string {
+export function document({
+  title,
+  body,
+  signedIn,
+}: {
+  title: string
+  body: VNode
+  signedIn: { formToken: string; email: string } | undefined
+}): string {
   const page = html`
     <html lang="en">
       <head>
@@ -25,6 +33,7 @@ export function document({ title, body, signedIn }: { title: string; body: VNode
           ${
             signedIn &&
             html`<nav aria-label="Settings">
+              <span class="hint">${signedIn.email}</span>
               <a href="/settings/tokens">API tokens</a>
               <form method="post" action="/settings/sign-out">
                 <input type="hidden" name="form_token" value=${signedIn.formToken} />

@@ -1,7 +1,7 @@
 import { network } from '../accounts/sign-in.ts'
 import { newSecret } from '../accounts/secrets.ts'
-import { endSessions } from '../accounts/sessions.ts'
-import { GLOBAL, keys } from '../store/keys.ts'
+import { endSession, endSessions } from '../accounts/sessions.ts'
+import { GLOBAL } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName, setCookie } from './cookies.ts'
 import { isFormToken } from './guard.ts'
@@ -59,6 +59,7 @@ export const signInPage: Page = {
       password: form.get('password') ?? '',
       address: network(address),
       device: cookies.get(cookieName('device', origin)),
+      present: visit.session?.hash,
     }
     const came = await web.signIn.attempt(attempt)
     if (came.result === 'throttled') {
@@ -86,8 +87,7 @@ export const signOutPage: Page = {
   async post({ web, session, form, origin }) {
     await transact(web.store, GLOBAL, web.random, async (tx) => {
       if (form.get('where') === 'everywhere') return endSessions(tx, session.user_id)
-      await tx.get(keys.session(session.hash))
-      tx.remove(keys.session(session.hash))
+      return endSession(tx, session.hash)
     })
     web.log.info({ event: 'web.signed_out', user_id: session.user_id, everywhere: form.get('where') === 'everywhere' }, 'signed out')
     return { redirect: '/settings/sign-in?out', cookies: [setCookie('session', '', origin, 0)], headers: { 'clear-site-data': '"cache"' } }

@@ -22,6 +22,7 @@ main { padding-block: 1.5rem 4rem }
 main:focus { outline: none }
 .brand { margin: 0; font-weight: 700 }
 .brand span { font-weight: 400; color: var(--soft) }
+nav, nav .hint { min-width: 0; overflow-wrap: anywhere }
 nav, nav form, .actions, .head { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1rem }
 nav button { margin-inline: -.4rem }
 .head { justify-content: space-between }

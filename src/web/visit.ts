@@ -35,6 +35,7 @@ export interface Visit {
   readonly origin: string
   /** where the request came from, as far as it counts for throttling */
   readonly address: string
+  readonly session?: Session | undefined
 }
 
 /** A request of somebody who is signed in. */

@@ -19,7 +19,8 @@ describe.each(drivers)('sessions, on $name', (driver) => {
     userId = newId('user', service.tools.random)
   })
 
-  const begin = (id = userId) => service.write(GLOBAL, (tx) => beginSession(tx, id, service.tools.clock, service.tools.random))
+  const begin = (id = userId) =>
+    service.write(GLOBAL, (tx) => beginSession(tx, { user_id: id, email: 'a@example.org' }, service.tools.clock, service.tools.random))
   const resume = (secret: string) => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.tools.clock))
   const sessions = async () => (await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))
 

@@ -37,7 +37,7 @@ describe.each(drivers)('signing in, on $name', (driver) => {
   })
 
   const attempt = (more: Partial<Attempt> = {}) =>
-    signIn.attempt({ email, password: PASSWORD, address: '192.0.2.1', device: undefined, ...more })
+    signIn.attempt({ email, password: PASSWORD, address: '192.0.2.1', device: undefined, present: undefined, ...more })
   const wrong = (more: Partial<Attempt> = {}) => attempt({ password: 'wrong', ...more })
 
   test('with the right password a session begins', async () => {
@@ -138,6 +138,7 @@ describe.each(drivers)('signing in, on $name', (driver) => {
       password: PASSWORD,
       address: '192.0.2.9',
       device: undefined,
+      present: undefined,
     })
     if (device.result !== 'signed_in') throw new Error(device.result)
     const came = await attempt({ device: device.device })

@@ -104,7 +104,9 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
       const account = (await tx.get(keys.account(userId)))!
       tx.put(keys.account(userId), { ...account, devices: ['device'] })
     })
-    const { secret } = await service.write(GLOBAL, (tx) => beginSession(tx, userId, service.tools.clock, service.tools.random))
+    const { secret } = await service.write(GLOBAL, (tx) =>
+      beginSession(tx, { user_id: userId, email }, service.tools.clock, service.tools.random),
+    )
     await use((await invite(service.tools, userId)).code, `new.${email}`, 'new hash')
     expect(await service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.tools.clock))).toBeUndefined()
     expect(await accountOf()).toMatchObject({ email: `new.${email}`, password_hash: 'new hash', devices: [] })

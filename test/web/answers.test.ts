@@ -77,7 +77,7 @@ describe('every answer of the web app', () => {
 
   test.each([
     '/settings/nowhere',
-    '/settings/',
+    '/settings//',
     '/settings/tokens/',
     '/settings//tokens',
     '/settings/tokens/new/x',

@@ -34,7 +34,7 @@ describe.each(drivers)('signing in and up and out, on $name', (driver) => {
   const isIn = async (visitor: Visitor) => (await visitor.request('/settings/tokens')).status === 200
 
   test('all of the settings lead there, from where one was, and to nowhere else', async () => {
-    for (const path of ['/settings', '/settings/tokens', '/settings/tokens/new?workspace=x', '/settings/confirm/cnf_x']) {
+    for (const path of ['/settings', '/settings/', '/settings/tokens', '/settings/tokens/new?workspace=x', '/settings/confirm/cnf_x']) {
       const visitor = browser()
       expect(textOf((await visitor.open(path)).text)).toContain('You are not signed in')
     }
@@ -85,6 +85,16 @@ describe.each(drivers)('signing in and up and out, on $name', (driver) => {
       const page = await attacker.open('/settings/tokens')
       expect(page.text).not.toContain(person.id)
     }
+  })
+
+  test('whoever signs in where somebody is signed in ends that session, and no other', async () => {
+    const [visitor, elsewhere] = [browser(), browser()]
+    for (const each of [visitor, elsewhere]) await each.signIn(email)
+    const before = visitor.session!
+    const other = await giveAccount(service, await service.person(workspaceId))
+    expect(textOf((await visitor.signIn(other)).text)).toContain(other)
+    expect(await service.write(GLOBAL, (tx) => tx.get(keys.session(hashOf(before))))).toBeUndefined()
+    expect([await isIn(visitor), await isIn(elsewhere)]).toEqual([true, true])
   })
 
   test('each sign-in has a session id and a form token of its own, and the form token from before is worth nothing', async () => {
