@@ -2,6 +2,7 @@ import { CommanderError } from 'commander'
 import { NotProved } from '../app.ts'
 import { ConfigError } from '../config.ts'
 import { CannotListen } from '../http/server.ts'
+import { HolderGone } from '../operator/call.ts'
 import { OperatorError } from '../operator/tools.ts'
 import { PolicyError } from '../policy/problem.ts'
 import { UnusableFolder } from '../store/fs.ts'
@@ -28,7 +29,7 @@ export const exits = {
 } as const
 
 const usage = [ConfigError, PolicyError, NotProved, CannotListen, BadAddress, BadRedisUrl, RangeError]
-const storage = [FolderInUse, UnusableFolder, Damaged, SyncFailed, Unavailable]
+const storage = [FolderInUse, HolderGone, UnusableFolder, Damaged, SyncFailed, Unavailable]
 
 /** The exit code of a failure. */
 export function exitOf(error: unknown): number {

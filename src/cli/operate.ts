@@ -4,7 +4,8 @@ import { ConfigError, readStorage } from '../config.ts'
 import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
 import { runCommand } from '../operator/commands.ts'
-import { callHolder, CommandServer } from '../operator/remote.ts'
+import { callHolder, HolderGone } from '../operator/call.ts'
+import { CommandServer } from '../operator/remote.ts'
 import { OperatorError, type Conversation, type FileTools } from '../operator/tools.ts'
 import { FolderInUse } from '../store/fs/lock.ts'
 import { folderOf, kindOf, openStorage } from '../store/open.ts'
@@ -15,7 +16,11 @@ export interface Place {
   readonly bytes?: string | undefined
 }
 
+/** How long others who are being served are waited for, in milliseconds. */
+const GRACE = 10_000
+
 /** Commands that begin something, so they may begin the storage too. */
+const ATTEMPTS = 5
 const FOUNDING = new Set(['workspace.create', 'user.add', 'import'])
 
 /**
@@ -31,11 +36,19 @@ export async function operate(place: Place, command: string, input: unknown, tal
     )
   if (kind === 'fs' && !FOUNDING.has(command) && !existsSync(`${folderOf(address)}/format.json`))
     throw new OperatorError('not_found', `there is no Lanekeeper data in ${folderOf(address)}`)
-  try {
-    return await alone(address, place.bytes ?? process.env['LANEKEEPER_BYTES'], command, input, talk)
-  } catch (error) {
-    if (!(error instanceof FolderInUse)) throw error
-    return callHolder(error.socket, command, input, talk)
+  const bytes = place.bytes ?? process.env['LANEKEEPER_BYTES']
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await alone(address, bytes, command, input, talk)
+    } catch (error) {
+      if (!(error instanceof FolderInUse)) throw error
+      try {
+        return await callHolder(error.socket, command, input, talk)
+      } catch (gone) {
+        // It ended just now, so the folder may be free.
+        if (!(gone instanceof HolderGone) || attempt === ATTEMPTS) throw gone
+      }
+    }
   }
 }
 
@@ -49,7 +62,7 @@ async function alone(address: string, bytes: string | undefined, command: string
     others.open(tools)
     return await runCommand(tools, command, input, talk)
   } finally {
-    await others.settled()
+    await others.close(GRACE)
     await storage.close()
   }
 }

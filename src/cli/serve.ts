@@ -17,6 +17,9 @@ import { listWorkspaces } from '../operator/workspaces.ts'
 import { openStorage } from '../store/open.ts'
 import { banner, proofLine, type Present } from './banner.ts'
 
+/** How long the operator's commands that are under way are waited for at the end, in milliseconds. */
+const GRACE = 10_000
+
 /** `lanekeeper serve`, which is also what it does when nothing is said. */
 export function addServeCommand(program: Command): void {
   program
@@ -85,7 +88,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     },
   })
   onStop(() => app.services.usage.settled())
-  onStop(() => operator.settled())
+  onStop(() => operator.close(GRACE))
   operator.open(tools)
 
   const present = await populate(config, tools, app)

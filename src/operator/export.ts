@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { FileRecord } from '../model/file.ts'
+import type { Blobs } from '../store/blobs.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
+import { Unavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import type { Conversation, FileTools } from './tools.ts'
 import { requireWorkspace } from './workspaces.ts'
 
 /** The format of an export. */
 export const EXPORT_FORMAT = 1
+/** What is no part of a workspace: how it came here. */
+const NOT_EXPORTED = /^(importing|imported_bytes):/
 /** Bytes of a file in one line. */
 const PIECE = 192 * 1024
 
@@ -16,12 +20,14 @@ const value = z.record(z.string(), z.unknown())
 
 /**
  * A line of an export. First its head, then people, bytes and records, at last how many lines there were and
- * a checksum over them: an export that was cut off says so itself.
+ * a checksum over them: an export that was cut off says so itself. Bytes are abandoned where the sweep takes
+ * their file away in the middle.
  */
 export const exportLine = z.union([
   z.strictObject({ lanekeeper_export: z.int(), workspace_id: id, name: z.string(), exported_at: z.string() }),
   z.strictObject({ user: value.and(z.object({ id })) }),
   z.strictObject({ bytes: z.base64(), blob_id: id, last: z.boolean() }),
+  z.strictObject({ abandoned: id }),
   z.strictObject({ key: z.string().regex(/^[a-z_]+(:[0-9A-Za-z_]+)*$/), value }),
   z.strictObject({ end: z.literal(true), lines: z.int(), sha256: z.string() }),
 ])
@@ -52,11 +58,11 @@ export async function exportWorkspace(tools: FileTools, workspaceId: string, tal
   let [records, files, bytes] = [0, 0, 0]
   for await (const piece of tools.store.dump(workspaceId)) {
     for (const [key, value] of piece) {
+      if (NOT_EXPORTED.test(key)) continue
       if (key.startsWith('membership:')) await writeUser(tools, out, key.slice('membership:'.length))
       if (key.startsWith('file:')) {
         const file = value as unknown as FileRecord
-        // The sweep may take a file away meanwhile: then its record goes without it, as one that nothing needs.
-        if (!(await writeBytes(tools, out, file))) continue
+        if (!(await writeBytes(tools, workspaceId, out, file))) continue
         files++
         bytes += file.size
       }
@@ -74,17 +80,34 @@ async function writeUser({ store, random }: FileTools, out: Checked, userId: str
   if (user !== undefined) await out.write({ user: { ...user } })
 }
 
-async function writeBytes({ blobs }: FileTools, out: Checked, { blob_id, size }: FileRecord): Promise<boolean> {
-  try {
-    for (let start = 0; start < size; start += PIECE) {
-      const end = Math.min(size, start + PIECE)
-      const chunks: Uint8Array[] = []
-      for await (const chunk of blobs.read(blob_id, start, end)) chunks.push(chunk)
-      await out.write({ bytes: Buffer.concat(chunks).toString('base64'), blob_id, last: end === size })
+/**
+ * @returns false where the sweep has taken the file away meanwhile: then it goes without it, as nothing needs it
+ * @throws {Unavailable} where the file is there and its bytes are not
+ */
+async function writeBytes({ store, blobs, random }: FileTools, workspaceId: string, out: Checked, file: FileRecord): Promise<boolean> {
+  const { id: fileId, blob_id, size } = file
+  for (let start = 0; start < size; start += PIECE) {
+    const end = Math.min(size, start + PIECE)
+    const piece = await readPiece(blobs, blob_id, start, end)
+    if (piece instanceof Uint8Array) await out.write({ bytes: Buffer.from(piece).toString('base64'), blob_id, last: end === size })
+    else {
+      const still = await transact(store, workspaceId, random, (tx) => tx.get(keys.file(fileId)))
+      if (still !== undefined)
+        throw new Unavailable(`the bytes of ${fileId} cannot be read; is --bytes the one that the service has?`, { cause: piece.cause })
+      if (start > 0) await out.write({ abandoned: blob_id })
+      return false
     }
-    return true
-  } catch {
-    return false
+  }
+  return true
+}
+
+async function readPiece(blobs: Blobs, id: string, start: number, end: number): Promise<Uint8Array | { readonly cause: unknown }> {
+  try {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of blobs.read(id, start, end)) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  } catch (cause) {
+    return { cause }
   }
 }
 

@@ -29,12 +29,17 @@ export async function listWorkspace({ store, random }: Tools, id: string): Promi
 /** All workspaces, oldest first. */
 export async function listWorkspaces(tools: Tools): Promise<Workspace[]> {
   const entries = await everything(tools, GLOBAL, indexes.workspaces())
-  return byAge(await Promise.all(entries.map(({ id }) => requireWorkspace(tools, id))))
+  const found = await Promise.all(entries.map(({ id }) => findWorkspace(tools, id)))
+  return byAge(found.filter((workspace) => workspace !== undefined))
 }
 
 /** @throws {OperatorError} `not_found` */
-export async function requireWorkspace({ store, random }: Tools, id: string): Promise<Workspace> {
-  const workspace = isId('workspace', id) ? await transact(store, id, random, (tx) => tx.get(keys.workspace())) : undefined
+export async function requireWorkspace(tools: Tools, id: string): Promise<Workspace> {
+  const workspace = await findWorkspace(tools, id)
   if (workspace === undefined) throw new OperatorError('not_found', `there is no workspace ${id}`)
   return workspace
+}
+
+async function findWorkspace({ store, random }: Tools, id: string): Promise<Workspace | undefined> {
+  return isId('workspace', id) ? transact(store, id, random, (tx) => tx.get(keys.workspace())) : undefined
 }

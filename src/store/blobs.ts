@@ -12,6 +12,10 @@ export interface Blobs {
   write(id: string, bytes: AsyncIterable<Uint8Array>): Promise<{ readonly size: number; readonly sha256: string }>
   /** Reads bytes from `start` up to, and without, `end`. */
   read(id: string, start: number, end: number): AsyncGenerator<Uint8Array>
+  /** Whether there is anything under an id. */
+  exists(id: string): Promise<boolean>
+  /** @throws {Unavailable} where the mount does not answer */
+  ready(): Promise<void>
   /** Removes what is there under an id, all or the part that was written. */
   remove(id: string): Promise<void>
   close(): Promise<void>
@@ -44,6 +48,10 @@ export function createBlobs(driver: Driver): Blobs {
         const from = piece * PIECE
         yield part.subarray(Math.max(0, start - from), Math.min(part.byteLength, end - from))
       }
+    },
+    exists: (id) => storage.hasItem(keyOf(id, 0)).catch(unavailable),
+    async ready() {
+      await storage.hasItem(keyOf('ready', 0)).catch(unavailable)
     },
     async remove(id) {
       let pieces = 0

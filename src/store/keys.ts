@@ -25,6 +25,8 @@ export const keys = {
   user: (userId: string): Key<User> => `user:${userId}`,
   /** that the demo world was made here */
   demo: (): Key<{ begun_at: string; finished_at: string | null }> => 'demo:self',
+  /** which mount the bytes of files are on */
+  bytesMount: (): Key<{ id: string }> => 'bytes_mount:self',
   workspaceEntry: (workspaceId: string): Key<{ id: string }> => `workspace_entry:${workspaceId}`,
 
   account: (userId: string): Key<Account> => `account:${userId}`,
@@ -49,6 +51,11 @@ export const keys = {
   comment: (commentId: string): Key<Comment> => `comment:${commentId}`,
   attachment: (attachmentId: string): Key<Attachment> => `attachment:${attachmentId}`,
   file: (fileId: string): Key<FileRecord> => `file:${fileId}`,
+
+  /** that the workspace is being imported, and by which run of it */
+  importing: (): Key<{ id: string; begun_at: string }> => 'importing:self',
+  /** bytes that an import has written, or was about to */
+  importedBytes: (blobId: string): Key<{ blob_id: string }> => `imported_bytes:${blobId}`,
 
   /** how an ordered list was rebalanced; `list` is the id of what the list belongs to */
   order: (list: string): Key<OrderRecord> => `order:${list}`,

@@ -102,7 +102,10 @@ describe.each(drivers)('into $name', (driver) => {
       [without(lines.length - 1), /not whole: its last line/],
       [without(5), /checksum/],
       [without(file), /checksum|no bytes/],
-      [lines.map((line, i) => (i === 7 ? line.replace(/\d/, '7').replace('a', 'b') : line)), /checksum/],
+      [
+        lines.map((line, i) => (i === 7 ? line.replace(/\d/, '7').replace('a', 'b') : line)),
+        /checksum|a workspace has no record|another record/,
+      ],
       [lines.map((line, i) => (i === 0 ? line.replace('"lanekeeper_export":1', '"lanekeeper_export":2') : line)), /format 2/],
     ]
     for (let cut = 1; cut < lines.length; cut += 17) broken.push([lines.slice(0, cut), /not whole/])
