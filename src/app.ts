@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './accounts/passwords.ts'
 import { network, SignIn } from './accounts/sign-in.ts'
+import { Throttle } from './accounts/throttle.ts'
 import { failure } from './http/envelope.ts'
 import { toFailure } from './http/faults.ts'
 import { serveHealth } from './http/health.ts'
@@ -130,7 +131,9 @@ export function createApp(options: AppOptions): App {
   }
   const { origin, proxies = 0, passwords = createPasswords() } = options
   const keeping = { store, clock, random }
-  const web = createWeb({ ...keeping, engine, log, passwords, signIn: new SignIn(keeping, passwords), origin, proxies })
+  const signIn = new SignIn(keeping, passwords)
+  const signUps = new Throttle({ burst: 20, every: 30_000 }, clock)
+  const web = createWeb({ ...keeping, engine, log, passwords, signIn, signUps, origin, proxies })
   // Malformed paths are let through: they get the same answers in the same order as any other path.
   const h3: H3 = new H3({
     allowMalformedURL: true,
@@ -145,7 +148,7 @@ export function createApp(options: AppOptions): App {
     if (isBelow('/v1', target.path)) return api(event, target)
     return target.path === event.url.pathname ? next() : failure(randomUUID(), new Failure('not_found'))
   })
-  serveHealth(h3, store)
+  serveHealth(h3, store, services.blobs)
   serveLeaked(h3, services, (request) => network(addressOf(request, proxies)))
   const page = (event: H3Event) => web(event.req, event.url)
   h3.all('/settings', page)

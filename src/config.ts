@@ -118,7 +118,8 @@ function readPort(name: string, text: string): number {
 function readMetrics(text: string | undefined): Config['metrics'] {
   if (text === undefined) return undefined
   const colon = text.lastIndexOf(':')
-  return { host: readHost('metrics', colon === -1 ? '127.0.0.1' : text.slice(0, colon)), port: readPort('metrics', text.slice(colon + 1)) }
+  const host = colon === -1 ? '127.0.0.1' : text.slice(0, colon).replace(/^\[(.*)\]$/, '$1')
+  return { host: readHost('metrics', host), port: readPort('metrics', text.slice(colon + 1)) }
 }
 
 function readPrefixes(text: string): readonly string[] {

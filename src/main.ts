@@ -1,6 +1,10 @@
 #!/usr/bin/env node
-import { exitOf, sayFailure } from './cli/exit.ts'
+import { exitOf, exits, sayFailure } from './cli/exit.ts'
 import { createProgram } from './cli/program.ts'
+
+// Whoever reads the output may stop reading (as head does); that it cannot be written must not pass for done.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? exits.done : exits.failed))
 
 createProgram()
   .parseAsync()

@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import type { Account, Session } from '../model/account.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
@@ -23,8 +24,8 @@ export interface Attempt {
 /** What came of it. */
 export type SignedIn =
   | { readonly result: 'signed_in'; readonly userId: string; readonly secret: string; readonly session: Session; readonly device: string }
-  | { readonly result: 'refused' }
-  | { readonly result: 'throttled'; readonly milliseconds: number }
+  | { readonly result: 'refused'; /** whose account was tried, where it is one */ readonly userId: string | undefined }
+  | { readonly result: 'throttled'; readonly userId: string | undefined; readonly milliseconds: number }
 
 const MINUTE = 60 * 1000
 const MOST_DEVICES = 10
@@ -58,8 +59,9 @@ export class SignIn {
     const account = await this.#account(email)
     const known = device !== undefined && account?.devices.includes(hashOf(device)) === true
     const charged = this.#charge(email, address, known ? device : undefined)
-    if (typeof charged === 'number') return { result: 'throttled', milliseconds: charged }
-    if (!(await this.#passwords.fits(password, account?.password_hash)) || account === undefined) return { result: 'refused' }
+    if (typeof charged === 'number') return { result: 'throttled', userId: account?.user_id, milliseconds: charged }
+    if (!(await this.#passwords.fits(password, account?.password_hash)) || account === undefined)
+      return { result: 'refused', userId: account?.user_id }
     charged()
     return this.#begin(account, known ? device : undefined, present)
   }
@@ -112,7 +114,7 @@ export class SignIn {
     return transact(store, GLOBAL, random, async (tx) => {
       // Whatever was changed meanwhile, such as the password, makes what was checked worthless.
       const account = await tx.get(keys.account(user_id))
-      if (account?.password_hash !== password_hash) return { result: 'refused' }
+      if (account?.password_hash !== password_hash) return { result: 'refused', userId: user_id }
       const devices = [hashOf(fresh), ...account.devices.filter((known) => known !== hashOf(fresh))].slice(0, MOST_DEVICES)
       tx.put(keys.account(user_id), { ...account, devices })
       if (present !== undefined) await endSession(tx, present)
@@ -122,12 +124,26 @@ export class SignIn {
   }
 }
 
-/** The part of an address that one customer of a network has: of IPv6, the first 64 bits. */
+/**
+ * The part of an address that one customer of a network has: of IPv6, the first 64 bits.
+ * @param address also with a port, as some proxies write it
+ */
 export function network(address: string | undefined): string {
-  if (address === undefined) return 'unknown'
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
-  if (!plain.includes(':')) return plain
+  const bare = (address ?? '')
+    .trim()
+    .replace(/^\[(.*)\](:\d+)?$/, '$1')
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+    .replace(/%.*$/, '')
+  if (isIPv4(bare)) return bare
+  if (!isIPv6(bare)) return 'unknown'
+  // The URL parser writes each address in one way.
+  const plain = new URL(`http://[${bare}]/`).hostname.slice(1, -1)
+  const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(plain)
+  if (mapped !== null)
+    return [mapped[1]!, mapped[2]!].flatMap((half) => [Number.parseInt(half, 16) >> 8, Number.parseInt(half, 16) & 255]).join('.')
   const [head = '', tail] = plain.split('::')
-  const groups = [...(head === '' ? [] : head.split(':')), ...(tail === undefined ? [] : Array.from({ length: 8 }, () => '0'))]
-  return groups.slice(0, 4).join(':')
+  const front = head === '' ? [] : head.split(':')
+  const back = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0')
+  return [...front, ...zeros, ...back].slice(0, 4).join(':')
 }

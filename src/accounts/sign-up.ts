@@ -43,12 +43,12 @@ export async function invited(tx: Transaction, code: string, clock: Clock): Prom
  */
 export async function signUp(
   { store, clock, random }: Keeping,
-  { code, email, passwordHash }: { readonly code: string; readonly email: string; readonly passwordHash: string },
+  { code, ...chosen }: { readonly code: string; readonly email: string; readonly passwordHash: string; readonly device?: string },
 ): Promise<{ userId: string } | { refused: SignUpRefusal }> {
   return transact(store, GLOBAL, random, async (tx) => {
     const userId = await invited(tx, code, clock)
     if (userId === undefined) return { refused: 'no_link' }
-    if (!(await setAccount(tx, { userId, email, passwordHash }, clock))) return { refused: 'email_taken' }
+    if (!(await setAccount(tx, { userId, ...chosen }, clock))) return { refused: 'email_taken' }
     tx.remove(keys.signUp(userId))
     await endSessions(tx, userId)
     return { userId }
@@ -57,11 +57,17 @@ export async function signUp(
 
 /**
  * Sets what a person signs in with.
+ * @param device what the browser keeps in which that was done: so strangers who guess cannot keep its person out
  * @returns false where the address is another person's
  */
 export async function setAccount(
   tx: Transaction,
-  { userId, email, passwordHash }: { readonly userId: string; readonly email: string; readonly passwordHash: string },
+  {
+    userId,
+    email,
+    passwordHash,
+    device,
+  }: { readonly userId: string; readonly email: string; readonly passwordHash: string; readonly device?: string | undefined },
   clock: Clock,
 ): Promise<boolean> {
   const address = keys.accountEmail(hashOf(email))
@@ -77,7 +83,7 @@ export async function setAccount(
     user_id: userId,
     email,
     password_hash: passwordHash,
-    devices: [],
+    devices: device === undefined ? [] : [hashOf(device)],
     created_at: account?.created_at ?? now,
     updated_at: now,
   }

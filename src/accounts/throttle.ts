@@ -31,7 +31,8 @@ export class Throttle {
   take(name: string): number {
     const now = this.#clock()
     const { burst, every } = this.#rate
-    const free = Math.max(now, this.#free.get(name) ?? 0)
+    // More than this nobody can have taken: a clock that was set back must not lock anyone out.
+    const free = Math.min(Math.max(now, this.#free.get(name) ?? -Infinity), now + burst * every)
     const wait = free - now - (burst - 1) * every
     if (wait > 0) return wait
     this.#free.delete(name)
@@ -42,7 +43,8 @@ export class Throttle {
 
   /** Gives one back: it turned out to be none that counts. */
   giveBack(name: string): void {
-    const free = this.#free.get(name)
-    if (free !== undefined) this.#free.set(name, free - this.#rate.every)
+    const free = (this.#free.get(name) ?? 0) - this.#rate.every
+    if (free > this.#clock()) this.#free.set(name, free)
+    else this.#free.delete(name)
   }
 }

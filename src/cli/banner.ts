@@ -54,6 +54,9 @@ function stored({ demo, workspaces }: Present): string[] {
   const kept = `${workspaces.length} ${workspaces.length === 1 ? 'workspace' : 'workspaces'}: ${names.join(', ')}${more}`
   if (demo === 'there') return [kept, 'The demo world is there already. Its tokens were shown when it was made.']
   if (demo === 'unfinished')
-    return [kept, 'The demo world was begun once and not finished. It is not made again: take an empty storage for it.']
+    return [
+      kept,
+      'The demo world was begun and is not finished: another process is at it, or died of it. It is made once; take an empty storage for another.',
+    ]
   return [kept]
 }

@@ -11,7 +11,7 @@ export function operatorCommand(parent: Command, usage: string, summary: string)
   return parent
     .command(usage)
     .description(summary)
-    .option('--storage <address>', 'fs:PATH, redis://… (or LANEKEEPER_STORAGE)')
+    .option('--storage <address>', 'fs:PATH, redis://…, redis-cluster://…, redis-sentinel://… (or LANEKEEPER_STORAGE)')
     .option('--bytes <address>', 'where bytes of files are, if not beside the records (or LANEKEEPER_BYTES)')
     .option('--json', 'answer as one line of JSON')
 }

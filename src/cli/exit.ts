@@ -9,6 +9,7 @@ import { UnusableFolder } from '../store/fs.ts'
 import { SyncFailed } from '../store/fs/disk.ts'
 import { Damaged } from '../store/fs/journal.ts'
 import { FolderInUse } from '../store/fs/lock.ts'
+import { OtherBytes } from '../store/mount.ts'
 import { BadAddress } from '../store/open.ts'
 import { Unavailable } from '../store/port.ts'
 import { BadRedisUrl } from '../store/redis/client.ts'
@@ -29,7 +30,7 @@ export const exits = {
 } as const
 
 const usage = [ConfigError, PolicyError, NotProved, CannotListen, BadAddress, BadRedisUrl, RangeError]
-const storage = [FolderInUse, HolderGone, UnusableFolder, Damaged, SyncFailed, Unavailable]
+const storage = [OtherBytes, FolderInUse, HolderGone, UnusableFolder, Damaged, SyncFailed, Unavailable]
 
 /** The exit code of a failure. */
 export function exitOf(error: unknown): number {

@@ -68,13 +68,17 @@ async function serve(flags: Flags): Promise<void> {
 
 /** @param onStop told, in the order of starting, how each thing is ended */
 async function start(config: Config, log: Logger, onStop: (step: () => Promise<unknown>) => void): Promise<void> {
-  const operator = new CommandServer()
+  const operator = new CommandServer((command, input) =>
+    log.info({ event: `operator.${command}`, ...(input as object) }, 'done for the operator'),
+  )
   const storage = await openStorage(config.storage, { log, bytes: config.bytes, serve: operator.serve })
   onStop(() => storage.close())
   const metrics = new Metrics()
   const store = config.metrics === undefined ? storage.store : metrics.measure(storage.store)
   const tools: FileTools = { store, blobs: storage.blobs, clock: systemClock, random: systemRandom }
   const sweeper = new Sweeper(tools, log)
+  // The demo world is made by requests of its own, which nobody sent.
+  let serving = false
   const app = createApp({
     ...tools,
     log,
@@ -83,13 +87,14 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     legacyPrefixes: config.legacyPrefixes,
     uploadBytes: config.uploadBytes,
     observe: (trace) => {
-      metrics.observe(trace)
+      if (serving) metrics.observe(trace)
       noteDeletion(sweeper, trace)
     },
   })
   onStop(() => app.services.usage.settled())
   onStop(() => operator.close(GRACE))
-  operator.open(tools)
+  let url: string | undefined
+  operator.open({ ...tools, foundAt: () => config.origin ?? url })
 
   const present = await populate(config, tools, app)
   if (config.metrics !== undefined) {
@@ -100,7 +105,9 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   onStop(() => sweeper.stop())
   const listener = await startListener(app.h3, config)
   onStop(() => listener.close())
+  url = listener.url
   sweeper.start()
+  serving = true
 
   if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens travel in the clear: serve it over HTTPS, and say where with LANEKEEPER_URL')

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
-import { open, rename, rm, type FileHandle } from 'node:fs/promises'
-import { existsSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync, rmSync } from 'node:fs'
+import { link, open, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Command } from 'commander'
+import { ConfigError } from '../config.ts'
 import { linesOf } from '../operator/lines.ts'
 import { OperatorError } from '../operator/tools.ts'
 import { operatorCommand, type Common } from './command.ts'
@@ -23,21 +26,30 @@ async function exportTo(workspace: string, { out, ...options }: Common & { out?:
     }
     return report(options, await operate(options, 'export', { workspace }, { progress: showProgress(), write, lines: none() }))
   }
+  if (out === '') throw new ConfigError('out: the name of the file is empty')
   if (existsSync(out)) throw new OperatorError('conflict', `${out} is there already`)
-  const partial = `${out}.partial`
-  // It holds all that people wrote: nobody else needs to read it.
-  const file = await open(partial, 'w', 0o600)
+  // Under a name of its own until it is whole: nobody else writes there, and nobody takes it for a backup.
+  const partial = `${out}.${randomUUID()}.partial`
+  const forget = (): void => {
+    rmSync(partial, { force: true })
+    process.exit(130)
+  }
+  process.once('SIGINT', forget)
   try {
-    const result = await exportInto(file, options, workspace)
-    await rename(partial, out)
+    const result = await exportInto(partial, options, workspace)
+    // Unlike a rename it fails where somebody was faster.
+    await link(partial, out).catch(explain(out))
+    await syncFolder(dirname(out))
     report(options, result)
-  } catch (error) {
+  } finally {
     await rm(partial, { force: true })
-    throw error
+    process.off('SIGINT', forget)
   }
 }
 
-async function exportInto(file: FileHandle, options: Common, workspace: string): Promise<unknown> {
+async function exportInto(path: string, options: Common, workspace: string): Promise<unknown> {
+  // It holds all that people wrote: nobody else needs to read it.
+  const file = await open(path, 'wx', 0o600).catch(explain(path))
   try {
     const write = async (line: string): Promise<void> => void (await file.appendFile(`${line}\n`))
     const result = await operate(options, 'export', { workspace }, { progress: showProgress(), write, lines: none() })
@@ -48,13 +60,33 @@ async function exportInto(file: FileHandle, options: Common, workspace: string):
   }
 }
 
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  await folder.sync().finally(() => folder.close())
+}
+
 async function importFrom(path: string | undefined, options: Common): Promise<void> {
-  const file = path === undefined ? undefined : await open(path, 'r')
-  const lines = linesOf(file?.createReadStream() ?? process.stdin)
+  const file = path === undefined ? undefined : await open(path, 'r').catch(explain(path))
   try {
+    const lines = readable(path, linesOf(file?.createReadStream({ autoClose: false }) ?? process.stdin))
     report(options, await operate(options, 'import', {}, { progress: showProgress(), write: async () => undefined, lines }))
   } finally {
     await file?.close()
+  }
+}
+
+async function* readable(path: string | undefined, lines: AsyncIterable<string>): AsyncGenerator<string> {
+  try {
+    yield* lines
+  } catch (error) {
+    explain(path ?? 'stdin')(error as Error)
+  }
+}
+
+/** The operator's own file cannot be used: no matter of the storage. */
+function explain(path: string): (error: Error) => never {
+  return (error) => {
+    throw new OperatorError((error as NodeJS.ErrnoException).code === 'EEXIST' ? 'conflict' : 'invalid', `${path}: ${error.message}`)
   }
 }
 

@@ -15,6 +15,9 @@ export function addUserCommands(program: Command): void {
   withUrl(operatorCommand(user, 'invite <user>', 'print a new sign-up link, as for a lost password; the one before ends')).action(
     (id: string, { url, ...options }: WithUrl) => answer(options, 'user.invite', { user: id, origin: originOf(url) }),
   )
+  operatorCommand(user, 'sign-out <user>', 'end all sessions of a person in the web app; tokens go on').action(
+    (id: string, options: Common) => answer(options, 'user.sign-out', { user: id }),
+  )
   operatorCommand(user, 'list', 'list all people').action((options: Common) => answer(options, 'user.list', {}))
 }
 
@@ -22,6 +25,6 @@ function withUrl(command: Command): Command {
   return command.option('--url <url>', 'where people find the service (or LANEKEEPER_URL); http://127.0.0.1:3000')
 }
 
-function originOf(url: string | undefined): string {
-  return readOrigin({ url }, process.env) ?? 'http://127.0.0.1:3000'
+function originOf(url: string | undefined): string | undefined {
+  return readOrigin({ url }, process.env)
 }

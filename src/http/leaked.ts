@@ -45,7 +45,8 @@ async function readToken(request: ServerRequest): Promise<string> {
 }
 
 async function revoke({ store, random, clock, legacyPrefixes, log }: Services, requestId: string, plaintext: string): Promise<void> {
-  const parsed = parseToken(plaintext, legacyPrefixes)
+  // As it was found: with a line break, in quotes, behind "Bearer ".
+  const parsed = parseToken(/\w+_pat_\w+/.exec(plaintext)?.[0] ?? '', legacyPrefixes)
   if (parsed === undefined) return
   const { hash, workspaceId } = parsed
   const ended = await transact(store, workspaceId, random, async (tx) => {

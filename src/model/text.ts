@@ -15,6 +15,7 @@ export function line(max: number) {
     .refine((text) => !LINE_CONTROL.test(text), 'must not contain line breaks or control characters')
     .trim()
     .min(1, 'must not be blank')
+    .refine((text) => /[^\s\p{Cf}]/u.test(text), 'must not be blank')
     .max(max)
 }
 

@@ -5,7 +5,7 @@ import { importWorkspace } from './import.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
 import { listTokens, revokeToken } from './tokens.ts'
 import { OperatorError, type Conversation, type FileTools } from './tools.ts'
-import { inviteUser, listUsers, requireUser, welcomeUser } from './users.ts'
+import { inviteUser, listUsers, requireUser, signOutUser, welcomeUser } from './users.ts'
 import { createWorkspace, listWorkspaces, requireWorkspace } from './workspaces.ts'
 
 /** One thing that the operator can have done, by this process or by the one that has the storage. */
@@ -20,6 +20,12 @@ function command<Input>(input: z.ZodType<Input>, run: (tools: FileTools, input: 
 }
 
 const text = z.string()
+
+/** Where a link leads: where the operator says, else where this process is found, else where it would be. */
+function originOf(tools: FileTools, said: string | undefined): string {
+  return said ?? tools.foundAt?.() ?? 'http://127.0.0.1:3000'
+}
+
 const inWorkspace = { workspace: text }
 const member = { ...inWorkspace, user: text }
 
@@ -29,15 +35,25 @@ export const commands: Readonly<Record<string, Command>> = {
   'workspace.list': command(z.strictObject({}), listWorkspaces),
 
   'user.add': command(
-    z.strictObject({ name: displayName, avatar: z.url({ protocol: /^https$/ }).optional(), origin: text }),
-    (tools, { name, avatar, origin }) => welcomeUser(tools, { display_name: name, avatar_url: avatar ?? null }, origin),
+    z.strictObject({
+      name: displayName,
+      avatar: z.url({ protocol: /^https$/, error: 'must be an address that begins with https://' }).optional(),
+      origin: text.optional(),
+    }),
+    (tools, { name, avatar, origin }) => welcomeUser(tools, { display_name: name, avatar_url: avatar ?? null }, originOf(tools, origin)),
   ),
-  'user.invite': command(z.strictObject({ user: text, origin: text }), (tools, { user, origin }) => inviteUser(tools, user, origin)),
+  'user.invite': command(z.strictObject({ user: text, origin: text.optional() }), (tools, { user, origin }) =>
+    inviteUser(tools, user, originOf(tools, origin)),
+  ),
+  'user.sign-out': command(z.strictObject({ user: text }), (tools, { user }) => signOutUser(tools, user)),
   'user.list': command(z.strictObject({}), listUsers),
 
   'member.add': command(z.strictObject({ ...member, role: z.enum(roles) }), async (tools, { workspace, user, role }) => {
     await requireWorkspace(tools, workspace)
-    return addMember(tools, workspace, await requireUser(tools, user), role)
+    const person = await requireUser(tools, user)
+    const present = (await listMembers(tools, workspace)).find(({ user_id }) => user_id === user)
+    if (present !== undefined) throw new OperatorError('conflict', `${user} is a member already, as ${present.role}; see "member set-role"`)
+    return addMember(tools, workspace, person, role)
   }),
   'member.set-role': command(z.strictObject({ ...member, role: z.enum(roles) }), async (tools, { workspace, user, role }) => {
     await requireWorkspace(tools, workspace)
@@ -56,6 +72,7 @@ export const commands: Readonly<Record<string, Command>> = {
 
   'token.list': command(z.strictObject({ ...inWorkspace, user: text.optional() }), async (tools, { workspace, user }) => {
     await requireWorkspace(tools, workspace)
+    if (user !== undefined) await requireUser(tools, user)
     return listTokens(tools, workspace, user)
   }),
   'token.revoke': command(z.strictObject({ ...inWorkspace, token: text }), async (tools, { workspace, token }) => {

@@ -21,13 +21,16 @@ export type FromHolder =
 
 /** The holder's side: does what other processes ask for. */
 export class CommandServer {
+  readonly #done: (command: string, input: unknown) => void
   readonly #running = new Map<Socket, Promise<void>>()
   #closed = false
   readonly #tools: Promise<FileTools>
   /** Says that the storage is open. Who asked earlier was waiting. */
   open!: (tools: FileTools) => void
 
-  constructor() {
+  /** @param done told of each command that was done, by its name and input: neither has a secret in it */
+  constructor(done: (command: string, input: unknown) => void = () => undefined) {
+    this.#done = done
     this.#tools = new Promise((resolve) => (this.open = resolve))
   }
 
@@ -35,7 +38,7 @@ export class CommandServer {
   readonly serve = (socket: Socket): void => {
     if (this.#closed) return void socket.end()
     const running = this.#tools
-      .then((tools) => serveCommand(socket, tools))
+      .then((tools) => serveCommand(socket, tools, this.#done))
       .catch(() => void socket.destroy())
       .finally(() => this.#running.delete(socket))
     this.#running.set(socket, running)
@@ -55,7 +58,7 @@ export class CommandServer {
   }
 }
 
-async function serveCommand(socket: Socket, tools: FileTools): Promise<void> {
+async function serveCommand(socket: Socket, tools: FileTools, done: (command: string, input: unknown) => void): Promise<void> {
   const incoming = linesOf(socket)
   const send = (message: Exclude<FromHolder, { pid: number }>) => write(socket, message)
   try {
@@ -69,7 +72,9 @@ async function serveCommand(socket: Socket, tools: FileTools): Promise<void> {
       write: (line) => send({ line }),
       lines: sentAlong(incoming),
     }
-    await send({ result: (await runCommand(tools, command, input, talk)) ?? null })
+    const result = (await runCommand(tools, command, input, talk)) ?? null
+    done(command, input)
+    await send({ result })
   } catch (error) {
     const code = error instanceof OperatorError ? error.code : error instanceof Unavailable ? 'unavailable' : 'failed'
     await send({ error: { code, message: (error as Error).message } }).catch(() => undefined)

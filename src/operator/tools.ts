@@ -16,6 +16,8 @@ export interface Tools {
 /** The same, where bytes of files are touched too. */
 export interface FileTools extends Tools {
   readonly blobs: Blobs
+  /** where people find the service, as far as this process knows */
+  readonly foundAt?: () => string | undefined
 }
 
 /** What the operator named is not there, or cannot be. Its message says which. */

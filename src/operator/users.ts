@@ -1,3 +1,4 @@
+import { endSessions } from '../accounts/sessions.ts'
 import { invite } from '../accounts/sign-up.ts'
 import { isId, newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
@@ -51,6 +52,16 @@ export async function inviteUser(tools: Tools, userId: string, origin: string): 
   await requireUser(tools, userId)
   const { code, expires_at } = await invite(tools, userId)
   return { sign_up_link: `${origin}/settings/sign-up?code=${code}`, link_expires_at: expires_at }
+}
+
+/**
+ * Ends all sessions of a person in the web app.
+ * @throws {OperatorError} `not_found`
+ */
+export async function signOutUser(tools: Tools, userId: string): Promise<{ user_id: string; signed_out: true }> {
+  await requireUser(tools, userId)
+  await transact(tools.store, GLOBAL, tools.random, (tx) => endSessions(tx, userId))
+  return { user_id: userId, signed_out: true }
 }
 
 /** All people, whatever their workspaces, oldest first. */

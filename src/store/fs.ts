@@ -56,6 +56,8 @@ export async function checkFolder(path: string, disk: Disk = realDisk): Promise<
   const found = await disk.read(`${path}/format.json`)
   if (found === undefined) {
     const foreign = (await disk.list(path)).filter((name) => !OWN.has(name))
+    // Somebody may have made it between the two.
+    if (foreign.includes('format.json')) return checkFolder(path, disk)
     if (foreign.length > 0)
       throw new UnusableFolder(`${path} is not empty, and holds no Lanekeeper data: ${foreign.slice(0, 3).join(', ')}`)
     return false

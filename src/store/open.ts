@@ -8,6 +8,7 @@ import { durableDriver } from './fs/durable-driver.ts'
 import { lockFolder } from './fs/lock.ts'
 import { checkFolder, openFsStore } from './fs.ts'
 import { createMemoryStore } from './memory.ts'
+import { checkMount } from './mount.ts'
 import type { Store } from './port.ts'
 import { openRedisBytes } from './redis/bytes.ts'
 import { openRedisStore } from './redis.ts'
@@ -41,6 +42,7 @@ export const ADDRESSES =
 /** Which kind of storage an address leads to. @throws {BadAddress} */
 export function kindOf(address: string): Storage['kind'] {
   if (address === 'memory') return 'memory'
+  if (address.startsWith('fs:~')) throw new BadAddress('"~" is the shell\'s, which does not see it behind "fs:"; write the path out')
   if (address.startsWith('fs:') && address.length > 3) return 'fs'
   if (/^(redis|rediss|redis-cluster|redis-sentinel):\/\//.test(address)) return 'redis'
   throw new BadAddress(`it is none of ${ADDRESSES}`)
@@ -53,7 +55,7 @@ export function folderOf(address: string): string {
 
 /**
  * Opens storage by its address.
- * @throws {BadAddress} {@link UnusableFolder} {@link FolderInUse} {@link Damaged} {@link Unavailable}
+ * @throws {BadAddress} {@link OtherBytes} {@link UnusableFolder} {@link FolderInUse} {@link Damaged} {@link Unavailable}
  */
 export async function openStorage(address: string, { log, bytes, serve = () => undefined }: StorageOptions): Promise<Storage> {
   const kind = kindOf(address)
@@ -70,8 +72,12 @@ export async function openStorage(address: string, { log, bytes, serve = () => u
     }
     const store = await openStore(kind, address, log)
     opened.push(() => store.close())
-    const blobs = createBlobs(await openBytes(bytes ?? besideRecords(kind, address), log))
+    const driver = await openBytes(bytes ?? besideRecords(kind, address), log)
+    const blobs = createBlobs(driver)
     opened.push(() => blobs.close())
+    if (kind !== 'memory' && bytes === 'memory')
+      throw new BadAddress('bytes: in memory they would be gone at the end, and the records that need them would not')
+    if (kind !== 'memory') await checkMount(store, driver)
     return { kind, store, blobs, close }
   } catch (error) {
     await close()
@@ -106,8 +112,16 @@ async function openBytes(address: string, log: Logger): Promise<Driver> {
 }
 
 async function openOwn(address: string, log: Logger): Promise<Driver> {
-  const kind = kindOf(address)
+  const kind = kindOfBytes(address)
   if (kind === 'memory') return memoryDriver()
   if (kind === 'fs') return durableDriver(folderOf(address))
   return openRedisBytes(address, log)
+}
+
+function kindOfBytes(address: string): Storage['kind'] {
+  try {
+    return kindOf(address)
+  } catch (error) {
+    throw new BadAddress(`bytes: ${(error as Error).message}, nor DRIVER:{JSON options} of a driver of unstorage`)
+  }
 }

@@ -41,17 +41,24 @@ export async function openRedisStore(url: string, { log, connections = 2, prefix
   let pool: Pool | undefined
   try {
     pool = await Pool.open(url, connections, log)
-    await pool.ask((client) => client.set(`${prefix}:format`, FORMAT, 'NX'))
-    const format = await pool.ask((client) => client.get(`${prefix}:format`))
+    const format = await readFormat(pool, `${prefix}:format`)
     if (format !== FORMAT)
       throw new Unavailable(`this Redis holds data of format ${format}; this version of Lanekeeper knows format ${FORMAT}`)
     await warnOfEviction(pool, log)
   } catch (error) {
     pool?.close()
     if (!(error instanceof CommandFailed)) throw error
-    throw new Unavailable(`Redis cannot be reached: ${error.message}`, { cause: error })
+    throw new Unavailable(`${error.refused ? 'Redis refused' : 'Redis cannot be reached'}: ${error.message}`, { cause: error })
   }
   return new RedisStore(pool, prefix)
+}
+
+/** Written only where it is not there: what is full can still be read, and saved. */
+async function readFormat(pool: Pool, key: string): Promise<string | null> {
+  const found = await pool.ask((client) => client.get(key))
+  if (found !== null) return found
+  await pool.ask((client) => client.set(key, FORMAT, 'NX'))
+  return pool.ask((client) => client.get(key))
 }
 
 async function warnOfEviction(pool: Pool, log: Logger): Promise<void> {

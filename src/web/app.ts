@@ -126,5 +126,8 @@ function respond(answer: Answer, { origin, requestId, setAnyway }: Visit, sessio
   headers.set('content-type', 'text/html; charset=utf-8')
   const now = answer.session ?? session
   const signedIn = now && { formToken: now.form_token, email: now.email }
-  return new Response(document({ title: answer.title, body: answer.body, signedIn }), { status: answer.status ?? 200, headers })
+  return new Response(
+    document({ title: (answer.status ?? 200) < 400 ? answer.title : `Error: ${answer.title}`, body: answer.body, signedIn }),
+    { status: answer.status ?? 200, headers },
+  )
 }

@@ -19,16 +19,22 @@ export interface OwnToken extends TokenRecord {
   readonly last_used_at: string | null
 }
 
-const MOST_WORKSPACES = 200
+/** So many workspaces are looked at together. */
+const AT_ONCE = 100
 /** So many of a person's tokens in a workspace are listed at least, newest first; those that work, all of them. */
 const MOST_TOKENS = 200
 
 /** Where a person is an active member, by name. */
 export async function workspacesOf(keeping: Keeping, userId: string): Promise<OwnWorkspace[]> {
-  const { entries } = await transact(keeping.store, GLOBAL, keeping.random, (tx) =>
-    tx.range(indexes.workspacesOf(userId), { limit: MOST_WORKSPACES, hint: true }),
-  )
-  const found = await Promise.all(entries.map((id) => workspaceOf(keeping, userId, id)))
+  const found: (OwnWorkspace | undefined)[] = []
+  for (let after: string | undefined; ;) {
+    const { entries } = await transact(keeping.store, GLOBAL, keeping.random, (tx) =>
+      tx.range(indexes.workspacesOf(userId), { after, limit: AT_ONCE, hint: true }),
+    )
+    found.push(...(await Promise.all(entries.map((id) => workspaceOf(keeping, userId, id)))))
+    if (entries.length < AT_ONCE) break
+    after = entries.at(-1)
+  }
   return found.filter((workspace) => workspace !== undefined).toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
 }
 

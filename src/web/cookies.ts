@@ -7,10 +7,15 @@ export function readCookies(header: string | null): Map<string, string> {
   const cookies = new Map<string, string>()
   for (const part of (header ?? '').split(';')) {
     const equals = part.indexOf('=')
-    const name = part.slice(0, equals).trim()
-    if (equals > 0 && !cookies.has(name)) cookies.set(name, part.slice(equals + 1).trim())
+    const name = trim(part.slice(0, equals))
+    if (equals > 0 && !cookies.has(name)) cookies.set(name, trim(part.slice(equals + 1)))
   }
   return cookies
+}
+
+// Other white space is part of a name (RFC 6265 §5.2), and would get around the prefix.
+function trim(text: string): string {
+  return text.replace(/^[ \t]+|[ \t]+$/g, '')
 }
 
 /**

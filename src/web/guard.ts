@@ -1,5 +1,6 @@
 import type { ServerRequest } from 'srvx'
 import { same } from '../accounts/secrets.ts'
+import { network } from '../accounts/sign-in.ts'
 import { readBody } from '../http/body.ts'
 import { Failure } from '../model/failure.ts'
 
@@ -57,5 +58,6 @@ export function originOf(request: ServerRequest, configured: string | undefined)
  */
 export function addressOf(request: ServerRequest, proxies: number): string | undefined {
   if (proxies === 0) return request.ip
-  return request.headers.get('x-forwarded-for')?.split(',').at(-proxies)?.trim() ?? request.ip
+  const told = request.headers.get('x-forwarded-for')?.split(',').at(-proxies)
+  return told === undefined || network(told) === 'unknown' ? request.ip : told.trim()
 }

@@ -33,7 +33,7 @@ export function document({
           ${
             signedIn &&
             html`<nav aria-label="Settings">
-              <span class="hint">${signedIn.email}</span>
+              <span class="hint"><span class="unseen">Signed in as </span>${signedIn.email}</span>
               <a href="/settings/tokens">API tokens</a>
               <form method="post" action="/settings/sign-out">
                 <input type="hidden" name="form_token" value=${signedIn.formToken} />

@@ -40,32 +40,41 @@ export interface NotProved {
 /**
  * Sees to it that whoever sends a form has proved who he is as lately as these scopes ask.
  * @param alter what happens to the session in the same commit; undefined where it cannot be, and then nothing happens
- * @returns undefined where the session is gone, or `alter` would not
+ * @returns `gone` where the session is not there any more, `refused` where `alter` would not
  */
 export async function prove(
-  { web, session, form, origin, setAnyway }: SignedInVisit,
+  { web, session, form, origin, setAnyway, requestId, address }: SignedInVisit,
   scopes: readonly string[],
   alter: (session: Session) => Session | undefined = (same) => same,
-): Promise<Proved | NotProved | undefined> {
+): Promise<Proved | NotProved | 'gone' | 'refused'> {
   let anew = false
   if (!mayIssue(scopes, Date.parse(session.proved_at), web.clock())) {
     const password = form.get('password')
     if (password === null) return { status: 403, error: 'Give your password again.' }
     const came = await web.signIn.prove(session, password)
+    const event = { user_id: session.user_id, request_id: requestId, address }
+    if (came === 'proved') web.log.info({ event: 'web.proved', ...event }, 'gave the password again')
+    else
+      web.log.warn(
+        { event: came === 'refused' ? 'web.proof_refused' : 'web.proof_throttled', ...event },
+        'a password that was asked for again',
+      )
     if (came === 'refused') return { status: 403, error: 'This is not your password.' }
     if (came !== 'proved') return { status: 429, ...tooMany(came.milliseconds) }
     anew = true
   }
   const proved = await transact(web.store, GLOBAL, web.random, async (tx) => {
     const present = await tx.get(keys.session(session.hash))
-    const altered = present && alter(present)
-    if (altered === undefined) return undefined
+    if (present === undefined) return 'gone'
+    const altered = alter(present)
+    if (altered === undefined) return 'refused'
     if (anew) return renewSession(tx, altered, web.clock, web.random)
     if (altered !== present) tx.put(keys.session(session.hash), altered)
     return { session: altered, secret: undefined }
   })
-  if (proved?.secret !== undefined) setAnyway.push(setCookie('session', proved.secret, origin))
-  return proved && { session: proved.session }
+  if (proved === 'gone' || proved === 'refused') return proved
+  if (proved.secret !== undefined) setAnyway.push(setCookie('session', proved.secret, origin))
+  return { session: proved.session }
 }
 
 /** What is said, and sent, where somebody tried too often. */
@@ -104,7 +113,7 @@ export function showPlaintext(
 function secret(id: string, label: string, text: string): VNode {
   return html`<div class="secret">
     <h2 id="${id}-label">${label}</h2>
-    <pre><code id=${id} tabindex="0" aria-labelledby="${id}-label">${text}</code></pre>
-    <button type="button" data-copy=${id} aria-describedby="${id}-label" hidden>Copy</button>
+    <pre><code id=${id} tabindex="0" role="textbox" aria-readonly="true" aria-labelledby="${id}-label">${text}</code></pre>
+    <button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${label}</span></button>
   </div>`
 }

@@ -15,6 +15,15 @@ for (const button of document.querySelectorAll('[data-copy]')) {
     }
   })
 }
+// Who presses twice on a slow line would see the answer to the second time only, and never the token.
+for (const form of document.forms) {
+  let sent = false
+  form.addEventListener('submit', (event) => {
+    if (sent) event.preventDefault()
+    sent = true
+  })
+  addEventListener('pageshow', () => (sent = false))
+}
 addEventListener('pagehide', () => {
   for (const secret of document.querySelectorAll('[data-once]')) secret.replaceChildren()
 })

@@ -9,7 +9,8 @@ import { field, html, notice } from './html.ts'
 import { tooMany } from './issuing.ts'
 import type { Page, Shown, Visit } from './visit.ts'
 
-const YEAR = 365 * 24 * 60 * 60
+/** So long a browser is remembered, in seconds. */
+export const YEAR = 365 * 24 * 60 * 60
 const REFUSED = 'This e-mail address and this password do not go together.'
 
 /** What a form carries while nobody is signed in, and the cookie that it must fit. */
@@ -62,15 +63,16 @@ export const signInPage: Page = {
       present: visit.session?.hash,
     }
     const came = await web.signIn.attempt(attempt)
+    const who = { user_id: came.userId, request_id: visit.requestId, address }
     if (came.result === 'throttled') {
-      web.log.warn({ event: 'web.sign_in_throttled', address }, 'sign-in throttled')
+      web.log.warn({ event: 'web.sign_in_throttled', ...who }, 'sign-in throttled')
       return show(visit, { status: 429, ...tooMany(came.milliseconds), email })
     }
     if (came.result === 'refused') {
-      web.log.warn({ event: 'web.sign_in_refused', address }, 'sign-in refused')
+      web.log.warn({ event: 'web.sign_in_refused', ...who }, 'sign-in refused')
       return show(visit, { status: 401, error: REFUSED, email })
     }
-    web.log.info({ event: 'web.signed_in', user_id: came.userId, address }, 'signed in')
+    web.log.info({ event: 'web.signed_in', ...who }, 'signed in')
     const set = [
       setCookie('session', came.secret, origin),
       setCookie('device', came.device, origin, YEAR),

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { hashOf, newSecret } from '../accounts/secrets.ts'
+import { network } from '../accounts/sign-in.ts'
 import { invited, signUp } from '../accounts/sign-up.ts'
 import { emailAddress, newPassword } from '../model/account.ts'
 import { limits } from '../model/limits.ts'
@@ -6,7 +8,8 @@ import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName, setCookie } from './cookies.ts'
 import { field, html } from './html.ts'
-import { anonymousForm } from './sign-in.ts'
+import { tooMany } from './issuing.ts'
+import { anonymousForm, YEAR } from './sign-in.ts'
 import type { Answer, Page, Shown, Visit } from './visit.ts'
 
 const WITHIN = 60 * 60
@@ -37,11 +40,17 @@ export const signUpPage: Page = {
     const parsed = input.safeParse(Object.fromEntries(form))
     const email = form.get('email') ?? ''
     if (!parsed.success) return show(visit, name, z.flattenError(parsed.error).fieldErrors as never, email)
+    const wait = web.signUps.take(network(visit.address)) || web.signUps.take(hashOf(codeOf(visit)))
+    if (wait > 0) return { ...show(visit, name, { email: tooMany(wait).error }, email), status: 429, headers: tooMany(wait).headers }
     const passwordHash = await web.passwords.hash(parsed.data.password)
-    const came = await signUp(web, { code: codeOf(visit), email: parsed.data.email, passwordHash })
+    const device = newSecret(web.random)
+    const came = await signUp(web, { code: codeOf(visit), email: parsed.data.email, passwordHash, device })
     if ('refused' in came) return came.refused === 'no_link' ? noLink() : show(visit, name, { email: 'is in use already' }, email)
     web.log.info({ event: 'web.signed_up', user_id: came.userId }, 'signed up')
-    return { redirect: '/settings/sign-in', cookies: [setCookie('sign_up', '', origin, 0)] } satisfies Answer
+    return {
+      redirect: '/settings/sign-in',
+      cookies: [setCookie('sign_up', '', origin, 0), setCookie('device', device, origin, YEAR)],
+    } satisfies Answer
   },
 }
 

@@ -67,6 +67,7 @@ dl.allowances ul { margin: .25rem 0 0; padding-left: 1.2rem }
 .state.active { color: var(--good) }
 .token:not(.active) h3 { color: var(--soft) }
 .expires { white-space: nowrap; border-radius: .3rem; padding: 0 .4rem; background: var(--warn-sheet); color: var(--warn) }
+.expires.near { outline: 1px solid currentColor }
 .expires.urgent { background: var(--danger-sheet); color: var(--danger) }
 .notice { border-radius: .4rem; padding: .6rem .9rem; background: var(--good-sheet); color: var(--good) }
 .notice.warning { background: var(--warn-sheet); color: var(--warn) }

@@ -1,11 +1,12 @@
 import type { Confirmation, Session } from '../model/account.ts'
+import { Unavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { issueToken, NotIssued } from '../tokens/issue.ts'
 import { allowanceList } from './allowed.ts'
 import { workspaceOf, type OwnWorkspace } from './belongings.ts'
 import { html, moment, notice } from './html.ts'
 import { passwordField, prove, showPlaintext } from './issuing.ts'
-import { notFound, problem } from './problems.ts'
+import { notFound, notIssued, problem, signedInAgain } from './problems.ts'
 import type { Answer, Page, Shown, SignedInVisit } from './visit.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -34,7 +35,8 @@ async function create(visit: SignedInVisit, { id, ...chosen }: Confirmation, wor
     chosen.scopes,
     (present) => waiting(present, id) && { ...present, confirmations: present.confirmations.filter((other) => other.id !== id) },
   )
-  if (proved === undefined) return used()
+  if (proved === 'gone') return signedInAgain()
+  if (proved === 'refused') return used()
   if ('error' in proved) return show(visit, { id, ...chosen }, workspace, proved)
   try {
     const { name, scopes, days, workspace_id } = chosen
@@ -47,6 +49,7 @@ async function create(visit: SignedInVisit, { id, ...chosen }: Confirmation, wor
     )
     return showPlaintext(visit, issued, workspace, proved, false)
   } catch (error) {
+    if (error instanceof Unavailable) return { ...notIssued(error), ...proved }
     if (error instanceof NotIssued) return { ...notFound(), ...proved }
     throw error
   }

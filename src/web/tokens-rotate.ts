@@ -1,4 +1,5 @@
 import { tokenDays } from '../model/account.ts'
+import { Unavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import type { TokenRecord } from '../model/token.ts'
 import { NotIssued, rotateToken } from '../tokens/issue.ts'
@@ -7,7 +8,7 @@ import { allowanceList } from './allowed.ts'
 import { tokenOf, type OwnWorkspace } from './belongings.ts'
 import { field, html, notice } from './html.ts'
 import { passwordField, prove, showPlaintext, type Proved } from './issuing.ts'
-import { notFound, problem } from './problems.ts'
+import { notFound, notIssued, problem, signedInAgain } from './problems.ts'
 import type { Answer, Page, Shown, SignedInVisit } from './visit.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -27,7 +28,7 @@ export const rotatePage: Page = {
     const days = tokenDays.safeParse(visit.form.get('days') ?? '')
     if (!days.success) return show(visit, found, { status: 422, daysError: days.error.issues[0]!.message })
     const proved = await prove(visit, found.token.scopes)
-    if (proved === undefined) return gone()
+    if (proved === 'gone' || proved === 'refused') return signedInAgain()
     if ('error' in proved) return show(visit, found, proved)
     return rotate(visit, found, days.data * DAY, proved)
   },
@@ -54,6 +55,7 @@ async function rotate(visit: SignedInVisit, { workspace, token: old }: Found, li
     )
     return showPlaintext(visit, rotated, workspace, proved, true)
   } catch (error) {
+    if (error instanceof Unavailable) return { ...notIssued(error), ...proved }
     if (!(error instanceof NotIssued)) throw error
     return { ...(error.because === 'not_active' ? gone() : notFound()), ...proved }
   }
@@ -90,6 +92,6 @@ function gone(): Shown {
   return problem(
     409,
     'This token is not active any more',
-    'It was rotated, was revoked or has expired, so it cannot be rotated. If somebody else did it, look at the list.',
+    'It was rotated, was revoked or has expired. If you pressed twice, the new token is in the list: rotate that one, to see it. If it was not you, revoke it.',
   )
 }

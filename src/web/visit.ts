@@ -4,6 +4,7 @@ import type { ServerRequest } from 'srvx'
 import type { Keeping } from '../accounts/keeping.ts'
 import type { Passwords } from '../accounts/passwords.ts'
 import type { SignIn } from '../accounts/sign-in.ts'
+import type { Throttle } from '../accounts/throttle.ts'
 import type { Session } from '../model/account.ts'
 import type { Engine } from '../policy/engine.ts'
 
@@ -13,6 +14,8 @@ export interface WebServices extends Keeping {
   readonly log: Logger
   readonly passwords: Passwords
   readonly signIn: SignIn
+  /** how often a sign-up form is taken, by network and by code */
+  readonly signUps: Throttle
   /** where people find it, as `https://kanban.example`; undefined: wherever a request says that it is */
   readonly origin: string | undefined
   /** how many proxies in front add to X-Forwarded-For */

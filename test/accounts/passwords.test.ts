@@ -21,6 +21,18 @@ describe('passwords', () => {
     expect(await passwords.fits('cafe\u0301 au lait', await passwords.hash('caf\u00e9 au lait'))).toBe(true)
   })
 
+  test('what only looks alike is another one', async () => {
+    expect(await passwords.fits('\ufb01rst of many', await passwords.hash('first of many'))).toBe(false)
+  })
+
+  test('a crowd waits for its turn, and beyond that is sent away at once: the disk needs threads too', async () => {
+    const { fits } = createPasswords({ memoryCost: 8, timeCost: 1, parallelism: 1 })
+    const crowd = await Promise.allSettled(Array.from({ length: 300 }, () => fits('x', undefined)))
+    const sentAway = crowd.filter(({ status }) => status === 'rejected')
+    expect([sentAway.length, (sentAway[0] as PromiseRejectedResult).reason.code]).toEqual([198, 'unavailable'])
+    expect(await fits('x', undefined)).toBe(false)
+  })
+
   test('a long one counts to its end', async () => {
     const long = 'x'.repeat(199)
     expect(await passwords.fits(`${long}b`, await passwords.hash(`${long}a`))).toBe(false)

@@ -24,6 +24,13 @@ describe.each(drivers)('sessions, on $name', (driver) => {
   const resume = (secret: string) => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.tools.clock))
   const sessions = async () => (await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))
 
+  test('ended everywhere, not one of as many as there can be is left', async () => {
+    const secrets = []
+    for (let i = 0; i < 20; i++) secrets.push((await begin()).secret)
+    await service.write(GLOBAL, (tx) => endSessions(tx, userId))
+    for (const secret of secrets) expect(await resume(secret)).toBeUndefined()
+  })
+
   test('a cookie finds its session, which holds nothing that the cookie could be made from', async () => {
     const { secret, session } = await begin()
     expect(secret).toMatch(/^[\w-]{43}$/)

@@ -32,6 +32,15 @@ describe('a throttle', () => {
     expect([1, 2, 3, 4].map(() => throttle.take('a') === 0)).toEqual([true, true, true, false])
   })
 
+  test('a clock that is set back locks nobody out for longer than the burst takes', () => {
+    const { clock, throttle } = make(3, 1000)
+    throttle.take('a')
+    throttle.giveBack('a')
+    for (let i = 0; i < 3; i++) throttle.take('b')
+    clock.now -= 3_600_000
+    expect([throttle.take('a'), throttle.take('b')]).toEqual([0, 1000])
+  })
+
   test('names are apart', () => {
     const { throttle } = make(1, 1000)
     expect([throttle.take('a'), throttle.take('b'), throttle.take('a')]).toEqual([0, 0, 1000])

@@ -40,6 +40,17 @@ describe.each(drivers)('a leaked token, on $name', (driver) => {
   const status = async (token: string) => (await service.send(token, 'GET', '/account')).status
   const fresh = (lifetime?: number) => service.token(person.workspaceId, person.id, ['kanban:admin'], lifetime)
 
+  test.each([
+    ['with the line break of its file', (token: string) => `${token}\n`],
+    ['behind a space', (token: string) => ` ${token}`],
+    ['in quotes', (token: string) => `"${token}"`],
+    ['as it stood in a header', (token: string) => `Authorization: Bearer ${token}`],
+  ])('it is ended as it was found: %s', async (_how, wrap) => {
+    const token = await fresh()
+    expect((await revoke(wrap(token))).status).toBe(200)
+    expect(await status(token)).toBe(401)
+  })
+
   test('the answer is the same to the last byte, whatever was sent', async () => {
     const revoked = await fresh()
     await revoke(revoked)

@@ -176,7 +176,12 @@ describe.each(['a running service', 'nobody else'])('what cannot be done is said
     [['user', 'add', 'a', 'b'], 2, /too many arguments/],
     [['user', 'list', '--nonsense'], 2, /unknown option '--nonsense'/],
     [['nonsense'], 2, /there is no command "nonsense"/],
-    [['import', '/nonexistent/file'], 4, /no such file/],
+    [['import', '/nonexistent/file'], 2, /no such file/],
+    [['import', '/'], 2, /directory/],
+    [['export', 'WORKSPACE', '--out', '/nonexistent/file'], 2, /no such file/],
+    [['export', 'WORKSPACE', '--out', ''], 2, /empty/],
+    [['token', 'list', 'WORKSPACE', '--user', 'usr_nonsense'], 3, /there is no user/],
+    [['user', 'sign-out', 'usr_nonsense'], 3, /there is no user/],
   ])('%j', async (args, code, message) => {
     const ran: Ran = await runCommandLine(
       args.map((argument) => (argument === 'WORKSPACE' ? acme : argument)),

@@ -205,9 +205,23 @@ describe.each(drivers)('signing in and up and out, on $name', (driver) => {
         (await visitor.post(form.action, { ...form.hidden, email: address, password: 'another password', again: 'another password' }))
           .status,
       ).toBe(404)
+      // The browser is known from the first: however many strangers guess, its person gets in.
+      for (let i = 0; i < 110; i++) await new Visitor(service, { address: `2001:db8:${i}::1` }).signIn(address, 'a wrong guess')
       expect((await visitor.signIn(address)).status).toBe(200)
+      expect((await browser().signIn(address)).status).toBe(429)
       expect(kept.text()).not.toContain(code)
       expect(kept.text()).not.toContain(PASSWORD)
+    })
+
+    test('cannot be used to find out who has an account', async () => {
+      const user = await addUser(service.tools, { display_name: 'Nosy' })
+      const visitor = browser()
+      const page = await visitor.open(await invite(user.id))
+      const form = formOf(page.text)
+      const statuses = []
+      for (let i = 0; i < 22; i++)
+        statuses.push((await visitor.post(form.action, { ...form.hidden, email, password: PASSWORD, again: PASSWORD })).status)
+      expect(statuses).toEqual([...Array.from({ length: 20 }, () => 422), 429, 429])
     })
 
     test('that is opened twice, as by what looks at links in mails, still works', async () => {

@@ -22,15 +22,26 @@ interface Head {
 }
 type Line = { readonly k: string; readonly r: string; readonly v: Stored['value'] } | { readonly i: string; readonly e: readonly string[] }
 
-/** Writes a partition in place of its checkpoint. Between its chunks others go on. */
-export function writeCheckpoint(
+/**
+ * Writes a partition in place of its checkpoint. Between its chunks others go on.
+ * @returns how many bytes it has
+ */
+export async function writeCheckpoint(
   disk: Disk,
   folder: string,
   name: string,
   state: Partition & { readonly records: Map<string, Stored> },
   sequence: number,
-): Promise<void> {
-  return replaceFile(disk, folder, name, chunksOf(state, { format: 1, partition: name, sequence }))
+): Promise<number> {
+  let size = 0
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunksOf(state, { format: 1, partition: name, sequence })) {
+      size += chunk.byteLength
+      yield chunk
+    }
+  }
+  await replaceFile(disk, folder, name, counted())
+  return size
 }
 
 /**
@@ -49,8 +60,9 @@ export async function readCheckpoint(
   const checksum = /^\{"crc":"([0-9a-f]{8})"\}\n$/.exec(bytes.toString('latin1', lastLine))?.[1]
   if (checksum === undefined || crc32(bytes.subarray(0, lastLine)) !== Number.parseInt(checksum, 16))
     throw new Damaged(`${folder}/${name} is damaged: its checksum does not fit`)
-  const [head, ...lines] = bytes.toString('utf8', 0, lastLine).trimEnd().split('\n')
-  const { format, partition, sequence } = JSON.parse(head!) as Head
+  // Line by line: a string cannot hold as much as a workspace may.
+  const lines = linesIn(bytes.subarray(0, lastLine))
+  const { format, partition, sequence } = JSON.parse(lines.next().value ?? '{}') as Head
   if (format !== 1) throw new Damaged(`${folder}/${name} has format ${String(format)}; this version of Lanekeeper knows format 1`)
   if (partition !== name) throw new Damaged(`${folder}/${name} is the checkpoint of ${partition}`)
   const records = new Map<string, Stored>()
@@ -68,6 +80,14 @@ export async function readCheckpoint(
   }
   for (const { value } of records.values()) freeze(value)
   return { state, sequence }
+}
+
+function* linesIn(bytes: Buffer): Generator<string> {
+  for (let from = 0; from < bytes.byteLength;) {
+    const to = bytes.indexOf(10, from)
+    yield bytes.toString('utf8', from, to)
+    from = to + 1
+  }
 }
 
 async function* chunksOf(

@@ -15,6 +15,9 @@ interface Loaded {
 /** Changes that are in the journal of partitions that nobody asked for yet, with the numbers of their frames. */
 export type Backlog = Map<string, { sequence: number; entry: Entry }[]>
 
+/** Between two compactions the journal grows to no more than this many times what it may at least. */
+const MOST = 16
+
 /** A store in a folder. */
 export class FsStore implements Store {
   readonly driver = 'fs'
@@ -27,6 +30,8 @@ export class FsStore implements Store {
   readonly #backlog: Backlog
   readonly #partitions = new Map<string, Loaded>()
   readonly #loading = new Map<string, Promise<Loaded | undefined>>()
+  /** so much journal is a reason to compact, in bytes */
+  #enough: number
   /** partitions with changes that are in the journal alone */
   #dirty: Set<string>
   #compacting: Promise<void> | undefined
@@ -36,6 +41,7 @@ export class FsStore implements Store {
     this.#disk = disk
     this.#log = log
     this.#compactAt = compactAt
+    this.#enough = compactAt
     this.#writer = writer
     this.#backlog = backlog
     this.#dirty = new Set(backlog.keys())
@@ -66,7 +72,7 @@ export class FsStore implements Store {
       pending.settle(change)
       throw error
     }
-    if (this.#writer.written > this.#compactAt) void this.compact()
+    if (this.#writer.written > this.#enough) void this.compact()
     return 'done'
   }
 
@@ -103,10 +109,13 @@ export class FsStore implements Store {
     const dirty = this.#dirty
     this.#dirty = new Set()
     try {
+      let written = 0
       for (const name of dirty) {
         const { state } = (await this.#load(name))!
-        await writeCheckpoint(this.#disk, `${this.#path}/records`, name, state, sequence)
+        written += await writeCheckpoint(this.#disk, `${this.#path}/records`, name, state, sequence)
       }
+      // As much again as was just written: so what is written twice is never more than what is written.
+      this.#enough = Math.min(Math.max(this.#compactAt, written), this.#compactAt * MOST)
       const folder = `${this.#path}/journal`
       for (const name of await this.#disk.list(folder)) {
         if (name > current || name === this.#writer.current) continue

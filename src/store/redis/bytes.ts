@@ -1,8 +1,9 @@
+import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { Driver } from 'unstorage'
 import { Unavailable } from '../port.ts'
-import { driverFor, type Connection } from './client.ts'
-import { CommandFailed, leaveIfSilent, unavailable } from './pool.ts'
+import { databaseOf, driverFor, type Connection } from './client.ts'
+import { CommandFailed, leaveIfSilent, OPEN_WITHIN, unavailable, within } from './pool.ts'
 
 /**
  * Opens unstorage's redis driver for bytes of files. What fails there is storage that is away, not a fault of ours.
@@ -14,7 +15,9 @@ export async function openRedisBytes(url: string, log: Logger): Promise<Driver> 
   const client = driver.getInstance() as Connection
   client.on('error', (error: Error) => log.debug({ err: new CommandFailed(error) }, 'redis connection'))
   try {
-    await client.connect()
+    await within(OPEN_WITHIN, client.connect() as Promise<void>)
+    const database = databaseOf(url)
+    if (database !== undefined) await (client as Redis).select(database)
   } catch (error) {
     client.disconnect()
     throw new Unavailable(`Redis cannot be reached: ${(error as Error).message}`, { cause: new CommandFailed(error as Error) })

@@ -48,6 +48,7 @@ export function driverFor(url: string, base?: string): Driver & { getInstance():
   if (match === null) throw new BadRedisUrl('it is no address of a Redis: redis://, rediss://, redis-cluster:// or redis-sentinel://')
   const [, scheme, credentials, hosts, name] = match
   const shared = { ...options, ...login(credentials), ...(base === undefined ? {} : { base }) }
+  if (scheme === 'redis' || scheme === 'rediss') checkUrl(url, name)
   if (scheme === 'redis' || scheme === 'rediss') return redisDriver({ ...shared, url }) as never
   if (scheme === 'redis-sentinel') {
     if (name === undefined || name === '')
@@ -68,6 +69,18 @@ export function driverFor(url: string, base?: string): Driver & { getInstance():
     ...(base === undefined ? { maxRedirections: 0 } : {}),
   }
   return redisDriver({ base, cluster: nodes(hosts!, 6379), clusterOptions } as never) as never
+}
+
+/** The number of the database that an address names, if it names one. */
+export function databaseOf(url: string): number | undefined {
+  const database = /^rediss?:\/\/[^/]*\/(\d+)$/.exec(url)?.[1]
+  return database === undefined ? undefined : Number(database)
+}
+
+/** What the client would take for something else, or throw at us with the password in it. */
+function checkUrl(url: string, path: string | undefined): void {
+  if (!URL.canParse(url)) throw new BadRedisUrl('host and port cannot be read: redis://[user:password@]host[:port][/db]')
+  if (path !== undefined && !/^\d{0,4}$/.test(path)) throw new BadRedisUrl('what follows the host is no number of a database')
 }
 
 function login(credentials: string | undefined): { username?: string; password?: string } {

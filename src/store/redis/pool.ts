@@ -1,7 +1,8 @@
-import { Cluster, ReplyError } from 'ioredis'
+import { setTimeout as after } from 'node:timers/promises'
+import { Cluster, ReplyError, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { Unavailable } from '../port.ts'
-import { driverFor, type Connection } from './client.ts'
+import { COMMAND_TIMEOUT, databaseOf, driverFor, type Connection } from './client.ts'
 import { COMMIT, DUMP, READ } from './scripts.ts'
 
 /** How the client says that it does not follow what a node of a cluster answered. */
@@ -23,6 +24,24 @@ export class CommandFailed extends Error {
     super(error.message)
     this.refused = error instanceof ReplyError || REDIRECTED.test(error.message)
     this.unsent = /Stream isn't writeable|Cluster isn't ready/.test(error.message)
+  }
+}
+
+/** A sentinel that leads nowhere would be asked for ever. In milliseconds. */
+export const OPEN_WITHIN = 5 * COMMAND_TIMEOUT
+
+/** @throws {Error} where it takes longer */
+export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  const waiting = new AbortController()
+  const late = after(milliseconds, undefined, { signal: waiting.signal }).then(() => {
+    throw new Error(`no connection within ${milliseconds / 1000} seconds`)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    late.catch(() => undefined)
+    waiting.abort()
+    work.catch(() => undefined)
   }
 }
 
@@ -51,7 +70,10 @@ export class Pool {
     }
     const pool = new Pool(clients)
     try {
-      await Promise.all(clients.map((client) => client.connect()))
+      await within(OPEN_WITHIN, Promise.all(clients.map((client) => client.connect())))
+      // The client itself would go on in database 0 where there is no such one.
+      const database = databaseOf(url)
+      if (database !== undefined) await Promise.all(clients.map((client) => (client as Redis).select(database)))
     } catch (error) {
       pool.close()
       // What is thrown says only that there is no connection; why is said by the way.
