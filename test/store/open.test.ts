@@ -1,10 +1,12 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { inspect } from 'node:util'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BadAddress, kindOf, openStorage } from '../../src/store/open.ts'
 import { quiet } from '../support/log.ts'
-import { sharedRedis } from '../support/redis.ts'
+import { freePort, sharedRedis, startRedis } from '../support/redis.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -46,7 +48,8 @@ describe('bytes of files on a mount of their own', () => {
   })
 
   test.each([
-    ['nonsense', /it is none of memory, fs:PATH/],
+    ['nonsense', /^bytes: it is none of memory, fs:PATH.*DRIVER:\{JSON options\}/],
+    ['memory', /^bytes: in memory they would be gone/],
     ['nonsense:{}', /no driver "nonsense"/],
     ['constructor:{}', /no driver "constructor"/],
     ['fs-lite:{"base":}', /the driver "fs-lite" cannot be made: its options are no JSON/],
@@ -60,6 +63,54 @@ describe('bytes of files on a mount of their own', () => {
     await (await openStorage(`fs:${folder}/data`, { log: quiet })).close()
   })
 })
+
+describe('records and their bytes', () => {
+  const open = (bytes?: string) => openStorage(`fs:${folder}/data`, { log: quiet, bytes })
+  test.each([
+    ['elsewhere, and then beside the records', 'a', undefined],
+    ['beside the records, and then elsewhere', undefined, 'a'],
+    ['elsewhere, and then somewhere else', 'a', 'b'],
+  ])('are kept together: %s', async (_what, first, second) => {
+    const at = (name: string | undefined) => (name === undefined ? undefined : `fs:${folder}/${name}`)
+    await (await open(at(first))).close()
+    await expect(open(at(second))).rejects.toThrow('the bytes of files are not where --bytes')
+    await (await open(at(first))).close()
+  })
+})
+
+test('a folder that the shell would have found elsewhere is none', () => expect(() => kindOf('fs:~/data')).toThrow('"~"'))
+
+test.each([
+  ['redis://admin:hunter2@127.0.0.1:99999', /host and port cannot be read/],
+  ['redis://admin:hunter2@[::1', /host and port cannot be read/],
+  ['redis://admin:hunter2@127.0.0.1/production', /no number of a database/],
+])('an address of a Redis that cannot be read says nothing of its password: %s', async (address, message) => {
+  const refused = openStorage(address, { log: quiet })
+  await expect(refused).rejects.toThrow(message)
+  await refused.catch((error: unknown) => expect(inspect(error)).not.toContain('hunter2'))
+})
+
+test('a database that a Redis does not have is not another one', async () => {
+  await expect(openStorage(`${await sharedRedis()}/99`, { log: quiet })).rejects.toThrow(/out of range/)
+})
+
+test('a Redis that is full can still be opened, and saved', async () => {
+  const redis = await startRedis()
+  await (await openStorage(redis.url, { log: quiet })).close()
+  const client = new Redis(redis.url)
+  await client.config('SET', 'maxmemory', '1')
+  const storage = await openStorage(redis.url, { log: quiet })
+  for await (const piece of storage.store.dump('global')) expect(piece.map(([key]) => key)).toEqual(['bytes_mount:self'])
+  await expect(storage.store.ready()).rejects.toThrow('Redis refused')
+  await storage.close()
+  client.disconnect()
+  await redis.stop()
+})
+
+test('sentinels that lead nowhere are not asked for ever', async () => {
+  const port = await freePort()
+  await expect(openStorage(`redis-sentinel://127.0.0.1:${port}/main`, { log: quiet })).rejects.toThrow(/cannot be reached/)
+}, 30_000)
 
 test.each([
   ['memory', 'memory'],
