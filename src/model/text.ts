@@ -7,14 +7,13 @@ const LINE_CONTROL = /\p{Cc}/u
 const wellFormed = (text: string) => text.isWellFormed()
 const WELL_FORMED = 'must be valid Unicode: a surrogate stands alone'
 
-/** Text of one line, 1 to `max` characters, not blank. White space around it is cut off. */
+/** Text of one line, 1 to `max` characters, with something in it that can be seen. White space around it is cut off. */
 export function line(max: number) {
   return z
     .string()
     .refine(wellFormed, WELL_FORMED)
     .refine((text) => !LINE_CONTROL.test(text), 'must not contain line breaks or control characters')
     .trim()
-    .min(1, 'must not be blank')
     .refine((text) => /[^\s\p{Cf}]/u.test(text), 'must not be blank')
     .max(max)
 }

@@ -73,6 +73,7 @@ describe('what a request says is read strictly', () => {
     ['a number for text', { name: 1 }, 'name'],
     ['null for text', { name: null }, 'name'],
     ['blank text', { name: ' \u2003 ' }, 'name'],
+    ['text that cannot be seen', { name: '\u200b\u2060' }, 'name'],
     ['text that is too long', { name: 'x'.repeat(limits.boardName + 1) }, 'name'],
     ['a line break in a line', { name: 'a\nb' }, 'name'],
     ['a null byte', { name: 'a\0b' }, 'name'],
