@@ -15,10 +15,12 @@ const BATCH = 50
  * Reclaims what is left of deleted things in one workspace: records, and bytes that nothing needs. Each step
  * is one small commit that leaves the rest findable, so it can end anywhere and be done again, by several at
  * once too.
+ * @param stopped asked before each step, whether to leave the rest for another time
  * @returns how many steps were done; 0 where nothing was left that is due
  */
-export async function sweepWorkspace(tools: FileTools, workspaceId: string): Promise<number> {
+export async function sweepWorkspace(tools: FileTools, workspaceId: string, stopped: () => boolean = () => false): Promise<number> {
   for (let steps = 0; ; steps++) {
+    if (stopped()) return steps
     const due = await transact(tools.store, workspaceId, tools.random, async (tx) => {
       const { values } = await tx.range(indexes.trash(), { before: `${timestamp(tools.clock)}~`, limit: 1, hint: true })
       return values[0]

@@ -48,7 +48,7 @@ export class Sweeper {
     for (const workspaceId of this.#waiting) {
       this.#waiting.delete(workspaceId)
       try {
-        await sweepWorkspace(this.#tools, workspaceId)
+        await sweepWorkspace(this.#tools, workspaceId, () => this.#stopped)
       } catch (error) {
         // What is left is found again in the next round.
         this.#log.warn({ workspace_id: workspaceId, err: error }, 'the sweep did not come to its end')

@@ -40,6 +40,16 @@ describe.each(drivers)('the sweep, on $name', (driver) => {
     return board
   }
 
+  test('ends between two steps when it is told to, and goes on another time', async () => {
+    const board = await fill(12)
+    await board.send('DELETE', `/boards/${board.id}`)
+    let asked = 0
+    expect(await sweepWorkspace(service.sweepTools, ann.workspaceId, () => ++asked > 2)).toBe(2)
+    expect((await recordsOf(...ALL)).length).toBeGreaterThan(0)
+    await sweep()
+    expect(await recordsOf(...ALL)).toEqual([])
+  })
+
   test('of a deleted board nothing is left, neither records nor bytes', async () => {
     const board = await fill(60)
     const kept = await fill(1)

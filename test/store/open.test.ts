@@ -6,6 +6,7 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BadAddress, kindOf, openStorage } from '../../src/store/open.ts'
 import { quiet } from '../support/log.ts'
+import { BadRedisUrl, driverFor } from '../../src/store/redis/client.ts'
 import { freePort, sharedRedis, startRedis } from '../support/redis.ts'
 
 let folder: string
@@ -88,6 +89,16 @@ test.each([
   const refused = openStorage(address, { log: quiet })
   await expect(refused).rejects.toThrow(message)
   await refused.catch((error: unknown) => expect(inspect(error)).not.toContain('hunter2'))
+})
+
+test('nodes are named by name or address, with a port or without', () => {
+  const cluster = driverFor('redis-cluster://a.example:7000,[::1]:7001,192.0.2.1').getInstance() as unknown as { startupNodes: unknown }
+  expect(cluster.startupNodes).toEqual([
+    { host: 'a.example', port: 7000 },
+    { host: '::1', port: 7001 },
+    { host: '192.0.2.1', port: 6379 },
+  ])
+  for (const nodes of ['', 'a:', 'a:x', '::1', '[::1', 'a,,b']) expect(() => driverFor(`redis-cluster://${nodes}`)).toThrow(BadRedisUrl)
 })
 
 test('a database that a Redis does not have is not another one', async () => {

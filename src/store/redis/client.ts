@@ -99,7 +99,7 @@ function decoded(text: string): string {
 
 function nodes(hosts: string, defaultPort: number): { host: string; port: number }[] {
   return hosts.split(',').map((host) => {
-    const [name, port] = host.split(':')
+    const [, literal, name = literal, port] = /^(?:\[([^\]]+)\]|([^:[\]]*))(?::(.*))?$/.exec(host) ?? []
     if (name === undefined || name === '') throw new BadRedisUrl('a host is missing')
     if (port !== undefined && !/^\d{1,5}$/.test(port)) throw new BadRedisUrl('a host is followed by ":" and no port')
     return { host: name, port: port === undefined ? defaultPort : Number(port) }
