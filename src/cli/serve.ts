@@ -73,8 +73,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   )
   const storage = await openStorage(config.storage, { log, bytes: config.bytes, serve: operator.serve })
   onStop(() => storage.close())
-  const metrics = new Metrics()
-  const store = config.metrics === undefined ? storage.store : metrics.measure(storage.store)
+  const metrics = config.metrics && new Metrics()
+  const store = metrics?.measure(storage.store) ?? storage.store
   const tools: FileTools = { store, blobs: storage.blobs, clock: systemClock, random: systemRandom }
   const sweeper = new Sweeper(tools, log)
   // The demo world is made by requests of its own, which nobody sent.
@@ -87,7 +87,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     legacyPrefixes: config.legacyPrefixes,
     uploadBytes: config.uploadBytes,
     observe: (trace) => {
-      if (serving) metrics.observe(trace)
+      if (serving) metrics?.observe(trace)
       noteDeletion(sweeper, trace)
     },
   })
@@ -97,7 +97,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   operator.open({ ...tools, foundAt: () => config.origin ?? url })
 
   const present = await populate(config, tools, app)
-  if (config.metrics !== undefined) {
+  if (config.metrics !== undefined && metrics !== undefined) {
     const server = await metrics.listen(config.metrics.host, config.metrics.port)
     onStop(() => server.close())
     log.info(`metrics are at ${server.url}/metrics`)

@@ -25,12 +25,10 @@ const ON_BOARD = new Set(['caller', 'board'])
 /** How an operation's load refuses what lies on a board that may not be seen. It tells the trace why. */
 export function seer({ engine }: Services, { needs }: Operation, caller: Caller, trace: Trace): Request['see'] {
   const { vocabulary } = engine
-  const definitions = vocabulary.asks
-    .get(needs.join(' '))!
-    .notFoundUnless.map((name) => vocabulary.definitions.get(name)!)
-    .filter(({ of }) => of.every((group) => ON_BOARD.has(group)))
   return (situation) => {
-    for (const { name, of } of definitions) {
+    for (const name of vocabulary.asks.get(needs.join(' '))!.notFoundUnless) {
+      const { of } = vocabulary.definitions.get(name)!
+      if (!of.every((group) => ON_BOARD.has(group))) continue
       const facts = factsFor(vocabulary, of, caller, situation)
       if (engine.holds(name, facts)) continue
       trace.hidden = { definition: name, facts }

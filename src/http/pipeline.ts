@@ -92,8 +92,6 @@ async function once(services: Services, incoming: Incoming, credential: ParsedTo
   const { engine, clock, random } = services
   if (trace.attempts > 1) forget(trace)
   const tx = new Transaction(services.store, credential.workspaceId, random)
-  // An earlier attempt may have found the token good.
-  delete trace.tokenExpires
   const caller = await authenticate(tx, credential, clock, (token) => noteReplaced(services, incoming, token)) // 401
   Object.assign(trace, { userId: caller.userId, workspaceId: caller.workspaceId, tokenId: caller.token.id })
   const expiry = expiryOf(caller.token)
