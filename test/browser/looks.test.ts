@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../src/http/server.ts'
 import { addMember } from '../../src/operator/memberships.ts'
@@ -46,13 +46,26 @@ afterAll(async () => {
   await service.stop()
 })
 
-/** Every page there is, in the order of a visit: how one comes there from the one before. */
+/** Clicks what leads to another page, and waits until that page has loaded with its style sheet. */
+async function follow(page: Page, locator: Locator): Promise<void> {
+  await Promise.all([page.waitForEvent('load'), locator.click()])
+}
+
+/** How many pixels the page is wider than its window. */
+function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
+    return scrollWidth - clientWidth
+  })
+}
+
+/** Every page of the web app in the order of a visit, each with the way to it from the page before. */
 const visit: Record<string, (page: Page) => Promise<unknown>> = {
   'sign-in': (page) => page.goto('/settings/sign-in'),
   'sign-in-refused': async (page) => {
     await page.getByLabel('E-mail address').fill('somebody@example.org')
     await page.getByLabel('Password').fill('wrong password')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await follow(page, page.getByRole('button', { name: 'Sign in' }))
   },
   'sign-up': async (page) => {
     const user = await addUser(service.tools, { display_name: 'Nora Lindqvist' })
@@ -62,52 +75,52 @@ const visit: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByLabel('E-mail address').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByLabel('Password, again').fill('another password')
-    await page.getByRole('button', { name: 'Sign up' }).click()
+    await follow(page, page.getByRole('button', { name: 'Sign up' }))
   },
   'sign-up-no-link': (page) => page.goto('/settings/sign-up?code=none'),
   'not-signed-in': (page) => page.goto('/settings/tokens'),
   tokens: async (page) => {
     await page.getByLabel('E-mail address').fill(email)
     await page.getByLabel('Password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await follow(page, page.getByRole('button', { name: 'Sign in' }))
   },
-  new: (page) => page.getByRole('link', { name: 'New token in Acme' }).click(),
+  new: (page) => follow(page, page.getByRole('link', { name: 'New token in Acme' })),
   'new-refused': async (page) => {
     await page.evaluate(() => (globalThis as any).document.querySelector('main form').setAttribute('novalidate', ''))
     await page.getByLabel('Lifetime in days').fill('91')
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await follow(page, page.getByRole('button', { name: 'Go on' }))
   },
   confirm: async (page) => {
     await page.getByLabel('Name').fill('Nightly build')
     await page.getByLabel('Lifetime in days').fill('30')
     await page.getByLabel('kanban:admin').check()
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await follow(page, page.getByRole('button', { name: 'Go on' }))
   },
   'confirm-password': async (page) => {
     service.now += 15 * 60 * 1000
     await page.reload()
     await page.getByLabel('Your password').fill('wrong password')
-    await page.getByRole('button', { name: 'Issue it' }).click()
+    await follow(page, page.getByRole('button', { name: 'Issue it' }))
   },
   plaintext: async (page) => {
     await page.getByLabel('Your password').fill(PASSWORD)
-    await page.getByRole('button', { name: 'Issue it' }).click()
+    await follow(page, page.getByRole('button', { name: 'Issue it' }))
     await page.getByRole('button', { name: 'Copy' }).first().click()
     await page.getByText('Copied.').waitFor()
   },
   rotate: async (page) => {
-    await page.getByRole('link', { name: 'I have kept it' }).click()
-    await page.getByRole('link', { name: 'Rotate Nightly build' }).first().click()
+    await follow(page, page.getByRole('link', { name: 'I have kept it' }))
+    await follow(page, page.getByRole('link', { name: 'Rotate Nightly build' }).first())
   },
-  rotated: (page) => page.getByRole('button', { name: 'Rotate it' }).click(),
+  rotated: (page) => follow(page, page.getByRole('button', { name: 'Rotate it' })),
   revoke: async (page) => {
-    await page.getByRole('link', { name: 'I have kept it' }).click()
-    await page.getByRole('link', { name: 'Revoke Nightly build' }).first().click()
+    await follow(page, page.getByRole('link', { name: 'I have kept it' }))
+    await follow(page, page.getByRole('link', { name: 'Revoke Nightly build' }).first())
   },
-  revoked: (page) => page.getByRole('button', { name: 'Revoke it' }).click(),
+  revoked: (page) => follow(page, page.getByRole('button', { name: 'Revoke it' })),
   gone: (page) => page.goto('/settings/confirm/cnf_00000000000000000000'),
   'not-found': (page) => page.goto('/settings/nowhere'),
-  'signed-out': (page) => page.getByRole('button', { name: 'Sign out', exact: true }).click(),
+  'signed-out': (page) => follow(page, page.getByRole('button', { name: 'Sign out', exact: true })),
 }
 
 describe.each(Object.keys(looks) as (keyof typeof looks)[])('every page, %s', (look) => {
@@ -121,14 +134,9 @@ describe.each(Object.keys(looks) as (keyof typeof looks)[])('every page, %s', (l
     const { page } = window
     for (const [name, go] of Object.entries(visit)) {
       await go(page)
-      await page.waitForLoadState()
       await picture(page, `${name}-${look}`)
       if (look !== 'phone') await expectAccessible(page, name)
-      const overflow = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
-        return scrollWidth - clientWidth
-      })
-      expect([name, overflow]).toEqual([name, 0])
+      expect([name, await overflow(page)]).toEqual([name, 0])
     }
     expect(window.complaints).toEqual([])
   })
@@ -140,10 +148,6 @@ test('larger text and a narrow screen push nothing off it', async () => {
   await visit['not-signed-in']!(page)
   await visit['tokens']!(page)
   await page.evaluate(() => ((globalThis as any).document.documentElement.style.fontSize = '200%'))
-  const wide = await page.evaluate(() => {
-    const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
-    return scrollWidth - clientWidth
-  })
-  expect(wide).toBe(0)
+  expect(await overflow(page)).toBe(0)
   await window.close()
 })
