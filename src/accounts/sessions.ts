@@ -1,16 +1,15 @@
 import type { Session } from '../model/account.ts'
 import type { RandomSource } from '../model/ids.ts'
-import { timestamp, type Clock } from '../model/time.ts'
+import { HOUR, MINUTE, timestamp, type Clock } from '../model/time.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { hashOf, newSecret } from './secrets.ts'
 
-const MINUTE = 60 * 1000
 /** A session ends after so long without a request, in milliseconds. */
 export const IDLE = 30 * MINUTE
 /** And after so long whatever comes, in milliseconds. */
-export const ABSOLUTE = 12 * 60 * MINUTE
+export const ABSOLUTE = 12 * HOUR
 /** That it was seen is written no more often than this. */
 const COARSENESS = MINUTE
 /** So many browsers may be signed in at once; the oldest goes. */

@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Account, Session } from '../model/account.ts'
+import { MINUTE } from '../model/time.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import type { Keeping } from './keeping.ts'
@@ -27,7 +28,6 @@ export type SignedIn =
   | { readonly result: 'refused'; /** whose account was tried, where it is one */ readonly userId: string | undefined }
   | { readonly result: 'throttled'; readonly userId: string | undefined; readonly milliseconds: number }
 
-const MINUTE = 60 * 1000
 const MOST_DEVICES = 10
 
 /**

@@ -1,5 +1,5 @@
 import type { Account } from '../model/account.ts'
-import { timestamp, type Clock } from '../model/time.ts'
+import { DAY, timestamp, type Clock } from '../model/time.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -9,7 +9,7 @@ import { hashOf, newSecret, same } from './secrets.ts'
 import { endSessions } from './sessions.ts'
 
 /** A sign-up link is good for so long, in milliseconds. */
-export const SIGN_UP_WITHIN = 7 * 24 * 60 * 60 * 1000
+export const SIGN_UP_WITHIN = 7 * DAY
 
 /** Why a sign-up did not come about. */
 export type SignUpRefusal = 'no_link' | 'email_taken'

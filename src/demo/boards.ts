@@ -1,9 +1,8 @@
+import { DAY } from '../model/time.ts'
 import type { WorldBoard, WorldCard } from './world.ts'
 
 /** Sends a request of one of the people, and answers its data. */
 export type Send = (person: string, method: string, path: string, body?: unknown) => Promise<{ id: string }>
-
-const DAY = 24 * 60 * 60 * 1000
 
 /** Makes one board with all that is on it, each thing by the person who would. */
 export async function seedBoard(send: Send, idOf: (person: string) => string, board: WorldBoard, now: number): Promise<string> {

@@ -1,6 +1,7 @@
 import { Failure } from '../model/failure.ts'
 import type { Clock } from '../model/time.ts'
 import type { TokenRecord } from '../model/token.ts'
+import { isActive } from '../model/workspace.ts'
 import type { Caller } from '../operations/situation.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -37,6 +38,6 @@ export async function authenticate(
   const state = stateOf(token, clock())
   if (state === 'rotated') onReplaced(token)
   if (state !== 'active') throw new Failure('unauthorized')
-  if (membership === undefined || membership.ended_at !== null) throw new Failure('unauthorized')
+  if (!isActive(membership)) throw new Failure('unauthorized')
   return { userId: token.user_id, workspaceId, membership, token }
 }

@@ -1,6 +1,6 @@
 import type { ServerRequest } from 'srvx'
 import { newId } from '../model/ids.ts'
-import { timestamp } from '../model/time.ts'
+import { HOUR, timestamp } from '../model/time.ts'
 import type { Upload } from '../operations/operation.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
@@ -8,7 +8,7 @@ import type { Services } from './services.ts'
 import { receiveUpload } from './upload.ts'
 
 /** How long an upload may take, in milliseconds, before its bytes count as left behind. */
-const PATIENCE = 60 * 60 * 1000
+const PATIENCE = HOUR
 
 /**
  * Receives the file of a request. First it is written down that bytes may be left behind; whoever makes them a

@@ -1,6 +1,11 @@
 /** Milliseconds since 1970-01-01T00:00Z. Injected, so that a test can set it. */
 export type Clock = () => number
 
+/** In milliseconds. */
+export const MINUTE = 60 * 1000
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
 /** The machine's clock. */
 export const systemClock: Clock = () => Date.now()
 

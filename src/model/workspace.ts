@@ -38,6 +38,11 @@ export interface Membership {
   readonly updated_at: string
 }
 
+/** Whether somebody is a member now. */
+export function isActive(membership: Membership | undefined): membership is Membership & { readonly ended_at: null } {
+  return membership?.ended_at === null
+}
+
 export const workspaceName = line(limits.workspaceName)
 export const displayName = line(limits.displayName)
 

@@ -4,7 +4,7 @@ import { conflict, notFound } from '../model/failure.ts'
 import { isId } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
-import type { Membership } from '../model/workspace.ts'
+import { isActive, type Membership } from '../model/workspace.ts'
 import { indexes, lastWord } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import { unassignWhoLost } from './consequences.ts'
@@ -43,7 +43,7 @@ export const boardMemberOperations = [
       const [{ entries, values }] = ranges
       const rows = entries.map((position, i) => ({ position, userId: lastWord(position), addedAt: values[i]!.added_at, creator: false }))
       // A creator who has left is not on his board, until he comes back.
-      const creatorIsHere = cursor === undefined && records[0]?.ended_at === null
+      const creatorIsHere = cursor === undefined && isActive(records[0])
       if (creatorIsHere) rows.unshift({ position: CREATOR_POSITION, userId: board.creator_id, addedAt: board.created_at, creator: true })
       const page = rows.slice(0, limit)
       const people = await tx.read(page.map(({ userId }) => keys.membership(userId)))

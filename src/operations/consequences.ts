@@ -1,7 +1,7 @@
 import type { Board } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import { newId } from '../model/ids.ts'
-import { timestamp } from '../model/time.ts'
+import { DAY, timestamp } from '../model/time.ts'
 import type { Trash } from '../model/trash.ts'
 import { indexes, lastWord } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
@@ -16,7 +16,7 @@ import type { Request } from './operation.ts'
 const ALL = 1_000_000
 
 /** How long a file that hangs nowhere any more can be attached again, in milliseconds. */
-const UNUSED_FOR = 24 * 60 * 60 * 1000
+const UNUSED_FOR = DAY
 
 /** Has a file reclaimed that hangs nowhere any more, unless it is attached again before that. */
 export async function discardIfUnused(

@@ -1,6 +1,6 @@
 import { visibilities, type Board, type BoardMember } from '../model/board.ts'
 import { effectiveScopes, scopes } from '../model/token.ts'
-import { roles, type Membership } from '../model/workspace.ts'
+import { isActive, roles, type Membership } from '../model/workspace.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Vocabulary } from '../policy/vocabulary.ts'
 import type { Caller, FileAccess, Situation } from './situation.ts'
@@ -74,8 +74,8 @@ function fileOf({ file, cover }: Situation): FileAccess {
   return cover === null ? NO_FILE : need(file ?? cover, 'file')
 }
 
-function membershipState({ ended_at }: Membership): (typeof MEMBERSHIP)[number] {
-  return ended_at === null ? 'active' : 'ended'
+function membershipState(membership: Membership): (typeof MEMBERSHIP)[number] {
+  return isActive(membership) ? 'active' : 'ended'
 }
 
 function relation(board: Board, userId: string, entry: BoardMember | undefined): (typeof RELATION)[number] {

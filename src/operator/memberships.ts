@@ -1,12 +1,12 @@
 import { isId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
-import type { Membership, Role, User } from '../model/workspace.ts'
+import { isActive, type Membership, type Role, type User } from '../model/workspace.ts'
 import { unassignEverywhere } from '../operations/consequences.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { endToken } from '../tokens/issue.ts'
-import { everything } from './everything.ts'
+import { everything } from '../store/everything.ts'
 import { OperatorError, type Tools } from './tools.ts'
 
 const ALL = 100_000
@@ -16,7 +16,7 @@ export async function addMember({ store, clock, random }: Tools, workspaceId: st
   await noteBelonging({ store, clock, random }, workspaceId, user.id)
   return transact(store, workspaceId, random, async (tx) => {
     const present = await tx.get(keys.membership(user.id))
-    if (present?.ended_at === null) return present
+    if (isActive(present)) return present
     const now = timestamp(clock)
     const membership: Membership = {
       user_id: user.id,
@@ -49,7 +49,7 @@ export async function noteBelonging({ store, random }: Tools, workspaceId: strin
 export async function endMembership({ store, clock, random }: Tools, workspaceId: string, userId: string): Promise<boolean> {
   return transact(store, workspaceId, random, async (tx) => {
     const membership = await tx.get(keys.membership(userId))
-    if (membership === undefined || membership.ended_at !== null) return false
+    if (!isActive(membership)) return false
     const now = timestamp(clock)
     const { values: tokens } = await tx.range(indexes.tokensOf(userId), { limit: ALL })
     for (const token of tokens) if (token !== undefined) endToken(tx, token, 'leave', clock)
@@ -69,8 +69,7 @@ export async function endMembership({ store, clock, random }: Tools, workspaceId
 export async function setRole({ store, clock, random }: Tools, workspaceId: string, userId: string, role: Role): Promise<Membership> {
   return transact(store, workspaceId, random, async (tx) => {
     const membership = isId('user', userId) ? await tx.get(keys.membership(userId)) : undefined
-    if (membership === undefined || membership.ended_at !== null)
-      throw new OperatorError('not_found', `${userId} is no member of ${workspaceId}`)
+    if (!isActive(membership)) throw new OperatorError('not_found', `${userId} is no member of ${workspaceId}`)
     const changed: Membership = { ...membership, role, updated_at: timestamp(clock) }
     tx.put(keys.membership(userId), changed)
     return changed

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
+import { HOUR } from '../model/time.ts'
+import { everything } from '../store/everything.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { indexes } from '../store/indexes.ts'
-import { transact } from '../store/transact.ts'
 import { sweepWorkspace } from './sweep.ts'
 import type { FileTools } from './tools.ts'
 
 /** Every workspace is looked at this often, for what became due in the meantime: milliseconds. */
-const ROUND = 60 * 60 * 1000
-const PAGE = 100
+const ROUND = HOUR
 
 /** Sweeps in the background: soon after something was deleted, and everywhere at start and every hour. */
 export class Sweeper {
@@ -57,16 +57,8 @@ export class Sweeper {
   }
 
   async #everywhere(): Promise<void> {
-    const { store, random } = this.#tools
     try {
-      let after: string | undefined
-      do {
-        const { entries } = await transact(store, GLOBAL, random, (tx) =>
-          tx.range(indexes.workspaces(), { after, limit: PAGE, hint: true }),
-        )
-        for (const workspaceId of entries) this.note(workspaceId)
-        after = entries.length < PAGE ? undefined : entries.at(-1)
-      } while (after !== undefined && !this.#stopped)
+      for (const { id } of await everything(this.#tools, GLOBAL, indexes.workspaces())) this.note(id)
     } catch (error) {
       this.#log.warn({ err: error }, 'the workspaces could not be listed for the sweep')
     }

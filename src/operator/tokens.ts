@@ -4,7 +4,7 @@ import { indexes } from '../store/indexes.ts'
 import { transact } from '../store/transact.ts'
 import { endToken, findToken } from '../tokens/issue.ts'
 import { stateOf, type TokenState } from '../tokens/lifecycle.ts'
-import { everything } from './everything.ts'
+import { everything } from '../store/everything.ts'
 import { listMembers } from './memberships.ts'
 import { OperatorError, type Tools } from './tools.ts'
 

@@ -4,7 +4,8 @@ import { workspaceName, type Workspace } from '../model/workspace.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
-import { byAge, everything } from './everything.ts'
+import { everything } from '../store/everything.ts'
+import { byAge } from './by-age.ts'
 import { OperatorError, type Tools } from './tools.ts'
 
 /**

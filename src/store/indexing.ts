@@ -8,7 +8,7 @@ import type { Label } from '../model/label.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Trash } from '../model/trash.ts'
-import type { Membership, User } from '../model/workspace.ts'
+import { isActive, type Membership, type User } from '../model/workspace.ts'
 import { indexes, positionEntry } from './indexes.ts'
 import type { Change, Stored, Value } from './port.ts'
 
@@ -21,7 +21,7 @@ const indexing: Indexing = {
   workspace_entry: ({ id }: { id: string }) => [[indexes.workspaces().name, id]],
   session: (session: Session) => [[indexes.sessionsOf(session.user_id).name, `${session.begun_at} ${session.hash}`]],
   belonging: ({ user_id, workspace_id }: Belonging) => [[indexes.workspacesOf(user_id).name, workspace_id]],
-  membership: (member: Membership) => (member.ended_at === null ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),
+  membership: (member: Membership) => (isActive(member) ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),
   token: (token: TokenRecord) => [[indexes.tokensOf(token.user_id).name, `${token.issued_at} ${token.hash}`]],
   board: (board: Board) => {
     const entry = `${board.created_at} ${board.id}`

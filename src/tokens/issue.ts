@@ -1,6 +1,7 @@
 import { newId, type RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { TokenRecord } from '../model/token.ts'
+import { isActive } from '../model/workspace.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { advance, beginLife, MAX_LIFETIME } from './lifecycle.ts'
@@ -43,7 +44,7 @@ export async function issueToken(
   random: RandomSource,
 ): Promise<Issued> {
   const membership = await tx.get(keys.membership(userId))
-  if (membership === undefined || membership.ended_at !== null) throw new NotIssued('no_member')
+  if (!isActive(membership)) throw new NotIssued('no_member')
   const { plaintext, hash } = mintToken(tx.partition, random)
   const life = beginLife(clock(), lifetime)
   const token: TokenRecord = { id: newId('token', random), hash, user_id: userId, name, scopes: [...scopes], ...life }

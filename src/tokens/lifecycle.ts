@@ -1,3 +1,4 @@
+import { DAY, MINUTE } from '../model/time.ts'
 import type { TokenRecord } from '../model/token.ts'
 
 /** Where a token is in its life (spec §3, "Token lifecycle"). Only an active one opens anything. */
@@ -14,8 +15,6 @@ export type TokenEvent =
   /** its person's membership ends */
   | { readonly type: 'leave' }
 
-const MINUTE = 60 * 1000
-const DAY = 24 * 60 * MINUTE
 /** A token lives 90 days at most, in milliseconds (spec §8). */
 export const MAX_LIFETIME = 90 * DAY
 /** From here on answers say when the token expires, in milliseconds before it does. */

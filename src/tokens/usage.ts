@@ -1,10 +1,10 @@
 import type { RandomSource } from '../model/ids.ts'
-import { timestamp, type Clock } from '../model/time.ts'
+import { MINUTE, timestamp, type Clock } from '../model/time.ts'
 import { keys } from '../store/keys.ts'
 import type { Store } from '../store/port.ts'
 import { Transaction } from '../store/transaction.ts'
 
-const COARSENESS = 10 * 60 * 1000
+const COARSENESS = 10 * MINUTE
 const REMEMBERED = 10_000
 
 /**

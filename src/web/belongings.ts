@@ -1,6 +1,8 @@
 import type { Keeping } from '../accounts/keeping.ts'
 import { isId } from '../model/ids.ts'
 import type { TokenRecord } from '../model/token.ts'
+import { isActive } from '../model/workspace.ts'
+import { everything } from '../store/everything.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
@@ -19,22 +21,13 @@ export interface OwnToken extends TokenRecord {
   readonly last_used_at: string | null
 }
 
-/** So many workspaces are looked at together. */
-const AT_ONCE = 100
 /** So many of a person's tokens in a workspace are listed at least, newest first; those that work, all of them. */
 const MOST_TOKENS = 200
 
 /** Where a person is an active member, by name. */
 export async function workspacesOf(keeping: Keeping, userId: string): Promise<OwnWorkspace[]> {
-  const found: (OwnWorkspace | undefined)[] = []
-  for (let after: string | undefined; ;) {
-    const { entries } = await transact(keeping.store, GLOBAL, keeping.random, (tx) =>
-      tx.range(indexes.workspacesOf(userId), { after, limit: AT_ONCE, hint: true }),
-    )
-    found.push(...(await Promise.all(entries.map((id) => workspaceOf(keeping, userId, id)))))
-    if (entries.length < AT_ONCE) break
-    after = entries.at(-1)
-  }
+  const belongings = await everything(keeping, GLOBAL, indexes.workspacesOf(userId))
+  const found = await Promise.all(belongings.map(({ workspace_id }) => workspaceOf(keeping, userId, workspace_id)))
   return found.filter((workspace) => workspace !== undefined).toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
 }
 
@@ -43,7 +36,7 @@ export async function workspaceOf({ store, random }: Keeping, userId: string, id
   if (!isId('workspace', id)) return undefined
   return transact(store, id, random, async (tx) => {
     const [workspace, membership] = await tx.read([keys.workspace(), keys.membership(userId)])
-    if (workspace === undefined || membership === undefined || membership.ended_at !== null) return undefined
+    if (workspace === undefined || !isActive(membership)) return undefined
     return { id, name: workspace.name, role: membership.role }
   })
 }

@@ -1,4 +1,5 @@
 import type { Confirmation, Session } from '../model/account.ts'
+import { DAY } from '../model/time.ts'
 import { Unavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { issueToken, NotIssued } from '../tokens/issue.ts'
@@ -8,8 +9,6 @@ import { html, moment, notice } from './html.ts'
 import { passwordField, prove, showPlaintext } from './issuing.ts'
 import { notFound, notIssued, problem, signedInAgain } from './problems.ts'
 import type { Answer, Page, Shown, SignedInVisit } from './visit.ts'
-
-const DAY = 24 * 60 * 60 * 1000
 
 /** What the token will be able to do, before it is issued; and its issuance, once. */
 export const confirmPage: Page = {

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact'
+import { DAY } from '../model/time.ts'
 import { expiryOf, stateOf, type TokenState } from '../tokens/lifecycle.ts'
 import { tokensOf, workspacesOf, type OwnToken, type OwnWorkspace } from './belongings.ts'
 import { html, moment, notice } from './html.ts'
 import type { Page } from './visit.ts'
 
-const DAY = 24 * 60 * 60 * 1000
 const STATES: Record<TokenState, string> = { active: 'active', rotated: 'rotated', revoked: 'revoked', expired: 'expired' }
 
 /** Settings → API tokens: what there is, and what can be done with it. */

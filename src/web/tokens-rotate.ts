@@ -1,4 +1,5 @@
 import { tokenDays } from '../model/account.ts'
+import { DAY } from '../model/time.ts'
 import { Unavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import type { TokenRecord } from '../model/token.ts'
@@ -10,8 +11,6 @@ import { field, html, notice } from './html.ts'
 import { passwordField, prove, showPlaintext, type Proved } from './issuing.ts'
 import { notFound, notIssued, problem, signedInAgain } from './problems.ts'
 import type { Answer, Page, Shown, SignedInVisit } from './visit.ts'
-
-const DAY = 24 * 60 * 60 * 1000
 
 /** Putting a new token in the place of one, at one stroke. */
 export const rotatePage: Page = {
