@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Conversation } from '../operator/tools.ts'
+import type { Conversation } from '../admin/deps.ts'
 import { operate, type Place } from './operate.ts'
 import { describe } from './text.ts'
 

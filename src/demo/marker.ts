@@ -1,5 +1,5 @@
 import { timestamp } from '../model/time.ts'
-import type { Tools } from '../operator/tools.ts'
+import type { Tools } from '../admin/deps.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 

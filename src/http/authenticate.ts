@@ -1,12 +1,12 @@
-import { Failure } from '../model/failure.ts'
+import { Failure } from '../model/errors.ts'
 import type { Clock } from '../model/time.ts'
 import type { TokenRecord } from '../model/token.ts'
 import { isActive } from '../model/workspace.ts'
-import type { Caller } from '../operations/situation.ts'
+import type { Caller } from '../authz/context.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
-import { stateOf } from '../tokens/lifecycle.ts'
-import { parseToken, sameHash, type ParsedToken } from '../tokens/secret.ts'
+import { stateOf } from '../auth/tokens/lifecycle.ts'
+import { parseToken, sameHash, type ParsedToken } from '../auth/tokens/secret.ts'
 
 const CREDENTIAL = /^Bearer +([A-Za-z0-9_]+) *$/i
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerRequest } from 'srvx'
-import { Failure } from '../model/failure.ts'
+import { Failure } from '../model/errors.ts'
 
 /**
  * Reads a request's body into memory.

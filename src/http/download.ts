@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
 import { FastResponse } from 'srvx'
-import { Failure } from '../model/failure.ts'
+import { Failure } from '../model/errors.ts'
 import type { FileRecord } from '../model/file.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { notModified } from './envelope.ts'

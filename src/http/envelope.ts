@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { FastResponse } from 'srvx'
-import type { Failure } from '../model/failure.ts'
+import type { Failure } from '../model/errors.ts'
 
 /** Headers of every answer below /v1. Nothing there is for a shared cache, or for another token. */
 const API_HEADERS = {

@@ -1,6 +1,6 @@
-import { factsFor } from '../operations/facts.ts'
-import type { Operation, Request } from '../operations/operation.ts'
-import { encodeCursor, type PageQuery } from '../operations/paging.ts'
+import { factsFor } from '../authz/facts.ts'
+import type { Operation, Request } from '../resources/operation.ts'
+import { encodeCursor, type PageQuery } from '../listing/pages.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Trace } from './services.ts'
 

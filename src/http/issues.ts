@@ -1,4 +1,4 @@
-import { Failure } from '../model/failure.ts'
+import { Failure } from '../model/errors.ts'
 
 /** One thing of a request that does not fit. */
 export interface Issue {

@@ -1,4 +1,4 @@
-import { Failure } from '../model/failure.ts'
+import { Failure } from '../model/errors.ts'
 
 /**
  * Parses a JSON body.

@@ -1,8 +1,8 @@
-import { Failure } from '../model/failure.ts'
+import { Failure } from '../model/errors.ts'
 import { effectiveScopes } from '../model/token.ts'
-import { factsFor } from '../operations/facts.ts'
-import type { Operation, Request } from '../operations/operation.ts'
-import type { Caller } from '../operations/situation.ts'
+import { factsFor } from '../authz/facts.ts'
+import type { Operation, Request } from '../resources/operation.ts'
+import type { Caller } from '../authz/context.ts'
 import type { Services, Trace } from './services.ts'
 
 /**

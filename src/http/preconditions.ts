@@ -1,4 +1,4 @@
-import { Failure } from '../model/failure.ts'
+import { Failure } from '../model/errors.ts'
 
 /** A strong ETag, made of a record's own revision (RFC 9110 §8.8.3). */
 function entityTag(revision: string): string {

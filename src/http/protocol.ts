@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { Failure, failures, type FailureCode } from '../model/failure.ts'
+import { Failure, failures, type FailureCode } from '../model/errors.ts'
 import { errorBody } from './envelope.ts'
 
 /** A Node request handler. */

@@ -1,7 +1,7 @@
 import type { ServerRequest } from 'srvx'
 import { newId } from '../model/ids.ts'
 import { HOUR, timestamp } from '../model/time.ts'
-import type { Upload } from '../operations/operation.ts'
+import type { Upload } from '../resources/operation.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import type { Services } from './services.ts'

@@ -1,6 +1,6 @@
 import { addRoute, createRouter, findRoute } from 'rou3'
-import { Failure } from '../model/failure.ts'
-import type { Operation } from '../operations/operation.ts'
+import { Failure } from '../model/errors.ts'
+import type { Operation } from '../resources/operation.ts'
 
 /** The one row of the operations table that a method and a path match. */
 export interface Route {

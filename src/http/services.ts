@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
-import type { FailureCode } from '../model/failure.ts'
+import type { FailureCode } from '../model/errors.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Store } from '../store/port.ts'
-import type { UsageRecorder } from '../tokens/usage.ts'
+import type { UsageRecorder } from '../auth/tokens/usage.ts'
 import type { Route } from './routes.ts'
 
 /** What the pipeline works with. */

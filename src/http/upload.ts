@@ -2,11 +2,10 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import type { ServerRequest } from 'srvx'
-import { Failure } from '../model/failure.ts'
-import { fileName, mediaType } from '../model/file.ts'
+import { Failure } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { visibilities } from '../model/board.ts'
-import type { Upload } from '../operations/operation.ts'
+import type { Upload } from '../resources/operation.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { bodyOf } from './body.ts'
 import { invalid, type Issue } from './issues.ts'
@@ -129,4 +128,23 @@ function tooLarge(most: number): Failure {
     members: { limit_bytes: most },
     headers: { connection: 'close' },
   })
+}
+
+const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/
+
+/** The media type of an upload, without parameters; what is none is taken as mere bytes. */
+export function mediaType(text: string | undefined): string {
+  const type = (text ?? '').split(';')[0]!.trim().toLowerCase()
+  return MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
+}
+
+/** The name of an upload: its last part, without anything that a header or a shell would trip over. It may be too long. */
+export function fileName(text: string | undefined): string {
+  const name = (text ?? '')
+    .split(/[\\/]/)
+    .at(-1)!
+    .toWellFormed()
+    .replaceAll(/\p{Cc}|\p{Cf}/gu, '')
+    .trim()
+  return name === '' || name === '.' || name === '..' ? 'file' : name
 }

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { limits } from './limits.ts'
-import { line, prose } from './text.ts'
 
 /** Who can find a board: every member of its workspace, or its creator and explicit members. */
 export const visibilities = ['workspace', 'private'] as const
@@ -23,22 +21,6 @@ export const board = z.strictObject({
 })
 export type Board = Readonly<z.infer<typeof board>>
 
-export const boardCreate = z.strictObject({
-  name: line(limits.boardName),
-  description: prose(limits.boardDescription).default(''),
-  cover_color: color.nullable().default(null),
-})
-
-export const boardUpdate = z
-  .strictObject({
-    name: line(limits.boardName),
-    description: prose(limits.boardDescription),
-    cover_color: color.nullable(),
-  })
-  .partial()
-
-export const boardVisibility = z.strictObject({ visibility: z.enum(visibilities) })
-
 /** That a person is an explicit member of a board. The creator needs no such entry. */
 export interface BoardMember {
   readonly board_id: string
@@ -47,12 +29,3 @@ export interface BoardMember {
   readonly board_created_at: string
   readonly added_at: string
 }
-
-/** A board member as it is answered; `creator` tells the one who needs no entry. */
-export const boardMemberEntry = z.strictObject({
-  user_id: z.string(),
-  display_name: z.string(),
-  avatar_url: z.string().nullable(),
-  creator: z.boolean(),
-  added_at: z.string(),
-})

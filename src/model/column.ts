@@ -1,7 +1,4 @@
 import { z } from 'zod'
-import { limits } from './limits.ts'
-import { moveTo, oneAnchor, placeAt } from './placement.ts'
-import { line } from './text.ts'
 
 /** A column, as it is stored and as it is answered. */
 export const column = z.strictObject({
@@ -14,9 +11,3 @@ export const column = z.strictObject({
   updated_at: z.string(),
 })
 export type Column = Readonly<z.infer<typeof column>>
-
-const name = line(limits.columnName)
-
-export const columnCreate = oneAnchor(z.strictObject({ name, ...placeAt }))
-export const columnRename = z.strictObject({ name })
-export const columnMove = oneAnchor(z.strictObject(moveTo), 'required')

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { limits } from './limits.ts'
-import { prose } from './text.ts'
 
 /** A comment on a card, as it is stored and as it is answered. */
 export const comment = z.strictObject({
@@ -12,6 +10,3 @@ export const comment = z.strictObject({
   updated_at: z.string(),
 })
 export type Comment = Readonly<z.infer<typeof comment>>
-
-/** The body of a create and of an update alike. */
-export const commentBody = z.strictObject({ body: prose(limits.commentBody).refine((text) => text.trim() !== '', 'must not be blank') })

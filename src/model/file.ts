@@ -21,8 +21,6 @@ export type FileRecord = Readonly<z.infer<typeof file>> & {
   readonly sha256: string
 }
 
-export const fileUpdate = z.strictObject({ visibility: z.enum(visibilities) })
-
 /** That a file hangs on a card, as it is stored and as it is answered. */
 export const attachment = z.strictObject({
   id: z.string(),
@@ -36,25 +34,3 @@ export const attachment = z.strictObject({
   updated_at: z.string(),
 })
 export type Attachment = Readonly<z.infer<typeof attachment>>
-
-/** A file that is there already is attached by its id. */
-export const attachById = z.strictObject({ file_id: z.string() })
-
-const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/
-
-/** The media type of an upload, without parameters; what is none is taken as mere bytes. */
-export function mediaType(text: string | undefined): string {
-  const type = (text ?? '').split(';')[0]!.trim().toLowerCase()
-  return MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
-}
-
-/** The name of an upload: its last part, without anything that a header or a shell would trip over. It may be too long. */
-export function fileName(text: string | undefined): string {
-  const name = (text ?? '')
-    .split(/[\\/]/)
-    .at(-1)!
-    .toWellFormed()
-    .replaceAll(/\p{Cc}|\p{Cf}/gu, '')
-    .trim()
-  return name === '' || name === '.' || name === '..' ? 'file' : name
-}

@@ -1,7 +1,4 @@
 import { z } from 'zod'
-import { color } from './board.ts'
-import { limits } from './limits.ts'
-import { line } from './text.ts'
 
 /** A label of a board, as it is stored and as it is answered. */
 export const label = z.strictObject({
@@ -13,5 +10,3 @@ export const label = z.strictObject({
   updated_at: z.string(),
 })
 export type Label = Readonly<z.infer<typeof label>>
-
-export const labelCreate = z.strictObject({ name: line(limits.labelName), color })

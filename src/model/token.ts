@@ -1,5 +1,3 @@
-import { z } from 'zod'
-
 /** The three scopes, from least to greatest; each includes those before it (spec §5, "Scopes"). */
 export const scopes = ['kanban:read', 'kanban:write', 'kanban:admin'] as const
 export type Scope = (typeof scopes)[number]
@@ -29,11 +27,3 @@ export interface TokenRecord {
 export interface TokenUse {
   readonly at: string
 }
-
-/** What an account may know of the token that asks (GET /account). */
-export const tokenSummary = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  expires_at: z.string(),
-  last_used_at: z.string().nullable(),
-})

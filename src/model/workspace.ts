@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { limits } from './limits.ts'
 import { line } from './text.ts'
 
@@ -45,11 +44,3 @@ export function isActive(membership: Membership | undefined): membership is Memb
 
 export const workspaceName = line(limits.workspaceName)
 export const displayName = line(limits.displayName)
-
-/** An entry of the member directory: these four members and no other (spec §2). */
-export const directoryEntry = z.strictObject({
-  user_id: z.string(),
-  role: z.enum(roles),
-  display_name: z.string(),
-  avatar_url: z.string().nullable(),
-})

@@ -1,4 +1,4 @@
-import { didYouMean } from './problem.ts'
+import { didYouMean } from './diagnostic.ts'
 import type { Path } from './source.ts'
 import type { Vocabulary } from './vocabulary.ts'
 

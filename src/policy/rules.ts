@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readConditions, type Conditions, type Report, type Scope, type Table } from './conditions.ts'
-import { didYouMean, PolicyError, type Problem } from './problem.ts'
+import { didYouMean, PolicyError, type Problem } from './diagnostic.ts'
 import { readShape, sentence } from './shape.ts'
 import type { Source } from './source.ts'
 import { DEFINE, type Ask, type Vocabulary } from './vocabulary.ts'

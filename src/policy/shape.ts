@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { didYouMean, PolicyError, type Problem } from './problem.ts'
+import { didYouMean, PolicyError, type Problem } from './diagnostic.ts'
 import type { Path, Source } from './source.ts'
 
 /** Words that stand in generated tables and in answers: one line. */

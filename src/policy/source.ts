@@ -1,6 +1,6 @@
 import { isAlias, isMap, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
-import { disguises, visible } from './disguise.ts'
-import { PolicyError, type Problem } from './problem.ts'
+import { disguises, visible } from './confusables.ts'
+import { PolicyError, type Problem } from './diagnostic.ts'
 
 /** A policy file as it was read: its name as people know it, and its text. */
 export interface SourceFile {

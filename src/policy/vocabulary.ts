@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { didYouMean, PolicyError, type Problem } from './problem.ts'
-import { readLadder, readOpens } from './ladder.ts'
+import { didYouMean, PolicyError, type Problem } from './diagnostic.ts'
+import { readLadder, readOpens } from './scope-order.ts'
 import { readShape, sentence } from './shape.ts'
 import type { Path, Source } from './source.ts'
 

@@ -7,7 +7,7 @@ import type { Attachment } from '../model/file.ts'
 import type { Label } from '../model/label.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
-import type { Trash } from '../model/trash.ts'
+import type { Trash } from '../model/tombstone.ts'
 import type { Membership, User } from '../model/workspace.ts'
 
 /** The name of an index, and the type of the records that its entries lead to. */

@@ -8,7 +8,7 @@ import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord, TokenUse } from '../model/token.ts'
-import type { Trash } from '../model/trash.ts'
+import type { Trash } from '../model/tombstone.ts'
 import type { Membership, User, Workspace } from '../model/workspace.ts'
 
 /** The key of a record, or a template of one, and the type of the record. */

@@ -1,4 +1,4 @@
-import { follow } from './follow.ts'
+import { follow } from './resolve-references.ts'
 import { lastWord } from './indexes.ts'
 import type { Change, Expectation, Range, ReadRequest, Snapshot, Stored, Value } from './port.ts'
 import { SortedIndex } from './sorted-index.ts'

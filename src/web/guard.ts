@@ -1,8 +1,8 @@
 import type { ServerRequest } from 'srvx'
-import { same } from '../accounts/secrets.ts'
-import { network } from '../accounts/sign-in.ts'
+import { same } from '../auth/accounts/secrets.ts'
+import { network } from '../auth/accounts/sign-in.ts'
 import { readBody } from '../http/body.ts'
-import { Failure } from '../model/failure.ts'
+import { Failure } from '../model/errors.ts'
 
 const FORM_BYTES = 16 * 1024
 /** What ours look like. A cookie that holds something else, as nothing at all, was not set by us. */

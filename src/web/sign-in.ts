@@ -1,13 +1,13 @@
-import { network } from '../accounts/sign-in.ts'
-import { newSecret } from '../accounts/secrets.ts'
-import { endSession, endSessions } from '../accounts/sessions.ts'
+import { network } from '../auth/accounts/sign-in.ts'
+import { newSecret } from '../auth/accounts/secrets.ts'
+import { endSession, endSessions } from '../auth/accounts/sessions.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName, setCookie } from './cookies.ts'
 import { isFormToken } from './guard.ts'
 import { field, html, notice } from './html.ts'
-import { tooMany } from './issuing.ts'
-import type { Page, Shown, Visit } from './visit.ts'
+import { tooMany } from './re-authentication.ts'
+import type { Page, Shown, Visit } from './page-context.ts'
 
 /** So long a browser is remembered, in seconds. */
 export const YEAR = 365 * 24 * 60 * 60

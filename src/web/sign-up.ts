@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { hashOf, newSecret } from '../accounts/secrets.ts'
-import { network } from '../accounts/sign-in.ts'
-import { invited, signUp } from '../accounts/sign-up.ts'
+import { hashOf, newSecret } from '../auth/accounts/secrets.ts'
+import { network } from '../auth/accounts/sign-in.ts'
+import { invited, signUp } from '../auth/accounts/sign-up.ts'
 import { emailAddress, newPassword } from '../model/account.ts'
 import { limits } from '../model/limits.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName, setCookie } from './cookies.ts'
 import { field, html } from './html.ts'
-import { tooMany } from './issuing.ts'
+import { tooMany } from './re-authentication.ts'
 import { anonymousForm, YEAR } from './sign-in.ts'
-import type { Answer, Page, Shown, Visit } from './visit.ts'
+import type { Answer, Page, Shown, Visit } from './page-context.ts'
 
 const WITHIN = 60 * 60
 const input = z

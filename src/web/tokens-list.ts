@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
 import { DAY } from '../model/time.ts'
-import { expiryOf, stateOf, type TokenState } from '../tokens/lifecycle.ts'
-import { tokensOf, workspacesOf, type OwnToken, type OwnWorkspace } from './belongings.ts'
+import { expiryOf, stateOf, type TokenState } from '../auth/tokens/lifecycle.ts'
+import { tokensOf, workspacesOf, type OwnToken, type OwnWorkspace } from './memberships.ts'
 import { html, moment, notice } from './html.ts'
-import type { Page } from './visit.ts'
+import type { Page } from './page-context.ts'
 
 const STATES: Record<TokenState, string> = { active: 'active', rotated: 'rotated', revoked: 'revoked', expired: 'expired' }
 

@@ -4,11 +4,11 @@ import { tokenDays, tokenName, type Confirmation } from '../model/account.ts'
 import { scopes, type Scope } from '../model/token.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
-import { allowances } from './allowed.ts'
-import { workspaceOf, type OwnWorkspace } from './belongings.ts'
+import { allowances } from './allowances.ts'
+import { workspaceOf, type OwnWorkspace } from './memberships.ts'
 import { field, html } from './html.ts'
-import { notFound } from './problems.ts'
-import type { Page, Shown, SignedInVisit } from './visit.ts'
+import { notFound } from './error-pages.ts'
+import type { Page, Shown, SignedInVisit } from './page-context.ts'
 
 /** So many may wait to be confirmed in one session; the oldest goes. */
 const MOST_WAITING = 5

@@ -1,9 +1,9 @@
 import { transact } from '../store/transact.ts'
-import { endToken, findToken } from '../tokens/issue.ts'
-import { tokenOf } from './belongings.ts'
+import { endToken, findToken } from '../auth/tokens/issue.ts'
+import { tokenOf } from './memberships.ts'
 import { html } from './html.ts'
-import { notFound } from './problems.ts'
-import type { Page } from './visit.ts'
+import { notFound } from './error-pages.ts'
+import type { Page } from './page-context.ts'
 
 /** Ending a token for good. */
 export const revokePage: Page = {

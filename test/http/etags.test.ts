@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operations } from '../../src/operations/table.ts'
+import { operations } from '../../src/resources/table.ts'
 import { drivers } from '../support/drivers.ts'
-import { recipes } from '../support/recipes.ts'
+import { recipes } from '../support/request-examples.ts'
 import { Service, type Reply } from '../support/service.ts'
-import { buildWorld, setStage, type Stage, type World } from '../support/stage.ts'
+import { buildWorld, setStage, type Stage, type World } from '../support/scenario.ts'
 
 const FACTS = {
   'caller.role': 'owner',

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { operations } from '../../src/operations/table.ts'
+import { operations } from '../../src/resources/table.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { recipes } from '../support/recipes.ts'
+import { recipes } from '../support/request-examples.ts'
 import { Service, type Person } from '../support/service.ts'
-import { buildWorld, setStage } from '../support/stage.ts'
+import { buildWorld, setStage } from '../support/scenario.ts'
 
 /** Faults that other kanban APIs shipped with. Each is brought about here as it was there. */
 describe.each(drivers)('faults that others shipped, on $name', (driver) => {

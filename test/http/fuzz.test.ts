@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operations } from '../../src/operations/table.ts'
+import { operations } from '../../src/resources/table.ts'
 import { startListener, type Listener } from '../../src/http/server.ts'
 import { drivers } from '../support/drivers.ts'
 import { runs } from '../support/effort.ts'
 import { Service, type Person } from '../support/service.ts'
-import { exchange, firstReply } from '../support/wire.ts'
+import { exchange, firstReply } from '../support/raw-http.ts'
 
 const method = fc.oneof(fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'), fc.stringMatching(/^[A-Z]{1,10}$/))
 const segment = fc.oneof(

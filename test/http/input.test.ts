@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { limits } from '../../src/model/limits.ts'
-import { operations } from '../../src/operations/table.ts'
+import { operations } from '../../src/resources/table.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 

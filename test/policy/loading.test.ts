@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { loadEngine } from '../../src/policy/engine.ts'
-import { PolicyError } from '../../src/policy/problem.ts'
+import { PolicyError } from '../../src/policy/diagnostic.ts'
 import { shippedFiles } from '../support/policy.ts'
 
 const folder = new URL('../../fixtures/bad-policies/', import.meta.url)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { operations } from '../../src/operations/table.ts'
-import { matrix, matrixRow } from '../../src/operations/matrix.ts'
+import { operations } from '../../src/resources/table.ts'
+import { matrix, matrixRow } from '../../src/resources/matrix.ts'
 import { loadEngine } from '../../src/policy/engine.ts'
 import { shipped, shippedFiles } from '../support/policy.ts'
 

@@ -1,12 +1,12 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../src/http/server.ts'
-import { operations } from '../../src/operations/table.ts'
-import type { Operation } from '../../src/operations/operation.ts'
+import { operations } from '../../src/resources/table.ts'
+import type { Operation } from '../../src/resources/operation.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
-import { exchange, firstReply } from '../support/wire.ts'
+import { exchange, firstReply } from '../support/raw-http.ts'
 
 const CRLF = '\r\n'
 const head = (...lines: string[]) => [...lines, 'connection: close', '', ''].join(CRLF)

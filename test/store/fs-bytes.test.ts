@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createBlobs, type Blobs } from '../../src/store/blobs.ts'
-import { durableDriver } from '../../src/store/fs/durable-driver.ts'
+import { durableDriver } from '../../src/store/fs/blob-driver.ts'
 import { Unavailable } from '../../src/store/port.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { dice } from '../support/random.ts'

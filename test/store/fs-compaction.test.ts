@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openFsStore } from '../../src/store/fs.ts'
+import { openFsStore } from '../../src/store/fs/open.ts'
 import { Commits, compare } from '../support/commits.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { quiet } from '../support/log.ts'

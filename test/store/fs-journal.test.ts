@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openFsStore } from '../../src/store/fs.ts'
+import { openFsStore } from '../../src/store/fs/open.ts'
 import type { FsStore } from '../../src/store/fs/store.ts'
 import { Unavailable, type Change } from '../../src/store/port.ts'
 import { Commits, compare } from '../support/commits.ts'

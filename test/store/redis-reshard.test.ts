@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRedisStore } from '../../src/store/redis.ts'
-import { Ledger } from '../support/ledger.ts'
+import { openRedisStore } from '../../src/store/redis/store.ts'
+import { Ledger } from '../support/operation-log.ts'
 import { quiet } from '../support/log.ts'
 import { startCluster, type RedisCluster } from '../support/redis-cluster.ts'
 

@@ -1,5 +1,5 @@
 import type { Disk } from '../../src/store/fs/disk.ts'
-import { openFsStore } from '../../src/store/fs.ts'
+import { openFsStore } from '../../src/store/fs/open.ts'
 import type { FsStore } from '../../src/store/fs/store.ts'
 import { Unavailable } from '../../src/store/port.ts'
 import { compare, Commits } from './commits.ts'

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'yaml'
 import { loadEngine, type Engine, type PolicyFiles } from '../../src/policy/engine.ts'
-import { PolicyError } from '../../src/policy/problem.ts'
+import { PolicyError } from '../../src/policy/diagnostic.ts'
 import type { Vocabulary } from '../../src/policy/vocabulary.ts'
 
 type Condition = string | true | { $in: string[] }

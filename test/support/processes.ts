@@ -1,4 +1,4 @@
-import type { Send } from '../linear/history.ts'
+import type { Send } from '../stress/linearizability/history.ts'
 import { startProcess, type Running } from './process.ts'
 
 /** Several processes of the service on one storage. */

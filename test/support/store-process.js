@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline'
 import { pino } from 'pino'
 import { createBlobs } from '../../dist/store/blobs.js'
 import { realDisk } from '../../dist/store/fs/disk.js'
-import { durableDriver } from '../../dist/store/fs/durable-driver.js'
+import { durableDriver } from '../../dist/store/fs/blob-driver.js'
 import { lockFolder } from '../../dist/store/fs/lock.js'
-import { openFsStore } from '../../dist/store/fs.js'
+import { openFsStore } from '../../dist/store/fs/open.js'
 
 const [path, planted] = process.argv.slice(2)
 const say = (line) => writeSync(1, `${JSON.stringify(line)}\n`)

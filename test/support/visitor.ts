@@ -1,4 +1,4 @@
-import { setAccount } from '../../src/accounts/sign-up.ts'
+import { setAccount } from '../../src/auth/accounts/sign-up.ts'
 import { GLOBAL } from '../../src/store/keys.ts'
 import { cheapPasswords, type Person, type Service } from './service.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { inviteUser } from '../../src/operator/users.ts'
+import { inviteUser } from '../../src/admin/users.ts'
 import { GLOBAL } from '../../src/store/keys.ts'
 import { pages } from '../../src/web/app.ts'
 import { drivers } from '../support/drivers.ts'

@@ -1,0 +1,89 @@
+import { visibilities, type Board, type BoardMember } from '../model/board.ts'
+import { effectiveScopes, scopes } from '../model/token.ts'
+import { isActive, roles, type Membership } from '../model/workspace.ts'
+import type { Facts } from '../policy/evaluate.ts'
+import type { Vocabulary } from '../policy/vocabulary.ts'
+import type { Caller, FileAccess, Situation } from './context.ts'
+
+// Where no cover is set there is no file: its facts are then those that open nothing.
+const NO_FILE: FileAccess = { owner_id: '', visibility: 'private' }
+
+const MEMBERSHIP = ['active', 'ended'] as const
+const RELATION = ['creator', 'member', 'none'] as const
+const SELF = ['caller', 'other'] as const
+
+interface FactReader {
+  /** all that it can come to */
+  readonly values: readonly string[]
+  read(caller: Caller, situation: Situation): string
+}
+
+function fact<const Value extends string>(values: readonly Value[], read: (caller: Caller, situation: Situation) => Value): FactReader {
+  return { values, read }
+}
+
+/**
+ * How each fact of `policies/vocabulary.yaml` is read: an equality of ids, the membership of a set. Nothing is
+ * decided here. The registry and the vocabulary, with all values, are compared both ways at start.
+ */
+export const facts: Readonly<Record<string, FactReader>> = {
+  'token.scope': fact(['none', ...scopes], ({ token }) => effectiveScopes(token.scopes).at(-1) ?? 'none'),
+  'caller.membership': fact(MEMBERSHIP, ({ membership }) => membershipState(membership)),
+  'caller.role': fact(roles, ({ membership }) => membership.role),
+  'board.visibility': fact(visibilities, (_caller, { board }) => need(board, 'board').visibility),
+  'board.caller': fact(RELATION, ({ userId }, { board, boardMember }) => relation(need(board, 'board'), userId, boardMember)),
+  'comment.author': fact(SELF, ({ userId }, { comment }) => self(need(comment, 'comment').author_id, userId)),
+  'file.visibility': fact(visibilities, (_caller, situation) => fileOf(situation).visibility),
+  'file.owner': fact(SELF, ({ userId }, situation) => self(fileOf(situation).owner_id, userId)),
+  'cover.state': fact(['set', 'none'], (_caller, { cover }) => (need(cover, 'cover') === null ? 'none' : 'set')),
+  'label.board': fact(['this', 'other'], (_caller, { board, label }) =>
+    need(label, 'label').board_id === need(board, 'board').id ? 'this' : 'other',
+  ),
+  'user.membership': fact(MEMBERSHIP, (_caller, { user }) => membershipState(need(user, 'user').membership)),
+  'user.board': fact(RELATION, (_caller, { board, user }) =>
+    relation(need(board, 'board'), need(user, 'user').membership.user_id, need(user, 'user').boardMember),
+  ),
+}
+
+/** The facts of one situation that a pair is decided on. */
+export function factsFor(vocabulary: Vocabulary, groups: readonly string[], caller: Caller, situation: Situation): Facts {
+  const stated: Record<string, string> = {}
+  for (const group of groups) for (const { name } of vocabulary.groups.get(group)!) stated[name] = facts[name]!.read(caller, situation)
+  return stated
+}
+
+/** What is wrong between the registry and the vocabulary; empty where they are equal. */
+export function compareFacts(vocabulary: Vocabulary): readonly string[] {
+  const unread = [...vocabulary.facts.keys()]
+    .filter((name) => !Object.hasOwn(facts, name))
+    .map((name) => `fact "${name}" of the vocabulary is read nowhere`)
+  const unknown = Object.keys(facts)
+    .filter((name) => !vocabulary.facts.has(name))
+    .map((name) => `fact "${name}" is read, and is not in the vocabulary`)
+  const differing = [...vocabulary.facts.values()]
+    .filter(({ name, values }) => Object.hasOwn(facts, name) && facts[name]!.values.join() !== values.join())
+    .map(({ name, values }) => `fact "${name}" has the values ${values.join(', ')}; it is read as ${facts[name]!.values.join(', ')}`)
+  return [...unread, ...unknown, ...differing]
+}
+
+function self(id: string, userId: string): (typeof SELF)[number] {
+  return id === userId ? 'caller' : 'other'
+}
+
+function fileOf({ file, cover }: Situation): FileAccess {
+  return cover === null ? NO_FILE : need(file ?? cover, 'file')
+}
+
+function membershipState(membership: Membership): (typeof MEMBERSHIP)[number] {
+  return isActive(membership) ? 'active' : 'ended'
+}
+
+function relation(board: Board, userId: string, entry: BoardMember | undefined): (typeof RELATION)[number] {
+  if (board.creator_id === userId) return 'creator'
+  return entry === undefined ? 'none' : 'member'
+}
+
+function need<T>(record: T | undefined, what: string): T {
+  if (record === undefined) throw new TypeError(`facts: this operation loaded no ${what}`)
+  return record
+}

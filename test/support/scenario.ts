@@ -1,0 +1,171 @@
+import type { Card } from '../../src/model/card.ts'
+import type { FileRecord } from '../../src/model/file.ts'
+import { newId, type IdKind } from '../../src/model/ids.ts'
+import type { Role } from '../../src/model/workspace.ts'
+import { addMember } from '../../src/admin/memberships.ts'
+import { addUser } from '../../src/admin/users.ts'
+import { keys, type Key } from '../../src/store/keys.ts'
+import type { Transaction } from '../../src/store/transaction.ts'
+import type { Person, Service } from './service.ts'
+
+type Facts = Readonly<Record<string, string>>
+
+/** A workspace in which every situation of the oracle can be brought about. */
+export interface World {
+  readonly service: Service
+  readonly workspaceId: string
+  /** by `role membership` */
+  readonly callers: ReadonlyMap<string, Person>
+  /** whoever the caller is not */
+  readonly other: Person
+}
+
+/** Everything that a request of one situation may name. */
+export interface Stage {
+  readonly caller: Person
+  readonly params: Readonly<Record<string, string>>
+}
+
+const ROLES: readonly Role[] = ['owner', 'admin', 'member']
+const AT = '2026-11-01T00:00:00.000Z'
+const times = { created_at: AT, updated_at: AT }
+
+export async function buildWorld(service: Service): Promise<World> {
+  const workspaceId = await service.workspace()
+  const callers = new Map<string, Person>()
+  for (const role of ROLES) {
+    for (const membership of ['active', 'ended']) {
+      const person = await service.person(workspaceId, role, `${role} ${membership}`)
+      if (membership === 'ended') await service.leaveOnly(workspaceId, person.id)
+      callers.set(`${role} ${membership}`, person)
+    }
+  }
+  return { service, workspaceId, callers, other: await service.person(workspaceId, 'member', 'Other') }
+}
+
+/**
+ * Brings a situation about, with objects of its own.
+ * @returns undefined where it cannot be: a person who is the caller cannot have left while the caller is there
+ */
+export async function setStage(world: World, facts: Facts): Promise<Stage | undefined> {
+  const caller = world.callers.get(`${facts['caller.role']} ${facts['caller.membership']}`)!
+  const creator = facts['board.caller'] === 'creator' ? caller.id : world.other.id
+  const user = await setUser(world, facts, caller, creator)
+  if (user === undefined) return undefined
+  const params = await world.service.write(world.workspaceId, (tx) =>
+    plant(tx, world, facts, { caller: caller.id, creator, user: user.id }),
+  )
+  return { caller, params }
+}
+
+async function setUser(
+  { service, workspaceId, other }: World,
+  facts: Facts,
+  caller: Person,
+  creator: string,
+): Promise<{ id: string } | undefined> {
+  if (facts['user.board'] === undefined) return other
+  if (facts['user.board'] === 'creator') {
+    const membership = creator === caller.id ? facts['caller.membership'] : 'active'
+    if (facts['user.membership'] === membership) return { id: creator }
+    if (creator === caller.id) return undefined
+  }
+  const user = await addUser(service.tools, { display_name: 'Named' })
+  await addMember(service.tools, workspaceId, user, 'member')
+  if (facts['user.membership'] === 'ended') await service.leaveOnly(workspaceId, user.id)
+  return user
+}
+
+/** Writes one of everything: a board, and on it a card that has all that a card can have. */
+async function plant(
+  tx: Transaction,
+  { service, other }: World,
+  facts: Facts,
+  who: { caller: string; creator: string; user: string },
+): Promise<Record<string, string>> {
+  const id = (kind: IdKind) => newId(kind, service.tools.random)
+  const create = async <T>(key: Key<T>, value: T) => tx.create(key, value)
+  const own = (fact: string) => (facts[fact] === 'caller' ? who.caller : other.id)
+  const boardId = id('board')
+  const visibility = facts['board.visibility'] === 'private' ? 'private' : 'workspace'
+  const creator_id = facts['user.board'] === 'creator' && who.creator !== who.caller ? who.user : who.creator
+  const board = { name: 'Staged', description: '', cover_color: null, visibility, creator_id, ...times } as const
+  await create(keys.board(boardId), { id: boardId, ...board })
+  const members = new Set([
+    ...(facts['board.caller'] === 'member' ? [who.caller] : []),
+    ...(facts['user.board'] === 'member' ? [who.user] : []),
+  ])
+  for (const user_id of members)
+    await create(keys.boardMember(boardId, user_id), { board_id: boardId, user_id, board_created_at: AT, added_at: AT })
+
+  const [columnId, cardId, subtaskId, commentId, fileId, attachmentId] = [
+    id('column'),
+    id('card'),
+    id('subtask'),
+    id('comment'),
+    id('file'),
+    id('attachment'),
+  ]
+  const label = { id: id('label'), board_id: boardId, name: 'Label', color: '#000000', ...times }
+  const foreign = { ...label, id: id('label'), board_id: id('board') }
+  const coverless = facts['cover.state'] === 'none'
+  const card: Card = {
+    id: cardId,
+    board_id: boardId,
+    column_id: columnId,
+    title: 'Card',
+    description: '',
+    position: 'a0',
+    due_at: null,
+    completed_at: null,
+    archived_at: null,
+    assignee_ids: [],
+    label_ids: [],
+    cover_attachment_id: coverless ? null : attachmentId,
+    creator_id,
+    ...times,
+  }
+  const file: FileRecord = {
+    id: fileId,
+    owner_id: own('file.owner'),
+    visibility: facts['file.visibility'] === 'private' ? 'private' : 'workspace',
+    name: 'a.png',
+    content_type: 'image/png',
+    size: 0,
+    blob_id: id('blob'),
+    sha256: '0',
+    ...times,
+  }
+  const free = { ...file, id: id('file') }
+  await create(keys.column(columnId), { id: columnId, board_id: boardId, name: 'Column', position: 'a0', archived_at: null, ...times })
+  await create(keys.card(cardId), card)
+  await create(keys.label(label.id), label)
+  await create(keys.label(foreign.id), foreign)
+  await create(keys.subtask(subtaskId), { id: subtaskId, card_id: cardId, title: 'Subtask', completed_at: null, position: 'a0', ...times })
+  await create(keys.comment(commentId), { id: commentId, card_id: cardId, author_id: own('comment.author'), body: 'Hello', ...times })
+  await create(keys.file(fileId), file)
+  await create(keys.file(free.id), free)
+  await create(keys.attachment(attachmentId), {
+    id: attachmentId,
+    card_id: cardId,
+    file_id: fileId,
+    name: file.name,
+    content_type: file.content_type,
+    size: file.size,
+    attached_by_id: creator_id,
+    ...times,
+  })
+  return {
+    board_id: boardId,
+    user_id: who.user,
+    column_id: columnId,
+    card_id: cardId,
+    label_id: facts['label.board'] === 'other' ? foreign.id : label.id,
+    subtask_id: subtaskId,
+    comment_id: commentId,
+    file_id: fileId,
+    attachment_id: attachmentId,
+    // A file with the same facts that hangs nowhere yet.
+    free_file_id: free.id,
+  }
+}
