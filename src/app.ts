@@ -4,17 +4,17 @@ import { H3, type H3Event } from 'h3'
 import type { Logger } from 'pino'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
-import { network, SignIn } from './auth/accounts/sign-in.ts'
+import { networkOf, SignIn } from './auth/accounts/sign-in.ts'
 import { Throttle } from './auth/accounts/throttle.ts'
-import { failure } from './http/envelope.ts'
-import { toFailure } from './http/errors.ts'
+import { errorResponse } from './http/envelope.ts'
+import { toApiError } from './http/errors.ts'
 import { serveHealth } from './http/health.ts'
-import { serveLeaked } from './http/revocation.ts'
-import { answer } from './http/pipeline.ts'
+import { serveRevocation } from './http/revocation.ts'
+import { handleRequest } from './http/pipeline.ts'
 import { createRouteTable } from './http/routes.ts'
-import type { Services, Trace } from './http/services.ts'
-import { isBelow, targetOf, type Target } from './http/request-target.ts'
-import { Failure } from './model/errors.ts'
+import type { Services, DecisionRecord } from './http/services.ts'
+import { isBelow, targetOf, type RequestTarget } from './http/request-target.ts'
+import { ApiError } from './model/errors.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
@@ -22,7 +22,7 @@ import { compareFacts } from './authz/facts.ts'
 import type { Operation } from './resources/operation.ts'
 import { operations } from './resources/table.ts'
 import { loadEngine, type Engine } from './policy/engine.ts'
-import { prove, type Proof } from './policy/prove.ts'
+import { proveInvariants, type Proof } from './policy/prove.ts'
 import { createBlobs, type Blobs } from './store/blobs.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
@@ -50,7 +50,7 @@ export interface AppOptions {
   readonly passwords?: Passwords
   readonly clock?: Clock
   readonly random?: RandomSource
-  readonly observe?: (trace: Trace) => void
+  readonly observe?: (trace: DecisionRecord) => void
 }
 
 /** The service without a listener. */
@@ -64,7 +64,7 @@ export interface App {
 }
 
 /** Rows of which one would hide another. */
-function ambiguous(rows: readonly Operation[]): string[] {
+function findAmbiguous(rows: readonly Operation[]): string[] {
   const ids = new Set<string>()
   const places = new Map<string, string>()
   return rows.flatMap(({ id, method, path }) => {
@@ -80,7 +80,7 @@ function ambiguous(rows: readonly Operation[]): string[] {
 /**
  * The tables that ship with the service. Relative to this file, the same from `src` and from `dist`.
  * @throws {PolicyError}
- * @throws {NotProved} where one is not there
+ * @throws {PolicyInvariantError} where one is not there
  */
 export function shippedEngine(): Engine {
   const file = (name: string) => ({ path: `policies/${name}`, text: readPolicy(name) })
@@ -91,30 +91,30 @@ function readPolicy(name: string): string {
   try {
     return readFileSync(new URL(`../policies/${name}`, import.meta.url), 'utf8')
   } catch (error) {
-    throw new NotProved(`policies/${name} cannot be read: ${(error as Error).message}`)
+    throw new PolicyInvariantError(`policies/${name} cannot be read: ${(error as Error).message}`)
   }
 }
 
 /** Tables, facts and operations that do not fit each other. Nothing is served with them. */
-export class NotProved extends Error {
+export class PolicyInvariantError extends Error {
   override readonly name = 'NotProved'
 }
 
 /**
  * Proves the tables and builds the service on a store.
  * @throws {PolicyError} where a policy file cannot be trusted
- * @throws {NotProved} where what must hold of the tables does not
+ * @throws {PolicyInvariantError} where what must hold of the tables does not
  */
 export function createApp(options: AppOptions): App {
   const { store, log, clock = systemClock, random = systemRandom } = options
   const engine = options.engine ?? shippedEngine()
   const rows = options.operations ?? operations
-  const proof = prove(
+  const proof = proveInvariants(
     engine,
-    rows.map(({ id, needs, row }) => ({ id, pair: needs.join(' '), row })),
+    rows.map(({ id, needs, row }) => ({ id, permission: needs.join(' '), row })),
   )
-  const failures = [...compareFacts(engine.vocabulary), ...ambiguous(rows), ...proof.failures]
-  if (failures.length > 0) throw new NotProved(`The policy does not hold:\n${failures.map((line) => `  - ${line}`).join('\n')}`)
+  const failures = [...compareFacts(engine.vocabulary), ...findAmbiguous(rows), ...proof.failures]
+  if (failures.length > 0) throw new PolicyInvariantError(`The policy does not hold:\n${failures.map((line) => `  - ${line}`).join('\n')}`)
 
   const services: Services = {
     engine,
@@ -138,21 +138,21 @@ export function createApp(options: AppOptions): App {
   const h3: H3 = new H3({
     allowMalformedURL: true,
     silent: true,
-    onError: (error) => failure(randomUUID(), toFailure(log, 'none', error.cause ?? error)),
+    onError: (error) => errorResponse(randomUUID(), toApiError(log, 'none', error.cause ?? error)),
   })
-  const api = ({ req: request }: H3Event, { path, search }: Target) =>
-    answer(services, { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search })
+  const api = ({ req: request }: H3Event, { path, search }: RequestTarget) =>
+    handleRequest(services, { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search })
   // h3 has made the path tidy. What is asked for is told by the path that was sent.
   h3.use((event, next) => {
     const target = targetOf(event.req, event.url)
     if (isBelow('/v1', target.path)) return api(event, target)
-    return target.path === event.url.pathname ? next() : failure(randomUUID(), new Failure('not_found'))
+    return target.path === event.url.pathname ? next() : errorResponse(randomUUID(), new ApiError('not_found'))
   })
   serveHealth(h3, store, services.blobs)
-  serveLeaked(h3, services, (request) => network(addressOf(request, proxies)))
+  serveRevocation(h3, services, (request) => networkOf(addressOf(request, proxies)))
   const page = (event: H3Event) => web(event.req, event.url)
   h3.all('/settings', page)
   h3.all('/settings/**', page)
-  h3.all('/**', () => failure(randomUUID(), new Failure('not_found')))
+  h3.all('/**', () => errorResponse(randomUUID(), new ApiError('not_found')))
   return { h3, proof, services, passwords, fetch: async (request) => h3.fetch(request) }
 }

@@ -4,25 +4,25 @@ import { exportWorkspace } from './export.ts'
 import { importWorkspace } from './import.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
 import { listTokens, revokeToken } from './tokens.ts'
-import { OperatorError, type Conversation, type FileTools } from './deps.ts'
+import { AdminError, type CommandIo, type AdminDeps } from './deps.ts'
 import { inviteUser, listUsers, requireUser, signOutUser, welcomeUser } from './users.ts'
 import { createWorkspace, listWorkspaces, requireWorkspace } from './workspaces.ts'
 
 /** One thing that the operator can have done, by this process or by the one that has the storage. */
 export interface Command {
   readonly input: z.ZodType
-  /** @throws {OperatorError} {@link z.ZodError} */
-  run(tools: FileTools, input: never, talk: Conversation): Promise<unknown>
+  /** @throws {AdminError} {@link z.ZodError} */
+  run(tools: AdminDeps, input: never, talk: CommandIo): Promise<unknown>
 }
 
-function command<Input>(input: z.ZodType<Input>, run: (tools: FileTools, input: Input, talk: Conversation) => Promise<unknown>): Command {
+function command<Input>(input: z.ZodType<Input>, run: (tools: AdminDeps, input: Input, talk: CommandIo) => Promise<unknown>): Command {
   return { input, run }
 }
 
 const text = z.string()
 
 /** Where a link leads: where the operator says, else where this process is found, else where it would be. */
-function originOf(tools: FileTools, said: string | undefined): string {
+function originOf(tools: AdminDeps, said: string | undefined): string {
   return said ?? tools.foundAt?.() ?? 'http://127.0.0.1:3000'
 }
 
@@ -52,7 +52,7 @@ export const commands: Readonly<Record<string, Command>> = {
     await requireWorkspace(tools, workspace)
     const person = await requireUser(tools, user)
     const present = (await listMembers(tools, workspace)).find(({ user_id }) => user_id === user)
-    if (present !== undefined) throw new OperatorError('conflict', `${user} is a member already, as ${present.role}; see "member set-role"`)
+    if (present !== undefined) throw new AdminError('conflict', `${user} is a member already, as ${present.role}; see "member set-role"`)
     return addMember(tools, workspace, person, role)
   }),
   'member.set-role': command(z.strictObject({ ...member, role: z.enum(roles) }), async (tools, { workspace, user, role }) => {
@@ -62,7 +62,7 @@ export const commands: Readonly<Record<string, Command>> = {
   'member.remove': command(z.strictObject(member), async (tools, { workspace, user }) => {
     await requireWorkspace(tools, workspace)
     await requireUser(tools, user)
-    if (!(await endMembership(tools, workspace, user))) throw new OperatorError('not_found', `${user} is no member of ${workspace}`)
+    if (!(await endMembership(tools, workspace, user))) throw new AdminError('not_found', `${user} is no member of ${workspace}`)
     return { user_id: user, removed: true }
   }),
   'member.list': command(z.strictObject(inWorkspace), async (tools, { workspace }) => {
@@ -86,16 +86,16 @@ export const commands: Readonly<Record<string, Command>> = {
 
 /**
  * Does one of them.
- * @throws {OperatorError} also where the input does not fit
+ * @throws {AdminError} also where the input does not fit
  */
-export async function runCommand(tools: FileTools, name: string, input: unknown, talk: Conversation): Promise<unknown> {
+export async function runCommand(tools: AdminDeps, name: string, input: unknown, talk: CommandIo): Promise<unknown> {
   const found = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (found === undefined) throw new OperatorError('invalid', `there is no command "${name}"`)
+  if (found === undefined) throw new AdminError('invalid', `there is no command "${name}"`)
   try {
     return await found.run(tools, found.input.parse(input) as never, talk)
   } catch (error) {
     if (error instanceof z.ZodError)
-      throw new OperatorError(
+      throw new AdminError(
         'invalid',
         error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': ')).join('; '),
       )

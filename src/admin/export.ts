@@ -3,13 +3,13 @@ import { z } from 'zod'
 import type { FileRecord } from '../model/file.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { Unavailable } from '../store/port.ts'
+import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
-import type { Conversation, FileTools } from './deps.ts'
+import type { CommandIo, AdminDeps } from './deps.ts'
 import { requireWorkspace } from './workspaces.ts'
 
 /** The format of an export. */
-export const EXPORT_FORMAT = 1
+export const EXPORT_FORMAT = 2
 /** What is no part of a workspace: how it came here. */
 const NOT_EXPORTED = /^(importing|imported_bytes):/
 /** Bytes of a file in one line. */
@@ -46,7 +46,7 @@ export interface Transferred {
  * Tokens are in it as hashes, so they go on working wherever it is imported. No plaintext is.
  * @throws {OperatorError} `not_found`
  */
-export async function exportWorkspace(tools: FileTools, workspaceId: string, talk: Conversation): Promise<Transferred> {
+export async function exportWorkspace(tools: AdminDeps, workspaceId: string, talk: CommandIo): Promise<Transferred> {
   const workspace = await requireWorkspace(tools, workspaceId)
   const out = new Checked(talk)
   await out.write({
@@ -75,16 +75,16 @@ export async function exportWorkspace(tools: FileTools, workspaceId: string, tal
   return { workspace_id: workspaceId, records, files, bytes }
 }
 
-async function writeUser({ store, random }: FileTools, out: Checked, userId: string): Promise<void> {
+async function writeUser({ store, random }: AdminDeps, out: Checked, userId: string): Promise<void> {
   const user = await transact(store, GLOBAL, random, (tx) => tx.get(keys.user(userId)))
   if (user !== undefined) await out.write({ user: { ...user } })
 }
 
 /**
  * @returns false where the sweep has taken the file away meanwhile: then it goes without it, as nothing needs it
- * @throws {Unavailable} where the file is there and its bytes are not
+ * @throws {StorageUnavailable} where the file is there and its bytes are not
  */
-async function writeBytes({ store, blobs, random }: FileTools, workspaceId: string, out: Checked, file: FileRecord): Promise<boolean> {
+async function writeBytes({ store, blobs, random }: AdminDeps, workspaceId: string, out: Checked, file: FileRecord): Promise<boolean> {
   const { id: fileId, blob_id, size } = file
   for (let start = 0; start < size; start += PIECE) {
     const end = Math.min(size, start + PIECE)
@@ -93,7 +93,9 @@ async function writeBytes({ store, blobs, random }: FileTools, workspaceId: stri
     else {
       const still = await transact(store, workspaceId, random, (tx) => tx.get(keys.file(fileId)))
       if (still !== undefined)
-        throw new Unavailable(`the bytes of ${fileId} cannot be read; is --bytes the one that the service has?`, { cause: piece.cause })
+        throw new StorageUnavailable(`the bytes of ${fileId} cannot be read; is --bytes the one that the service has?`, {
+          cause: piece.cause,
+        })
       if (start > 0) await out.write({ abandoned: blob_id })
       return false
     }
@@ -119,10 +121,10 @@ export function megabytes(bytes: number): string {
 /** Lines with a checksum over all of them. */
 class Checked {
   readonly #hash = createHash('sha256')
-  readonly #talk: Conversation
+  readonly #talk: CommandIo
   #lines = 0
 
-  constructor(talk: Conversation) {
+  constructor(talk: CommandIo) {
     this.#talk = talk
   }
 

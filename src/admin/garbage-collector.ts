@@ -1,24 +1,24 @@
 import type { Logger } from 'pino'
 import { HOUR } from '../model/time.ts'
-import { everything } from '../store/list-all.ts'
+import { listAll } from '../store/list-all.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { indexes } from '../store/indexes.ts'
-import { sweepWorkspace } from './garbage-collection.ts'
-import type { FileTools } from './deps.ts'
+import { collectGarbage } from './garbage-collection.ts'
+import type { AdminDeps } from './deps.ts'
 
 /** Every workspace is looked at this often, for what became due in the meantime: milliseconds. */
 const ROUND = HOUR
 
 /** Sweeps in the background: soon after something was deleted, and everywhere at start and every hour. */
-export class Sweeper {
-  readonly #tools: FileTools
+export class GarbageCollector {
+  readonly #tools: AdminDeps
   readonly #log: Logger
   readonly #waiting = new Set<string>()
   #running: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
   #stopped = false
 
-  constructor(tools: FileTools, log: Logger) {
+  constructor(tools: AdminDeps, log: Logger) {
     this.#tools = tools
     this.#log = log
   }
@@ -48,7 +48,7 @@ export class Sweeper {
     for (const workspaceId of this.#waiting) {
       this.#waiting.delete(workspaceId)
       try {
-        await sweepWorkspace(this.#tools, workspaceId, () => this.#stopped)
+        await collectGarbage(this.#tools, workspaceId, () => this.#stopped)
       } catch (error) {
         // What is left is found again in the next round.
         this.#log.warn({ workspace_id: workspaceId, err: error }, 'the sweep did not come to its end')
@@ -58,7 +58,7 @@ export class Sweeper {
 
   async #everywhere(): Promise<void> {
     try {
-      for (const { id } of await everything(this.#tools, GLOBAL, indexes.workspaces())) this.note(id)
+      for (const { id } of await listAll(this.#tools, GLOBAL, indexes.workspaces())) this.note(id)
     } catch (error) {
       this.#log.warn({ err: error }, 'the workspaces could not be listed for the sweep')
     }

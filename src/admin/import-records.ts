@@ -56,14 +56,17 @@ const shapes: Readonly<Record<string, { readonly shape: z.ZodType; readonly key:
   attachment: { shape: own({ card_id: text, file_id: text }), key: byId },
   file: { shape: own({ owner_id: text, visibility: z.enum(visibilities), blob_id: text, size: z.int().min(0) }), key: byId },
   order: { shape: z.looseObject({ generation: z.int(), maps: z.array(z.unknown()) }), key: untold },
-  trash: { shape: z.looseObject({ id: text, kind: z.enum(['board', 'card', 'file', 'blob']), target: text, not_before: text }), key: byId },
+  tombstone: {
+    shape: z.looseObject({ id: text, kind: z.enum(['board', 'card', 'file', 'blob']), target: text, not_before: text }),
+    key: byId,
+  },
 }
 
 /**
  * Says what is wrong with a record that is to be imported.
  * @returns undefined where it is one that a workspace has
  */
-export function wrongRecord(key: string, value: unknown): string | undefined {
+export function recordError(key: string, value: unknown): string | undefined {
   const kind = key.slice(0, key.indexOf(':'))
   if (!Object.hasOwn(shapes, kind)) return `a workspace has no record "${kind}"`
   const { shape, key: keyOf } = shapes[kind]!

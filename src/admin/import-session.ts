@@ -5,7 +5,7 @@ import type { Value } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { ExportLine } from './export.ts'
-import { OperatorError, type FileTools } from './deps.ts'
+import { AdminError, type AdminDeps } from './deps.ts'
 
 const BATCH = 200
 type BytesLine = Extract<ExportLine, { bytes: string }>
@@ -14,12 +14,12 @@ type BytesLine = Extract<ExportLine, { bytes: string }>
  * A workspace while it is imported. Each of its commits holds only as long as this very import is the one that
  * is going on and the workspace is not there yet: so a second import can never undo what the first one did.
  */
-export class Importing {
-  readonly #tools: FileTools
+export class ImportSession {
+  readonly #tools: AdminDeps
   readonly #workspaceId: string
   readonly #id: string
 
-  private constructor(tools: FileTools, workspaceId: string, id: string) {
+  private constructor(tools: AdminDeps, workspaceId: string, id: string) {
     this.#tools = tools
     this.#workspaceId = workspaceId
     this.#id = id
@@ -27,27 +27,27 @@ export class Importing {
 
   /**
    * Begins, in the place of whatever import was going on, and clears away what that left.
-   * @throws {OperatorError} `conflict` where the workspace is there
+   * @throws {AdminError} `conflict` where the workspace is there
    */
-  static async begin(tools: FileTools, workspaceId: string): Promise<Importing> {
+  static async begin(tools: AdminDeps, workspaceId: string): Promise<ImportSession> {
     const { store, clock, random } = tools
     const id = randomText(random, 20)
     await transact(store, workspaceId, random, async (tx) => {
       const [workspace] = await tx.read([keys.workspace(), keys.importing()])
-      if (workspace !== undefined) throw new OperatorError('conflict', `workspace ${workspaceId} is there already`)
+      if (workspace !== undefined) throw new AdminError('conflict', `workspace ${workspaceId} is there already`)
       tx.put(keys.importing(), { id, begun_at: timestamp(clock) })
     })
-    const importing = new Importing(tools, workspaceId, id)
+    const importing = new ImportSession(tools, workspaceId, id)
     await importing.clear()
     return importing
   }
 
-  /** Writes records. @throws {OperatorError} `conflict` */
+  /** Writes records. @throws {AdminError} `conflict` */
   async put(records: readonly (readonly [string, Value])[]): Promise<void> {
     if (records.length > 0) await this.#commit((tx) => putAll(tx, records))
   }
 
-  /** Writes the last of them: from then on the workspace is there. @throws {OperatorError} `conflict` */
+  /** Writes the last of them: from then on the workspace is there. @throws {AdminError} `conflict` */
   async finish(records: readonly (readonly [string, Value])[]): Promise<void> {
     await this.#commit(async (tx) => {
       await putAll(tx, records)
@@ -58,7 +58,7 @@ export class Importing {
       await transact(this.#tools.store, this.#workspaceId, this.#tools.random, (tx) => removeAll(tx, noted))
   }
 
-  /** Removes all that an import has written. @throws {OperatorError} `conflict` */
+  /** Removes all that an import has written. @throws {AdminError} `conflict` */
   async clear(): Promise<void> {
     for await (const found of this.#found((key) => key.startsWith('imported_bytes:'))) {
       // Another import would need them, which begins with the same ones.
@@ -71,12 +71,12 @@ export class Importing {
   /**
    * Writes the bytes of a file, from its first line on.
    * @returns how many; undefined where they were abandoned
-   * @throws {OperatorError} `conflict` where such bytes are there; `invalid` where they are not whole
+   * @throws {AdminError} `conflict` where such bytes are there; `invalid` where they are not whole
    */
   async writeBytes(first: BytesLine, lines: AsyncGenerator<ExportLine>): Promise<number | undefined> {
     const { blobs } = this.#tools
     const { blob_id } = first
-    if (await blobs.exists(blob_id)) throw new OperatorError('conflict', `bytes ${blob_id} are there already`)
+    if (await blobs.exists(blob_id)) throw new AdminError('conflict', `bytes ${blob_id} are there already`)
     await this.put([[keys.importedBytes(blob_id), { blob_id }]])
     let abandoned = false
     async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -86,7 +86,7 @@ export class Importing {
         const next = (await lines.next()).value as ExportLine | undefined
         if (next !== undefined && 'abandoned' in next && next.abandoned === blob_id) return void (abandoned = true)
         if (next === undefined || !('bytes' in next) || next.blob_id !== blob_id)
-          throw new OperatorError('invalid', `the bytes of ${blob_id} are not whole`)
+          throw new AdminError('invalid', `the bytes of ${blob_id} are not whole`)
         line = next
       }
     }
@@ -101,7 +101,7 @@ export class Importing {
     return transact(store, this.#workspaceId, random, async (tx) => {
       const [workspace, importing] = await tx.read([keys.workspace(), keys.importing()])
       if (workspace !== undefined || importing?.id !== this.#id)
-        throw new OperatorError('conflict', `${this.#workspaceId} was imported by somebody else meanwhile`)
+        throw new AdminError('conflict', `${this.#workspaceId} was imported by somebody else meanwhile`)
       await work(tx)
     })
   }

@@ -5,11 +5,11 @@ import type { Value } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { EXPORT_FORMAT, megabytes, type ExportLine, type Transferred } from './export.ts'
 import { checkedLines } from './export-lines.ts'
-import { Importing } from './import-session.ts'
-import { noteBelonging } from './memberships.ts'
-import { wrongRecord } from './import-records.ts'
-import { OperatorError, type Conversation, type FileTools } from './deps.ts'
-import { listWorkspace } from './workspaces.ts'
+import { ImportSession } from './import-session.ts'
+import { linkWorkspace } from './memberships.ts'
+import { recordError } from './import-records.ts'
+import { AdminError, type CommandIo, type AdminDeps } from './deps.ts'
+import { registerWorkspace } from './workspaces.ts'
 import { isId } from '../model/ids.ts'
 
 /** Records of one commit. */
@@ -20,13 +20,13 @@ const LAST = /^(workspace|token|membership):/
 /**
  * Brings an exported workspace back, under its own id. Until the last line has come and fits, nobody can use it;
  * an import that was broken off can be done again. Of two at once the later one goes on, and the other fails.
- * @throws {OperatorError} `conflict` where the workspace is there, or is being imported again; `invalid` where the
+ * @throws {AdminError} `conflict` where the workspace is there, or is being imported again; `invalid` where the
  *   lines are no whole export
  */
-export async function importWorkspace(tools: FileTools, talk: Conversation): Promise<Transferred> {
+export async function importWorkspace(tools: AdminDeps, talk: CommandIo): Promise<Transferred> {
   const lines = checkedLines(talk.lines)
   const workspaceId = readHead((await lines.next()).value as ExportLine | undefined)
-  const importing = await Importing.begin(tools, workspaceId)
+  const importing = await ImportSession.begin(tools, workspaceId)
   try {
     return await receive(tools, importing, workspaceId, lines, talk)
   } catch (error) {
@@ -37,19 +37,19 @@ export async function importWorkspace(tools: FileTools, talk: Conversation): Pro
 }
 
 function readHead(head: ExportLine | undefined): string {
-  if (head === undefined || !('lanekeeper_export' in head)) throw new OperatorError('invalid', 'this is no export of a workspace')
+  if (head === undefined || !('lanekeeper_export' in head)) throw new AdminError('invalid', 'this is no export of a workspace')
   if (head.lanekeeper_export !== EXPORT_FORMAT)
-    throw new OperatorError('invalid', `the export has format ${head.lanekeeper_export}; this version knows format ${EXPORT_FORMAT}`)
-  if (!isId('workspace', head.workspace_id)) throw new OperatorError('invalid', `${head.workspace_id} is no id of a workspace`)
+    throw new AdminError('invalid', `the export has format ${head.lanekeeper_export}; this version knows format ${EXPORT_FORMAT}`)
+  if (!isId('workspace', head.workspace_id)) throw new AdminError('invalid', `${head.workspace_id} is no id of a workspace`)
   return head.workspace_id
 }
 
 async function receive(
-  tools: FileTools,
-  importing: Importing,
+  tools: AdminDeps,
+  importing: ImportSession,
   workspaceId: string,
   lines: AsyncGenerator<ExportLine>,
-  talk: Conversation,
+  talk: CommandIo,
 ): Promise<Transferred> {
   const users: User[] = []
   const held: [string, Value][] = []
@@ -68,23 +68,23 @@ async function receive(
       bytes += written ?? 0
       files += Number(written !== undefined)
     } else if ('key' in line) {
-      const wrong = wrongRecord(line.key, line.value)
-      if (wrong !== undefined) throw new OperatorError('invalid', wrong)
+      const wrong = recordError(line.key, line.value)
+      if (wrong !== undefined) throw new AdminError('invalid', wrong)
       ;(LAST.test(line.key) ? held : batch).push([line.key, line.value])
     }
     if (batch.length >= BATCH) await flush()
   }
   await flush()
   const workspace = held.find(([key]) => key === keys.workspace())?.[1]
-  if (workspace?.['id'] !== workspaceId) throw new OperatorError('invalid', `the export has no record of ${workspaceId}`)
+  if (workspace?.['id'] !== workspaceId) throw new AdminError('invalid', `the export has no record of ${workspaceId}`)
   for (const user of users) {
-    await addUser(tools, user)
-    await noteBelonging(tools, workspaceId, user.id)
+    await importUser(tools, user)
+    await linkWorkspace(tools, workspaceId, user.id)
   }
   const members = held.filter(([key]) => key.startsWith('membership:'))
   for (let from = 0; from < members.length; from += BATCH) await importing.put(members.slice(from, from + BATCH))
   await importing.finish(held.filter((record) => !members.includes(record)))
-  await listWorkspace(tools, workspaceId)
+  await registerWorkspace(tools, workspaceId)
   return { workspace_id: workspaceId, records: records + held.length, files, bytes }
 }
 
@@ -93,11 +93,11 @@ function readUser(user: Value): User {
   const name = displayName.safeParse(user['display_name'])
   const times = typeof created_at === 'string' && typeof updated_at === 'string'
   if (!isId('user', id) || !name.success || !times || (avatar_url !== null && typeof avatar_url !== 'string'))
-    throw new OperatorError('invalid', `${JSON.stringify(id)} is no person`)
+    throw new AdminError('invalid', `${JSON.stringify(id)} is no person`)
   return { id, display_name: name.data, avatar_url, created_at, updated_at }
 }
 
-async function addUser({ store, random }: FileTools, user: User): Promise<void> {
+async function importUser({ store, random }: AdminDeps, user: User): Promise<void> {
   await transact(store, GLOBAL, random, async (tx) => {
     // Whoever is known already keeps what is known.
     if ((await tx.get(keys.user(user.id))) === undefined) tx.put(keys.user(user.id), user)

@@ -1,25 +1,25 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { Unavailable } from '../store/port.ts'
+import { StorageUnavailable } from '../store/port.ts'
 import { linesOf } from './lines.ts'
-import type { FromHolder } from './rpc-server.ts'
-import { OperatorError, type Conversation } from './deps.ts'
-import { send } from './rpc-framing.ts'
+import type { ServerMessage } from './rpc-server.ts'
+import { AdminError, type CommandIo } from './deps.ts'
+import { sendMessage } from './rpc-framing.ts'
 
 /** Whoever holds the folder says who it is within this, in milliseconds, or is stopped. */
 const ANSWER_WITHIN = 5000
 
 /** The holder went away before it was asked anything: the folder may be free now. */
-export class HolderGone extends Error {
+export class RpcServerGone extends Error {
   override readonly name = 'HolderGone'
 }
 
 /**
  * Has a command done by the holder of a folder.
- * @throws {OperatorError} {@link Unavailable} as the command does, and whatever reading `talk.lines` throws
- * @throws {HolderGone} where it certainly was not done
+ * @throws {AdminError} {@link StorageUnavailable} as the command does, and whatever reading `talk.lines` throws
+ * @throws {RpcServerGone} where it certainly was not done
  */
-export async function callHolder(path: string, command: string, input: unknown, talk: Conversation): Promise<unknown> {
+export async function callRpcServer(path: string, command: string, input: unknown, talk: CommandIo): Promise<unknown> {
   const socket = connect(path)
   try {
     const incoming = linesOf(socket)
@@ -33,14 +33,14 @@ export async function callHolder(path: string, command: string, input: unknown, 
 
 async function greeting(socket: Socket, incoming: AsyncGenerator<string>): Promise<void> {
   const timer = setTimeout(
-    () => socket.destroy(new Unavailable('the process that has the folder does not answer; is it stopped?')),
+    () => socket.destroy(new StorageUnavailable('the process that has the folder does not answer; is it stopped?')),
     ANSWER_WITHIN,
   )
   try {
     await once(socket, 'connect')
-    if ((await incoming.next()).done === true) throw new HolderGone('the process that had the folder has ended')
+    if ((await incoming.next()).done === true) throw new RpcServerGone('the process that had the folder has ended')
   } catch (error) {
-    throw error instanceof Unavailable ? error : new HolderGone('the process that had the folder has ended', { cause: error })
+    throw error instanceof StorageUnavailable ? error : new RpcServerGone('the process that had the folder has ended', { cause: error })
   } finally {
     clearTimeout(timer)
   }
@@ -48,10 +48,10 @@ async function greeting(socket: Socket, incoming: AsyncGenerator<string>): Promi
   socket.on('error', () => undefined)
 }
 
-async function listen(incoming: AsyncGenerator<string>, talk: Conversation): Promise<unknown> {
+async function listen(incoming: AsyncGenerator<string>, talk: CommandIo): Promise<unknown> {
   try {
     for await (const text of incoming) {
-      const message = JSON.parse(text) as FromHolder
+      const message = JSON.parse(text) as ServerMessage
       if ('progress' in message) talk.progress(message.progress)
       else if ('line' in message) await talk.write(message.line)
       else if ('result' in message) return message.result
@@ -60,27 +60,27 @@ async function listen(incoming: AsyncGenerator<string>, talk: Conversation): Pro
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall !== 'read') throw error
   }
-  throw new Unavailable('the process that has the folder went away. It is not known whether this was done', { certain: false })
+  throw new StorageUnavailable('the process that has the folder went away. It is not known whether this was done', { certain: false })
 }
 
-function failure({ code, message }: Extract<FromHolder, { error: unknown }>['error']): Error {
-  if (code === 'unavailable') return new Unavailable(message)
-  return code === 'failed' ? new Error(message) : new OperatorError(code, message)
+function failure({ code, message }: Extract<ServerMessage, { error: unknown }>['error']): Error {
+  if (code === 'unavailable') return new StorageUnavailable(message)
+  return code === 'failed' ? new Error(message) : new AdminError(code, message)
 }
 
 /** Sends the command and what goes along. Only what cannot be read here ends it; what the holder does, it says itself. */
 function sendAll(socket: Socket, command: object, lines: AsyncIterable<string>): Promise<never> {
   return new Promise((_resolve, reject) => {
     const all = async (): Promise<void> => {
-      await send(socket, command)
+      await sendMessage(socket, command)
       const reading = lines[Symbol.asyncIterator]()
       for (;;) {
         const next = await reading.next().catch((error: unknown) => (reject(error), undefined))
         if (next === undefined) return
         if (next.done === true) break
-        await send(socket, { line: next.value })
+        await sendMessage(socket, { line: next.value })
       }
-      await send(socket, { end: true })
+      await sendMessage(socket, { end: true })
     }
     all().catch(() => undefined)
   })

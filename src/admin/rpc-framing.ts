@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 
 /** Sends one message, and waits until there is room for the next. */
-export async function send(socket: Socket, message: object): Promise<void> {
+export async function sendMessage(socket: Socket, message: object): Promise<void> {
   if (!socket.writable) throw new Error(GONE)
   if (socket.write(`${JSON.stringify(message)}\n`)) return
   const waiting = new AbortController()

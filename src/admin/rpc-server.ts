@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { runCommand } from './commands.ts'
-import { Unavailable } from '../store/port.ts'
+import { StorageUnavailable } from '../store/port.ts'
 import { linesOf } from './lines.ts'
-import { send as write } from './rpc-framing.ts'
-import { OperatorError, type Conversation, type FileTools } from './deps.ts'
+import { sendMessage as write } from './rpc-framing.ts'
+import { AdminError, type CommandIo, type AdminDeps } from './deps.ts'
 
 /**
  * How a second process has a command done by the one that holds a folder: JSON lines over the socket of its
@@ -12,21 +12,21 @@ import { OperatorError, type Conversation, type FileTools } from './deps.ts'
  *     → {"command", "input"}            → {"line"} … {"end": true}      (what is sent along)
  *     ← {"pid", "since"}                ← {"progress"} | {"line"} …     ← {"result"} | {"error": {code, message}}
  */
-export type FromHolder =
+export type ServerMessage =
   | { readonly pid: number }
   | { readonly progress: string }
   | { readonly line: string }
   | { readonly result: unknown }
-  | { readonly error: { readonly code: OperatorError['code'] | 'unavailable' | 'failed'; readonly message: string } }
+  | { readonly error: { readonly code: AdminError['code'] | 'unavailable' | 'failed'; readonly message: string } }
 
 /** The holder's side: does what other processes ask for. */
-export class CommandServer {
+export class RpcServer {
   readonly #done: (command: string, input: unknown) => void
   readonly #running = new Map<Socket, Promise<void>>()
   #closed = false
-  readonly #tools: Promise<FileTools>
+  readonly #tools: Promise<AdminDeps>
   /** Says that the storage is open. Who asked earlier was waiting. */
-  open!: (tools: FileTools) => void
+  open!: (tools: AdminDeps) => void
 
   /** @param done told of each command that was done, by its name and input: neither has a secret in it */
   constructor(done: (command: string, input: unknown) => void = () => undefined) {
@@ -58,15 +58,15 @@ export class CommandServer {
   }
 }
 
-async function serveCommand(socket: Socket, tools: FileTools, done: (command: string, input: unknown) => void): Promise<void> {
+async function serveCommand(socket: Socket, tools: AdminDeps, done: (command: string, input: unknown) => void): Promise<void> {
   const incoming = linesOf(socket)
-  const send = (message: Exclude<FromHolder, { pid: number }>) => write(socket, message)
+  const send = (message: Exclude<ServerMessage, { pid: number }>) => write(socket, message)
   try {
     const first = await incoming.next()
     // Somebody only asked who holds the lock.
     if (first.done === true) return
     const { command, input } = JSON.parse(first.value) as { command: string; input: unknown }
-    const talk: Conversation = {
+    const talk: CommandIo = {
       // Whoever does not listen any more is noticed where it matters.
       progress: (text) => void send({ progress: text }).catch(() => undefined),
       write: (line) => send({ line }),
@@ -76,7 +76,7 @@ async function serveCommand(socket: Socket, tools: FileTools, done: (command: st
     done(command, input)
     await send({ result })
   } catch (error) {
-    const code = error instanceof OperatorError ? error.code : error instanceof Unavailable ? 'unavailable' : 'failed'
+    const code = error instanceof AdminError ? error.code : error instanceof StorageUnavailable ? 'unavailable' : 'failed'
     await send({ error: { code, message: (error as Error).message } }).catch(() => undefined)
   } finally {
     socket.end()

@@ -6,9 +6,9 @@ import { displayName, type User } from '../model/workspace.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
-import { everything } from '../store/list-all.ts'
+import { listAll } from '../store/list-all.ts'
 import { byAge } from './by-age.ts'
-import { OperatorError, type Tools } from './deps.ts'
+import { AdminError, type Deps } from './deps.ts'
 
 /** What is said of a person who is added. */
 export interface NewUser {
@@ -20,7 +20,7 @@ export interface NewUser {
  * Adds a person, who belongs to no workspace yet.
  * @throws {z.ZodError} where the name is none
  */
-export async function addUser({ store, clock, random }: Tools, { display_name, avatar_url = null }: NewUser): Promise<User> {
+export async function addUser({ store, clock, random }: Deps, { display_name, avatar_url = null }: NewUser): Promise<User> {
   const now = timestamp(clock)
   const user: User = {
     id: newId('user', random),
@@ -34,7 +34,7 @@ export async function addUser({ store, clock, random }: Tools, { display_name, a
 }
 
 /** Adds a person, with the link by which that person gets a password. */
-export async function welcomeUser(tools: Tools, user: NewUser, origin: string): Promise<User & SignUpLink> {
+export async function welcomeUser(tools: Deps, user: NewUser, origin: string): Promise<User & SignUpLink> {
   const added = await addUser(tools, user)
   return { ...added, ...(await inviteUser(tools, added.id, origin)) }
 }
@@ -47,9 +47,9 @@ export interface SignUpLink {
 
 /**
  * Makes a sign-up link. One that was made before is worth nothing afterwards.
- * @throws {OperatorError} `not_found`
+ * @throws {AdminError} `not_found`
  */
-export async function inviteUser(tools: Tools, userId: string, origin: string): Promise<SignUpLink> {
+export async function inviteUser(tools: Deps, userId: string, origin: string): Promise<SignUpLink> {
   await requireUser(tools, userId)
   const { code, expires_at } = await invite(tools, userId)
   return { sign_up_link: `${origin}/settings/sign-up?code=${code}`, link_expires_at: expires_at }
@@ -57,22 +57,22 @@ export async function inviteUser(tools: Tools, userId: string, origin: string): 
 
 /**
  * Ends all sessions of a person in the web app.
- * @throws {OperatorError} `not_found`
+ * @throws {AdminError} `not_found`
  */
-export async function signOutUser(tools: Tools, userId: string): Promise<{ user_id: string; signed_out: true }> {
+export async function signOutUser(tools: Deps, userId: string): Promise<{ user_id: string; signed_out: true }> {
   await requireUser(tools, userId)
   await transact(tools.store, GLOBAL, tools.random, (tx) => endSessions(tx, userId))
   return { user_id: userId, signed_out: true }
 }
 
 /** All people, whatever their workspaces, oldest first. */
-export async function listUsers(tools: Tools): Promise<User[]> {
-  return byAge(await everything(tools, GLOBAL, indexes.users()))
+export async function listUsers(tools: Deps): Promise<User[]> {
+  return byAge(await listAll(tools, GLOBAL, indexes.users()))
 }
 
-/** @throws {OperatorError} `not_found` */
-export async function requireUser({ store, random }: Tools, id: string): Promise<User> {
+/** @throws {AdminError} `not_found` */
+export async function requireUser({ store, random }: Deps, id: string): Promise<User> {
   const user = isId('user', id) ? await transact(store, GLOBAL, random, (tx) => tx.get(keys.user(id))) : undefined
-  if (user === undefined) throw new OperatorError('not_found', `there is no user ${id}`)
+  if (user === undefined) throw new AdminError('not_found', `there is no user ${id}`)
   return user
 }

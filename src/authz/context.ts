@@ -11,7 +11,7 @@ export interface Caller {
 }
 
 /** What a request is about: the records that its facts are read from. */
-export interface Situation {
+export interface AuthorizationContext {
   readonly board?: Board
   /** the caller's own entry among the board's explicit members */
   readonly boardMember?: BoardMember | undefined

@@ -3,7 +3,7 @@ import { effectiveScopes, scopes } from '../model/token.ts'
 import { isActive, roles, type Membership } from '../model/workspace.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Vocabulary } from '../policy/vocabulary.ts'
-import type { Caller, FileAccess, Situation } from './context.ts'
+import type { Caller, FileAccess, AuthorizationContext } from './context.ts'
 
 // Where no cover is set there is no file: its facts are then those that open nothing.
 const NO_FILE: FileAccess = { owner_id: '', visibility: 'private' }
@@ -15,10 +15,13 @@ const SELF = ['caller', 'other'] as const
 interface FactReader {
   /** all that it can come to */
   readonly values: readonly string[]
-  read(caller: Caller, situation: Situation): string
+  read(caller: Caller, situation: AuthorizationContext): string
 }
 
-function fact<const Value extends string>(values: readonly Value[], read: (caller: Caller, situation: Situation) => Value): FactReader {
+function fact<const Value extends string>(
+  values: readonly Value[],
+  read: (caller: Caller, situation: AuthorizationContext) => Value,
+): FactReader {
   return { values, read }
 }
 
@@ -46,7 +49,7 @@ export const facts: Readonly<Record<string, FactReader>> = {
 }
 
 /** The facts of one situation that a pair is decided on. */
-export function factsFor(vocabulary: Vocabulary, groups: readonly string[], caller: Caller, situation: Situation): Facts {
+export function factsFor(vocabulary: Vocabulary, groups: readonly string[], caller: Caller, situation: AuthorizationContext): Facts {
   const stated: Record<string, string> = {}
   for (const group of groups) for (const { name } of vocabulary.groups.get(group)!) stated[name] = facts[name]!.read(caller, situation)
   return stated
@@ -70,7 +73,7 @@ function self(id: string, userId: string): (typeof SELF)[number] {
   return id === userId ? 'caller' : 'other'
 }
 
-function fileOf({ file, cover }: Situation): FileAccess {
+function fileOf({ file, cover }: AuthorizationContext): FileAccess {
   return cover === null ? NO_FILE : need(file ?? cover, 'file')
 }
 

@@ -8,8 +8,8 @@ import { table } from './text.ts'
 export type Present = Demo & { readonly demo: 'made' | 'there' | 'unfinished' | 'none' }
 
 /** The line that says what was proved at this start. */
-export function proofLine({ pairs, cells, milliseconds }: Proof): string {
-  return `policy proved: ${cells} cells of ${pairs} (action, subject) pairs in ${milliseconds.toFixed(0)} ms`
+export function proofLine({ permissions: permissions, cells, milliseconds }: Proof): string {
+  return `policy proved: ${cells} cells of ${permissions} (action, subject) pairs in ${milliseconds.toFixed(0)} ms`
 }
 
 /** What a person needs after the start: where it is, who there is, and a line to paste. */

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { Conversation } from '../admin/deps.ts'
-import { operate, type Place } from './operate.ts'
+import type { CommandIo } from '../admin/deps.ts'
+import { runOnStorage, type StorageOptions } from './operate.ts'
 import { describe } from './text.ts'
 
 /** The options that every operator's command has. */
-export type Common = Place & { readonly json?: boolean }
+export type Common = StorageOptions & { readonly json?: boolean }
 
 /** Adds a command of the operator: it answers with a table, or with JSON for a program. */
 export function operatorCommand(parent: Command, usage: string, summary: string): Command {
@@ -17,10 +17,10 @@ export function operatorCommand(parent: Command, usage: string, summary: string)
 }
 
 /** Has a command done that has nothing to send along, and prints what came of it. */
-export async function answer(options: Common, command: string, input: object): Promise<void> {
-  const result = await operate(options, command, input, silent)
+export async function runAndPrint(options: Common, command: string, input: object): Promise<void> {
+  const result = await runOnStorage(options, command, input, silent)
   console.log(options.json === true ? JSON.stringify(result) : describe(result))
 }
 
 async function* nothing(): AsyncGenerator<string> {}
-const silent: Conversation = { progress: () => undefined, write: async () => undefined, lines: nothing() }
+const silent: CommandIo = { progress: () => undefined, write: async () => undefined, lines: nothing() }

@@ -1,17 +1,17 @@
 import { CommanderError } from 'commander'
-import { NotProved } from '../app.ts'
+import { PolicyInvariantError } from '../app.ts'
 import { ConfigError } from '../config.ts'
 import { CannotListen } from '../http/server.ts'
-import { HolderGone } from '../admin/rpc-client.ts'
-import { OperatorError } from '../admin/deps.ts'
+import { RpcServerGone } from '../admin/rpc-client.ts'
+import { AdminError } from '../admin/deps.ts'
 import { PolicyError } from '../policy/diagnostic.ts'
 import { UnusableFolder } from '../store/fs/open.ts'
 import { SyncFailed } from '../store/fs/disk.ts'
-import { Damaged } from '../store/fs/journal.ts'
+import { StorageDamaged } from '../store/fs/journal.ts'
 import { FolderInUse } from '../store/fs/lock.ts'
-import { OtherBytes } from '../store/blob-mount.ts'
+import { BlobMountMismatch } from '../store/blob-mount.ts'
 import { BadAddress } from '../store/open.ts'
-import { Unavailable } from '../store/port.ts'
+import { StorageUnavailable } from '../store/port.ts'
 import { BadRedisUrl } from '../store/redis/client.ts'
 
 /**
@@ -29,13 +29,13 @@ export const exits = {
   storage: 4,
 } as const
 
-const usage = [ConfigError, PolicyError, NotProved, CannotListen, BadAddress, BadRedisUrl, RangeError]
-const storage = [OtherBytes, FolderInUse, HolderGone, UnusableFolder, Damaged, SyncFailed, Unavailable]
+const usage = [ConfigError, PolicyError, PolicyInvariantError, CannotListen, BadAddress, BadRedisUrl, RangeError]
+const storage = [BlobMountMismatch, FolderInUse, RpcServerGone, UnusableFolder, StorageDamaged, SyncFailed, StorageUnavailable]
 
 /** The exit code of a failure. */
 export function exitOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exits.done : exits.usage
-  if (error instanceof OperatorError) return error.code === 'invalid' ? exits.usage : exits.refused
+  if (error instanceof AdminError) return error.code === 'invalid' ? exits.usage : exits.refused
   if (usage.some((kind) => error instanceof kind)) return exits.usage
   if (storage.some((kind) => error instanceof kind) || isFileError(error)) return exits.storage
   return exits.failed

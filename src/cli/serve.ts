@@ -7,12 +7,12 @@ import { seedDemo } from '../demo/seed.ts'
 import { readWorld } from '../demo/world.ts'
 import { Metrics } from '../http/metrics.ts'
 import { startListener } from '../http/server.ts'
-import type { Trace } from '../http/services.ts'
+import type { DecisionRecord } from '../http/services.ts'
 import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
-import { CommandServer } from '../admin/rpc-server.ts'
-import { Sweeper } from '../admin/garbage-collector.ts'
-import type { FileTools } from '../admin/deps.ts'
+import { RpcServer } from '../admin/rpc-server.ts'
+import { GarbageCollector } from '../admin/garbage-collector.ts'
+import type { AdminDeps } from '../admin/deps.ts'
 import { listWorkspaces } from '../admin/workspaces.ts'
 import { openStorage } from '../store/open.ts'
 import { banner, proofLine, type Present } from './banner.ts'
@@ -68,15 +68,15 @@ async function serve(flags: Flags): Promise<void> {
 
 /** @param onStop told, in the order of starting, how each thing is ended */
 async function start(config: Config, log: Logger, onStop: (step: () => Promise<unknown>) => void): Promise<void> {
-  const operator = new CommandServer((command, input) =>
+  const operator = new RpcServer((command, input) =>
     log.info({ event: `operator.${command}`, ...(input as object) }, 'done for the operator'),
   )
   const storage = await openStorage(config.storage, { log, bytes: config.bytes, serve: operator.serve })
   onStop(() => storage.close())
   const metrics = config.metrics && new Metrics()
   const store = metrics?.measure(storage.store) ?? storage.store
-  const tools: FileTools = { store, blobs: storage.blobs, clock: systemClock, random: systemRandom }
-  const sweeper = new Sweeper(tools, log)
+  const tools: AdminDeps = { store, blobs: storage.blobs, clock: systemClock, random: systemRandom }
+  const sweeper = new GarbageCollector(tools, log)
   // The demo world is made by requests of its own, which nobody sent.
   let serving = false
   const app = createApp({
@@ -118,7 +118,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
 }
 
 /** Makes the demo world where it was asked for and is not there; tells what there is. */
-async function populate(config: Config, tools: FileTools, app: App): Promise<Present> {
+async function populate(config: Config, tools: AdminDeps, app: App): Promise<Present> {
   const demo = config.demo ? await beginDemo(tools) : 'none'
   if (demo === 'begun') {
     const made = await seedDemo({ ...tools, passwords: app.passwords }, app.fetch, readWorld())
@@ -129,6 +129,6 @@ async function populate(config: Config, tools: FileTools, app: App): Promise<Pre
   return { demo, workspaces, people: [], tokens: [], boards: [] }
 }
 
-function noteDeletion(sweeper: Sweeper, { operation, status, workspaceId }: Trace): void {
+function noteDeletion(sweeper: GarbageCollector, { operation, status, workspaceId }: DecisionRecord): void {
   if (status < 300 && operation?.endsWith('.delete') && workspaceId !== undefined) sweeper.note(workspaceId)
 }

@@ -6,9 +6,9 @@ import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { ConfigError } from '../config.ts'
 import { linesOf } from '../admin/lines.ts'
-import { OperatorError } from '../admin/deps.ts'
+import { AdminError } from '../admin/deps.ts'
 import { operatorCommand, type Common } from './command.ts'
-import { operate } from './operate.ts'
+import { runOnStorage } from './operate.ts'
 import { describe } from './text.ts'
 
 /** `lanekeeper export` and `lanekeeper import`: a workspace as JSON lines, from any storage to any other. */
@@ -24,10 +24,10 @@ async function exportTo(workspace: string, { out, ...options }: Common & { out?:
     const write = async (line: string): Promise<void> => {
       if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain')
     }
-    return report(options, await operate(options, 'export', { workspace }, { progress: showProgress(), write, lines: none() }))
+    return report(options, await runOnStorage(options, 'export', { workspace }, { progress: showProgress(), write, lines: none() }))
   }
   if (out === '') throw new ConfigError('out: the name of the file is empty')
-  if (existsSync(out)) throw new OperatorError('conflict', `${out} is there already`)
+  if (existsSync(out)) throw new AdminError('conflict', `${out} is there already`)
   // Under a name of its own until it is whole: nobody else writes there, and nobody takes it for a backup.
   const partial = `${out}.${randomUUID()}.partial`
   const forget = (): void => {
@@ -52,7 +52,7 @@ async function exportInto(path: string, options: Common, workspace: string): Pro
   const file = await open(path, 'wx', 0o600).catch(explain(path))
   try {
     const write = async (line: string): Promise<void> => void (await file.appendFile(`${line}\n`))
-    const result = await operate(options, 'export', { workspace }, { progress: showProgress(), write, lines: none() })
+    const result = await runOnStorage(options, 'export', { workspace }, { progress: showProgress(), write, lines: none() })
     await file.sync()
     return result
   } finally {
@@ -69,7 +69,7 @@ async function importFrom(path: string | undefined, options: Common): Promise<vo
   const file = path === undefined ? undefined : await open(path, 'r').catch(explain(path))
   try {
     const lines = readable(path, linesOf(file?.createReadStream({ autoClose: false }) ?? process.stdin))
-    report(options, await operate(options, 'import', {}, { progress: showProgress(), write: async () => undefined, lines }))
+    report(options, await runOnStorage(options, 'import', {}, { progress: showProgress(), write: async () => undefined, lines }))
   } finally {
     await file?.close()
   }
@@ -86,7 +86,7 @@ async function* readable(path: string | undefined, lines: AsyncIterable<string>)
 /** The operator's own file cannot be used: no matter of the storage. */
 function explain(path: string): (error: Error) => never {
   return (error) => {
-    throw new OperatorError((error as NodeJS.ErrnoException).code === 'EEXIST' ? 'conflict' : 'invalid', `${path}: ${error.message}`)
+    throw new AdminError((error as NodeJS.ErrnoException).code === 'EEXIST' ? 'conflict' : 'invalid', `${path}: ${error.message}`)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readOrigin } from '../config.ts'
-import { answer, operatorCommand, type Common } from './command.ts'
+import { runAndPrint, operatorCommand, type Common } from './command.ts'
 
 type WithUrl = Common & { url?: string }
 
@@ -10,15 +10,15 @@ export function addUserCommands(program: Command): void {
   withUrl(operatorCommand(user, 'add <name>', 'add a person, and print a one-time link to sign up with'))
     .option('--avatar <url>', 'address of a picture (https)')
     .action((name: string, { avatar, url, ...options }: WithUrl & { avatar?: string }) =>
-      answer(options, 'user.add', { name, avatar, origin: originOf(url) }),
+      runAndPrint(options, 'user.add', { name, avatar, origin: originOf(url) }),
     )
   withUrl(operatorCommand(user, 'invite <user>', 'print a new sign-up link, as for a lost password; the one before ends')).action(
-    (id: string, { url, ...options }: WithUrl) => answer(options, 'user.invite', { user: id, origin: originOf(url) }),
+    (id: string, { url, ...options }: WithUrl) => runAndPrint(options, 'user.invite', { user: id, origin: originOf(url) }),
   )
   operatorCommand(user, 'sign-out <user>', 'end all sessions of a person in the web app; tokens go on').action(
-    (id: string, options: Common) => answer(options, 'user.sign-out', { user: id }),
+    (id: string, options: Common) => runAndPrint(options, 'user.sign-out', { user: id }),
   )
-  operatorCommand(user, 'list', 'list all people').action((options: Common) => answer(options, 'user.list', {}))
+  operatorCommand(user, 'list', 'list all people').action((options: Common) => runAndPrint(options, 'user.list', {}))
 }
 
 function withUrl(command: Command): Command {

@@ -4,7 +4,7 @@ import { randomText } from '../model/ids.ts'
 import { scopes } from '../model/token.ts'
 import type { Role, User } from '../model/workspace.ts'
 import { addMember, endMembership } from '../admin/memberships.ts'
-import type { Tools } from '../admin/deps.ts'
+import type { Deps } from '../admin/deps.ts'
 import { addUser } from '../admin/users.ts'
 import { createWorkspace } from '../admin/workspaces.ts'
 import { GLOBAL } from '../store/keys.ts'
@@ -56,7 +56,7 @@ type Fetch = (request: Request) => Promise<Response>
  * Fills an empty store with the demo world: people by the operator's means, since no request can make any;
  * all else by requests of those people, through the one way in.
  */
-export async function seedDemo(tools: Tools & { readonly passwords: Passwords }, fetch: Fetch, world: World): Promise<Demo> {
+export async function seedDemo(tools: Deps & { readonly passwords: Passwords }, fetch: Fetch, world: World): Promise<Demo> {
   const demo = {
     workspaces: [] as { id: string; name: string }[],
     people: [] as DemoPerson[],
@@ -96,7 +96,7 @@ export async function seedDemo(tools: Tools & { readonly passwords: Passwords },
 
 /** A password of 80 random bits, another one at each start. */
 async function giveAccount(
-  tools: Tools & { readonly passwords: Passwords },
+  tools: Deps & { readonly passwords: Passwords },
   { id, display_name }: User,
   email: string,
 ): Promise<DemoPerson> {
@@ -109,7 +109,7 @@ async function giveAccount(
 
 /** One token of each scope, least first. */
 async function issueTokens(
-  { store, clock, random }: Tools,
+  { store, clock, random }: Deps,
   workspaceId: string,
   user: User,
   state: DemoToken['state'],

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerRequest } from 'srvx'
-import { Failure } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 
 /**
  * Reads a request's body into memory.
  * @param most bytes; one more is refused, as soon as it is announced or has come
- * @throws {Failure} `payload_too_large`; `bad_request` where the client went away
+ * @throws {ApiError} `payload_too_large`; `bad_request` where the client went away
  */
 export async function readBody(request: ServerRequest, most: number): Promise<Uint8Array> {
   const tooLarge = () =>
-    new Failure('payload_too_large', {
+    new ApiError('payload_too_large', {
       message: `The body is larger than ${most} bytes.`,
       members: { limit_bytes: most },
       headers: { connection: 'close' },
@@ -40,7 +40,7 @@ export async function* bodyOf(request: ServerRequest): AsyncGenerator<Uint8Array
     if (node !== undefined) yield* node.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
     else if (request.body !== null) yield* request.body as unknown as AsyncIterable<Uint8Array>
   } catch (error) {
-    if (error instanceof Failure) throw error
-    throw new Failure('bad_request', { message: 'The body did not arrive whole.' })
+    if (error instanceof ApiError) throw error
+    throw new ApiError('bad_request', { message: 'The body did not arrive whole.' })
   }
 }

@@ -1,20 +1,20 @@
 import { STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
 import { FastResponse } from 'srvx'
-import { Failure } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 import type { FileRecord } from '../model/file.ts'
 import type { Blobs } from '../store/blobs.ts'
-import { notModified } from './envelope.ts'
+import { notModifiedResponse } from './envelope.ts'
 import { isCurrent } from './preconditions.ts'
 
 /**
  * Answers with the bytes of a file, or a range of them (RFC 9110 §14). They are other people's bytes: whatever
  * they claim to be, nothing is shown or run in this service's name.
- * @throws {Failure} `range_not_satisfiable`
+ * @throws {ApiError} `range_not_satisfiable`
  */
 export function download(requestId: string, method: string, headers: Headers, file: FileRecord, blobs: Blobs): Response {
   const shared = headersOf(requestId, file)
-  if (isCurrent(headers, file.sha256)) return notModified(requestId, { etag: shared.etag, 'cache-control': 'private, no-cache' })
+  if (isCurrent(headers, file.sha256)) return notModifiedResponse(requestId, { etag: shared.etag, 'cache-control': 'private, no-cache' })
   // A range is a matter of GET (RFC 9110 §14.2).
   const range = method === 'GET' ? rangeOf(headers, file) : undefined
   const { start, end } = range ?? { start: 0, end: file.size }
@@ -55,6 +55,6 @@ function rangeOf(headers: Headers, { size, sha256 }: FileRecord): { start: numbe
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined
-  if (start >= size || end <= start) throw new Failure('range_not_satisfiable', { headers: { 'content-range': `bytes */${size}` } })
+  if (start >= size || end <= start) throw new ApiError('range_not_satisfiable', { headers: { 'content-range': `bytes */${size}` } })
   return { start, end }
 }

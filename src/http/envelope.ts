@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { FastResponse } from 'srvx'
-import type { Failure } from '../model/errors.ts'
+import type { ApiError } from '../model/errors.ts'
 
 /** Headers of every answer below /v1. Nothing there is for a shared cache, or for another token. */
 const API_HEADERS = {
@@ -11,7 +11,7 @@ const API_HEADERS = {
 } as const
 
 /** An answer: `{"data": …}`, with `page` for a list (spec §2, "Response envelope"). */
-export function success(
+export function dataResponse(
   requestId: string,
   status: number,
   data: unknown,
@@ -23,7 +23,7 @@ export function success(
 }
 
 /** 304: what the client has is what there is. */
-export function notModified(requestId: string, headers: Readonly<Record<string, string>>): Response {
+export function notModifiedResponse(requestId: string, headers: Readonly<Record<string, string>>): Response {
   const { 'content-type': _type, ...shared } = API_HEADERS
   return new FastResponse(null, {
     status: 304,
@@ -33,18 +33,18 @@ export function notModified(requestId: string, headers: Readonly<Record<string, 
 }
 
 /** A failure: `{"error": {code, message, request_id}}` (spec §7). */
-export function failure(requestId: string, fault: Failure): Response {
+export function errorResponse(requestId: string, fault: ApiError): Response {
   return json(requestId, fault.status, errorBody(requestId, fault), { ...challenge(fault), ...fault.details.headers })
 }
 
 /** The body of a failure. A 404 tells nothing more, whatever it was made from. */
-export function errorBody(requestId: string, { code, message, details }: Failure): { error: Record<string, unknown> } {
+export function errorBody(requestId: string, { code, message, details }: ApiError): { error: Record<string, unknown> } {
   const members = code === 'not_found' ? undefined : details.members
   return { error: { code, message, request_id: requestId, ...members } }
 }
 
 // Every 401 carries exactly this (spec §5, rule 1; RFC 6750 §3).
-function challenge({ code }: Failure): Record<string, string> {
+function challenge({ code }: ApiError): Record<string, string> {
   return code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}
 }
 

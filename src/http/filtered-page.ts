@@ -1,8 +1,8 @@
 import { factsFor } from '../authz/facts.ts'
-import type { Operation, Request } from '../resources/operation.ts'
+import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { encodeCursor, type PageQuery } from '../listing/pages.ts'
 import type { Engine } from '../policy/engine.ts'
-import type { Trace } from './services.ts'
+import type { DecisionRecord } from './services.ts'
 
 /** A page of what the caller may see, filled past what is hidden. */
 export interface FilteredPage {
@@ -14,12 +14,12 @@ export interface FilteredPage {
 export async function filteredPage(
   engine: Engine,
   operation: Operation & { kind: 'each' },
-  request: Request,
-  trace: Trace,
+  request: OperationRequest,
+  trace: DecisionRecord,
 ): Promise<FilteredPage> {
   const { limit, cursor } = request.query as PageQuery
   const pair = operation.needs.join(' ')
-  const groups = engine.vocabulary.asks.get(pair)!.of
+  const groups = engine.vocabulary.permissions.get(pair)!.groups
   const size = limit + 1
   const items: unknown[] = []
   const listed = { pair, asked: 0, shown: 0 }

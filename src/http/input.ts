@@ -1,10 +1,10 @@
 import type { ServerRequest } from 'srvx'
 import { z } from 'zod'
-import { Failure } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
 import { readBody } from './body.ts'
-import { invalid, type Issue } from './issues.ts'
+import { validationFailed, type ValidationIssue } from './issues.ts'
 import { parseJson } from './json.ts'
 import { checkAnnounced, isUpload } from './upload.ts'
 
@@ -21,7 +21,7 @@ const OR_FORM = 'The body must be JSON (application/json), or a form with a file
 
 /**
  * Reads query and body against the operation's row. Whatever the row does not know is refused.
- * @throws {Failure} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
+ * @throws {ApiError} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
  */
 export async function readInput(
   request: ServerRequest,
@@ -33,16 +33,16 @@ export async function readInput(
   const upload = operation.takesUpload && isUpload(request.headers)
   if (upload) checkAnnounced(request.headers, uploadBytes)
   const body = upload || operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readJson(request, operation)
-  const issues: Issue[] = []
+  const issues: ValidationIssue[] = []
   const query = check(operation.query, readQuery(search, issues), 'query', issues)
   const checked = body === undefined ? undefined : check(operation.body ?? nothing, body, 'body', issues)
   const contradiction = checked === undefined ? undefined : operation.contradiction?.(params, checked)
   if (contradiction !== undefined) issues.push({ in: 'body', ...contradiction })
-  if (issues.length > 0) throw invalid(issues)
+  if (issues.length > 0) throw validationFailed(issues)
   return { query, body: checked, upload }
 }
 
-function check(schema: z.ZodType, value: unknown, place: Issue['in'], issues: Issue[]): unknown {
+function check(schema: z.ZodType, value: unknown, place: ValidationIssue['in'], issues: ValidationIssue[]): unknown {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   for (const issue of result.error.issues) {
@@ -59,7 +59,7 @@ function describe(issue: z.core.$ZodIssue): string {
   return issue.message.replace(/^Invalid input: /, '').replace(/^Too (big|small): /, '')
 }
 
-function readQuery(search: string, issues: Issue[]): Record<string, string> {
+function readQuery(search: string, issues: ValidationIssue[]): Record<string, string> {
   const query: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(search)) {
     if (Object.hasOwn(query, name)) issues.push({ in: 'query', path: name, message: 'stands twice' })
@@ -77,9 +77,9 @@ async function readJson(request: ServerRequest, { body: schema, takesUpload }: O
     (headers.get('content-length') ?? '0') !== '0' ||
     (request.runtime?.node === undefined && request.body !== null)
   if (!hasBody && !required) return {}
-  if (!hasBody) throw new Failure('bad_request', { message: 'This operation takes a JSON body, and there is none.' })
+  if (!hasBody) throw new ApiError('bad_request', { message: 'This operation takes a JSON body, and there is none.' })
   const type = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
   if (!type.test(headers.get('content-type') ?? '') || (headers.get('content-encoding') ?? 'identity') !== 'identity')
-    throw new Failure('unsupported_media_type', takesUpload ? { message: OR_FORM } : {})
+    throw new ApiError('unsupported_media_type', takesUpload ? { message: OR_FORM } : {})
   return parseJson(await readBody(request, limits.jsonBytes), limits.jsonDepth)
 }

@@ -1,17 +1,17 @@
-import { Failure } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 
 /**
  * Parses a JSON body.
  * @param depth how many levels of arrays and objects it may have: JSON.parse itself has no bound, and what it
  *   returned could not be written again
- * @throws {Failure} `bad_request` where it is no UTF-8, no JSON, too deep, or a member stands twice: readers
+ * @throws {ApiError} `bad_request` where it is no UTF-8, no JSON, too deep, or a member stands twice: readers
  *   differ in which of the two they take (RFC 8259 §4)
  */
 export function parseJson(bytes: Uint8Array, depth: number): unknown {
   const text = decode(bytes)
-  if (deeper(text, depth)) throw new Failure('bad_request', { message: `The body is nested more than ${depth} levels deep.` })
+  if (deeper(text, depth)) throw new ApiError('bad_request', { message: `The body is nested more than ${depth} levels deep.` })
   const value = parse(text)
-  if (repeats(text)) throw new Failure('bad_request', { message: 'An object of the body has a member that stands twice.' })
+  if (repeats(text)) throw new ApiError('bad_request', { message: 'An object of the body has a member that stands twice.' })
   return value
 }
 
@@ -20,7 +20,7 @@ function parse(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // Node's message quotes the body, which may hold anything.
-    throw new Failure('bad_request', { message: 'The body is not valid JSON.' })
+    throw new ApiError('bad_request', { message: 'The body is not valid JSON.' })
   }
 }
 
@@ -45,7 +45,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new Failure('bad_request', { message: 'The body is not valid UTF-8.' })
+    throw new ApiError('bad_request', { message: 'The body is not valid UTF-8.' })
   }
 }
 

@@ -4,7 +4,7 @@ import { isIPv6, type AddressInfo } from 'node:net'
 import { Counter, Histogram, Registry } from 'prom-client'
 import type { Store } from '../store/port.ts'
 import { CannotListen } from './server.ts'
-import type { Trace } from './services.ts'
+import type { DecisionRecord } from './services.ts'
 
 /** Figures for Prometheus: what was asked and answered, what was decided, and how storage does. */
 export class Metrics {
@@ -41,7 +41,7 @@ export class Metrics {
   })
 
   /** Counts a request that was answered. */
-  observe({ operation = 'none', status, scope, decision, hidden, listed, attempts }: Trace): void {
+  observe({ operation = 'none', status, scope, decision, hidden, listed, attempts }: DecisionRecord): void {
     this.#requests.inc({ operation, status })
     if (scope !== undefined)
       this.#decisions.inc({ stage: 'scope', row: scope.row, outcome: scope.allowed ? 'allowed' : 'insufficient_scope' })

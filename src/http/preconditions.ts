@@ -1,4 +1,4 @@
-import { Failure } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 
 /** A strong ETag, made of a record's own revision (RFC 9110 §8.8.3). */
 function entityTag(revision: string): string {
@@ -9,7 +9,7 @@ function entityTag(revision: string): string {
  * Holds a write against If-Match (RFC 9110 §13.1.1). The commit expects the same revision, so of two writers
  * with one ETag exactly one wins.
  * @param revision of what the path names; undefined where that has no ETag, which then matches none
- * @throws {Failure} `precondition_failed`, with the present ETag
+ * @throws {ApiError} `precondition_failed`, with the present ETag
  */
 export function requireMatch(headers: Headers, revision: string | undefined): void {
   const wanted = headers.get('if-match')
@@ -17,7 +17,7 @@ export function requireMatch(headers: Headers, revision: string | undefined): vo
   const tag = revision === undefined ? undefined : entityTag(revision)
   // Strong comparison: a weak tag matches nothing.
   if (tag !== undefined && listed(wanted).includes(tag)) return
-  throw new Failure(
+  throw new ApiError(
     'precondition_failed',
     tag === undefined
       ? { message: 'There is nothing here yet that an If-Match could match: leave it out.' }

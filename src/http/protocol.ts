@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { Failure, failures, type FailureCode } from '../model/errors.ts'
+import { ApiError, errors, type ErrorCode } from '../model/errors.ts'
 import { errorBody } from './envelope.ts'
 
 /** A Node request handler. */
@@ -34,15 +34,15 @@ export function speakEnvelope(server: Server, handler: NodeHandler): void {
   server.on('checkExpectation', handler)
 }
 
-function codeOf({ code }: NodeJS.ErrnoException): FailureCode {
+function codeOf({ code }: NodeJS.ErrnoException): ErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large'
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'bad_request'
 }
 
-function refuse(socket: Duplex, code: FailureCode): void {
+function refuse(socket: Duplex, code: ErrorCode): void {
   const requestId = randomUUID()
-  const { status } = failures[code]
-  const body = JSON.stringify(errorBody(requestId, new Failure(code)))
+  const { status } = errors[code]
+  const body = JSON.stringify(errorBody(requestId, new ApiError(code)))
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'content-type: application/json; charset=utf-8',

@@ -14,16 +14,16 @@ const PATIENCE = HOUR
  * Receives the file of a request. First it is written down that bytes may be left behind; whoever makes them a
  * file removes that note in the same commit. So a process that dies in the middle leaves nothing for good.
  */
-export async function receiver(
+export async function receiveFile(
   { store, blobs, clock, random, uploadBytes }: Services,
   request: ServerRequest,
   workspaceId: string,
 ): Promise<Upload> {
   const blobId = newId('blob', random)
-  const trashId = newId('trash', random)
+  const tombstoneId = newId('tombstone', random)
   await transact(store, workspaceId, random, async (tx) => {
-    await tx.get(keys.trash(trashId))
-    tx.put(keys.trash(trashId), { id: trashId, kind: 'blob', target: blobId, not_before: timestamp(() => clock() + PATIENCE) })
+    await tx.get(keys.tombstone(tombstoneId))
+    tx.put(keys.tombstone(tombstoneId), { id: tombstoneId, kind: 'blob', target: blobId, not_before: timestamp(() => clock() + PATIENCE) })
   })
-  return { ...(await receiveUpload(request, blobs, blobId, uploadBytes)), trashId }
+  return { ...(await receiveUpload(request, blobs, blobId, uploadBytes)), tombstoneId }
 }

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { H3 } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { Throttle } from '../auth/accounts/throttle.ts'
-import { Failure } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { endToken } from '../auth/tokens/issue.ts'
 import { parseToken } from '../auth/tokens/secret.ts'
 import { readBody } from './body.ts'
-import { failure, success } from './envelope.ts'
-import { toFailure } from './errors.ts'
+import { errorResponse, dataResponse } from './envelope.ts'
+import { toApiError } from './errors.ts'
 import type { Services } from './services.ts'
 
 const BODY_BYTES = 4096
@@ -19,18 +19,18 @@ const BODY_BYTES = 4096
  * member `token`). The answer is the same whether there was such a token (§2.2), so it tells nothing.
  * @param networkOf what is throttled as one
  */
-export function serveLeaked(h3: H3, services: Services, networkOf: (request: ServerRequest) => string): void {
+export function serveRevocation(h3: H3, services: Services, networkOf: (request: ServerRequest) => string): void {
   const throttle = new Throttle({ burst: 30, every: 2000 }, services.clock)
   h3.all('/revoke', async ({ req }) => {
     const requestId = randomUUID()
     try {
-      if (req.method !== 'POST') throw new Failure('method_not_allowed', { headers: { allow: 'POST' } })
+      if (req.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
       const wait = throttle.take(networkOf(req))
-      if (wait > 0) throw new Failure('rate_limited', { headers: { 'retry-after': String(Math.ceil(wait / 1000)) } })
+      if (wait > 0) throw new ApiError('rate_limited', { headers: { 'retry-after': String(Math.ceil(wait / 1000)) } })
       await revoke(services, requestId, await readToken(req))
-      return success(requestId, 200, { received: true }, undefined, {})
+      return dataResponse(requestId, 200, { received: true }, undefined, {})
     } catch (error) {
-      return failure(requestId, toFailure(services.log, requestId, error))
+      return errorResponse(requestId, toApiError(services.log, requestId, error))
     }
   })
 }
@@ -38,9 +38,9 @@ export function serveLeaked(h3: H3, services: Services, networkOf: (request: Ser
 async function readToken(request: ServerRequest): Promise<string> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded')
-    throw new Failure('unsupported_media_type', { message: 'The body must be a form: Content-Type: application/x-www-form-urlencoded.' })
+    throw new ApiError('unsupported_media_type', { message: 'The body must be a form: Content-Type: application/x-www-form-urlencoded.' })
   const tokens = new URLSearchParams(Buffer.from(await readBody(request, BODY_BYTES)).toString()).getAll('token')
-  if (tokens.length !== 1) throw new Failure('bad_request', { message: 'The form must have one member "token".' })
+  if (tokens.length !== 1) throw new ApiError('bad_request', { message: 'The form must have one member "token".' })
   return tokens[0]!
 }
 

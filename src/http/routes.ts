@@ -1,5 +1,5 @@
 import { addRoute, createRouter, findRoute } from 'rou3'
-import { Failure } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 import type { Operation } from '../resources/operation.ts'
 
 /** The one row of the operations table that a method and a path match. */
@@ -13,7 +13,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 /**
  * Finds rows of the operations table. HEAD is GET's row. A path is taken as it is: no trailing or doubled
  * slash, no other case.
- * @returns a function that throws {@link Failure} `not_found` or `method_not_allowed`
+ * @returns a function that throws {@link ApiError} `not_found` or `method_not_allowed`
  */
 export function createRouteTable(operations: readonly Operation[]): (method: string, path: string) => Route {
   const router = createRouter<Operation>()
@@ -24,8 +24,8 @@ export function createRouteTable(operations: readonly Operation[]): (method: str
     const found = plain ? findRoute(router, method === 'HEAD' ? 'GET' : method, path) : undefined
     if (found !== undefined) return { operation: found.data, params: (found.params ?? {}) as Record<string, string> }
     const allowed = plain ? METHODS.filter((candidate) => findRoute(router, candidate, path) !== undefined) : []
-    if (allowed.length === 0) throw new Failure('not_found')
+    if (allowed.length === 0) throw new ApiError('not_found')
     const allow = allowed.flatMap((candidate) => (candidate === 'GET' ? ['GET', 'HEAD'] : [candidate])).join(', ')
-    throw new Failure('method_not_allowed', { headers: { allow } })
+    throw new ApiError('method_not_allowed', { headers: { allow } })
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { FailureCode } from '../model/errors.ts'
+import type { ErrorCode } from '../model/errors.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
@@ -24,14 +24,14 @@ export interface Services {
   readonly random: RandomSource
   readonly log: Logger
   /** is told of every request below /v1 once it is answered */
-  readonly observe?: ((trace: Trace) => void) | undefined
+  readonly observe?: ((trace: DecisionRecord) => void) | undefined
 }
 
 /**
  * What became of one request: who asked for what, what both tables said and why. With the policy's hash and
  * the facts in the decision it can be replayed exactly against any version of the tables.
  */
-export interface Trace {
+export interface DecisionRecord {
   readonly requestId: string
   readonly policy: string
   operation?: string
@@ -49,11 +49,11 @@ export interface Trace {
   /** how often it was tried: more than once where others wrote at the same time */
   attempts: number
   status: number
-  code?: FailureCode
+  code?: ErrorCode
 }
 
 /** Begins a trace again: what an attempt found that came to nothing is no part of the answer. */
-export function forget(trace: Trace): void {
+export function resetRecord(trace: DecisionRecord): void {
   for (const part of ['operation', 'userId', 'workspaceId', 'tokenId', 'tokenExpires', 'scope', 'decision', 'hidden', 'listed'] as const)
     delete trace[part]
 }

@@ -2,13 +2,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import type { ServerRequest } from 'srvx'
-import { Failure } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { visibilities } from '../model/board.ts'
 import type { Upload } from '../resources/operation.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { bodyOf } from './body.ts'
-import { invalid, type Issue } from './issues.ts'
+import { validationFailed, type ValidationIssue } from './issues.ts'
 
 /** What surrounds the bytes of a file in a multipart body, at most. */
 const OVERHEAD = 64 * 1024
@@ -20,7 +20,7 @@ export function isUpload(headers: Headers): boolean {
 
 /**
  * Refuses an upload that says itself that it is too large.
- * @throws {Failure} `payload_too_large`
+ * @throws {ApiError} `payload_too_large`
  */
 export function checkAnnounced(headers: Headers, most: number): void {
   if (Number(headers.get('content-length') ?? 0) > most + OVERHEAD) throw tooLarge(most)
@@ -29,7 +29,7 @@ export function checkAnnounced(headers: Headers, most: number): void {
 /**
  * Streams the one file of a multipart body to where bytes are kept, and reads the field `visibility`.
  * @param most bytes of the file
- * @throws {Failure} `bad_request`, `payload_too_large`, `validation_failed`; the bytes are then removed
+ * @throws {ApiError} `bad_request`, `payload_too_large`, `validation_failed`; the bytes are then removed
  */
 export async function receiveUpload(request: ServerRequest, blobs: Blobs, blobId: string, most: number): Promise<Received> {
   let form: Form | undefined
@@ -39,18 +39,18 @@ export async function receiveUpload(request: ServerRequest, blobs: Blobs, blobId
     return { blobId, ...(await form.result()) }
   } catch (error) {
     await form?.abandon()
-    if (error instanceof Failure) throw error
-    throw new Failure('bad_request', { message: 'The multipart body could not be read.' })
+    if (error instanceof ApiError) throw error
+    throw new ApiError('bad_request', { message: 'The multipart body could not be read.' })
   }
 }
 
 /** A file whose bytes were received. */
-export type Received = Omit<Upload, 'trashId'>
+export type Received = Omit<Upload, 'tombstoneId'>
 
 /** A multipart form while it comes. */
 class Form {
   readonly parser: InstanceType<typeof Busboy>
-  readonly #issues: Issue[] = []
+  readonly #issues: ValidationIssue[] = []
   readonly #blobs: Blobs
   readonly #blobId: string
   #visibility: Upload['visibility'] | undefined
@@ -75,7 +75,7 @@ class Form {
   async result(): Promise<Omit<Received, 'blobId'>> {
     const file = await this.#file
     if (file === undefined) this.#issues.push({ in: 'body', path: 'file', message: 'is missing' })
-    if (this.#issues.length > 0) throw invalid(this.#issues)
+    if (this.#issues.length > 0) throw validationFailed(this.#issues)
     return { ...file!, visibility: this.#visibility ?? 'private' }
   }
 
@@ -122,8 +122,8 @@ class Form {
   }
 }
 
-function tooLarge(most: number): Failure {
-  return new Failure('payload_too_large', {
+function tooLarge(most: number): ApiError {
+  return new ApiError('payload_too_large', {
     message: `The file is larger than ${most} bytes.`,
     members: { limit_bytes: most },
     headers: { connection: 'close' },

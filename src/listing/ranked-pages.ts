@@ -1,7 +1,7 @@
 import { keys } from '../store/keys.ts'
 import type { Page } from '../store/reading.ts'
 import type { Transaction } from '../store/transaction.ts'
-import { Failure } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 import { positionEntry } from '../store/indexes.ts'
 import { entryNow, type OrderedList, type Positioned } from './ranks.ts'
 import { listAnswer, type ListPage, type PageQuery } from './pages.ts'
@@ -47,9 +47,9 @@ function refuse(): never {
 }
 
 /** The list was rebalanced too often since to tell where the cursor was. */
-export function staleCursor(): Failure {
+export function staleCursor(): ApiError {
   const message = 'is too old: begin again without it'
-  return new Failure('validation_failed', {
+  return new ApiError('validation_failed', {
     message: `The request does not fit what this operation takes: "cursor" ${message}.`,
     members: { issues: [{ in: 'query', path: 'cursor', message }] },
   })

@@ -51,7 +51,7 @@ export interface Session {
 }
 
 /** That a person is, or was, a member of a workspace: only a hint, the membership itself decides. */
-export interface Belonging {
+export interface WorkspaceLink {
   readonly user_id: string
   readonly workspace_id: string
 }

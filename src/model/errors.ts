@@ -2,7 +2,7 @@
  * Every way in which a request can fail, and the HTTP status that it has. This is the one table of errors:
  * a failure without a row here cannot be thrown.
  */
-export const failures = {
+export const errors = {
   bad_request: { status: 400, message: 'The request could not be read.' },
   unauthorized: { status: 401, message: 'A valid access token is required: Authorization: Bearer <ACCESS_TOKEN>.' },
   insufficient_scope: { status: 403, message: 'The token lacks the scope that this operation requires.' },
@@ -23,10 +23,10 @@ export const failures = {
 } as const satisfies Record<string, { status: number; message: string }>
 
 /** The machine-readable name of a failure: `error.code` on the wire (spec §7). */
-export type FailureCode = keyof typeof failures
+export type ErrorCode = keyof typeof errors
 
 /** What a failure may tell beyond its code and message. */
-export interface FailureDetails {
+export interface ErrorDetails {
   /** replaces the message of the table */
   readonly message?: string
   /** further members of `error`, in snake_case; never on a 404 */
@@ -36,28 +36,28 @@ export interface FailureDetails {
 }
 
 /** A failure that is the answer to a request. */
-export class Failure extends Error {
+export class ApiError extends Error {
   override readonly name = 'Failure'
-  readonly code: FailureCode
-  readonly details: FailureDetails
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
 
-  constructor(code: FailureCode, details: FailureDetails = {}) {
-    super(details.message ?? failures[code].message)
+  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    super(details.message ?? errors[code].message)
     this.code = code
     this.details = details
   }
 
   get status(): number {
-    return failures[this.code].status
+    return errors[this.code].status
   }
 }
 
 /** Absent, of another workspace, or private to the caller: one answer for all three (spec §5, rule 3). */
-export function notFound(): Failure {
-  return new Failure('not_found')
+export function notFound(): ApiError {
+  return new ApiError('not_found')
 }
 
 /** The state of things does not allow it, whoever asks (409). */
-export function conflict(message: string, members?: Readonly<Record<string, unknown>>): Failure {
-  return new Failure('conflict', members === undefined ? { message } : { message, members })
+export function conflict(message: string, members?: Readonly<Record<string, unknown>>): ApiError {
+  return new ApiError('conflict', members === undefined ? { message } : { message, members })
 }

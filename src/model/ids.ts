@@ -14,7 +14,7 @@ export const idPrefixes = {
   attachment: 'att',
   file: 'fil',
   blob: 'blb',
-  trash: 'trs',
+  tombstone: 'tmb',
   confirmation: 'cnf',
 } as const
 

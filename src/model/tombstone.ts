@@ -1,5 +1,5 @@
 /** Something whose remains are to be reclaimed. What it was is gone for everyone already. */
-export interface Trash {
+export interface Tombstone {
   readonly id: string
   /** a deleted board or card; a file that may hang nowhere any more; bytes that nothing may need */
   readonly kind: 'board' | 'card' | 'file' | 'blob'

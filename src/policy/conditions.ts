@@ -13,7 +13,7 @@ export type Table = 'scopes' | 'permissions'
 export type Report = (at: Path, message: string, hint?: string, on?: 'key' | 'value') => void
 
 /** What the conditions of one rule may speak of. */
-export interface Scope {
+export interface ConditionTerms {
   readonly table: Table
   readonly vocabulary: Vocabulary
   /** the groups whose facts may be named */
@@ -27,7 +27,7 @@ export interface Scope {
  * Every other operator of CASL either allows on a missing fact ($ne, $nin, $regex) or is silently ignored by
  * its default matcher ($or).
  */
-export function readConditions(raw: unknown, scope: Scope, report: Report): Conditions {
+export function readConditions(raw: unknown, scope: ConditionTerms, report: Report): Conditions {
   if (raw === undefined) report([], '"conditions" is missing', 'without it the rule would hold for everyone')
   else if (raw === null || typeof raw !== 'object' || Array.isArray(raw))
     report(['conditions'], 'conditions are a map from fact to value', 'write { fact: value }')
@@ -36,7 +36,7 @@ export function readConditions(raw: unknown, scope: Scope, report: Report): Cond
   return {}
 }
 
-function readCondition(name: string, value: unknown, scope: Scope, report: Report): Condition {
+function readCondition(name: string, value: unknown, scope: ConditionTerms, report: Report): Condition {
   const at: Path = ['conditions', name]
   if (scope.definitions.includes(name)) {
     if (value !== true) report(at, `a definition is asked for being true`, 'write true')
@@ -79,12 +79,12 @@ function readIn(list: unknown, at: Path, fact: { name: string; values: readonly 
   return { $in: list as string[] }
 }
 
-function nameable({ table, vocabulary, groups }: Scope) {
-  if (table === 'scopes') return new Map([[vocabulary.ladder.name, vocabulary.ladder]])
+function nameable({ table, vocabulary, groups }: ConditionTerms) {
+  if (table === 'scopes') return new Map([[vocabulary.scopeOrder.name, vocabulary.scopeOrder]])
   return new Map(groups.flatMap((group) => (vocabulary.groups.get(group) ?? []).map((fact) => [fact.name, fact] as const)))
 }
 
-function unknown(name: string, scope: Scope): [message: string, hint: string | undefined] {
+function unknown(name: string, scope: ConditionTerms): [message: string, hint: string | undefined] {
   const known = [...nameable(scope).keys(), ...(scope.table === 'scopes' ? [] : scope.definitions)]
   if (name.startsWith('$')) return [`operator "${name}" is refused`, 'CASL ignores it here without a word: write two rules instead']
   if (scope.vocabulary.facts.has(name) || scope.vocabulary.definitions.has(name))

@@ -1,7 +1,7 @@
 import { Lexer } from 'yaml'
 
 /** Something in a policy file by which it could read as one thing and load as another. */
-export interface Disguise {
+export interface Confusable {
   readonly range: readonly [start: number, end: number]
   readonly message: string
   readonly hint: string
@@ -14,16 +14,16 @@ const HIDDEN = /(?![\t\n])\p{Cc}|[\p{Cf}\p{Zl}\p{Zp}]/gu
  * Finds what a reviewer would not see as the engine does: characters that do not show, or change how others do;
  * directives, which change how the rest is read; and tags, which change what a value is.
  */
-export function disguises(text: string): Disguise[] {
+export function findConfusables(text: string): Confusable[] {
   return [...hiddenCharacters(text), ...directivesAndTags(text)]
 }
 
 /** The same text with a mark for each character that would not show as what it is. */
-export function visible(text: string): string {
+export function markHiddenCharacters(text: string): string {
   return text.replaceAll(HIDDEN, '\uFFFD')
 }
 
-function* hiddenCharacters(text: string): Generator<Disguise> {
+function* hiddenCharacters(text: string): Generator<Confusable> {
   for (const { 0: character, index } of text.matchAll(HIDDEN)) {
     if (character === '\r' && text[index + 1] === '\n') continue
     if (character === '\uFEFF' && index === 0) continue
@@ -36,7 +36,7 @@ function* hiddenCharacters(text: string): Generator<Disguise> {
   }
 }
 
-function* directivesAndTags(text: string): Generator<Disguise> {
+function* directivesAndTags(text: string): Generator<Confusable> {
   let at = 0
   let scalar = false
   for (const token of new Lexer().lex(text)) {

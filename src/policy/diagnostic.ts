@@ -1,5 +1,5 @@
 /** One fault of a policy file: where it stands, what it is, and what to write instead. */
-export interface Problem {
+export interface PolicyDiagnostic {
   readonly path: string
   /** counted from 1 */
   readonly line: number
@@ -18,15 +18,15 @@ export interface Problem {
 /** Policy files that cannot be trusted. Its message shows every fault with a caret under the place. */
 export class PolicyError extends Error {
   override readonly name = 'PolicyError'
-  readonly problems: readonly Problem[]
+  readonly diagnostics: readonly PolicyDiagnostic[]
 
-  constructor(problems: readonly Problem[]) {
-    super(problems.map(show).join('\n\n'))
-    this.problems = problems
+  constructor(problems: readonly PolicyDiagnostic[]) {
+    super(problems.map(formatDiagnostic).join('\n\n'))
+    this.diagnostics = problems
   }
 }
 
-function show(problem: Problem): string {
+function formatDiagnostic(problem: PolicyDiagnostic): string {
   const { path, line, column, width, text, message, hint, rule } = problem
   const gutter = ' '.repeat(String(line).length)
   return [

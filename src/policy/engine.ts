@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { compile } from './compile.ts'
 import { blankRecord, checkFields, decidingRule, derive, factRecord, refuse, type Facts } from './evaluate.ts'
-import { askable, prepare, prepareDefinition, type Prepared } from './prepare.ts'
+import { factSlot, preparePermission, prepareDefinition, type PreparedPermission } from './prepare.ts'
 import { readRules, type Rule } from './rules.ts'
 import { readSource, type SourceFile } from './source.ts'
 import { readVocabulary, type Vocabulary } from './vocabulary.ts'
@@ -18,7 +18,7 @@ export interface ScopeDecision {
 /** What the permission table says of a pair. A value: it can be logged, and replayed against other tables. */
 export interface Decision {
   readonly outcome: 'allowed' | 'not_found' | 'forbidden'
-  readonly pair: string
+  readonly permission: string
   readonly fields: readonly string[] | undefined
   /** the facts that it was decided on, as they were given */
   readonly facts: Facts
@@ -40,7 +40,7 @@ export interface Engine {
   /** SHA-256 over the three files, in hex */
   readonly hash: string
   /** @throws {TypeError} where the pair is not in the vocabulary or the fact is missing or unknown */
-  scope(pair: string, facts: Facts): ScopeDecision
+  checkScope(pair: string, facts: Facts): ScopeDecision
   /**
    * @param facts those of the pair's groups; others are not looked at, though they stay in the decision
    * @param fields the fields that are to change, where the pair is decided field by field
@@ -80,36 +80,38 @@ export function createEngine(vocabulary: Vocabulary, scopeRules: readonly Rule[]
   const definitions = compile(permissionRules.filter((rule) => rule.row.startsWith('D')))
   const permissions = compile(permissionRules.filter((rule) => !rule.row.startsWith('D')))
   const asks = new Map(
-    [...vocabulary.asks.values()].map((ask) => [ask.pair, prepare(ask, vocabulary, scopeRules, permissionRules, scopes)]),
+    [...vocabulary.permissions.values()].map((ask) => [ask.id, preparePermission(ask, vocabulary, scopeRules, permissionRules, scopes)]),
   )
   const derivations = new Map(
     [...vocabulary.definitions.values()].map((definition) => [definition.name, prepareDefinition(definition, vocabulary, permissionRules)]),
   )
   const blank = blankRecord(vocabulary)
-  const ladder = [askable(vocabulary.ladder)]
-  const known = (pair: string): Prepared => asks.get(pair) ?? refuse(`"${pair}" is no pair of the vocabulary`)
+  const ladder = [factSlot(vocabulary.scopeOrder)]
+  const known = (pair: string): PreparedPermission => asks.get(pair) ?? refuse(`"${pair}" is no pair of the vocabulary`)
 
   return Object.freeze({
     vocabulary,
     scopeRules,
     permissionRules,
     hash,
-    scope(pair: string, facts: Facts): ScopeDecision {
-      const { ask, required, scopeRow } = known(pair)
-      const rule = scopes(ask.action, factRecord(blank, ask.subject, ladder, facts))
+    checkScope(pair: string, facts: Facts): ScopeDecision {
+      const { permission: permission, required, scopeRow } = known(pair)
+      const rule = scopes(permission.action, factRecord(blank, permission.subject, ladder, facts))
       return { allowed: rule !== undefined, row: scopeRow, required }
     },
     decide(pair: string, facts: Facts, fields?: readonly string[]): Decision {
       const prepared = known(pair)
-      const { ask, row } = prepared
-      checkFields(ask, fields)
-      const record = factRecord(blank, ask.subject, prepared.facts, facts)
+      const { permission: permission, row } = prepared
+      checkFields(permission, fields)
+      const record = factRecord(blank, permission.subject, prepared.facts, facts)
       const derived = derive(prepared.definitions, record, definitions)
-      const rule = decidingRule(permissions, ask.action, record, fields)
-      if (rule !== undefined) return { outcome: 'allowed', pair, fields, facts, derived, rule: rule.id, row: rule.row, reason: rule.reason }
-      const hidden = ask.notFoundUnless.find((name) => derived[name] !== true)
-      if (hidden !== undefined) return { outcome: 'not_found', pair, fields, facts, derived, rule: undefined, row, reason: `no ${hidden}` }
-      return { outcome: 'forbidden', pair, fields, facts, derived, rule: undefined, row, reason: prepared.reason }
+      const rule = decidingRule(permissions, permission.action, record, fields)
+      if (rule !== undefined)
+        return { outcome: 'allowed', permission: pair, fields, facts, derived, rule: rule.id, row: rule.row, reason: rule.reason }
+      const hidden = permission.notFoundUnless.find((name) => derived[name] !== true)
+      if (hidden !== undefined)
+        return { outcome: 'not_found', permission: pair, fields, facts, derived, rule: undefined, row, reason: `no ${hidden}` }
+      return { outcome: 'forbidden', permission: pair, fields, facts, derived, rule: undefined, row, reason: prepared.reason }
     },
     holds(definition: string, facts: Facts): boolean {
       const { facts: wanted, definitions: needed } =

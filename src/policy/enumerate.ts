@@ -1,9 +1,9 @@
 import type { Facts } from './evaluate.ts'
-import type { Ask, Vocabulary } from './vocabulary.ts'
+import type { Permission, Vocabulary } from './vocabulary.ts'
 
 /** One point of the decision space: a pair, what is true, and, where it matters, the field. */
 export interface Cell {
-  readonly ask: Ask
+  readonly permission: Permission
   readonly facts: Facts
   readonly field?: string
 }
@@ -28,10 +28,10 @@ export function* assignments(vocabulary: Vocabulary, groups: readonly string[]):
  * was dropped would take its own dimension with it, and the proof would not see it go.
  */
 export function* cells(vocabulary: Vocabulary): Generator<Cell> {
-  for (const ask of vocabulary.asks.values()) {
-    for (const facts of assignments(vocabulary, ask.of)) {
-      if (ask.fields === undefined) yield { ask, facts }
-      else for (const field of ask.fields) yield { ask, facts, field }
+  for (const ask of vocabulary.permissions.values()) {
+    for (const facts of assignments(vocabulary, ask.groups)) {
+      if (ask.fields === undefined) yield { permission: ask, facts }
+      else for (const field of ask.fields) yield { permission: ask, facts, field }
     }
   }
 }

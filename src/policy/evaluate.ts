@@ -1,19 +1,19 @@
 import { recordKey, SUBJECT, type Ability, type FactRecord } from './compile.ts'
 import type { Rule } from './rules.ts'
-import { DEFINE, type Ask, type Vocabulary } from './vocabulary.ts'
+import { DEFINE, type Permission, type Vocabulary } from './vocabulary.ts'
 
 /** What is true of a request: `group.fact` → value. */
 export type Facts = Readonly<Record<string, string>>
 
 /** A fact, and where its value goes in a fact record. */
-export interface Askable {
+export interface FactSlot {
   readonly name: string
   readonly key: string
   readonly values: ReadonlySet<string>
 }
 
 /** A definition, and where its value goes in a fact record. */
-export type Derivable = Omit<Askable, 'values'>
+export type DefinitionSlot = Omit<FactSlot, 'values'>
 
 /**
  * A record in which every word of the vocabulary stands, and none has a value. All records are copies of one:
@@ -29,7 +29,7 @@ export function blankRecord(vocabulary: Vocabulary): FactRecord {
  * caller's object carries never reaches CASL.
  * @throws {TypeError} where a fact is missing or has a value that the vocabulary does not know
  */
-export function factRecord(blank: FactRecord, subject: string, wanted: readonly Askable[], facts: Facts): FactRecord {
+export function factRecord(blank: FactRecord, subject: string, wanted: readonly FactSlot[], facts: Facts): FactRecord {
   const record = { ...blank }
   record[SUBJECT] = subject
   for (const { name, key, values } of wanted) {
@@ -42,7 +42,7 @@ export function factRecord(blank: FactRecord, subject: string, wanted: readonly 
 }
 
 /** Evaluates definitions in their order and adds each to the record, for those after it and for the rules. */
-export function derive(definitions: readonly Derivable[], record: FactRecord, ability: Ability): Record<string, boolean> {
+export function derive(definitions: readonly DefinitionSlot[], record: FactRecord, ability: Ability): Record<string, boolean> {
   const derived: Record<string, boolean> = {}
   const subject = record[SUBJECT]
   for (const { name, key } of definitions) {
@@ -66,12 +66,12 @@ export function decidingRule(
 }
 
 /** @throws {TypeError} where fields are needed and not named, or named and not known */
-export function checkFields(ask: Ask, fields: readonly string[] | undefined): void {
+export function checkFields(ask: Permission, fields: readonly string[] | undefined): void {
   if (ask.fields === undefined) {
-    if (fields !== undefined) refuse(`"${ask.pair}" is not decided field by field`)
+    if (fields !== undefined) refuse(`"${ask.id}" is not decided field by field`)
     return
   }
-  if (fields === undefined || fields.length === 0) refuse(`"${ask.pair}" is decided field by field, and none is named`)
+  if (fields === undefined || fields.length === 0) refuse(`"${ask.id}" is decided field by field, and none is named`)
   for (const field of fields!) if (!ask.fields.includes(field)) refuse(`"${field}" is no field of "${ask.subject}"`)
 }
 

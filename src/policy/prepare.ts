@@ -1,15 +1,15 @@
 import { recordKey, type Ability } from './compile.ts'
-import { blankRecord, factRecord, type Askable, type Derivable } from './evaluate.ts'
+import { blankRecord, factRecord, type FactSlot, type DefinitionSlot } from './evaluate.ts'
 import type { Rule } from './rules.ts'
-import { DEFINE, type Ask, type Definition, type Fact, type Vocabulary } from './vocabulary.ts'
+import { DEFINE, type Permission, type Definition, type Fact, type Vocabulary } from './vocabulary.ts'
 
 /** All that can be said of a pair before any request asks about it. */
-export interface Prepared {
-  readonly ask: Ask
+export interface PreparedPermission {
+  readonly permission: Permission
   /** the facts of its groups */
-  readonly facts: readonly Askable[]
+  readonly facts: readonly FactSlot[]
   /** the definitions that it needs, in the order of their evaluation */
-  readonly definitions: readonly Derivable[]
+  readonly definitions: readonly DefinitionSlot[]
   readonly required: string
   readonly scopeRow: string
   readonly row: string
@@ -17,24 +17,24 @@ export interface Prepared {
 }
 
 /** Prepares a pair. The least value of the ladder that is allowed to it is found by asking the scope table. */
-export function prepare(
-  ask: Ask,
+export function preparePermission(
+  ask: Permission,
   vocabulary: Vocabulary,
   scopeRules: readonly Rule[],
   permissionRules: readonly Rule[],
   scopes: Ability,
-): Prepared {
+): PreparedPermission {
   const blank = blankRecord(vocabulary)
-  const facts = factsOf(ask.of, vocabulary)
+  const facts = factsOf(ask.groups, vocabulary)
   const definitions = inOrder(ask.notFoundUnless, vocabulary, permissionRules)
   const covers = (rule: Rule) => rule.action.includes(ask.action) && rule.subject.includes(ask.subject)
   const candidates = permissionRules.filter(covers)
-  const { ladder } = vocabulary
-  const required = ladder.values.find(
-    (value) => scopes(ask.action, factRecord(blank, ask.subject, [askable(ladder)], { [ladder.name]: value })) !== undefined,
+  const { scopeOrder: scopeOrder } = vocabulary
+  const required = scopeOrder.values.find(
+    (value) => scopes(ask.action, factRecord(blank, ask.subject, [factSlot(scopeOrder)], { [scopeOrder.name]: value })) !== undefined,
   )
   return {
-    ask,
+    permission: ask,
     facts,
     definitions,
     required: required ?? 'nothing grants it',
@@ -46,25 +46,25 @@ export function prepare(
 
 /** Prepares a definition that is asked for by itself. */
 export function prepareDefinition(
-  { name, of }: Definition,
+  { name, groups: groups }: Definition,
   vocabulary: Vocabulary,
   rules: readonly Rule[],
-): Pick<Prepared, 'facts' | 'definitions'> {
-  return { facts: factsOf(of, vocabulary), definitions: inOrder([name], vocabulary, rules) }
+): Pick<PreparedPermission, 'facts' | 'definitions'> {
+  return { facts: factsOf(groups, vocabulary), definitions: inOrder([name], vocabulary, rules) }
 }
 
-function factsOf(groups: readonly string[], vocabulary: Vocabulary): Askable[] {
-  return groups.flatMap((group) => vocabulary.groups.get(group)!.map(askable))
+function factsOf(groups: readonly string[], vocabulary: Vocabulary): FactSlot[] {
+  return groups.flatMap((group) => vocabulary.groups.get(group)!.map(factSlot))
 }
 
 /** Definitions with all that they depend on, in the order of their evaluation. */
-function inOrder(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): Derivable[] {
+function inOrder(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): DefinitionSlot[] {
   const needed = closure(names, rules, vocabulary)
   return [...vocabulary.definitions.keys()].filter((name) => needed.has(name)).map((name) => ({ name, key: recordKey(name) }))
 }
 
 /** A fact as records need it. */
-export function askable({ name, values }: Fact): Askable {
+export function factSlot({ name, values }: Fact): FactSlot {
   return { name, key: recordKey(name), values: new Set(values) }
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { readConditions, type Conditions, type Report, type Scope, type Table } from './conditions.ts'
-import { didYouMean, PolicyError, type Problem } from './diagnostic.ts'
+import { readConditions, type Conditions, type Report, type ConditionTerms, type Table } from './conditions.ts'
+import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
 import { readShape, sentence } from './shape.ts'
 import type { Source } from './source.ts'
-import { DEFINE, type Ask, type Vocabulary } from './vocabulary.ts'
+import { DEFINE, type Permission, type Vocabulary } from './vocabulary.ts'
 
 /** One rule of a table: a CASL rule with the row of the specification that it enforces. */
 export interface Rule {
@@ -51,15 +51,15 @@ const KEYS = ['version', 'rules', 'id', 'row', 'action', 'subject', 'fields', 'c
  */
 export function readRules(source: Source, table: Table, vocabulary: Vocabulary): readonly Rule[] {
   const data = readShape(source, shape, KEYS)
-  const problems: Problem[] = []
+  const problems: PolicyDiagnostic[] = []
   const ids = new Set<string>()
   const rules = data.rules.map((raw, index): Rule => {
     const report: Report = (at, message, hint, on) =>
-      void problems.push(source.problem(['rules', index, ...at], message, { hint, on, rule: raw.id }))
+      void problems.push(source.diagnostic(['rules', index, ...at], message, { hint, on, rule: raw.id }))
     if (ids.has(raw.id)) report(['id'], `id "${raw.id}" stands twice`)
     ids.add(raw.id)
     checkRow(raw, table, vocabulary, report)
-    const speakable = raw.row.startsWith('D') ? checkDefine(raw, vocabulary, report) : checkPairs(raw, table, vocabulary, report)
+    const speakable = raw.row.startsWith('D') ? checkDefine(raw, vocabulary, report) : checkPermissions(raw, table, vocabulary, report)
     const conditions = readConditions(raw.conditions, { table, vocabulary, ...speakable }, report)
     return { ...raw, conditions }
   })
@@ -68,7 +68,7 @@ export function readRules(source: Source, table: Table, vocabulary: Vocabulary):
 }
 
 type RawRule = z.output<typeof shape>['rules'][number]
-type Speakable = Pick<Scope, 'groups' | 'definitions'>
+type RuleTerms = Pick<ConditionTerms, 'groups' | 'definitions'>
 
 function checkRow({ id, row }: RawRule, table: Table, vocabulary: Vocabulary, report: Report): void {
   if (!vocabulary.rows.has(row))
@@ -79,7 +79,7 @@ function checkRow({ id, row }: RawRule, table: Table, vocabulary: Vocabulary, re
     report(['id'], `id "${id}" does not tell its row`, `write "${row}" or "${row}.something"`)
 }
 
-function checkDefine({ action, subject, fields }: RawRule, vocabulary: Vocabulary, report: Report): Speakable {
+function checkDefine({ action, subject, fields }: RawRule, vocabulary: Vocabulary, report: Report): RuleTerms {
   if (action.length !== 1 || action[0] !== DEFINE) report(['action'], 'a D row defines', `write "${DEFINE}"`)
   if (fields !== undefined) report(['fields'], 'a definition has no fields', 'remove it', 'key')
   const [target] = subject
@@ -92,12 +92,12 @@ function checkDefine({ action, subject, fields }: RawRule, vocabulary: Vocabular
   // Only what is evaluated before this one: so a definition can never depend on itself.
   const earlier = names
     .slice(0, names.indexOf(target!))
-    .filter((name) => vocabulary.definitions.get(name)!.of.every((group) => definition.of.includes(group)))
-  return { groups: definition.of, definitions: earlier }
+    .filter((name) => vocabulary.definitions.get(name)!.groups.every((group) => definition.groups.includes(group)))
+  return { groups: definition.groups, definitions: earlier }
 }
 
-function checkPairs({ action, subject, fields }: RawRule, table: Table, vocabulary: Vocabulary, report: Report): Speakable {
-  const asks: Ask[] = []
+function checkPermissions({ action, subject, fields }: RawRule, table: Table, vocabulary: Vocabulary, report: Report): RuleTerms {
+  const asks: Permission[] = []
   for (const [i, verb] of action.entries())
     if (!vocabulary.actions.has(verb))
       report(
@@ -116,7 +116,7 @@ function checkPairs({ action, subject, fields }: RawRule, table: Table, vocabula
   if (new Set(subject).size < subject.length) report(['subject'], 'a subject stands twice')
   for (const verb of action) {
     for (const name of subject) {
-      const ask = vocabulary.asks.get(`${verb} ${name}`)
+      const ask = vocabulary.permissions.get(`${verb} ${name}`)
       if (ask !== undefined) asks.push(ask)
       else if (vocabulary.actions.has(verb) && vocabulary.subjects.has(name))
         report(['subject'], `"${verb} ${name}" is never asked`, 'split the rule, or add the pair to the vocabulary')
@@ -124,23 +124,23 @@ function checkPairs({ action, subject, fields }: RawRule, table: Table, vocabula
   }
   if (table === 'permissions') checkFields(asks, fields, report)
   else if (fields !== undefined) report(['fields'], 'a scope opens a pair, whatever the field', 'remove the fields', 'key')
-  const shared = (of: (ask: Ask) => readonly string[]) =>
+  const shared = (of: (ask: Permission) => readonly string[]) =>
     asks[0] === undefined ? [] : of(asks[0]).filter((word) => asks.every((ask) => of(ask).includes(word)))
-  return { groups: shared((ask) => ask.of), definitions: shared((ask) => ask.notFoundUnless) }
+  return { groups: shared((ask) => ask.groups), definitions: shared((ask) => ask.notFoundUnless) }
 }
 
-function checkFields(asks: readonly Ask[], fields: readonly string[] | undefined, report: Report): void {
+function checkFields(asks: readonly Permission[], fields: readonly string[] | undefined, report: Report): void {
   for (const ask of asks) {
     if (ask.fields === undefined) {
       if (fields !== undefined)
         report(
           ['fields'],
-          `"${ask.pair}" is not decided field by field`,
+          `"${ask.id}" is not decided field by field`,
           'remove the fields, or mark the pair by_field in the vocabulary',
           'key',
         )
     } else if (fields === undefined)
-      report([], `"${ask.pair}" is decided field by field, and "fields" is missing`, 'without it the rule would hold for every field')
+      report([], `"${ask.id}" is decided field by field, and "fields" is missing`, 'without it the rule would hold for every field')
     else
       for (const [i, field] of fields.entries()) {
         if (fields.indexOf(field) < i) report(['fields', i], `field "${field}" stands twice`)

@@ -2,16 +2,20 @@ import { didYouMean } from './diagnostic.ts'
 import type { Path } from './source.ts'
 
 type Report = (at: Path, message: string, hint?: string, on?: 'key' | 'value') => void
-type Decided = { readonly of: readonly string[] } & ({ readonly pair: string } | { readonly name: string })
+type Decided = { readonly groups: readonly string[] } & ({ readonly id: string } | { readonly name: string })
 
-interface Ladder {
+interface ScopeOrderData {
   readonly ladder: string
   readonly opens: Readonly<Record<string, string>>
   readonly rows: Readonly<Record<string, string>>
 }
 
 /** What each row of the scope table opens its pairs to: stated for each, so that the proof can hold the rows to it. */
-export function readOpens(data: Ladder, ladder: { readonly values: readonly string[] } | undefined, report: Report): Map<string, string> {
+export function readMinimumScopes(
+  data: ScopeOrderData,
+  ladder: { readonly values: readonly string[] } | undefined,
+  report: Report,
+): Map<string, string> {
   for (const row of Object.keys(data.rows))
     if (row.startsWith('S') && !Object.hasOwn(data.opens, row))
       report(['rows', row], `"opens" does not say what row ${row} opens its pairs to`, undefined, 'key')
@@ -24,17 +28,17 @@ export function readOpens(data: Ladder, ladder: { readonly values: readonly stri
 }
 
 /** The fact that the scope table speaks of, and no other table. */
-export function readLadder<Fact extends { readonly group: string }>(
-  data: Pick<Ladder, 'ladder'>,
+export function readScopeOrder<Fact extends { readonly group: string }>(
+  data: Pick<ScopeOrderData, 'ladder'>,
   facts: ReadonlyMap<string, Fact>,
   others: readonly Decided[],
   report: Report,
 ): Fact | undefined {
   const ladder = facts.get(data.ladder)
   if (ladder === undefined) report(['ladder'], `unknown fact "${data.ladder}"`, didYouMean(data.ladder, facts.keys()))
-  for (const { of, ...other } of others) {
-    const name = 'pair' in other ? other.pair : other.name
-    if (ladder !== undefined && of.includes(ladder.group))
+  for (const { groups, ...other } of others) {
+    const name = 'id' in other ? other.id : other.name
+    if (ladder !== undefined && groups.includes(ladder.group))
       report(['ladder'], `"${name}" is decided on ${ladder.group} too`, "the token is the scope table's matter alone")
   }
   return ladder

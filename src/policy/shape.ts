@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { didYouMean, PolicyError, type Problem } from './diagnostic.ts'
+import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
 import type { Path, Source } from './source.ts'
 
 /** Words that stand in generated tables and in answers: one line. */
@@ -16,12 +16,12 @@ export function readShape<Shape extends z.ZodType>(source: Source, schema: Shape
   throw new PolicyError(result.error.issues.flatMap((issue) => explain(source, issue, keys)))
 }
 
-function explain(source: Source, issue: z.core.$ZodIssue, keys: readonly string[]): Problem[] {
+function explain(source: Source, issue: z.core.$ZodIssue, keys: readonly string[]): PolicyDiagnostic[] {
   const at = issue.path as Path
   const rule = ruleAt(source.data, at)
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
-      source.problem([...at, key], `unknown key "${key}"`, {
+      source.diagnostic([...at, key], `unknown key "${key}"`, {
         rule,
         on: 'key',
         hint: didYouMean(key, keys) ?? 'remove it: what is not understood is not ignored',
@@ -30,12 +30,12 @@ function explain(source: Source, issue: z.core.$ZodIssue, keys: readonly string[
   }
   if (valueAt(source.data, at) === undefined)
     return [
-      source.problem(at.slice(0, -1), `"${String(at.at(-1))}" is missing`, {
+      source.diagnostic(at.slice(0, -1), `"${String(at.at(-1))}" is missing`, {
         rule,
         hint: 'it must be stated: nothing is meant by leaving it out',
       }),
     ]
-  return [source.problem(at, `"${String(at.at(-1))}": ${issue.message}`, { rule })]
+  return [source.diagnostic(at, `"${String(at.at(-1))}": ${issue.message}`, { rule })]
 }
 
 function ruleAt(data: unknown, at: Path): string | undefined {

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
-import { disguises, visible } from './confusables.ts'
-import { PolicyError, type Problem } from './diagnostic.ts'
+import { findConfusables, markHiddenCharacters } from './confusables.ts'
+import { PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
 
 /** A policy file as it was read: its name as people know it, and its text. */
 export interface SourceFile {
@@ -19,11 +19,11 @@ export interface Source {
    * Says that something is wrong at a place.
    * @param at the member; with `on: 'key'` its name is meant, else its value
    */
-  problem(
+  diagnostic(
     at: Path,
     message: string,
     more?: { hint?: string | undefined; rule?: string | undefined; on?: 'key' | 'value' | undefined },
-  ): Problem
+  ): PolicyDiagnostic
 }
 
 const TOO_DEEP = 'it is nested too deep to be read'
@@ -39,18 +39,18 @@ export function readSource(file: SourceFile): Source {
   const lines = new LineCounter()
   lines.addNewLine(0)
   for (let at = file.text.indexOf('\n'); at !== -1; at = file.text.indexOf('\n', at + 1)) lines.addNewLine(at + 1)
-  const place = (start: number, end: number, message: string, hint?: string, rule?: string): Problem => {
+  const place = (start: number, end: number, message: string, hint?: string, rule?: string): PolicyDiagnostic => {
     const { line, col } = lines.linePos(start)
-    const text = visible((file.text.split('\n')[line - 1] ?? '').replace(/\r$/, ''))
+    const text = markHiddenCharacters((file.text.split('\n')[line - 1] ?? '').replace(/\r$/, ''))
     const width = Math.max(1, Math.min(end - start, text.length - col + 1))
     return { path: file.path, line, column: col, width, text, message, hint, rule }
   }
 
-  const hidden = disguises(file.text).map(({ range, message, hint }) => place(range[0], range[1], message, hint))
+  const hidden = findConfusables(file.text).map(({ range, message, hint }) => place(range[0], range[1], message, hint))
   if (hidden.length > 0) throw new PolicyError(hidden)
   const document = parse(file.text, place)
   const problems = [...document.errors, ...document.warnings].map((fault) => place(fault.pos[0], fault.pos[1], explain(fault)))
-  problems.push(...trickery(document).map(({ range, message, hint }) => place(range[0], range[1], message, hint)))
+  problems.push(...findRefusedSyntax(document).map(({ range, message, hint }) => place(range[0], range[1], message, hint)))
   if (problems.length === 0 && !isMap(document.contents))
     problems.push(place(0, 1, 'this is no policy file', 'it begins with "version: 1"'))
   if (problems.length > 0) throw new PolicyError(problems)
@@ -58,14 +58,14 @@ export function readSource(file: SourceFile): Source {
   return {
     path: file.path,
     data: document.toJS(),
-    problem(at, message, { hint, rule, on = 'value' } = {}) {
+    diagnostic(at, message, { hint, rule, on = 'value' } = {}) {
       const [start, end] = rangeOf(document, at, on)
       return place(start, end, message, hint, rule)
     },
   }
 }
 
-type Place = (start: number, end: number, message: string, hint?: string) => Problem
+type Place = (start: number, end: number, message: string, hint?: string) => PolicyDiagnostic
 
 function parse(text: string, place: Place): Document {
   try {
@@ -82,7 +82,7 @@ function explain({ code, message }: { code: string; message: string }): string {
   return code === 'MULTIPLE_DOCS' ? 'several documents in one file' : message
 }
 
-function trickery(document: Document): { range: readonly [number, number]; message: string; hint: string }[] {
+function findRefusedSyntax(document: Document): { range: readonly [number, number]; message: string; hint: string }[] {
   const found: { range: readonly [number, number]; message: string; hint: string }[] = []
   const report = (range: readonly number[] | null | undefined, message: string, hint: string) =>
     found.push({ range: [range?.[0] ?? 0, range?.[1] ?? 1], message, hint })

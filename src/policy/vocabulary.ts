@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { didYouMean, PolicyError, type Problem } from './diagnostic.ts'
-import { readLadder, readOpens } from './scope-order.ts'
+import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
+import { readScopeOrder, readMinimumScopes } from './scope-order.ts'
 import { readShape, sentence } from './shape.ts'
 import type { Path, Source } from './source.ts'
 
@@ -18,18 +18,18 @@ export interface Definition {
   /** `group.fact` */
   readonly name: string
   /** the groups of facts that it is decided on */
-  readonly of: readonly string[]
+  readonly groups: readonly string[]
   readonly means: string
 }
 
 /** One (action, subject) pair that may be asked. */
-export interface Ask {
+export interface Permission {
   /** `action Subject` */
-  readonly pair: string
+  readonly id: string
   readonly action: string
   readonly subject: string
   /** the groups of facts that it is decided on */
-  readonly of: readonly string[]
+  readonly groups: readonly string[]
   /** the definitions without which the answer is `not_found` */
   readonly notFoundUnless: readonly string[]
   /** the subject's fields where the pair is decided field by field, else undefined */
@@ -41,14 +41,14 @@ export interface Vocabulary {
   readonly facts: ReadonlyMap<string, Fact>
   readonly groups: ReadonlyMap<string, readonly Fact[]>
   /** the fact of the scope table, its values from least to greatest */
-  readonly ladder: Fact
+  readonly scopeOrder: Fact
   /** in the order in which they are evaluated */
   readonly definitions: ReadonlyMap<string, Definition>
-  readonly asks: ReadonlyMap<string, Ask>
+  readonly permissions: ReadonlyMap<string, Permission>
   readonly subjects: ReadonlySet<string>
   readonly actions: ReadonlySet<string>
   /** row of the scope table → the least value of the ladder that it opens its pairs to */
-  readonly opens: ReadonlyMap<string, string>
+  readonly minimumScopes: ReadonlyMap<string, string>
   /** row of the specification → its words */
   readonly rows: ReadonlyMap<string, string>
 }
@@ -90,23 +90,23 @@ type Report = (at: Path, message: string, hint?: string, on?: 'key' | 'value') =
  */
 export function readVocabulary(source: Source): Vocabulary {
   const data = readShape(source, shape, KEYS)
-  const problems: Problem[] = []
-  const report: Report = (at, message, hint, on) => void problems.push(source.problem(at, message, { hint, on }))
+  const problems: PolicyDiagnostic[] = []
+  const report: Report = (at, message, hint, on) => void problems.push(source.diagnostic(at, message, { hint, on }))
 
   const facts = readFacts(data, report)
   const groups = new Map(Object.keys(data.facts).map((name) => [name, [...facts.values()].filter(({ group }) => group === name)]))
   const definitions = readDefinitions(data, facts, groups, report)
-  const asks = readAsks(data, groups, definitions, report)
-  const ladder = readLadder(data, facts, [...definitions.values(), ...asks.values()], report)
-  const opens = readOpens(data, ladder, report)
+  const asks = readPermissions(data, groups, definitions, report)
+  const ladder = readScopeOrder(data, facts, [...definitions.values(), ...asks.values()], report)
+  const opens = readMinimumScopes(data, ladder, report)
   if (problems.length > 0) throw new PolicyError(problems)
   return {
     facts,
-    opens,
+    minimumScopes: opens,
     groups,
-    ladder: ladder!,
+    scopeOrder: ladder!,
     definitions,
-    asks,
+    permissions: asks,
     subjects: new Set(Object.keys(data.subjects)),
     actions: new Set([...asks.values()].map((ask) => ask.action)),
     rows: new Map(Object.entries(data.rows)),
@@ -137,33 +137,39 @@ function readDefinitions(data: Data, facts: ReadonlyMap<string, Fact>, groups: G
   for (const [key, { of, means }] of Object.entries(data.definitions)) {
     if (facts.has(key)) report(['definitions', key], `"${key}" is a fact already`, undefined, 'key')
     checkGroups(of, groups, ['definitions', key], report)
-    definitions.set(key, { name: key, of, means })
+    definitions.set(key, { name: key, groups: of, means })
   }
   return definitions
 }
 
-function readAsks(data: Data, groups: Groups, definitions: ReadonlyMap<string, Definition>, report: Report): Map<string, Ask> {
-  const asks = new Map<string, Ask>()
+function readPermissions(
+  data: Data,
+  groups: Groups,
+  definitions: ReadonlyMap<string, Definition>,
+  report: Report,
+): Map<string, Permission> {
+  const asks = new Map<string, Permission>()
   for (const [i, entry] of data.asks.entries()) {
     checkGroups(entry.of, groups, ['asks', i], report)
     for (const [j, name] of (entry.not_found_unless ?? []).entries()) {
       const known = definitions.get(name)
       const at: Path = ['asks', i, 'not_found_unless', j]
       if (known === undefined) report(at, `unknown definition "${name}"`, didYouMean(name, definitions.keys()))
-      else if (!known.of.every((group) => entry.of.includes(group)))
-        report(at, `"${name}" is decided on groups that this question does not have`, `add ${known.of.join(', ')} to "of"`)
+      else if (!known.groups.every((group) => entry.of.includes(group)))
+        report(at, `"${name}" is decided on groups that this question does not have`, `add ${known.groups.join(', ')} to "of"`)
     }
     for (const [action, subjects] of Object.entries(entry.pairs)) {
       if (MAGIC.has(action))
         report(['asks', i, 'pairs', action], `action "${action}" has a meaning of its own`, 'choose another verb', 'key')
-      for (const [j, subject] of subjects.entries()) readAsk(asks, data, entry, action, subject, ['asks', i, 'pairs', action, j], report)
+      for (const [j, subject] of subjects.entries())
+        readPermission(asks, data, entry, action, subject, ['asks', i, 'pairs', action, j], report)
     }
   }
   return asks
 }
 
-function readAsk(
-  asks: Map<string, Ask>,
+function readPermission(
+  asks: Map<string, Permission>,
   data: Data,
   entry: Data['asks'][number],
   action: string,
@@ -176,5 +182,5 @@ function readAsk(
   if (asks.has(pair)) report(at, `"${pair}" is asked already`)
   const fields = entry.by_field ? data.subjects[subject]?.fields : undefined
   if (entry.by_field && fields === undefined) report(at, `"${subject}" has no fields`, 'list them under "subjects"')
-  asks.set(pair, { pair, action, subject, of: entry.of, notFoundUnless: entry.not_found_unless ?? [], fields })
+  asks.set(pair, { id: pair, action, subject, groups: entry.of, notFoundUnless: entry.not_found_unless ?? [], fields })
 }

@@ -3,7 +3,7 @@ import type { Board } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import { indexes, type Index } from '../store/indexes.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { Answer } from './operation.ts'
+import type { OperationResult } from './operation.ts'
 
 /**
  * How much hangs on something, on request (`?include=counts`). It is no part of the resource: it changes
@@ -30,7 +30,12 @@ export const withCounts = {
   query: { include: z.literal('counts', { error: 'must be counts' }).optional() },
 
   /** Answers with a thing, and with its counts where they were asked for. */
-  async answer(tx: Transaction, { include }: { include?: 'counts' | undefined }, thing: object, counted: Counted): Promise<Answer> {
+  async answer(
+    tx: Transaction,
+    { include }: { include?: 'counts' | undefined },
+    thing: object,
+    counted: Counted,
+  ): Promise<OperationResult> {
     if (include === undefined) return { data: thing }
     const [counts] = await countAll(tx, [counted])
     return { data: { ...thing, counts }, entity: null }

@@ -9,27 +9,27 @@ export interface MatrixRow {
   readonly method: string
   readonly path: string
   /** `action Subject` */
-  readonly pair: string
+  readonly permission: string
   /** each: a list, decided item by item */
   readonly kind: 'single' | 'each'
 }
 
 /** A row of the operations table, as the matrix shows it. */
-export function matrixRow({ id, method, path, needs, kind }: Operation): MatrixRow {
-  return { id, method, path, pair: needs.join(' '), kind }
+export function toMatrixRow({ id, method, path, needs, kind }: Operation): MatrixRow {
+  return { id, method, path, permission: needs.join(' '), kind }
 }
 
 /** What both tables say of every operation, as Markdown: generated, so that it cannot say anything else. */
-export function matrix(engine: Engine, operations: readonly MatrixRow[]): string {
+export function renderMatrix(engine: Engine, operations: readonly MatrixRow[]): string {
   const { vocabulary, permissionRules } = engine
-  const rows = operations.map(({ id, method, path, pair, kind }) => {
-    const ask = vocabulary.asks.get(pair)!
+  const rows = operations.map(({ id, method, path, permission: permission, kind }) => {
+    const ask = vocabulary.permissions.get(permission)!
     const rules = permissionRules.filter((rule) => rule.action.includes(ask.action) && rule.subject.includes(ask.subject))
-    const { required, row: scopeRow } = engine.scope(pair, { [vocabulary.ladder.name]: vocabulary.ladder.values[0]! })
+    const { required, row: scopeRow } = engine.checkScope(permission, { [vocabulary.scopeOrder.name]: vocabulary.scopeOrder.values[0]! })
     return [
       `\`${id}\``,
       `${method} ${path}`,
-      pair,
+      permission,
       `${required} (${scopeRow})`,
       rules.map(allowing).join(' **or** '),
       [...new Set(rules.map((rule) => rule.row))].join(', '),

@@ -4,10 +4,10 @@ import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { Caller, Situation } from '../authz/context.ts'
+import type { Caller, AuthorizationContext } from '../authz/context.ts'
 
 /** An operation's view of a request that may be made: who asks, what for, and the unit of work. */
-export interface Request<Query = unknown, Body = unknown> {
+export interface OperationRequest<Query = unknown, Body = unknown> {
   readonly tx: Transaction
   readonly caller: Caller
   /** the parts of the path that the row names; ids that nobody has looked at yet */
@@ -17,13 +17,13 @@ export interface Request<Query = unknown, Body = unknown> {
   readonly clock: Clock
   readonly random: RandomSource
   /** whether a definition of the policy holds in a situation, which may be one that a change would bring about */
-  readonly holds: (definition: string, situation: Situation) => boolean
+  readonly holds: (definition: string, situation: AuthorizationContext) => boolean
   /**
    * Refuses what lies on a board that the caller may not see, before anything else is read: so what is hidden
    * takes as many steps as what is not there.
    * @throws {Failure} `not_found`
    */
-  readonly see: <Seen extends Situation>(situation: Seen) => Seen
+  readonly see: <Seen extends AuthorizationContext>(situation: Seen) => Seen
   /** receives the file that comes along; undefined where none does. Called again, it answers the same */
   readonly receive: (() => Promise<Upload>) | undefined
 }
@@ -32,7 +32,7 @@ export interface Request<Query = unknown, Body = unknown> {
 export interface Upload {
   readonly blobId: string
   /** the note that its bytes may be left behind: whoever makes them a file removes it */
-  readonly trashId: string
+  readonly tombstoneId: string
   readonly name: string
   readonly contentType: string
   readonly size: number
@@ -41,10 +41,10 @@ export interface Upload {
 }
 
 /** As much of a request as finding what its path names takes. */
-export type Addressed = Pick<Request, 'tx' | 'caller' | 'params'>
+export type Addressed = Pick<OperationRequest, 'tx' | 'caller' | 'params'>
 
 /** What an operation answers. */
-export interface Answer {
+export interface OperationResult {
   readonly data: unknown
   /** of a list: the cursor of its last item, or null at the end */
   readonly nextCursor?: string | null
@@ -61,10 +61,10 @@ export interface Candidate {
   /** where the list goes on after it */
   readonly position: string
   /** undefined where there is nothing any more */
-  readonly found: { readonly situation: Situation; readonly data: unknown } | undefined
+  readonly found: { readonly situation: AuthorizationContext; readonly data: unknown } | undefined
 }
 
-interface Common<Query, Body> {
+interface OperationRow<Query, Body> {
   /** `resource.verb` */
   readonly id: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -95,45 +95,45 @@ interface Common<Query, Body> {
 }
 
 /** An operation that is decided once, on what its path and body name. */
-interface Single<Query, Body, Loaded extends Situation> extends Common<Query, Body> {
+interface SingleOperation<Query, Body, Loaded extends AuthorizationContext> extends OperationRow<Query, Body> {
   readonly kind: 'single'
   /**
    * Reads what the request names, and what that hangs on, inside the caller's workspace.
    * @throws {Failure} `not_found` where something is not there
    */
-  load(request: Request<Query, Body>): Promise<Loaded>
+  load(request: OperationRequest<Query, Body>): Promise<Loaded>
   /**
    * Does it. It is called only once the permission table has allowed it.
    * @throws {Failure} `conflict`
    */
-  run(request: Request<Query, Body>, loaded: Loaded): Promise<Answer>
+  run(request: OperationRequest<Query, Body>, loaded: Loaded): Promise<OperationResult>
 }
 
 /** A list whose items are decided one by one. */
-interface Each<Query, Body> extends Common<Query, Body> {
+interface FilteredListOperation<Query, Body> extends OperationRow<Query, Body> {
   readonly kind: 'each'
   /** The next candidates after a position, in the list's order; fewer than `limit` at the end alone. */
-  candidates(request: Request<Query, Body>, after: string | undefined, limit: number): Promise<readonly Candidate[]>
+  candidates(request: OperationRequest<Query, Body>, after: string | undefined, limit: number): Promise<readonly Candidate[]>
 }
 
 /** One row of the operations table: all there is to know of an operation. */
-export type Operation = Single<any, any, any> | Each<any, any>
+export type Operation = SingleOperation<any, any, any> | FilteredListOperation<any, any>
 
 type Defaults = 'kind' | 'query' | 'body' | 'status' | 'takesUpload' | 'conflicts'
-type Given<Row extends Common<any, any>> = Omit<Row, Defaults> & Partial<Pick<Row, Exclude<Defaults, 'kind'>>>
+type Given<Row extends OperationRow<any, any>> = Omit<Row, Defaults> & Partial<Pick<Row, Exclude<Defaults, 'kind'>>>
 
 const nothing = z.strictObject({})
 const defaults = { query: nothing, body: undefined, status: 200, takesUpload: false, conflicts: [] } as const
 
 /** A row that is decided once. */
-export function operation<Loaded extends Situation, Query = Record<string, never>, Body = undefined>(
-  row: Given<Single<Query, Body, Loaded>>,
+export function operation<Loaded extends AuthorizationContext, Query = Record<string, never>, Body = undefined>(
+  row: Given<SingleOperation<Query, Body, Loaded>>,
 ): Operation {
   return Object.freeze({ ...defaults, ...row, kind: 'single' }) as unknown as Operation
 }
 
 /** A row that lists what the caller may see, decided item by item. */
-export function listing<Query = Record<string, never>>(row: Given<Each<Query, undefined>>): Operation {
+export function filteredList<Query = Record<string, never>>(row: Given<FilteredListOperation<Query, undefined>>): Operation {
   return Object.freeze({ ...defaults, ...row, kind: 'each' }) as unknown as Operation
 }
 

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import { createStorage, type Driver } from 'unstorage'
-import { Unavailable } from './port.ts'
+import { StorageUnavailable } from './port.ts'
 
 /** The bytes of files: apart from records, on a mount of their own. What is written is never changed. */
 export interface Blobs {
   /**
    * Writes bytes under a new id, as they come. Once it resolves they are as safe as the mount can keep them.
    * Where it fails a part may be left behind: `remove` it.
-   * @throws {Unavailable} where the mount fails
+   * @throws {StorageUnavailable} where the mount fails
    */
   write(id: string, bytes: AsyncIterable<Uint8Array>): Promise<{ readonly size: number; readonly sha256: string }>
   /** Reads bytes from `start` up to, and without, `end`. */
   read(id: string, start: number, end: number): AsyncGenerator<Uint8Array>
   /** Whether there is anything under an id. */
   exists(id: string): Promise<boolean>
-  /** @throws {Unavailable} where the mount does not answer */
+  /** @throws {StorageUnavailable} where the mount does not answer */
   ready(): Promise<void>
   /** Removes what is there under an id, all or the part that was written. */
   remove(id: string): Promise<void>
@@ -66,7 +66,7 @@ export function createBlobs(driver: Driver): Blobs {
 }
 
 function unavailable(cause: unknown): never {
-  throw new Unavailable('bytes could not be read or written', { cause })
+  throw new StorageUnavailable('bytes could not be read or written', { cause })
 }
 
 async function* inPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-import type { Belonging, Session } from '../model/account.ts'
+import type { WorkspaceLink, Session } from '../model/account.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
@@ -7,7 +7,7 @@ import type { Attachment } from '../model/file.ts'
 import type { Label } from '../model/label.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
-import type { Trash } from '../model/tombstone.ts'
+import type { Tombstone } from '../model/tombstone.ts'
 import type { Membership, User } from '../model/workspace.ts'
 
 /** The name of an index, and the type of the records that its entries lead to. */
@@ -30,7 +30,7 @@ export const indexes = {
   /** a person's sessions in the web app, by when they began (global) */
   sessionsOf: (userId: string): Index<Session> => ({ name: `sessions_of:${userId}`, fetch: 'session:' }),
   /** where a person may be a member (global) */
-  workspacesOf: (userId: string): Index<Belonging> => ({ name: `workspaces_of:${userId}`, fetch: `belonging:${userId}:` }),
+  workspacesOf: (userId: string): Index<WorkspaceLink> => ({ name: `workspaces_of:${userId}`, fetch: `workspace_link:${userId}:` }),
 
   /** active members, by when they came */
   members: (): Index<Membership> => ({ name: 'members', fetch: 'membership:' }),
@@ -84,7 +84,7 @@ export const indexes = {
   fileAttachments: (fileId: string): Index<Attachment> => ({ name: `file_attachments:${fileId}`, fetch: 'attachment:' }),
 
   /** what is to be reclaimed, by when that may be done */
-  trash: (): Index<Trash> => ({ name: 'trash', fetch: 'trash:' }),
+  tombstones: (): Index<Tombstone> => ({ name: 'tombstones', fetch: 'tombstone:' }),
 }
 
 /** The entry of something that has a position among its like. */

@@ -1,4 +1,4 @@
-import type { Belonging, Session } from '../model/account.ts'
+import type { WorkspaceLink, Session } from '../model/account.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
@@ -7,7 +7,7 @@ import type { Attachment } from '../model/file.ts'
 import type { Label } from '../model/label.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
-import type { Trash } from '../model/tombstone.ts'
+import type { Tombstone } from '../model/tombstone.ts'
 import { isActive, type Membership, type User } from '../model/workspace.ts'
 import { indexes, positionEntry } from './indexes.ts'
 import type { Change, Stored, Value } from './port.ts'
@@ -20,7 +20,7 @@ const indexing: Indexing = {
   user: (user: User) => [[indexes.users().name, `${user.created_at} ${user.id}`]],
   workspace_entry: ({ id }: { id: string }) => [[indexes.workspaces().name, id]],
   session: (session: Session) => [[indexes.sessionsOf(session.user_id).name, `${session.begun_at} ${session.hash}`]],
-  belonging: ({ user_id, workspace_id }: Belonging) => [[indexes.workspacesOf(user_id).name, workspace_id]],
+  workspace_link: ({ user_id, workspace_id }: WorkspaceLink) => [[indexes.workspacesOf(user_id).name, workspace_id]],
   membership: (member: Membership) => (isActive(member) ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),
   token: (token: TokenRecord) => [[indexes.tokensOf(token.user_id).name, `${token.issued_at} ${token.hash}`]],
   board: (board: Board) => {
@@ -41,7 +41,7 @@ const indexing: Indexing = {
     [indexes.attachments(attachment.card_id).name, `${attachment.created_at} ${attachment.id}`],
     [indexes.fileAttachments(attachment.file_id).name, `${attachment.card_id} ${attachment.id}`],
   ],
-  trash: (trash: Trash) => [[indexes.trash().name, `${trash.not_before} ${trash.id}`]],
+  tombstone: ({ id, not_before }: Tombstone) => [[indexes.tombstones().name, `${not_before} ${id}`]],
 }
 
 /** The index entries that belong to a record. */

@@ -1,4 +1,4 @@
-import type { Account, Belonging, Session, SignUp } from '../model/account.ts'
+import type { Account, WorkspaceLink, Session, SignUp } from '../model/account.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
@@ -8,7 +8,7 @@ import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord, TokenUse } from '../model/token.ts'
-import type { Trash } from '../model/tombstone.ts'
+import type { Tombstone } from '../model/tombstone.ts'
 import type { Membership, User, Workspace } from '../model/workspace.ts'
 
 /** The key of a record, or a template of one, and the type of the record. */
@@ -34,7 +34,7 @@ export const keys = {
   accountEmail: (hash: string): Key<{ user_id: string }> => `account_email:${hash}`,
   signUp: (userId: string): Key<SignUp> => `sign_up:${userId}`,
   session: (hash: string): Key<Session> => `session:${hash}`,
-  belonging: (userId: string, workspaceId: string): Key<Belonging> => `belonging:${userId}:${workspaceId}`,
+  workspaceLink: (userId: string, workspaceId: string): Key<WorkspaceLink> => `workspace_link:${userId}:${workspaceId}`,
 
   workspace: (): Key<Workspace> => 'workspace:self',
   membership: (userId: string): Key<Membership> => `membership:${userId}`,
@@ -59,5 +59,5 @@ export const keys = {
 
   /** how an ordered list was rebalanced; `list` is the id of what the list belongs to */
   order: (list: string): Key<OrderRecord> => `order:${list}`,
-  trash: (id: string): Key<Trash> => `trash:${id}`,
+  tombstone: (id: string): Key<Tombstone> => `tombstone:${id}`,
 }

@@ -8,13 +8,13 @@ import { durableDriver } from './fs/blob-driver.ts'
 import { lockFolder } from './fs/lock.ts'
 import { checkFolder, openFsStore } from './fs/open.ts'
 import { createMemoryStore } from './memory.ts'
-import { checkMount } from './blob-mount.ts'
+import { checkBlobMount } from './blob-mount.ts'
 import type { Store } from './port.ts'
 import { openRedisBytes } from './redis/blob-driver.ts'
 import { openRedisStore } from './redis/store.ts'
 
 /** Where things are kept, opened. */
-export interface Storage {
+export interface StorageHandle {
   readonly kind: 'memory' | 'fs' | 'redis'
   readonly store: Store
   readonly blobs: Blobs
@@ -40,7 +40,7 @@ export const ADDRESSES =
   'memory, fs:PATH, redis://HOST[:PORT][/DB], rediss://…, redis-cluster://HOST:PORT,HOST:PORT or redis-sentinel://HOST:PORT,HOST:PORT/NAME'
 
 /** Which kind of storage an address leads to. @throws {BadAddress} */
-export function kindOf(address: string): Storage['kind'] {
+export function kindOf(address: string): StorageHandle['kind'] {
   if (address === 'memory') return 'memory'
   if (address.startsWith('fs:~')) throw new BadAddress('"~" is the shell\'s, which does not see it behind "fs:"; write the path out')
   if (address.startsWith('fs:') && address.length > 3) return 'fs'
@@ -57,7 +57,7 @@ export function folderOf(address: string): string {
  * Opens storage by its address.
  * @throws {BadAddress} {@link OtherBytes} {@link UnusableFolder} {@link FolderInUse} {@link Damaged} {@link Unavailable}
  */
-export async function openStorage(address: string, { log, bytes, serve = () => undefined }: StorageOptions): Promise<Storage> {
+export async function openStorage(address: string, { log, bytes, serve = () => undefined }: StorageOptions): Promise<StorageHandle> {
   const kind = kindOf(address)
   const opened: (() => Promise<void>)[] = []
   const close = async (): Promise<void> => {
@@ -77,7 +77,7 @@ export async function openStorage(address: string, { log, bytes, serve = () => u
     opened.push(() => blobs.close())
     if (kind !== 'memory' && bytes === 'memory')
       throw new BadAddress('bytes: in memory they would be gone at the end, and the records that need them would not')
-    if (kind !== 'memory') await checkMount(store, driver)
+    if (kind !== 'memory') await checkBlobMount(store, driver)
     return { kind, store, blobs, close }
   } catch (error) {
     await close()
@@ -85,12 +85,12 @@ export async function openStorage(address: string, { log, bytes, serve = () => u
   }
 }
 
-function openStore(kind: Storage['kind'], address: string, log: Logger): Promise<Store> {
+function openStore(kind: StorageHandle['kind'], address: string, log: Logger): Promise<Store> {
   if (kind === 'memory') return Promise.resolve(createMemoryStore())
   return kind === 'fs' ? openFsStore(folderOf(address), { log }) : openRedisStore(address, { log })
 }
 
-function besideRecords(kind: Storage['kind'], address: string): string {
+function besideRecords(kind: StorageHandle['kind'], address: string): string {
   return kind === 'fs' ? `fs:${folderOf(address)}/bytes` : address
 }
 
@@ -118,7 +118,7 @@ async function openOwn(address: string, log: Logger): Promise<Driver> {
   return openRedisBytes(address, log)
 }
 
-function kindOfBytes(address: string): Storage['kind'] {
+function kindOfBytes(address: string): StorageHandle['kind'] {
   try {
     return kindOf(address)
   } catch (error) {

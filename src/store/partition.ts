@@ -1,6 +1,6 @@
-import { follow } from './resolve-references.ts'
+import { resolveReferences } from './resolve-references.ts'
 import { lastWord } from './indexes.ts'
-import type { Change, Expectation, Range, ReadRequest, Snapshot, Stored, Value } from './port.ts'
+import type { Change, Expectation, IndexRange, ReadRequest, Snapshot, Stored, Value } from './port.ts'
 import { SortedIndex } from './sorted-index.ts'
 
 const DUMP_PIECE = 500
@@ -33,11 +33,11 @@ export class Partition {
   }
 
   /** Whether all that is expected is so. */
-  holds({ records, indexes, room }: Expectation, pending?: Pending): boolean {
+  holds({ records, indexes, capacity }: Expectation, pending?: Pending): boolean {
     for (const [key, revision] of records) if ((pending?.record(key) ?? this.#revision(key, pending)) !== revision) return false
     for (const [name, revision] of indexes)
       if ((pending?.index(name) ?? this.indexes.get(name)?.revision ?? null) !== revision) return false
-    for (const [name, most] of room) if ((this.indexes.get(name)?.size ?? 0) + (pending?.gain(name) ?? 0) > most) return false
+    for (const [name, most] of capacity) if ((this.indexes.get(name)?.size ?? 0) + (pending?.gain(name) ?? 0) > most) return false
     return true
   }
 
@@ -45,7 +45,7 @@ export class Partition {
   read({ records, ranges, counts, expect }: ReadRequest): Snapshot | null {
     if (!this.holds(expect)) return null
     return {
-      records: follow(records, (key) => this.records.get(key) ?? null),
+      records: resolveReferences(records, (key) => this.records.get(key) ?? null),
       ranges: ranges.map((range) => this.#range(range)),
       counts: counts.map((name) => this.indexes.get(name)?.size ?? 0),
     }
@@ -73,7 +73,7 @@ export class Partition {
     return pending?.record(key) === null ? null : (this.records.get(key)?.revision ?? null)
   }
 
-  #range(range: Range): Snapshot['ranges'][number] {
+  #range(range: IndexRange): Snapshot['ranges'][number] {
     const index = this.indexes.get(range.index)
     const entries = index?.range(range) ?? []
     const { fetch } = range

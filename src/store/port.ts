@@ -23,7 +23,7 @@ export interface Stored {
 export type Reference = string
 
 /** A piece of an index, in its order (by bytes). */
-export interface Range {
+export interface IndexRange {
   readonly index: string
   /** only entries that come after this text (which need not be one) */
   readonly after?: string | undefined
@@ -43,13 +43,13 @@ export interface Expectation {
   /** index → its revision, or null where nothing is in it */
   readonly indexes: ReadonlyMap<string, string | null>
   /** index → how many entries it may have before this change */
-  readonly room: ReadonlyMap<string, number>
+  readonly capacity: ReadonlyMap<string, number>
 }
 
 /** What to read, all in one snapshot. */
 export interface ReadRequest {
   readonly records: readonly Reference[]
-  readonly ranges: readonly Range[]
+  readonly ranges: readonly IndexRange[]
   /** indexes whose entries are to be counted */
   readonly counts: readonly string[]
   /** what must still hold for the snapshot to be of any use */
@@ -82,18 +82,18 @@ export interface Change {
 }
 
 /** Storage cannot be reached, or does not know whether it did what it was asked. */
-export class Unavailable extends Error {
+export class StorageUnavailable extends Error {
   override readonly name = 'Unavailable'
   /** whether it is certain that nothing was changed */
-  readonly certain: boolean
+  readonly outcomeKnown: boolean
 
   constructor(message: string, { certain = true, cause }: { certain?: boolean; cause?: unknown } = {}) {
     super(message, { cause })
-    this.certain = certain
+    this.outcomeKnown = certain
   }
 }
 
-/** A place where records are. Methods throw {@link Unavailable} and nothing else on purpose. */
+/** A place where records are. Methods throw {@link StorageUnavailable} and nothing else on purpose. */
 export interface Store {
   /** memory, fs, redis … */
   readonly driver: string
@@ -103,10 +103,10 @@ export interface Store {
   commit(partition: string, change: Change): Promise<'done' | 'conflict'>
   /**
    * All records of a partition, as they were at one moment: for a backup.
-   * @throws {Unavailable} where others kept changing it
+   * @throws {StorageUnavailable} where others kept changing it
    */
   dump(partition: string): AsyncIterable<readonly (readonly [key: string, value: Value])[]>
-  /** @throws {Unavailable} where it cannot be read or written now */
+  /** @throws {StorageUnavailable} where it cannot be read or written now */
   ready(): Promise<void>
   /** Lets go of everything. Nothing may be asked afterwards. */
   close(): Promise<void>

@@ -11,7 +11,7 @@ export interface RangeOptions {
    * A hint may be stale by the time of the next read or the commit; nothing else may. True: all of it is one.
    * 'records': which entries there are is relied on, what their records say is not.
    */
-  readonly hint?: boolean | 'records'
+  readonly weak?: boolean | 'records'
 }
 
 /** Entries of an index with their records. */

@@ -3,7 +3,7 @@ import type { Reference, Snapshot, Stored } from './port.ts'
 const PLACE = /\{(\d+)\.([a-z_]+)\}/g
 
 /** Reads references in their order, each template filled from the records before it. */
-export function follow(references: readonly Reference[], recordAt: (key: string) => Stored | null): Snapshot['records'] {
+export function resolveReferences(references: readonly Reference[], recordAt: (key: string) => Stored | null): Snapshot['records'] {
   const found: { key: string | null; stored: Stored | null }[] = []
   for (const reference of references) {
     const key = reference.includes('{') ? fill(reference, found) : reference

@@ -1,4 +1,4 @@
-import type { Range } from './port.ts'
+import type { IndexRange } from './port.ts'
 
 /** An ordered set of texts in memory. Finding is by bisection. */
 export class SortedIndex {
@@ -16,7 +16,7 @@ export class SortedIndex {
   }
 
   /** Entries in order, from `after` to `before`, or backwards. */
-  range({ after, before, reverse, limit }: Range): string[] {
+  range({ after, before, reverse, limit }: IndexRange): string[] {
     const from = after === undefined ? 0 : this.#firstNotBefore(after, true)
     const to = before === undefined ? this.#entries.length : this.#firstNotBefore(before, false)
     if (reverse) return this.#entries.slice(Math.max(from, to - limit), Math.max(from, to)).toReversed()

@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { RandomSource } from '../model/ids.ts'
-import { Unavailable, type Store } from './port.ts'
-import { Conflict, Transaction } from './transaction.ts'
+import { StorageUnavailable, type Store } from './port.ts'
+import { TransactionConflict, Transaction } from './transaction.ts'
 
 const MAX_ATTEMPTS = 50
 
@@ -9,7 +9,7 @@ const MAX_ATTEMPTS = 50
  * Does a piece of work in one unit, and again from its beginning where others changed what it read.
  * @param work reads and writes; it must have no effect but through the transaction
  * @returns what the work returned, once it is committed
- * @throws {Unavailable} where it could not be done for all the others
+ * @throws {StorageUnavailable} where it could not be done for all the others
  */
 export async function transact<T>(
   store: Store,
@@ -24,14 +24,14 @@ export async function transact<T>(
       await tx.commit()
       return result
     } catch (error) {
-      if (!(error instanceof Conflict)) throw error
-      await pause(attempt)
+      if (!(error instanceof TransactionConflict)) throw error
+      await backOff(attempt)
     }
   }
-  throw new Unavailable('others kept changing what this work is about')
+  throw new StorageUnavailable('others kept changing what this work is about')
 }
 
 /** Waits before trying again: longer each time, and never two for equally long. */
-export async function pause(attempt: number): Promise<void> {
+export async function backOff(attempt: number): Promise<void> {
   await after(Math.random() * 2 ** Math.min(attempt, 6))
 }

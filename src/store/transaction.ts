@@ -3,10 +3,10 @@ import { indexChanges } from './indexing.ts'
 import type { Page, PageOf, RangeOptions, ValueOf, Wanted } from './reading.ts'
 import { lastWord, type Index } from './indexes.ts'
 import type { Key } from './keys.ts'
-import type { Change, Expectation, Range, Snapshot, Store, Stored, Value } from './port.ts'
+import type { Change, Expectation, IndexRange, Snapshot, Store, Stored, Value } from './port.ts'
 
 /** What was relied on has changed: the unit of work must start again, with all that it decided. */
-export class Conflict extends Error {
+export class TransactionConflict extends Error {
   override readonly name = 'Conflict'
 }
 
@@ -22,7 +22,7 @@ export class Transaction {
   readonly #seen = new Map<string, Stored | null>()
   readonly #records = new Map<string, string | null>()
   readonly #indexes = new Map<string, string | null>()
-  readonly #room = new Map<string, number>()
+  readonly #capacity = new Map<string, number>()
   readonly #put = new Map<string, Value>()
   readonly #remove = new Set<string>()
   #committed: string | undefined
@@ -51,7 +51,7 @@ export class Transaction {
 
   /**
    * Reads records and parts of indexes, all in one snapshot with everything read before.
-   * @throws {Conflict} where something read before has changed since
+   * @throws {TransactionConflict} where something read before has changed since
    */
   async load<
     const Keys extends readonly Key<unknown>[] = [],
@@ -72,12 +72,12 @@ export class Transaction {
     const values = snapshot.records.map(({ key, stored }) => (key === null ? undefined : this.#remember(key, stored)))
     const pages = snapshot.ranges.map(({ entries, records: found, revision }, i) => {
       const { index, options } = ranges[i]!
-      if (options.hint !== true) this.#indexes.set(index.name, revision)
+      if (options.weak !== true) this.#indexes.set(index.name, revision)
       const page: { entries: string[]; values: unknown[] } = { entries: [], values: [] }
       for (const [j, entry] of entries.entries()) {
         page.entries.push(entry)
         page.values.push(
-          this.#remember(index.fetch + lastWord(entry), found[j] ?? null, options.hint !== undefined && options.hint !== false),
+          this.#remember(index.fetch + lastWord(entry), found[j] ?? null, options.weak !== undefined && options.weak !== false),
         )
       }
       return page
@@ -87,12 +87,12 @@ export class Transaction {
 
   /**
    * Makes sure that records that were read as hints are still what they were, all at one moment.
-   * @throws {Conflict} where one is not
+   * @throws {TransactionConflict} where one is not
    */
   async confirm(records: readonly Key<unknown>[]): Promise<void> {
     const before = records.map((key) => this.#seen.get(key)?.revision)
     await this.load({ records })
-    if (records.some((key, i) => this.#seen.get(key)?.revision !== before[i])) throw new Conflict()
+    if (records.some((key, i) => this.#seen.get(key)?.revision !== before[i])) throw new TransactionConflict()
   }
 
   /**
@@ -101,7 +101,7 @@ export class Transaction {
    */
   async count(index: Index<unknown>, atMost: number): Promise<number> {
     const [entries] = await this.counts([index])
-    if (entries! <= atMost) this.#room.set(index.name, atMost)
+    if (entries! <= atMost) this.#capacity.set(index.name, atMost)
     return entries!
   }
 
@@ -147,7 +147,7 @@ export class Transaction {
 
   /**
    * Does all that was put and removed, or nothing.
-   * @throws {Conflict} where something read has changed since
+   * @throws {TransactionConflict} where something read has changed since
    */
   async commit(): Promise<void> {
     if (this.#put.size === 0 && this.#remove.size === 0) return
@@ -159,7 +159,7 @@ export class Transaction {
       remove: this.#remove,
       indexes: indexChanges(this.#seen, this.#put, this.#remove),
     }
-    if ((await this.#store.commit(this.partition, change)) === 'conflict') throw new Conflict()
+    if ((await this.#store.commit(this.partition, change)) === 'conflict') throw new TransactionConflict()
     this.#committed = revision
   }
 
@@ -179,17 +179,17 @@ export class Transaction {
   }
 
   #expect(): Expectation {
-    return { records: this.#records, indexes: this.#indexes, room: this.#room }
+    return { records: this.#records, indexes: this.#indexes, capacity: this.#capacity }
   }
 
-  async #snapshot(records: readonly string[], ranges: readonly Range[], counts: readonly string[]): Promise<Snapshot> {
-    const expect = { records: this.#records, indexes: this.#indexes, room: new Map() }
+  async #snapshot(records: readonly string[], ranges: readonly IndexRange[], counts: readonly string[]): Promise<Snapshot> {
+    const expect = { records: this.#records, indexes: this.#indexes, capacity: new Map() }
     const snapshot = await this.#store.read(this.partition, { records, ranges, counts, expect })
-    if (snapshot === null) throw new Conflict()
+    if (snapshot === null) throw new TransactionConflict()
     return snapshot
   }
 }
 
-function toRange(index: Index<unknown>, { after, before, reverse, limit }: RangeOptions): Range {
+function toRange(index: Index<unknown>, { after, before, reverse, limit }: RangeOptions): IndexRange {
   return { index: index.name, after, before, reverse: reverse ?? false, limit, fetch: index.fetch }
 }

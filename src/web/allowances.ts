@@ -18,10 +18,10 @@ export interface Allowance {
  */
 export function allowances(engine: Engine, chosen: readonly string[]): readonly Allowance[] {
   const { vocabulary, permissionRules } = engine
-  const ladder = (scope: string) => ({ [vocabulary.ladder.name]: scope })
+  const ladder = (scope: string) => ({ [vocabulary.scopeOrder.name]: scope })
   return effectiveScopes(chosen).map((scope) => {
-    const asks = [...vocabulary.asks.values()].filter(({ pair }) => engine.scope(pair, ladder(scope)).required === scope)
-    const row = asks[0] && engine.scope(asks[0].pair, ladder(scope)).row
+    const asks = [...vocabulary.permissions.values()].filter(({ id: id }) => engine.checkScope(id, ladder(scope)).required === scope)
+    const row = asks[0] && engine.checkScope(asks[0].id, ladder(scope)).row
     const deciding = permissionRules.filter((rule) =>
       asks.some(({ action, subject }) => rule.action.includes(action) && rule.subject.includes(subject)),
     )

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { addRoute, createRouter, findRoute } from 'rou3'
 import { FastResponse, type ServerRequest } from 'srvx'
 import { resumeSession } from '../auth/accounts/sessions.ts'
-import { toFailure } from '../http/errors.ts'
+import { toApiError } from '../http/errors.ts'
 import type { Session } from '../model/account.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName, readCookies } from './cookies.ts'
 import { addressOf, ForeignForm, originOf, readForm, requireOwnForm } from './guard.ts'
 import { document } from './html.ts'
-import { notFound, problem } from './error-pages.ts'
+import { notFoundPage, errorPage } from './error-pages.ts'
 import { script } from './script.ts'
 import { securityHeaders } from './security-headers.ts'
 import { signInPage, signOutPage } from './sign-in.ts'
@@ -20,7 +20,7 @@ import { tokensPage } from './tokens-list.ts'
 import { newTokenPage } from './tokens-new.ts'
 import { revokePage } from './tokens-revoke.ts'
 import { rotatePage } from './tokens-rotate.ts'
-import type { Answer, Page, Shown, Visit, WebServices } from './page-context.ts'
+import type { PageResponse, Page, PageView, PageContext, WebServices } from './page-context.ts'
 
 const home: Page = { path: '/settings', open: true, get: async () => ({ redirect: '/settings/tokens' }) }
 /** All there are. */
@@ -58,7 +58,7 @@ export function createWeb(web: WebServices): (request: ServerRequest, url: URL) 
     const cookies = readCookies(request.headers.get('cookie'))
     const path = url.pathname === '/settings/' ? '/settings' : url.pathname
     const found = path.endsWith('/') ? undefined : findRoute(router, undefined, path)
-    const visit: Visit = {
+    const visit: PageContext = {
       web,
       request,
       requestId: randomUUID(),
@@ -72,22 +72,22 @@ export function createWeb(web: WebServices): (request: ServerRequest, url: URL) 
     }
     try {
       const session = await resume(visit)
-      const answer = found === undefined ? unknown(asset !== undefined) : await visited(found.data, visit, session)
+      const answer = found === undefined ? unknown(asset !== undefined) : await runPage(found.data, visit, session)
       return respond(answer, visit, session)
     } catch (error) {
-      return respond(refusal(visit, error), visit, undefined)
+      return respond(renderError(visit, error), visit, undefined)
     }
   }
 }
 
 /** The session of a request, if it has one that is good. */
-async function resume({ web, cookies, origin }: Visit): Promise<Session | undefined> {
+async function resume({ web, cookies, origin }: PageContext): Promise<Session | undefined> {
   const secret = cookies.get(cookieName('session', origin))
   if (secret === undefined) return undefined
   return transact(web.store, GLOBAL, web.random, (tx) => resumeSession(tx, secret, web.clock))
 }
 
-async function visited(page: Page, visit: Visit, session: Session | undefined): Promise<Answer> {
+async function runPage(page: Page, visit: PageContext, session: Session | undefined): Promise<PageResponse> {
   const { request, origin, cookies } = visit
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const serves = { GET: page.get, POST: page.post }[method]
@@ -98,25 +98,29 @@ async function visited(page: Page, visit: Visit, session: Session | undefined): 
   return serves({ ...visit, form, session: session! })
 }
 
-function unknown(asset: boolean): Shown {
-  return asset ? notAllowed('GET, HEAD') : notFound()
+function unknown(asset: boolean): PageView {
+  return asset ? notAllowed('GET, HEAD') : notFoundPage()
 }
 
-function notAllowed(allow: string): Shown {
-  return problem(405, 'This cannot be done here', `This page takes ${allow} alone.`, { allow })
+function notAllowed(allow: string): PageView {
+  return errorPage(405, 'This cannot be done here', `This page takes ${allow} alone.`, { allow })
 }
 
-function refusal({ web, requestId }: Visit, error: unknown): Shown {
+function renderError({ web, requestId }: PageContext, error: unknown): PageView {
   if (error instanceof ForeignForm) {
     web.log.warn({ event: 'web.foreign_form', request_id: requestId, because: error.message }, 'a form was refused')
-    return problem(403, 'This form was not taken', 'It did not come from this page, or is too old. Open the page again and try once more.')
+    return errorPage(
+      403,
+      'This form was not taken',
+      'It did not come from this page, or is too old. Open the page again and try once more.',
+    )
   }
-  const { status, message, details } = toFailure(web.log, requestId, error)
+  const { status, message, details } = toApiError(web.log, requestId, error)
   const text = status === 500 ? `It is our fault, and was recorded. Whoever runs this service finds it by this: ${requestId}` : message
-  return problem(status, 'This did not work', text, { ...details.headers })
+  return errorPage(status, 'This did not work', text, { ...details.headers })
 }
 
-function respond(answer: Answer, { origin, requestId, setAnyway }: Visit, session: Session | undefined): Response {
+function respond(answer: PageResponse, { origin, requestId, setAnyway }: PageContext, session: Session | undefined): Response {
   const headers = new Headers({ ...securityHeaders(origin), 'x-request-id': requestId, ...answer.headers })
   for (const cookie of [...setAnyway, ...(answer.cookies ?? [])]) headers.append('set-cookie', cookie)
   if ('redirect' in answer) {

@@ -1,9 +1,9 @@
-import type { Unavailable } from '../store/port.ts'
+import type { StorageUnavailable } from '../store/port.ts'
 import { html } from './html.ts'
-import type { Shown } from './page-context.ts'
+import type { PageView } from './page-context.ts'
 
 /** A page that says what is wrong, and where to go on. */
-export function problem(status: number, title: string, text: string, headers: Record<string, string> = {}): Shown {
+export function errorPage(status: number, title: string, text: string, headers: Record<string, string> = {}): PageView {
   const body = html`
     <h1>${title}</h1>
     <p role="alert">${text}</p>
@@ -13,19 +13,23 @@ export function problem(status: number, title: string, text: string, headers: Re
 }
 
 /** What is not there, or is another person's: one answer for both. */
-export function notFound(): Shown {
-  return problem(404, 'There is no such page', 'It is not there, or not there any more.')
+export function notFoundPage(): PageView {
+  return errorPage(404, 'There is no such page', 'It is not there, or not there any more.')
 }
 
 /** Storage failed while a token was being issued. */
-export function notIssued({ certain }: Unavailable): Shown {
-  const text = certain
+export function notIssuedPage({ outcomeKnown: outcomeKnown }: StorageUnavailable): PageView {
+  const text = outcomeKnown
     ? 'Storage cannot be reached now. No token was issued, and none was ended. Begin again from the list, soon.'
     : 'Storage did not answer in time. If there is a new token in the list, it is one that nobody has seen: rotate it.'
-  return problem(503, certain ? 'No token was issued' : 'It is not known whether a token was issued', text, { 'retry-after': '1' })
+  return errorPage(503, outcomeKnown ? 'No token was issued' : 'It is not known whether a token was issued', text, { 'retry-after': '1' })
 }
 
 /** The session ended, or was renewed by another page of the same browser, while this form was on its way. */
-export function signedInAgain(): Shown {
-  return problem(409, 'Nothing was done', 'You signed in again, or out, on another page meanwhile. Open this page anew and try once more.')
+export function sessionChangedPage(): PageView {
+  return errorPage(
+    409,
+    'Nothing was done',
+    'You signed in again, or out, on another page meanwhile. Open this page anew and try once more.',
+  )
 }

@@ -1,8 +1,8 @@
 import type { ServerRequest } from 'srvx'
-import { same } from '../auth/accounts/secrets.ts'
-import { network } from '../auth/accounts/sign-in.ts'
+import { equalInConstantTime } from '../auth/accounts/secrets.ts'
+import { networkOf } from '../auth/accounts/sign-in.ts'
 import { readBody } from '../http/body.ts'
-import { Failure } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 
 const FORM_BYTES = 16 * 1024
 /** What ours look like. A cookie that holds something else, as nothing at all, was not set by us. */
@@ -15,11 +15,11 @@ export class ForeignForm extends Error {
 
 /**
  * Reads a form.
- * @throws {Failure} `unsupported_media_type`, `payload_too_large`
+ * @throws {ApiError} `unsupported_media_type`, `payload_too_large`
  */
 export async function readForm(request: ServerRequest): Promise<URLSearchParams> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/x-www-form-urlencoded') throw new Failure('unsupported_media_type', { message: 'This takes a form only.' })
+  if (type !== 'application/x-www-form-urlencoded') throw new ApiError('unsupported_media_type', { message: 'This takes a form only.' })
   return new URLSearchParams(Buffer.from(await readBody(request, FORM_BYTES)).toString())
 }
 
@@ -36,7 +36,8 @@ export function requireOwnForm(request: ServerRequest, form: URLSearchParams, or
   if (site !== null && site !== 'same-origin') throw new ForeignForm('sec-fetch-site')
   if (from !== null && from !== origin) throw new ForeignForm('origin')
   const token = form.get('form_token')
-  if (token === null || expected === undefined || !isFormToken(expected) || !same(token, expected)) throw new ForeignForm('form_token')
+  if (token === null || expected === undefined || !isFormToken(expected) || !equalInConstantTime(token, expected))
+    throw new ForeignForm('form_token')
 }
 
 /** Whether something could be a form token of ours. */
@@ -59,5 +60,5 @@ export function originOf(request: ServerRequest, configured: string | undefined)
 export function addressOf(request: ServerRequest, proxies: number): string | undefined {
   if (proxies === 0) return request.ip
   const told = request.headers.get('x-forwarded-for')?.split(',').at(-proxies)
-  return told === undefined || network(told) === 'unknown' ? request.ip : told.trim()
+  return told === undefined || networkOf(told) === 'unknown' ? request.ip : told.trim()
 }

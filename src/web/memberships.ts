@@ -1,8 +1,8 @@
-import type { Keeping } from '../auth/accounts/deps.ts'
+import type { AccountDeps } from '../auth/accounts/deps.ts'
 import { isId } from '../model/ids.ts'
 import type { TokenRecord } from '../model/token.ts'
 import { isActive } from '../model/workspace.ts'
-import { everything } from '../store/list-all.ts'
+import { listAll } from '../store/list-all.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
@@ -25,14 +25,14 @@ export interface OwnToken extends TokenRecord {
 const MOST_TOKENS = 200
 
 /** Where a person is an active member, by name. */
-export async function workspacesOf(keeping: Keeping, userId: string): Promise<OwnWorkspace[]> {
-  const belongings = await everything(keeping, GLOBAL, indexes.workspacesOf(userId))
+export async function workspacesOf(keeping: AccountDeps, userId: string): Promise<OwnWorkspace[]> {
+  const belongings = await listAll(keeping, GLOBAL, indexes.workspacesOf(userId))
   const found = await Promise.all(belongings.map(({ workspace_id }) => workspaceOf(keeping, userId, workspace_id)))
   return found.filter((workspace) => workspace !== undefined).toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
 }
 
 /** A workspace, as long as the person is an active member of it. */
-export async function workspaceOf({ store, random }: Keeping, userId: string, id: string): Promise<OwnWorkspace | undefined> {
+export async function workspaceOf({ store, random }: AccountDeps, userId: string, id: string): Promise<OwnWorkspace | undefined> {
   if (!isId('workspace', id)) return undefined
   return transact(store, id, random, async (tx) => {
     const [workspace, membership] = await tx.read([keys.workspace(), keys.membership(userId)])
@@ -42,11 +42,11 @@ export async function workspaceOf({ store, random }: Keeping, userId: string, id
 }
 
 /** A person's tokens in a workspace, newest first. None that works is left out: it could not be seen and ended. */
-export async function tokensOf({ store, clock, random }: Keeping, userId: string, workspaceId: string): Promise<OwnToken[]> {
+export async function tokensOf({ store, clock, random }: AccountDeps, userId: string, workspaceId: string): Promise<OwnToken[]> {
   return transact(store, workspaceId, random, async (tx) => {
     const found: TokenRecord[] = []
     for (let before: string | undefined; ;) {
-      const { entries, values } = await tx.range(indexes.tokensOf(userId), { limit: MOST_TOKENS, reverse: true, hint: true, before })
+      const { entries, values } = await tx.range(indexes.tokensOf(userId), { limit: MOST_TOKENS, reverse: true, weak: true, before })
       found.push(...values.filter((token) => token !== undefined))
       before = entries.at(-1)
       // What was issued longer ago than a token can live has ended.
@@ -61,7 +61,7 @@ export async function tokensOf({ store, clock, random }: Keeping, userId: string
 
 /** One of a person's tokens in a workspace that he is an active member of. */
 export async function tokenOf(
-  keeping: Keeping,
+  keeping: AccountDeps,
   userId: string,
   workspaceId: string,
   tokenId: string,

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { Logger } from 'pino'
 import type { ServerRequest } from 'srvx'
-import type { Keeping } from '../auth/accounts/deps.ts'
+import type { AccountDeps } from '../auth/accounts/deps.ts'
 import type { Passwords } from '../auth/accounts/passwords.ts'
 import type { SignIn } from '../auth/accounts/sign-in.ts'
 import type { Throttle } from '../auth/accounts/throttle.ts'
@@ -9,7 +9,7 @@ import type { Session } from '../model/account.ts'
 import type { Engine } from '../policy/engine.ts'
 
 /** What the web app works with. */
-export interface WebServices extends Keeping {
+export interface WebServices extends AccountDeps {
   readonly engine: Engine
   readonly log: Logger
   readonly passwords: Passwords
@@ -23,7 +23,7 @@ export interface WebServices extends Keeping {
 }
 
 /** A request for a page. */
-export interface Visit {
+export interface PageContext {
   readonly web: WebServices
   readonly request: ServerRequest
   readonly requestId: string
@@ -42,15 +42,17 @@ export interface Visit {
 }
 
 /** A request of somebody who is signed in. */
-export interface SignedInVisit extends Visit {
+export interface SignedInContext extends PageContext {
   readonly session: Session
 }
 
 /** What a request is answered with. */
-export type Answer = Shown | { readonly redirect: string; readonly cookies?: readonly string[]; readonly headers?: Record<string, string> }
+export type PageResponse =
+  | PageView
+  | { readonly redirect: string; readonly cookies?: readonly string[]; readonly headers?: Record<string, string> }
 
 /** A page that is shown. */
-export interface Shown {
+export interface PageView {
   readonly title: string
   readonly body: VNode
   /** where it is another one now than the request came with */
@@ -65,6 +67,6 @@ export type Page = {
   /** with `{name}` for its parameters */
   readonly path: string
 } & (
-  | { readonly open: true; get?(visit: Visit): Promise<Answer>; post?(visit: Visit): Promise<Answer> }
-  | { readonly open: false; get?(visit: SignedInVisit): Promise<Answer>; post?(visit: SignedInVisit): Promise<Answer> }
+  | { readonly open: true; get?(visit: PageContext): Promise<PageResponse>; post?(visit: PageContext): Promise<PageResponse> }
+  | { readonly open: false; get?(visit: SignedInContext): Promise<PageResponse>; post?(visit: SignedInContext): Promise<PageResponse> }
 )

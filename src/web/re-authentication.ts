@@ -4,14 +4,14 @@ import type { Session } from '../model/account.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { expiryOf, mayIssue } from '../auth/tokens/lifecycle.ts'
-import type { Issued } from '../auth/tokens/issue.ts'
+import type { IssuedToken } from '../auth/tokens/issue.ts'
 import { setCookie } from './cookies.ts'
 import { field, html, moment, notice } from './html.ts'
 import type { OwnWorkspace } from './memberships.ts'
-import type { Shown, SignedInVisit } from './page-context.ts'
+import type { PageView, SignedInContext } from './page-context.ts'
 
 /** The password field, where these scopes ask for it and it was not given within ten minutes (spec §3). */
-export function passwordField({ web, session }: SignedInVisit, scopes: readonly string[], error?: string): VNode | undefined {
+export function passwordField({ web, session }: SignedInContext, scopes: readonly string[], error?: string): VNode | undefined {
   if (mayIssue(scopes, Date.parse(session.proved_at), web.clock())) return undefined
   const hint = 'A token with kanban:admin asks for your password again, where you did not give it within the last ten minutes.'
   return field({
@@ -27,11 +27,11 @@ export function passwordField({ web, session }: SignedInVisit, scopes: readonly 
 }
 
 /** The session with which something may be issued now: the same one or, once the password was given again, a new one. */
-export interface Proved {
+export interface Reauthenticated {
   readonly session: Session
 }
 /** Why nothing may be issued now. */
-export interface NotProved {
+export interface NotReauthenticated {
   readonly error: string
   readonly status: number
   readonly headers?: Record<string, string>
@@ -42,16 +42,16 @@ export interface NotProved {
  * @param alter what happens to the session in the same commit; undefined where it cannot be, and then nothing happens
  * @returns `gone` where the session is not there any more, `refused` where `alter` would not
  */
-export async function prove(
-  { web, session, form, origin, setAnyway, requestId, address }: SignedInVisit,
+export async function reauthenticate(
+  { web, session, form, origin, setAnyway, requestId, address }: SignedInContext,
   scopes: readonly string[],
   alter: (session: Session) => Session | undefined = (same) => same,
-): Promise<Proved | NotProved | 'gone' | 'refused'> {
+): Promise<Reauthenticated | NotReauthenticated | 'gone' | 'refused'> {
   let anew = false
   if (!mayIssue(scopes, Date.parse(session.proved_at), web.clock())) {
     const password = form.get('password')
     if (password === null) return { status: 403, error: 'Give your password again.' }
-    const came = await web.signIn.prove(session, password)
+    const came = await web.signIn.verifyPassword(session, password)
     const event = { user_id: session.user_id, request_id: requestId, address }
     if (came === 'proved') web.log.info({ event: 'web.proved', ...event }, 'gave the password again')
     else
@@ -85,13 +85,13 @@ export function tooMany(milliseconds: number): { error: string; headers: Record<
 }
 
 /** The one time that a plaintext is shown. */
-export function showPlaintext(
-  { origin }: SignedInVisit,
-  { plaintext, token }: Issued,
+export function renderPlaintext(
+  { origin }: SignedInContext,
+  { plaintext, token }: IssuedToken,
   workspace: OwnWorkspace,
-  proved: Proved,
+  proved: Reauthenticated,
   replaced: boolean,
-): Shown {
+): PageView {
   const body = html`
     <h1>${replaced ? 'Rotated: your new token' : 'Your new token'}</h1>
     ${notice('warning', 'This is the only time that it is shown. Keep it where nobody else can read it.')}

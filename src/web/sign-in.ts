@@ -1,4 +1,4 @@
-import { network } from '../auth/accounts/sign-in.ts'
+import { networkOf } from '../auth/accounts/sign-in.ts'
 import { newSecret } from '../auth/accounts/secrets.ts'
 import { endSession, endSessions } from '../auth/accounts/sessions.ts'
 import { GLOBAL } from '../store/keys.ts'
@@ -7,29 +7,29 @@ import { cookieName, setCookie } from './cookies.ts'
 import { isFormToken } from './guard.ts'
 import { field, html, notice } from './html.ts'
 import { tooMany } from './re-authentication.ts'
-import type { Page, Shown, Visit } from './page-context.ts'
+import type { Page, PageView, PageContext } from './page-context.ts'
 
 /** So long a browser is remembered, in seconds. */
 export const YEAR = 365 * 24 * 60 * 60
 const REFUSED = 'This e-mail address and this password do not go together.'
 
 /** What a form carries while nobody is signed in, and the cookie that it must fit. */
-export function anonymousForm({ web, cookies, origin }: Visit): { token: string; cookies: string[] } {
+export function anonymousForm({ web, cookies, origin }: PageContext): { token: string; cookies: string[] } {
   const present = cookies.get(cookieName('form', origin))
   if (present !== undefined && isFormToken(present)) return { token: present, cookies: [] }
   const token = newSecret(web.random)
   return { token, cookies: [setCookie('form', token, origin)] }
 }
 
-function show(
-  visit: Visit,
+function renderSignIn(
+  visit: PageContext,
   {
     status = 200,
     error,
     email = '',
     headers = {},
   }: { status?: number; error?: string; email?: string; headers?: Record<string, string> } = {},
-): Shown {
+): PageView {
   const { token, cookies } = anonymousForm(visit)
   const body = html`
     <h1>Sign in</h1>
@@ -51,14 +51,14 @@ function show(
 export const signInPage: Page = {
   path: '/settings/sign-in',
   open: true,
-  get: async (visit) => show(visit),
+  get: async (visit) => renderSignIn(visit),
   async post(visit) {
     const { web, form, origin, address, cookies } = visit
     const email = (form.get('email') ?? '').trim().toLowerCase()
     const attempt = {
       email,
       password: form.get('password') ?? '',
-      address: network(address),
+      address: networkOf(address),
       device: cookies.get(cookieName('device', origin)),
       present: visit.session?.hash,
     }
@@ -66,11 +66,11 @@ export const signInPage: Page = {
     const who = { user_id: came.userId, request_id: visit.requestId, address }
     if (came.result === 'throttled') {
       web.log.warn({ event: 'web.sign_in_throttled', ...who }, 'sign-in throttled')
-      return show(visit, { status: 429, ...tooMany(came.milliseconds), email })
+      return renderSignIn(visit, { status: 429, ...tooMany(came.milliseconds), email })
     }
     if (came.result === 'refused') {
       web.log.warn({ event: 'web.sign_in_refused', ...who }, 'sign-in refused')
-      return show(visit, { status: 401, error: REFUSED, email })
+      return renderSignIn(visit, { status: 401, error: REFUSED, email })
     }
     web.log.info({ event: 'web.signed_in', ...who }, 'signed in')
     const set = [

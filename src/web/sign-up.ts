@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { hashOf, newSecret } from '../auth/accounts/secrets.ts'
-import { network } from '../auth/accounts/sign-in.ts'
+import { networkOf } from '../auth/accounts/sign-in.ts'
 import { invited, signUp } from '../auth/accounts/sign-up.ts'
 import { emailAddress, newPassword } from '../model/account.ts'
 import { limits } from '../model/limits.ts'
@@ -10,7 +10,7 @@ import { cookieName, setCookie } from './cookies.ts'
 import { field, html } from './html.ts'
 import { tooMany } from './re-authentication.ts'
 import { anonymousForm, YEAR } from './sign-in.ts'
-import type { Answer, Page, Shown, Visit } from './page-context.ts'
+import type { PageResponse, Page, PageView, PageContext } from './page-context.ts'
 
 const WITHIN = 60 * 60
 const input = z
@@ -19,7 +19,7 @@ const input = z
     path: ['again'],
     message: 'the two passwords are not the same',
   })
-type Problems = Readonly<Partial<Record<'email' | 'password' | 'again', string>>>
+type FieldErrors = Readonly<Partial<Record<'email' | 'password' | 'again', string>>>
 
 /** Setting an e-mail address and a password, with the code of a sign-up link. */
 export const signUpPage: Page = {
@@ -30,36 +30,38 @@ export const signUpPage: Page = {
     const code = query.get('code')
     // Out of the address bar and the history, before anything is shown.
     if (code !== null) return { redirect: '/settings/sign-up', cookies: [setCookie('sign_up', encodeURIComponent(code), origin, WITHIN)] }
-    const name = await personOf(visit)
-    return name === undefined ? noLink() : show(visit, name, {}, '')
+    const name = await invitedName(visit)
+    return name === undefined ? renderNoLink() : renderSignUp(visit, name, {}, '')
   },
   async post(visit) {
     const { web, form, origin } = visit
-    const name = await personOf(visit)
-    if (name === undefined) return noLink()
+    const name = await invitedName(visit)
+    if (name === undefined) return renderNoLink()
     const parsed = input.safeParse(Object.fromEntries(form))
     const email = form.get('email') ?? ''
-    if (!parsed.success) return show(visit, name, z.flattenError(parsed.error).fieldErrors as never, email)
-    const wait = web.signUps.take(network(visit.address)) || web.signUps.take(hashOf(codeOf(visit)))
-    if (wait > 0) return { ...show(visit, name, { email: tooMany(wait).error }, email), status: 429, headers: tooMany(wait).headers }
+    if (!parsed.success) return renderSignUp(visit, name, z.flattenError(parsed.error).fieldErrors as never, email)
+    const wait = web.signUps.take(networkOf(visit.address)) || web.signUps.take(hashOf(codeOf(visit)))
+    if (wait > 0)
+      return { ...renderSignUp(visit, name, { email: tooMany(wait).error }, email), status: 429, headers: tooMany(wait).headers }
     const passwordHash = await web.passwords.hash(parsed.data.password)
     const device = newSecret(web.random)
     const came = await signUp(web, { code: codeOf(visit), email: parsed.data.email, passwordHash, device })
-    if ('refused' in came) return came.refused === 'no_link' ? noLink() : show(visit, name, { email: 'is in use already' }, email)
+    if ('refused' in came)
+      return came.refused === 'no_link' ? renderNoLink() : renderSignUp(visit, name, { email: 'is in use already' }, email)
     web.log.info({ event: 'web.signed_up', user_id: came.userId }, 'signed up')
     return {
       redirect: '/settings/sign-in',
       cookies: [setCookie('sign_up', '', origin, 0), setCookie('device', device, origin, YEAR)],
-    } satisfies Answer
+    } satisfies PageResponse
   },
 }
 
-function codeOf({ cookies, origin }: Visit): string {
+function codeOf({ cookies, origin }: PageContext): string {
   return cookies.get(cookieName('sign_up', origin)) ?? ''
 }
 
 /** The name of the person that the link was made for. */
-async function personOf(visit: Visit): Promise<string | undefined> {
+async function invitedName(visit: PageContext): Promise<string | undefined> {
   const { store, random, clock } = visit.web
   return transact(store, GLOBAL, random, async (tx) => {
     const userId = await invited(tx, codeOf(visit), clock)
@@ -67,9 +69,9 @@ async function personOf(visit: Visit): Promise<string | undefined> {
   })
 }
 
-function show(visit: Visit, name: string, problems: Problems, email: string): Shown {
+function renderSignUp(visit: PageContext, name: string, problems: FieldErrors, email: string): PageView {
   const { token, cookies } = anonymousForm(visit)
-  const error = (name: keyof Problems) => (problems[name] === undefined ? undefined : [problems[name]].flat()[0])
+  const error = (name: keyof FieldErrors) => (problems[name] === undefined ? undefined : [problems[name]].flat()[0])
   const body = html`
     <h1>Sign up</h1>
     <p>Welcome, ${name}. Choose what you will sign in with. If you had a password before, it ends with this, and all sessions with it.</p>
@@ -84,7 +86,7 @@ function show(visit: Visit, name: string, problems: Problems, email: string): Sh
   return { title: 'Sign up', body, cookies, status: Object.keys(problems).length > 0 ? 422 : 200 }
 }
 
-function noLink(): Shown {
+function renderNoLink(): PageView {
   return {
     title: 'No sign-up',
     status: 404,

@@ -1,42 +1,42 @@
 import type { Confirmation, Session } from '../model/account.ts'
 import { DAY } from '../model/time.ts'
-import { Unavailable } from '../store/port.ts'
+import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
-import { issueToken, NotIssued } from '../auth/tokens/issue.ts'
+import { issueToken, IssueRefused } from '../auth/tokens/issue.ts'
 import { allowanceList } from './allowances.ts'
 import { workspaceOf, type OwnWorkspace } from './memberships.ts'
 import { html, moment, notice } from './html.ts'
-import { passwordField, prove, showPlaintext } from './re-authentication.ts'
-import { notFound, notIssued, problem, signedInAgain } from './error-pages.ts'
-import type { Answer, Page, Shown, SignedInVisit } from './page-context.ts'
+import { passwordField, reauthenticate, renderPlaintext } from './re-authentication.ts'
+import { notFoundPage, notIssuedPage, errorPage, sessionChangedPage } from './error-pages.ts'
+import type { PageResponse, Page, PageView, SignedInContext } from './page-context.ts'
 
 /** What the token will be able to do, before it is issued; and its issuance, once. */
 export const confirmPage: Page = {
   path: '/settings/confirm/{id}',
   open: false,
   async get(visit) {
-    const confirmation = waiting(visit.session, visit.params['id']!)
+    const confirmation = findConfirmation(visit.session, visit.params['id']!)
     const workspace = confirmation && (await workspaceOf(visit.web, visit.session.user_id, confirmation.workspace_id))
-    return workspace === undefined ? used() : show(visit, confirmation!, workspace)
+    return workspace === undefined ? renderUsed() : renderConfirm(visit, confirmation!, workspace)
   },
   async post(visit) {
-    const confirmation = waiting(visit.session, visit.params['id']!)
+    const confirmation = findConfirmation(visit.session, visit.params['id']!)
     const workspace = confirmation && (await workspaceOf(visit.web, visit.session.user_id, confirmation.workspace_id))
-    return workspace === undefined ? used() : create(visit, confirmation!, workspace)
+    return workspace === undefined ? renderUsed() : create(visit, confirmation!, workspace)
   },
 }
 
-async function create(visit: SignedInVisit, { id, ...chosen }: Confirmation, workspace: OwnWorkspace): Promise<Answer> {
+async function create(visit: SignedInContext, { id, ...chosen }: Confirmation, workspace: OwnWorkspace): Promise<PageResponse> {
   const { web, session } = visit
   // It is used up before anything is issued, and in the commit that finds it there: so never twice.
-  const proved = await prove(
+  const proved = await reauthenticate(
     visit,
     chosen.scopes,
-    (present) => waiting(present, id) && { ...present, confirmations: present.confirmations.filter((other) => other.id !== id) },
+    (present) => findConfirmation(present, id) && { ...present, confirmations: present.confirmations.filter((other) => other.id !== id) },
   )
-  if (proved === 'gone') return signedInAgain()
-  if (proved === 'refused') return used()
-  if ('error' in proved) return show(visit, { id, ...chosen }, workspace, proved)
+  if (proved === 'gone') return sessionChangedPage()
+  if (proved === 'refused') return renderUsed()
+  if ('error' in proved) return renderConfirm(visit, { id, ...chosen }, workspace, proved)
   try {
     const { name, scopes, days, workspace_id } = chosen
     const request = { userId: session.user_id, name, scopes, lifetime: days * DAY }
@@ -46,24 +46,24 @@ async function create(visit: SignedInVisit, { id, ...chosen }: Confirmation, wor
       { event: 'token.created', token_id: token.id, user_id: token.user_id, workspace_id, scopes, expires_at: token.expires_at },
       'token created',
     )
-    return showPlaintext(visit, issued, workspace, proved, false)
+    return renderPlaintext(visit, issued, workspace, proved, false)
   } catch (error) {
-    if (error instanceof Unavailable) return { ...notIssued(error), ...proved }
-    if (error instanceof NotIssued) return { ...notFound(), ...proved }
+    if (error instanceof StorageUnavailable) return { ...notIssuedPage(error), ...proved }
+    if (error instanceof IssueRefused) return { ...notFoundPage(), ...proved }
     throw error
   }
 }
 
-function waiting(session: Session, id: string): Confirmation | undefined {
+function findConfirmation(session: Session, id: string): Confirmation | undefined {
   return session.confirmations.find((confirmation) => confirmation.id === id)
 }
 
-function show(
-  visit: SignedInVisit,
+function renderConfirm(
+  visit: SignedInContext,
   { id, name, scopes, days }: Confirmation,
   workspace: OwnWorkspace,
   { status, error, headers = {} }: { status: number; error?: string; headers?: Record<string, string> } = { status: 200 },
-): Shown {
+): PageView {
   const { web, session } = visit
   const body = html`
     <h1>Issue this token?</h1>
@@ -90,8 +90,8 @@ function show(
   return { title: 'Confirm', body, status, headers }
 }
 
-function used(): Shown {
-  return problem(
+function renderUsed(): PageView {
+  return errorPage(
     410,
     'This was confirmed already, or is too old',
     'Nothing more was issued. A token is shown once: if it was not kept, rotate it.',

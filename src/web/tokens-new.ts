@@ -7,13 +7,13 @@ import { transact } from '../store/transact.ts'
 import { allowances } from './allowances.ts'
 import { workspaceOf, type OwnWorkspace } from './memberships.ts'
 import { field, html } from './html.ts'
-import { notFound } from './error-pages.ts'
-import type { Page, Shown, SignedInVisit } from './page-context.ts'
+import { notFoundPage } from './error-pages.ts'
+import type { Page, PageView, SignedInContext } from './page-context.ts'
 
 /** So many may wait to be confirmed in one session; the oldest goes. */
 const MOST_WAITING = 5
 const input = z.object({ name: tokenName, scope: z.enum(scopes, 'choose one of these'), days: tokenDays })
-type Problems = Readonly<Partial<Record<'name' | 'scope' | 'days', readonly string[]>>>
+type FieldErrors = Readonly<Partial<Record<'name' | 'scope' | 'days', readonly string[]>>>
 
 /** Choosing what a token is to be. Nothing is issued here: what was chosen is shown again, to be confirmed. */
 export const newTokenPage: Page = {
@@ -21,14 +21,14 @@ export const newTokenPage: Page = {
   open: false,
   async get(visit) {
     const workspace = await workspaceOf(visit.web, visit.session.user_id, visit.query.get('workspace') ?? '')
-    return workspace === undefined ? notFound() : show(visit, workspace, { name: '', scope: 'kanban:read', days: '30' })
+    return workspace === undefined ? notFoundPage() : renderNewToken(visit, workspace, { name: '', scope: 'kanban:read', days: '30' })
   },
   async post(visit) {
     const { web, session, form } = visit
     const workspace = await workspaceOf(web, session.user_id, form.get('workspace') ?? '')
-    if (workspace === undefined) return notFound()
+    if (workspace === undefined) return notFoundPage()
     const parsed = input.safeParse(Object.fromEntries(form))
-    if (!parsed.success) return show(visit, workspace, Object.fromEntries(form), z.flattenError(parsed.error).fieldErrors)
+    if (!parsed.success) return renderNewToken(visit, workspace, Object.fromEntries(form), z.flattenError(parsed.error).fieldErrors)
     const { name, scope, days } = parsed.data
     const confirmation: Confirmation = { id: newId('confirmation', web.random), workspace_id: workspace.id, name, scopes: [scope], days }
     await transact(web.store, GLOBAL, web.random, async (tx) => {
@@ -41,7 +41,12 @@ export const newTokenPage: Page = {
   },
 }
 
-function show({ web, session }: SignedInVisit, workspace: OwnWorkspace, chosen: Record<string, string>, problems: Problems = {}): Shown {
+function renderNewToken(
+  { web, session }: SignedInContext,
+  workspace: OwnWorkspace,
+  chosen: Record<string, string>,
+  problems: FieldErrors = {},
+): PageView {
   const known = allowances(web.engine, ['kanban:admin'])
   const error = problems.scope?.[0]
   const option = (scope: Scope, capability: string) =>

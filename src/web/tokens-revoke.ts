@@ -2,7 +2,7 @@ import { transact } from '../store/transact.ts'
 import { endToken, findToken } from '../auth/tokens/issue.ts'
 import { tokenOf } from './memberships.ts'
 import { html } from './html.ts'
-import { notFound } from './error-pages.ts'
+import { notFoundPage } from './error-pages.ts'
 import type { Page } from './page-context.ts'
 
 /** Ending a token for good. */
@@ -11,7 +11,7 @@ export const revokePage: Page = {
   open: false,
   async get({ web, session, params }) {
     const found = await tokenOf(web, session.user_id, params['workspace']!, params['token']!)
-    if (found === undefined) return notFound()
+    if (found === undefined) return notFoundPage()
     const { workspace, token } = found
     const body = html`
       <h1>Revoke ${token.name}?</h1>
@@ -25,7 +25,7 @@ export const revokePage: Page = {
   },
   async post({ web, session, params }) {
     const found = await tokenOf(web, session.user_id, params['workspace']!, params['token']!)
-    if (found === undefined) return notFound()
+    if (found === undefined) return notFoundPage()
     const { workspace, token } = found
     const ended = await transact(web.store, workspace.id, web.random, async (tx) => {
       const present = await findToken(tx, token.id)

@@ -1,16 +1,16 @@
 import { tokenDays } from '../model/account.ts'
 import { DAY } from '../model/time.ts'
-import { Unavailable } from '../store/port.ts'
+import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import type { TokenRecord } from '../model/token.ts'
-import { NotIssued, rotateToken } from '../auth/tokens/issue.ts'
+import { IssueRefused, rotateToken } from '../auth/tokens/issue.ts'
 import { expiryOf, stateOf } from '../auth/tokens/lifecycle.ts'
 import { allowanceList } from './allowances.ts'
 import { tokenOf, type OwnWorkspace } from './memberships.ts'
 import { field, html, notice } from './html.ts'
-import { passwordField, prove, showPlaintext, type Proved } from './re-authentication.ts'
-import { notFound, notIssued, problem, signedInAgain } from './error-pages.ts'
-import type { Answer, Page, Shown, SignedInVisit } from './page-context.ts'
+import { passwordField, reauthenticate, renderPlaintext, type Reauthenticated } from './re-authentication.ts'
+import { notFoundPage, notIssuedPage, errorPage, sessionChangedPage } from './error-pages.ts'
+import type { PageResponse, Page, PageView, SignedInContext } from './page-context.ts'
 
 /** Putting a new token in the place of one, at one stroke. */
 export const rotatePage: Page = {
@@ -18,17 +18,21 @@ export const rotatePage: Page = {
   open: false,
   async get(visit) {
     const found = await find(visit)
-    return found === undefined ? notFound() : stateOf(found.token, visit.web.clock()) === 'active' ? show(visit, found) : gone()
+    return found === undefined
+      ? notFoundPage()
+      : stateOf(found.token, visit.web.clock()) === 'active'
+        ? renderRotate(visit, found)
+        : renderNotActive()
   },
   async post(visit) {
     const found = await find(visit)
-    if (found === undefined) return notFound()
-    if (stateOf(found.token, visit.web.clock()) !== 'active') return gone()
+    if (found === undefined) return notFoundPage()
+    if (stateOf(found.token, visit.web.clock()) !== 'active') return renderNotActive()
     const days = tokenDays.safeParse(visit.form.get('days') ?? '')
-    if (!days.success) return show(visit, found, { status: 422, daysError: days.error.issues[0]!.message })
-    const proved = await prove(visit, found.token.scopes)
-    if (proved === 'gone' || proved === 'refused') return signedInAgain()
-    if ('error' in proved) return show(visit, found, proved)
+    if (!days.success) return renderRotate(visit, found, { status: 422, daysError: days.error.issues[0]!.message })
+    const proved = await reauthenticate(visit, found.token.scopes)
+    if (proved === 'gone' || proved === 'refused') return sessionChangedPage()
+    if ('error' in proved) return renderRotate(visit, found, proved)
     return rotate(visit, found, days.data * DAY, proved)
   },
 }
@@ -38,11 +42,16 @@ interface Found {
   readonly token: TokenRecord
 }
 
-function find({ web, session, params }: SignedInVisit): Promise<Found | undefined> {
+function find({ web, session, params }: SignedInContext): Promise<Found | undefined> {
   return tokenOf(web, session.user_id, params['workspace']!, params['token']!)
 }
 
-async function rotate(visit: SignedInVisit, { workspace, token: old }: Found, lifetime: number, proved: Proved): Promise<Answer> {
+async function rotate(
+  visit: SignedInContext,
+  { workspace, token: old }: Found,
+  lifetime: number,
+  proved: Reauthenticated,
+): Promise<PageResponse> {
   const { web, session } = visit
   try {
     const request = { userId: session.user_id, tokenId: old.id, lifetime }
@@ -52,16 +61,16 @@ async function rotate(visit: SignedInVisit, { workspace, token: old }: Found, li
       { event: 'token.rotated', token_id: id, replaced: old.id, user_id, workspace_id: workspace.id, scopes, expires_at },
       'token rotated',
     )
-    return showPlaintext(visit, rotated, workspace, proved, true)
+    return renderPlaintext(visit, rotated, workspace, proved, true)
   } catch (error) {
-    if (error instanceof Unavailable) return { ...notIssued(error), ...proved }
-    if (!(error instanceof NotIssued)) throw error
-    return { ...(error.because === 'not_active' ? gone() : notFound()), ...proved }
+    if (error instanceof StorageUnavailable) return { ...notIssuedPage(error), ...proved }
+    if (!(error instanceof IssueRefused)) throw error
+    return { ...(error.because === 'not_active' ? renderNotActive() : notFoundPage()), ...proved }
   }
 }
 
-function show(
-  visit: SignedInVisit,
+function renderRotate(
+  visit: SignedInContext,
   { workspace, token }: Found,
   {
     status = 200,
@@ -69,7 +78,7 @@ function show(
     daysError,
     headers = {},
   }: { status?: number; error?: string; daysError?: string; headers?: Record<string, string> } = {},
-): Shown {
+): PageView {
   const before = Math.round((expiryOf(token) - Date.parse(token.issued_at)) / DAY)
   const body = html`
     <h1>Rotate ${token.name}?</h1>
@@ -87,8 +96,8 @@ function show(
   return { title: 'Rotate', body, status, headers }
 }
 
-function gone(): Shown {
-  return problem(
+function renderNotActive(): PageView {
+  return errorPage(
     409,
     'This token is not active any more',
     'It was rotated, was revoked or has expired. If you pressed twice, the new token is in the list: rotate that one, to see it. If it was not you, revoke it.',

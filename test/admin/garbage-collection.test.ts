@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { sweepWorkspace } from '../../src/admin/garbage-collection.ts'
-import { Sweeper } from '../../src/admin/garbage-collector.ts'
+import { collectGarbage } from '../../src/admin/garbage-collection.ts'
+import { GarbageCollector } from '../../src/admin/garbage-collector.ts'
 import { keys } from '../../src/store/keys.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
@@ -19,10 +19,10 @@ describe.each(drivers)('the sweep, on $name', (driver) => {
   beforeEach(async () => {
     ann = await service.person(await service.workspace(), 'owner', 'Ann')
   })
-  const sweep = () => sweepWorkspace(service.sweepTools, ann.workspaceId)
+  const sweep = () => collectGarbage(service.adminDeps, ann.workspaceId)
   const recordsOf = async (...kinds: string[]) =>
     (await service.recordKeys(ann.workspaceId)).filter((key) => kinds.some((kind) => key.startsWith(`${kind}:`)))
-  const ALL = ['board', 'board_member', 'column', 'card', 'label', 'subtask', 'comment', 'attachment', 'file', 'order', 'trash']
+  const ALL = ['board', 'board_member', 'column', 'card', 'label', 'subtask', 'comment', 'attachment', 'file', 'order', 'tombstone']
 
   const fill = async (cards: number): Promise<TestBoard> => {
     const board = await TestBoard.create(service, ann)
@@ -44,7 +44,7 @@ describe.each(drivers)('the sweep, on $name', (driver) => {
     const board = await fill(12)
     await board.send('DELETE', `/boards/${board.id}`)
     let asked = 0
-    expect(await sweepWorkspace(service.sweepTools, ann.workspaceId, () => ++asked > 2)).toBe(2)
+    expect(await collectGarbage(service.adminDeps, ann.workspaceId, () => ++asked > 2)).toBe(2)
     expect((await recordsOf(...ALL)).length).toBeGreaterThan(0)
     await sweep()
     expect(await recordsOf(...ALL)).toEqual([])
@@ -70,10 +70,10 @@ describe.each(drivers)('the sweep, on $name', (driver) => {
     // Cut off after each commit in turn: what has been done stays, what has not is found again.
     for (let i = 0; i < 5; i++) {
       const cut = {
-        ...service.sweepTools,
-        blobs: { ...service.sweepTools.blobs, remove: () => Promise.reject(new Error('the process died')) },
+        ...service.adminDeps,
+        blobs: { ...service.adminDeps.blobs, remove: () => Promise.reject(new Error('the process died')) },
       }
-      await sweepWorkspace(cut, ann.workspaceId).catch(() => undefined)
+      await collectGarbage(cut, ann.workspaceId).catch(() => undefined)
     }
     await Promise.all([sweep(), sweep(), sweep()])
     expect(await recordsOf(...ALL)).toEqual([])
@@ -90,7 +90,7 @@ describe.each(drivers)('the sweep, on $name', (driver) => {
     expect(await (await service.fetch(ann.read, 'GET', `/attachments/${second.id}/content`)).text()).toBe('shared')
     await board.delete(`/cards/${two}`)
     await sweep()
-    expect(await recordsOf('file', 'attachment', 'trash')).toEqual([])
+    expect(await recordsOf('file', 'attachment', 'tombstone')).toEqual([])
   })
 
   test('a detached file can be attached again for a day', async () => {
@@ -109,7 +109,7 @@ describe.each(drivers)('the sweep, on $name', (driver) => {
     service.now += DAY + 1000
     await sweep()
     expect((await board.send('POST', `/cards/${card}/attachments`, { file_id })).status).toBe(404)
-    expect(await recordsOf('file', 'trash')).toEqual([])
+    expect(await recordsOf('file', 'tombstone')).toEqual([])
   })
 
   test('the last time that it was taken off counts', async () => {
@@ -142,17 +142,17 @@ describe.each(drivers)('the sweep, on $name', (driver) => {
     const reply = await board.attach(card)
     service.now = start
     expect([reply.status, reply.body.error.code]).toEqual([409, 'conflict'])
-    expect(await recordsOf('file', 'trash')).toEqual([])
+    expect(await recordsOf('file', 'tombstone')).toEqual([])
     expect(await service.blobKeysInUse(ann.workspaceId)).toEqual([])
   })
 
   test('in the background it follows a deletion by itself', async () => {
-    const sweeper = new Sweeper(service.sweepTools, quiet)
+    const sweeper = new GarbageCollector(service.adminDeps, quiet)
     const board = await fill(2)
     await board.delete(`/boards/${board.id}`)
     sweeper.note(ann.workspaceId)
     sweeper.note(ann.workspaceId)
-    while ((await recordsOf('trash')).length > 0) await new Promise((resolve) => setImmediate(resolve))
+    while ((await recordsOf('tombstone')).length > 0) await new Promise((resolve) => setImmediate(resolve))
     await sweeper.stop()
     expect(await recordsOf(...ALL.filter((kind) => kind !== 'file'))).toEqual([])
     expect(await service.write(ann.workspaceId, (tx) => tx.get(keys.board(board.id)))).toBeUndefined()

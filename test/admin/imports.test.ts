@@ -5,12 +5,12 @@ import { readWorld } from '../../src/demo/world.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { exportWorkspace } from '../../src/admin/export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
-import type { Conversation, FileTools } from '../../src/admin/deps.ts'
+import type { CommandIo, AdminDeps } from '../../src/admin/deps.ts'
 import { listWorkspaces } from '../../src/admin/workspaces.ts'
 import { keys } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import { createHash } from 'node:crypto'
-import { drivers, type Place } from '../support/drivers.ts'
+import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { cheapPasswords } from '../support/service.ts'
 import { quiet } from '../support/log.ts'
 
@@ -18,7 +18,7 @@ const clock = () => Date.parse('2026-11-20T12:00:00.000Z')
 const silent = { progress: () => undefined, write: async () => undefined }
 
 /** Lines of which somebody else says when they go on. */
-function held(lines: readonly string[], at: number): Conversation & { readonly reached: Promise<void>; goOn(): void } {
+function held(lines: readonly string[], at: number): CommandIo & { readonly reached: Promise<void>; goOn(): void } {
   let reach!: () => void
   let goOn!: () => void
   const reached = new Promise<void>((resolve) => (reach = resolve))
@@ -35,7 +35,7 @@ function held(lines: readonly string[], at: number): Conversation & { readonly r
 async function* each(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines
 }
-const talk = (lines: readonly string[]): Conversation => ({ ...silent, lines: each(lines) })
+const talk = (lines: readonly string[]): CommandIo => ({ ...silent, lines: each(lines) })
 
 /** Lines with the last one that fits them. */
 function ended(lines: readonly string[]): string[] {
@@ -45,13 +45,13 @@ function ended(lines: readonly string[]): string[] {
 }
 
 describe.each(drivers)('imports, on $name', (driver) => {
-  let place: Place
-  let tools: FileTools
+  let place: OpenDriver
+  let tools: AdminDeps
   let lines: string[]
   let workspaceId: string
   beforeEach(async () => {
     const source = await drivers[0]!.open()
-    const from: FileTools = { ...source, clock, random: systemRandom }
+    const from: AdminDeps = { ...source, clock, random: systemRandom }
     const app = createApp({ ...from, log: quiet, passwords: cheapPasswords })
     const demo = await seedDemo({ ...from, passwords: cheapPasswords }, app.fetch, readWorld())
     workspaceId = demo.workspaces[0]!.id

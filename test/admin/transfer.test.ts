@@ -5,7 +5,7 @@ import { seedDemo } from '../../src/demo/seed.ts'
 import { readWorld } from '../../src/demo/world.ts'
 import { exportWorkspace } from '../../src/admin/export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
-import type { Conversation, FileTools } from '../../src/admin/deps.ts'
+import type { CommandIo, AdminDeps } from '../../src/admin/deps.ts'
 import { listWorkspaces } from '../../src/admin/workspaces.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
@@ -14,14 +14,14 @@ const clock = () => Date.parse('2026-11-20T12:00:00.000Z')
 
 async function open(driver: Driver) {
   const place = await driver.open()
-  const tools: FileTools = { ...place, clock, random: systemRandom }
+  const tools: AdminDeps = { ...place, clock, random: systemRandom }
   const app = createApp({ ...tools, log: quiet })
   const close = async () => (await app.services.usage.settled(), await place.store.close(), await place.blobs.close())
   return { tools, app, close }
 }
 
 /** Takes what is exported, or hands over what is to be imported. */
-function talk(lines: readonly string[] = []): Conversation & { readonly written: string[] } {
+function talk(lines: readonly string[] = []): CommandIo & { readonly written: string[] } {
   const written: string[] = []
   return {
     written,
@@ -108,7 +108,7 @@ describe.each(drivers)('into $name', (driver) => {
         lines.map((line, i) => (i === 7 ? line.replace(/\d/, '7').replace('a', 'b') : line)),
         /checksum|a workspace has no record|another record/,
       ],
-      [lines.map((line, i) => (i === 0 ? line.replace('"lanekeeper_export":1', '"lanekeeper_export":2') : line)), /format 2/],
+      [lines.map((line, i) => (i === 0 ? line.replace('"lanekeeper_export":2', '"lanekeeper_export":3') : line)), /format 3/],
     ]
     for (let cut = 1; cut < lines.length; cut += 17) broken.push([lines.slice(0, cut), /not whole/])
     for (const [text, message] of broken) {

@@ -40,7 +40,7 @@ describe.each(drivers)('credentials, on $name', (driver) => {
     const leaver = await service.person(workspaceId, 'admin')
     await service.leaveOnly(workspaceId, leaver.id)
     const removed = await service.person(workspaceId, 'admin')
-    await endMembership(service.tools, workspaceId, removed.id)
+    await endMembership(service.deps, workspaceId, removed.id)
     const expired = await service.token(workspaceId, person.id, ['kanban:admin'], 0)
     for (const [name, header] of Object.entries({
       'no header': null,
@@ -58,8 +58,8 @@ describe.each(drivers)('credentials, on $name', (driver) => {
       'a token with a bad checksum': `Bearer ${token.slice(0, -1)}${token.at(-1) === 'A' ? 'B' : 'A'}`,
       'a token in other case': `Bearer ${token.toUpperCase()}`,
       'a token cut short': `Bearer ${token.slice(0, -1)}`,
-      'an unknown token': `Bearer ${mintToken(workspaceId, service.tools.random).plaintext}`,
-      'a token of an unknown workspace': `Bearer ${mintToken('wsp_00000000000000000000', service.tools.random).plaintext}`,
+      'an unknown token': `Bearer ${mintToken(workspaceId, service.deps.random).plaintext}`,
+      'a token of an unknown workspace': `Bearer ${mintToken('wsp_00000000000000000000', service.deps.random).plaintext}`,
       'two tokens': `Bearer ${token}, Bearer ${person.admin}`,
       'a very long token': `Bearer lk_pat_${'a'.repeat(8000)}`,
       'letters beyond ASCII': `Bearer lk_pat_\u00e9\u00fc${token.slice(9)}`,
@@ -138,7 +138,7 @@ describe.each(drivers)('credentials, on $name', (driver) => {
   })
 
   test('a legacy prefix is valid where it is configured, and nowhere else', async () => {
-    const { plaintext } = mintToken(person.workspaceId, service.tools.random)
+    const { plaintext } = mintToken(person.workspaceId, service.deps.random)
     const body = plaintext.replace(/^lk/, 'oldname').slice(0, -6)
     const legacy = body + checksumOf(body)
     expect(parseToken(legacy, [])).toBeUndefined()
@@ -146,7 +146,7 @@ describe.each(drivers)('credentials, on $name', (driver) => {
   })
 
   describe.each(operations.map((row) => [row.id, row] as const))('%s', (_id, { method, path: template, needs }) => {
-    const required = () => service.app.services.engine.scope(needs.join(' '), { 'token.scope': 'none' }).required
+    const required = () => service.app.services.engine.checkScope(needs.join(' '), { 'token.scope': 'none' }).required
     const lesser = () => SCOPES.slice(0, SCOPES.indexOf(required().slice('kanban:'.length) as 'read'))
 
     test('403 for each lesser scope, before the body or any resource is read', async () => {

@@ -23,7 +23,7 @@ describe('what is told of a request once it is answered', () => {
     path = `/boards/${(await service.send(ann.write, 'POST', '/boards', { name: 'One' })).body.data.id}`
   })
   afterEach(() => service.stop())
-  const last = () => service.traces.at(-1)!
+  const last = () => service.records.at(-1)!
 
   test('what was decided, and on what', async () => {
     await service.send(bob.write, 'PATCH', path, { name: 'Two' })
@@ -43,7 +43,7 @@ describe('what is told of a request once it is answered', () => {
     // Their uses are written now, so that the next commit is the request's own.
     for (const { write } of [ann, bob]) await service.send(write, 'GET', '/account')
     await service.app.services.usage.settled()
-    service.store.beforeCommit = async () => void (await endMembership(service.tools, bob.workspaceId, bob.id))
+    service.store.beforeCommit = async () => void (await endMembership(service.deps, bob.workspaceId, bob.id))
     expect((await service.send(bob.write, 'PATCH', path, { name: 'Two' })).status).toBe(401)
     expect(last()).toEqual({ requestId: expect.any(String), policy: expect.any(String), attempts: 2, status: 401, code: 'unauthorized' })
     service.store.beforeCommit = async () => void (await service.send(ann.admin, 'DELETE', path))
@@ -66,7 +66,7 @@ describe('what is told of a request once it is answered', () => {
 
   test('whoever watches cannot change what was done, by failing', async () => {
     const app = createApp({
-      ...service.tools,
+      ...service.deps,
       log: quiet,
       observe: () => {
         throw new Error('out of order')
@@ -172,7 +172,7 @@ describe('what a token is worth', () => {
     const legacy = await kept.legacyToken(person, 'old')
     expect((await kept.send(legacy, 'GET', '/account')).status).toBe(200)
     expect((await kept.send(await kept.legacyToken(person, 'other'), 'GET', '/account')).status).toBe(401)
-    const app = createApp({ store: place.store, log: quiet, clock: kept.tools.clock, random: systemRandom })
+    const app = createApp({ store: place.store, log: quiet, clock: kept.deps.clock, random: systemRandom })
     const response = await app.fetch(new Request('http://x/v1/account', { headers: { authorization: `Bearer ${legacy}` } }))
     expect(response.status).toBe(401)
     await kept.stop()

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { drivers } from '../support/drivers.ts'
-import { recipes } from '../support/request-examples.ts'
+import { requestExamples } from '../support/request-examples.ts'
 import { Service, type Reply } from '../support/service.ts'
-import { buildWorld, setStage, type Stage, type World } from '../support/scenario.ts'
+import { buildWorld, createScenario, type Scenario, type World } from '../support/scenario.ts'
 
 const FACTS = {
   'caller.role': 'owner',
@@ -36,15 +36,15 @@ describe.each(drivers)('ETags of every operation, on $name', (driver) => {
     world = await buildWorld(service)
   })
   afterAll(() => service.stop())
-  const stageFor = async (id: string): Promise<Stage> => {
-    const stage = (await setStage(world, FACTS))!
-    await recipes[id]!.prepare?.(stage, service)
+  const stageFor = async (id: string): Promise<Scenario> => {
+    const stage = (await createScenario(world, FACTS))!
+    await requestExamples[id]!.prepare?.(stage, service)
     return stage
   }
-  const fill = (path: string, { params }: Stage) => path.replace(/\{(\w+)\}/g, (_all, name: string) => params[name]!)
-  const ask = (stage: Stage, id: string, headers: Record<string, string>): Promise<Reply> => {
+  const fill = (path: string, { params }: Scenario) => path.replace(/\{(\w+)\}/g, (_all, name: string) => params[name]!)
+  const ask = (stage: Scenario, id: string, headers: Record<string, string>): Promise<Reply> => {
     const { method, path } = operations.find((row) => row.id === id)!
-    const body = recipes[id]!.body?.(stage, undefined)
+    const body = requestExamples[id]!.body?.(stage, undefined)
     return service.send(stage.caller.admin, method, fill(path, stage), body, headers)
   }
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { recipes } from '../support/request-examples.ts'
+import { requestExamples } from '../support/request-examples.ts'
 import { Service, type Person } from '../support/service.ts'
-import { buildWorld, setStage } from '../support/scenario.ts'
+import { buildWorld, createScenario } from '../support/scenario.ts'
 
 /** Faults that other kanban APIs shipped with. Each is brought about here as it was there. */
 describe.each(drivers)('faults that others shipped, on $name', (driver) => {
@@ -115,7 +115,7 @@ describe.each(drivers)('faults that others shipped, on $name', (driver) => {
   test('a valid token that is refused on some routes only (Vikunja)', async () => {
     const world = await buildWorld(service)
     for (const { id, method, path } of operations) {
-      const stage = (await setStage(world, {
+      const stage = (await createScenario(world, {
         'caller.role': 'owner',
         'caller.membership': 'active',
         'board.visibility': 'private',
@@ -124,9 +124,9 @@ describe.each(drivers)('faults that others shipped, on $name', (driver) => {
         'comment.author': 'caller',
         'label.board': 'this',
       }))!
-      await recipes[id]!.prepare?.(stage, service)
+      await requestExamples[id]!.prepare?.(stage, service)
       const at = path.replace(/\{(\w+)\}/g, (_all, name: string) => stage.params[name]!)
-      const reply = await service.send(stage.caller.admin, method, at, recipes[id]!.body?.(stage, undefined))
+      const reply = await service.send(stage.caller.admin, method, at, requestExamples[id]!.body?.(stage, undefined))
       // The stage's other person is on no private board, so he cannot be assigned.
       expect([id, reply.status < 300]).toEqual([id, id !== 'cards.assign'])
     }

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { drivers } from '../support/drivers.ts'
 import { oracleCells, oracleOperations, type OracleCell, type OracleOperation } from '../support/oracle.ts'
-import { recipes } from '../support/request-examples.ts'
+import { requestExamples } from '../support/request-examples.ts'
 import { Service, type Reply } from '../support/service.ts'
-import { buildWorld, setStage, type Stage, type World } from '../support/scenario.ts'
+import { buildWorld, createScenario, type Scenario, type World } from '../support/scenario.ts'
 
 const SCOPES = ['none', 'read', 'write', 'admin'] as const
 const exists = (id: string) => operations.some((row) => row.id === id)
@@ -19,20 +19,20 @@ function expectation(operation: OracleOperation, { expected, field }: OracleCell
   return { ok: 'ok', 403: '403 forbidden', 404: '404 not_found' }[expected]
 }
 
-function seen({ status, body }: Reply, operation: OracleOperation, stage: Stage): string {
+function seen({ status, body }: Reply, operation: OracleOperation, stage: Scenario): string {
   if (status >= 300) return `${status} ${body.error?.code}`
-  const listed = recipes[operation.id]!.listed?.(stage)
+  const listed = requestExamples[operation.id]!.listed?.(stage)
   return listed === undefined || body.data.some(({ id }: { id: string }) => id === listed) ? 'ok' : '404 not_found'
 }
 
 async function ask(
   world: World,
   operation: OracleOperation,
-  stage: Stage,
+  stage: Scenario,
   scope: (typeof SCOPES)[number],
   field: string | undefined,
 ): Promise<Reply> {
-  const recipe = recipes[operation.id]!
+  const recipe = requestExamples[operation.id]!
   const path = operation.path.replace(/\{(\w+)\}/g, (_all, name: string) => stage.params[name]!)
   const reply = await world.service.send(stage.caller[scope], operation.method, path, recipe.body?.(stage, field))
   for (let cursor = reply.body.page?.next_cursor; recipe.listed !== undefined && cursor;) {
@@ -47,7 +47,7 @@ test('every operation of the table is one of the oracle, with the same words, an
   const said = operations.map(({ id, method, path, needs, row }) => [id, method, path, needs.join(' '), row])
   const expected = oracleOperations.filter(({ id }) => exists(id)).map(({ id, method, path, pair, row }) => [id, method, path, pair, row])
   expect(said.toSorted()).toEqual(expected.toSorted())
-  expect(Object.keys(recipes).toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
+  expect(Object.keys(requestExamples).toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
 })
 
 describe.each(drivers)('over HTTP, on $name', (driver) => {
@@ -69,21 +69,21 @@ describe.each(drivers)('over HTTP, on $name', (driver) => {
     async (_id, operation) => {
       const wrong: unknown[] = []
       for (const cell of oracleCells(operation)) {
-        let stage: Stage | undefined
+        let stage: Scenario | undefined
         for (const scope of SCOPES) {
           const expected = expectation(operation, cell, scope)
           if (stage === undefined) {
-            stage = await setStage(world, cell.facts)
+            stage = await createScenario(world, cell.facts)
             if (stage === undefined) {
               impossible++
               break
             }
-            await recipes[operation.id]!.prepare?.(stage, service)
+            await requestExamples[operation.id]!.prepare?.(stage, service)
           }
           const got = seen(await ask(world, operation, stage, scope, cell.field), operation, stage)
           requests++
           if (got !== expected) wrong.push({ ...cell, scope, expected, got })
-          if (expected === 'ok' && recipes[operation.id]!.changes) stage = undefined
+          if (expected === 'ok' && requestExamples[operation.id]!.changes) stage = undefined
         }
       }
       expect(wrong).toEqual([])

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { drivers } from '../support/drivers.ts'
-import { recipes } from '../support/request-examples.ts'
+import { requestExamples } from '../support/request-examples.ts'
 import { bytes, Service, type Person } from '../support/service.ts'
-import { buildWorld, setStage, type Stage, type World } from '../support/scenario.ts'
+import { buildWorld, createScenario, type Scenario, type World } from '../support/scenario.ts'
 
 const withId = operations.filter(({ path }) => path.includes('{'))
 const ANY = { 'caller.role': 'owner', 'caller.membership': 'active' }
@@ -33,21 +33,21 @@ const named: [operation: string, member: string, param: string, rest: object][] 
 describe.each(drivers)('what may not be seen is not there, on $name', (driver) => {
   let service: Service
   let world: World
-  let own: Stage
-  let hiddenStage: Stage
+  let own: Scenario
+  let hiddenStage: Scenario
   /** what is wrong → a stage whose ids are wrong for that reason */
   const wrong = new Map<string, Readonly<Record<string, string>>>()
   let stranger: Person
   beforeAll(async () => {
     service = await Service.start(driver)
     world = await buildWorld(service)
-    own = (await setStage(world, OWN_PRIVATE))!
+    own = (await createScenario(world, OWN_PRIVATE))!
     const elsewhere = await buildWorld(service)
     stranger = elsewhere.other
     const [foreign, foreignPrivate, hidden] = [
-      (await setStage(elsewhere, OWN_PRIVATE))!,
-      (await setStage(elsewhere, HIDDEN))!,
-      (await setStage(world, HIDDEN))!,
+      (await createScenario(elsewhere, OWN_PRIVATE))!,
+      (await createScenario(elsewhere, HIDDEN))!,
+      (await createScenario(world, HIDDEN))!,
     ]
     const nothing = Object.fromEntries(Object.entries(own.params).map(([name, id]) => [name, `${id.slice(0, 4)}00000000000000000000`]))
     const all = (change: (id: string) => string) => Object.fromEntries(Object.entries(own.params).map(([name, id]) => [name, change(id)]))
@@ -113,7 +113,11 @@ describe.each(drivers)('what may not be seen is not there, on $name', (driver) =
       for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
         for (const [reason, params] of wrong) {
           const at = fill(path, { ...own.params, [name!]: params[name!]! })
-          group(answers, bytes(await service.send(own.caller.admin, method, at, recipes[id]!.body?.(own, undefined))), `${name} ${reason}`)
+          group(
+            answers,
+            bytes(await service.send(own.caller.admin, method, at, requestExamples[id]!.body?.(own, undefined))),
+            `${name} ${reason}`,
+          )
         }
       }
       expectOne(answers)
@@ -128,7 +132,12 @@ describe.each(drivers)('what may not be seen is not there, on $name', (driver) =
     for (const [reason, params] of [...wrong, ['private, with all that it names', hiddenStage.params] as const]) {
       if (!reason.startsWith('private') && reason !== 'nonexistent' && reason !== 'of another workspace') continue
       const before = service.store.trips
-      const reply = await service.send(own.caller.admin, method, fill(path, params), recipes[id]!.body?.({ ...own, params }, undefined))
+      const reply = await service.send(
+        own.caller.admin,
+        method,
+        fill(path, params),
+        requestExamples[id]!.body?.({ ...own, params }, undefined),
+      )
       expect([reason, reply.status]).toEqual([reason, 404])
       steps.set(reason, service.store.trips - before)
     }
@@ -138,7 +147,7 @@ describe.each(drivers)('what may not be seen is not there, on $name', (driver) =
   test.each(named)('%s: one answer whatever is wrong with "%s"', async (id, member, param, rest) => {
     const { method, path } = operations.find((row) => row.id === id)!
     const answers = new Map<string, string[]>()
-    const visible = (await setStage(world, {
+    const visible = (await createScenario(world, {
       ...ANY,
       'board.visibility': 'workspace',
       'board.caller': 'none',
@@ -153,7 +162,7 @@ describe.each(drivers)('what may not be seen is not there, on $name', (driver) =
   })
 
   test('a label, and a person, of another board', async () => {
-    const visible = (await setStage(world, { ...ANY, 'board.visibility': 'workspace', 'board.caller': 'creator' }))!
+    const visible = (await createScenario(world, { ...ANY, 'board.visibility': 'workspace', 'board.caller': 'creator' }))!
     const outsider = world.callers.get('member active')!
     const card = own.params['card_id']
     for (const path of [`/cards/${card}/labels/${visible.params['label_id']}`, `/cards/${card}/assignees/${outsider.id}`]) {

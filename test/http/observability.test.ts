@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { Metrics } from '../../src/http/metrics.ts'
-import { Unavailable } from '../../src/store/port.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { altered } from '../support/altered.ts'
 import { drivers } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
@@ -11,7 +11,7 @@ describe.each(drivers)('who watches over processes: $name', (driver) => {
   test('is told that it lives and that it is ready; not ready where storage is not', async () => {
     const place = await driver.open()
     let fails = false
-    const store = altered(place.store, { ready: () => (fails ? Promise.reject(new Unavailable('gone')) : place.store.ready()) })
+    const store = altered(place.store, { ready: () => (fails ? Promise.reject(new StorageUnavailable('gone')) : place.store.ready()) })
     const app = createApp({ store, blobs: place.blobs, log: quiet })
     const ask = async (path: string) => {
       const response = await app.fetch(new Request(`http://x${path}`))
@@ -84,7 +84,7 @@ describe('figures for Prometheus', () => {
     const measured = new Metrics()
     const place = await drivers[0]!.open()
     const store = measured.measure(place.store)
-    const expected = { records: new Map([['user:a', 'not this']]), indexes: new Map(), room: new Map() }
+    const expected = { records: new Map([['user:a', 'not this']]), indexes: new Map(), capacity: new Map() }
     const change = { revision: 'r', expect: expected, put: new Map(), remove: new Set<string>(), indexes: new Map() }
     expect(await store.commit('global', change)).toBe('conflict')
     expect(await measured.registry.metrics()).toMatch(/^lanekeeper_commit_conflicts_total 1$/m)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { keys } from '../../src/store/keys.ts'
-import { Unavailable, type Change } from '../../src/store/port.ts'
+import { StorageUnavailable, type Change } from '../../src/store/port.ts'
 import { hashToken } from '../../src/auth/tokens/secret.ts'
 import { altered } from '../support/altered.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
@@ -19,7 +19,7 @@ const meanwhile: [what: string, (stage: Stage) => Promise<unknown>, status: numb
       }),
     401,
   ],
-  ['the membership ends', async ({ service, bob }) => endMembership(service.tools, bob.workspaceId, bob.id), 401],
+  ['the membership ends', async ({ service, bob }) => endMembership(service.deps, bob.workspaceId, bob.id), 401],
   [
     'the board becomes private',
     async ({ service, ann, path }) => service.send(ann.admin, 'PUT', `${path}/visibility`, { visibility: 'private' }),
@@ -90,7 +90,7 @@ describe('a storage that forgets what was expected', () => {
     name: 'forgetful',
     async open() {
       const place = await drivers[0]!.open()
-      const forget = (change: Change): Change => ({ ...change, expect: { records: new Map(), indexes: new Map(), room: new Map() } })
+      const forget = (change: Change): Change => ({ ...change, expect: { records: new Map(), indexes: new Map(), capacity: new Map() } })
       const store = altered(place.store, { commit: (partition, change) => place.store.commit(partition, forget(change)) })
       return { ...place, store }
     },
@@ -107,7 +107,7 @@ describe('a storage out of reach', () => {
     const stage = await setStage(drivers[0]!)
     const { service, bob, path } = stage
     const failing = async () => {
-      throw new Unavailable('gone')
+      throw new StorageUnavailable('gone')
     }
     service.store[step] = failing
     const reply = await service.send(bob.write, 'PATCH', path, { description: 'By Bob' })

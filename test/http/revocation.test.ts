@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rotateToken } from '../../src/auth/tokens/issue.ts'
 import { keys } from '../../src/store/keys.ts'
-import { Unavailable } from '../../src/store/port.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { hashToken, mintToken, parseToken } from '../../src/auth/tokens/secret.ts'
 import { checksumOf } from '../support/checksum.ts'
 import { drivers } from '../support/drivers.ts'
@@ -62,8 +62,8 @@ describe.each(drivers)('a leaked token, on $name', (driver) => {
       'revoked before': revoked,
       expired: await fresh(0),
       'of a person who left': leaver.read,
-      unknown: mintToken(person.workspaceId, service.tools.random).plaintext,
-      'of an unknown workspace': mintToken('wsp_00000000000000000000', service.tools.random).plaintext,
+      unknown: mintToken(person.workspaceId, service.deps.random).plaintext,
+      'of an unknown workspace': mintToken('wsp_00000000000000000000', service.deps.random).plaintext,
       'with a bad checksum': `${(await fresh()).slice(0, -1)}_`,
       malformed: 'hello',
       empty: '',
@@ -89,7 +89,7 @@ describe.each(drivers)('a leaked token, on $name', (driver) => {
   })
 
   test('one of a legacy prefix too', async () => {
-    const { plaintext } = mintToken(person.workspaceId, service.tools.random)
+    const { plaintext } = mintToken(person.workspaceId, service.deps.random)
     const body = plaintext.replace(/^lk/, 'oldname').slice(0, -6)
     const legacy = body + checksumOf(body)
     const { hash } = parseToken(legacy, ['oldname'])!
@@ -166,7 +166,7 @@ describe.each(drivers)('a leaked token, on $name', (driver) => {
   test('where storage cannot be reached it says so, and does not say that it was received', async () => {
     const token = await fresh()
     service.store.beforeRead = async () => {
-      throw new Unavailable('gone')
+      throw new StorageUnavailable('gone')
     }
     const reply = await revoke(token)
     service.store.beforeRead = undefined
@@ -242,13 +242,13 @@ describe.each(drivers)('what is told of a token that ends soon or has ended, on 
     const old = await service.token(person.workspaceId, person.id, ['kanban:read'])
     const { id } = (await service.write(person.workspaceId, (tx) => tx.get(keys.token(hashToken(old)))))!
     const { plaintext, token } = await service.write(person.workspaceId, (tx) =>
-      rotateToken(tx, { userId: person.id, tokenId: id, lifetime: DAY }, service.tools.clock, service.tools.random),
+      rotateToken(tx, { userId: person.id, tokenId: id, lifetime: DAY }, service.deps.clock, service.deps.random),
     )
     const before = kept.text().length
     await service.send(plaintext, 'GET', '/account')
     expect(kept.text().slice(before)).toBe('')
     const reply = await service.send(old, 'GET', '/account')
-    const unknown = await service.send(mintToken(person.workspaceId, service.tools.random).plaintext, 'GET', '/account')
+    const unknown = await service.send(mintToken(person.workspaceId, service.deps.random).plaintext, 'GET', '/account')
     expect(bytes(reply)).toBe(bytes(unknown))
     const said = kept.text().slice(before)
     expect(said.trimEnd().split('\n')).toHaveLength(1)

@@ -38,7 +38,7 @@ describe("what CASL's own API would let through", () => {
   })
   test('a pair that is not asked is no answer', () => {
     expect(() => shipped.decide('manage all', insider)).toThrow('"manage all" is no pair of the vocabulary')
-    expect(() => shipped.scope('manage all', { 'token.scope': 'kanban:admin' })).toThrow('is no pair')
+    expect(() => shipped.checkScope('manage all', { 'token.scope': 'kanban:admin' })).toThrow('is no pair')
   })
   test('where fields are decided, at least one is named, and all must be allowed', () => {
     expect(() => shipped.decide('update Board', insider)).toThrow('none is named')
@@ -90,8 +90,8 @@ describe('a decision', () => {
   })
   test('can be replayed from what it holds', () => {
     const first = shipped.decide('delete Board', insider)
-    const { pair, facts, fields } = JSON.parse(JSON.stringify(first)) as typeof first
-    expect(shipped.decide(pair, facts, fields)).toEqual(first)
+    const { permission: permission, facts, fields } = JSON.parse(JSON.stringify(first)) as typeof first
+    expect(shipped.decide(permission, facts, fields)).toEqual(first)
   })
 })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
-import { matrix, matrixRow } from '../../src/resources/matrix.ts'
+import { renderMatrix, toMatrixRow } from '../../src/resources/matrix.ts'
 import { loadEngine } from '../../src/policy/engine.ts'
 import { shipped, shippedFiles } from '../support/policy.ts'
 
@@ -13,7 +13,7 @@ test('it shows the fields of each rule, and no text of a rule can break it', () 
     )
     .replace('reason: A label belongs to one board.', 'reason: "a | b <!-- c"')
   const engine = loadEngine({ ...shippedFiles, permissions: { ...shippedFiles.permissions, text } })
-  const shown = matrix(engine, operations.map(matrixRow))
+  const shown = renderMatrix(engine, operations.map(toMatrixRow))
   expect(shown).toContain(
     'name, description, cover_color: **board.access** **or** visibility: **board.access** and board.caller is creator',
   )
@@ -24,6 +24,6 @@ test('it shows the fields of each rule, and no text of a rule can break it', () 
 test('policies/matrix.md is what the tables say', () => {
   const written = readFileSync(new URL('../../policies/matrix.md', import.meta.url), 'utf8')
   expect(written, 'it is stale: read the difference, and if it is what you mean, run "npm run matrix"').toBe(
-    matrix(shipped, operations.map(matrixRow)),
+    renderMatrix(shipped, operations.map(toMatrixRow)),
   )
 })

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
 import { cells } from '../../src/policy/enumerate.ts'
 import type { Engine } from '../../src/policy/engine.ts'
-import { prove } from '../../src/policy/prove.ts'
+import { proveInvariants } from '../../src/policy/prove.ts'
 import { loadMutant, mutants } from '../support/mutants.ts'
 import { oracleCells, oracleOperations } from '../support/oracle.ts'
 import { agrees, answerOf, shipped, shippedFiles } from '../support/policy.ts'
 
 const space = [...cells(shipped.vocabulary)]
-const ladder = shipped.vocabulary.ladder.values
+const ladder = shipped.vocabulary.scopeOrder.values
 
 /** All that the tables answer, in one text. */
 function behaviour(engine: Engine): string {
   const decisions = space.map(
-    ({ ask, facts, field }) => engine.decide(ask.pair, facts, field === undefined ? undefined : [field]).outcome[0],
+    ({ permission: permission, facts, field }) => engine.decide(permission.id, facts, field === undefined ? undefined : [field]).outcome[0],
   )
-  const scopes = [...engine.vocabulary.asks.keys()].flatMap((pair) =>
-    ladder.map((value) => (engine.scope(pair, { 'token.scope': value }).allowed ? 'y' : 'n')),
+  const scopes = [...engine.vocabulary.permissions.keys()].flatMap((pair) =>
+    ladder.map((value) => (engine.checkScope(pair, { 'token.scope': value }).allowed ? 'y' : 'n')),
   )
   return [...decisions, ...scopes].join('')
 }
@@ -23,7 +23,7 @@ function behaviour(engine: Engine): string {
 function killedByOracle(engine: Engine): boolean {
   return oracleOperations.some((operation) => {
     const least = { read: 1, write: 2, admin: 3 }[operation.scope]
-    if (ladder.some((value, i) => engine.scope(operation.pair, { 'token.scope': value }).allowed !== i >= least)) return true
+    if (ladder.some((value, i) => engine.checkScope(operation.pair, { 'token.scope': value }).allowed !== i >= least)) return true
     return oracleCells(operation).some((cell) => !agrees(answerOf(engine, operation, cell), cell))
   })
 }
@@ -37,7 +37,7 @@ test('the oracle kills every mutant of the tables that behaves differently', () 
     if (engine === undefined) found.refused.push(mutant.name)
     else if (killedByOracle(engine)) killed++
     else if (behaviour(engine) !== original) found.survived.push(mutant.name)
-    else if (prove(engine, []).failures.length > 0) found.unproved.push(mutant.name)
+    else if (proveInvariants(engine, []).failures.length > 0) found.unproved.push(mutant.name)
     else found.same.push(mutant.name)
   }
   console.log(

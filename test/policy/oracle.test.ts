@@ -16,7 +16,7 @@ describe('the tables decide what the oracle says', () => {
 
   test.each(oracleOperations.map((operation) => [operation.id, operation] as const))('%s requires its scope', (_id, { pair, scope }) => {
     const allowed = ['none', 'kanban:read', 'kanban:write', 'kanban:admin'].filter(
-      (value) => shipped.scope(pair, { 'token.scope': value }).allowed,
+      (value) => shipped.checkScope(pair, { 'token.scope': value }).allowed,
     )
     const least = {
       read: ['kanban:read', 'kanban:write', 'kanban:admin'],
@@ -24,7 +24,7 @@ describe('the tables decide what the oracle says', () => {
       admin: ['kanban:admin'],
     }
     expect(allowed).toEqual(least[scope])
-    expect(shipped.scope(pair, { 'token.scope': 'none' })).toMatchObject({
+    expect(shipped.checkScope(pair, { 'token.scope': 'none' })).toMatchObject({
       required: `kanban:${scope}`,
       row: { read: 'S1', write: 'S2', admin: 'S3' }[scope],
     })
@@ -43,9 +43,9 @@ describe('the tables decide what the oracle says', () => {
     }
     let space = 0
     const missing: string[] = []
-    for (const { ask, facts, field } of cells(shipped.vocabulary)) {
+    for (const { permission: permission, facts, field } of cells(shipped.vocabulary)) {
       space++
-      if (!answered.get(ask.pair)?.has(key(facts, field))) missing.push(`${ask.pair} ${key(facts, field)}`)
+      if (!answered.get(permission.id)?.has(key(facts, field))) missing.push(`${permission.id} ${key(facts, field)}`)
     }
     expect(missing).toEqual([])
     // Both ways: what the oracle answers is in the space, so neither lacks a cell that the other has.

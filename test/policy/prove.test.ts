@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createApp, NotProved, shippedEngine } from '../../src/app.ts'
+import { createApp, PolicyInvariantError, shippedEngine } from '../../src/app.ts'
 import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
 import { loadEngine, type PolicyFiles } from '../../src/policy/engine.ts'
-import { prove } from '../../src/policy/prove.ts'
+import { proveInvariants } from '../../src/policy/prove.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { quiet } from '../support/log.ts'
 import { shipped, shippedFiles } from '../support/policy.ts'
@@ -16,9 +16,9 @@ function changed(table: keyof PolicyFiles, from: string, to: string) {
 }
 
 test('the shipped tables are proved', () => {
-  const proof = prove(
+  const proof = proveInvariants(
     shipped,
-    operations.map(({ id, needs, row }) => ({ id, pair: needs.join(' '), row })),
+    operations.map(({ id, needs, row }) => ({ id, permission: needs.join(' '), row })),
   )
   expect(proof.failures).toEqual([])
   // By hand: the product of the values of each pair's facts, times its fields.
@@ -26,10 +26,10 @@ test('the shipped tables are proved', () => {
 })
 
 function countByHand(): number {
-  const { asks, groups } = shipped.vocabulary
+  const { permissions, groups: groupsByName } = shipped.vocabulary
   let count = 0
-  for (const { of, fields } of asks.values()) {
-    const sizes = of.flatMap((group) => groups.get(group)!.map(({ values }) => values.length))
+  for (const { groups, fields } of permissions.values()) {
+    const sizes = groups.flatMap((group) => groupsByName.get(group)!.map(({ values }) => values.length))
     count += sizes.reduce((product, size) => product * size, 1) * (fields?.length ?? 1)
   }
   return count
@@ -143,26 +143,31 @@ const planted: [what: string, ReturnType<typeof changed>, failure: string][] = [
 
 describe('the proof fails on', () => {
   test.each(planted)('%s', (_what, engine, failure) => {
-    expect(prove(engine, []).failures.join('\n')).toContain(failure)
+    expect(proveInvariants(engine, []).failures.join('\n')).toContain(failure)
   })
 
   test.each([
-    [{ id: 'boards.read', pair: 'read Board', row: 'P3' }, 'operation boards.read says it is decided by P3; it is decided by P2'],
-    [{ id: 'boards.read', pair: 'peek Board', row: 'P2' }, 'operation boards.read needs "peek Board", which is no pair of the vocabulary'],
+    [{ id: 'boards.read', permission: 'read Board', row: 'P3' }, 'operation boards.read says it is decided by P3; it is decided by P2'],
+    [
+      { id: 'boards.read', permission: 'peek Board', row: 'P2' },
+      'operation boards.read needs "peek Board", which is no pair of the vocabulary',
+    ],
   ])('an operation that says something else: %o', (claim, failure) => {
-    expect(prove(shipped, [claim]).failures).toContain(failure)
+    expect(proveInvariants(shipped, [claim]).failures).toContain(failure)
   })
 })
 
 test('the proof fails on a pair that no operation asks', () => {
-  const claims = operations.filter(({ id }) => id !== 'files.update').map(({ id, needs, row }) => ({ id, pair: needs.join(' '), row }))
-  expect(prove(shipped, claims).failures).toEqual(['"update File" is asked by no operation'])
+  const claims = operations
+    .filter(({ id }) => id !== 'files.update')
+    .map(({ id, needs, row }) => ({ id, permission: needs.join(' '), row }))
+  expect(proveInvariants(shipped, claims).failures).toEqual(['"update File" is asked by no operation'])
 })
 
 describe('the service does not start', () => {
   const start = (options: object) => () => createApp({ store: createMemoryStore(), log: quiet, ...options })
   test('with tables that are not proved', () => {
-    expect(start({ engine: planted[0]![1] })).toThrow(NotProved)
+    expect(start({ engine: planted[0]![1] })).toThrow(PolicyInvariantError)
   })
   test('with an operation whose row is not the deciding one', () => {
     expect(start({ operations: operations.map((row) => (row.id === 'boards.delete' ? { ...row, row: 'P5' } : row)) })).toThrow(

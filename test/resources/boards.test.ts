@@ -98,7 +98,7 @@ describe.each(drivers)('boards, on $name', (driver) => {
     const dan = await service.person(acme, 'member', 'Dan')
     const board = await create(dan)
     for (const person of [ann!, bob!]) await service.send(dan.admin, 'PUT', `/boards/${board.id}/members/${person.id}`)
-    await endMembership(service.tools, acme, dan.id)
+    await endMembership(service.deps, acme, dan.id)
     const { body } = await service.send(ann!.read, 'GET', `/boards/${board.id}/members?limit=1`)
     expect([body.data.length, body.page.next_cursor === null]).toEqual([1, false])
   })

@@ -58,13 +58,13 @@ describe.each(drivers)('what follows from a change, on $name', (driver) => {
     await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
     await board.add(dan)
     await assign(dan, ann!)
-    await endMembership(service.tools, workspaceId, dan.id)
+    await endMembership(service.deps, workspaceId, dan.id)
     expect(await assignees()).toEqual(ids(ann!))
     expect((await board.all(`/boards/${board.id}/members`)).map(({ user_id }) => user_id)).toEqual([ann!.id])
     expect((await board.all('/members')).map(({ user_id }) => user_id)).not.toContain(dan.id)
     expect((await board.send('PUT', `/boards/${board.id}/members/${dan.id}`)).status).toBe(404)
     await addMember(
-      service.tools,
+      service.deps,
       workspaceId,
       { id: dan.id, display_name: 'Dan', avatar_url: null, created_at: '', updated_at: '' },
       'admin',
@@ -79,12 +79,12 @@ describe.each(drivers)('what follows from a change, on $name', (driver) => {
     const eve = await service.person(workspaceId, 'member', 'Eve')
     const hers = await TestBoard.create(service, eve, 'private')
     await hers.add(bob!)
-    await endMembership(service.tools, workspaceId, eve.id)
+    await endMembership(service.deps, workspaceId, eve.id)
     expect((await service.send(bob!.read, 'GET', `/boards/${hers.id}/members`)).body.data.map(({ user_id }: any) => user_id)).toEqual([
       bob!.id,
     ])
     await addMember(
-      service.tools,
+      service.deps,
       workspaceId,
       { id: eve.id, display_name: 'Eve', avatar_url: null, created_at: '', updated_at: '' },
       'member',

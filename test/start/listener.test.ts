@@ -163,7 +163,7 @@ describe('over a real socket', () => {
   test('an upload that is broken off ends, and leaves nothing behind', async () => {
     const board = await TestBoard.create(service, person)
     const card = await board.card(await board.column())
-    const started = service.traces.length
+    const started = service.records.length
     for (let i = 0; i < 10; i++) {
       await new Promise<void>((resolve) => {
         const socket = connect(listener.port, '127.0.0.1', () => {
@@ -185,11 +185,11 @@ describe('over a real socket', () => {
         socket.on('close', () => resolve())
       })
     }
-    while (service.traces.filter(({ operation }) => operation === 'attachments.attach').length < 10)
+    while (service.records.filter(({ operation }) => operation === 'attachments.attach').length < 10)
       await new Promise((resolve) => setTimeout(resolve, 10))
     expect(
       new Set(
-        service.traces
+        service.records
           .slice(started)
           .filter(({ operation }) => operation === 'attachments.attach')
           .map(({ status }) => status),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createBlobs, type Blobs } from '../../src/store/blobs.ts'
 import { durableDriver } from '../../src/store/fs/blob-driver.ts'
-import { Unavailable } from '../../src/store/port.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { dice } from '../support/random.ts'
 
@@ -85,7 +85,7 @@ describe('bytes in a folder', () => {
         const disk = await diskWithFolder(at)
         disk.fault = { at, kind, forever: true, done: 'part' }
         const outcome = await write(blobsOn(disk), 'b1', bytes(1, 1)).catch((error: unknown) => error)
-        expect([at, outcome instanceof Unavailable]).toEqual([at, disk.failed !== undefined])
+        expect([at, outcome instanceof StorageUnavailable]).toEqual([at, disk.failed !== undefined])
         disk.fault = undefined
         const blobs = blobsOn(disk)
         await write(blobs, 'b1', bytes(1, 1))

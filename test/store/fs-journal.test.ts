@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openFsStore } from '../../src/store/fs/open.ts'
 import type { FsStore } from '../../src/store/fs/store.ts'
-import { Unavailable, type Change } from '../../src/store/port.ts'
+import { StorageUnavailable, type Change } from '../../src/store/port.ts'
 import { Commits, compare } from '../support/commits.ts'
 import { dice } from '../support/random.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
@@ -10,7 +10,7 @@ import { quiet } from '../support/log.ts'
 const open = (disk: FaultyDisk, compactAt = 3000) => openFsStore('/var/data', { log: quiet, disk, compactAt })
 const relyingOn = (expected: string | null): Change => ({
   revision: 'mine',
-  expect: { records: new Map([['latest:1', expected]]), indexes: new Map(), room: new Map() },
+  expect: { records: new Map([['latest:1', expected]]), indexes: new Map(), capacity: new Map() },
   put: new Map(),
   remove: new Set(),
   indexes: new Map(),
@@ -81,7 +81,7 @@ describe('the journal', () => {
       const compacted = store.compact()
       const first = commits.commit(store, 'p1')
       expect(await store.commit('p1', relyingOn('something else')).catch((error: unknown) => error)).toSatisfy(
-        (outcome) => outcome === 'conflict' || outcome instanceof Unavailable,
+        (outcome) => outcome === 'conflict' || outcome instanceof StorageUnavailable,
       )
       await Promise.all([compacted, first])
       expect(commits.faults).toEqual([])
@@ -116,7 +116,7 @@ describe('the journal', () => {
     const commits = new Commits(1)
     await commits.commit(store, 'p1')
     expect([disk.failed, commits.attempts[0]!.outcome]).toEqual(['sync', 'unknown'])
-    await expect(store.ready()).rejects.toThrow(Unavailable)
+    await expect(store.ready()).rejects.toThrow(StorageUnavailable)
     await store.close()
   })
 })

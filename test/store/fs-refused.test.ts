@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UnusableFolder } from '../../src/store/fs/open.ts'
-import { Damaged } from '../../src/store/fs/journal.ts'
+import { StorageDamaged } from '../../src/store/fs/journal.ts'
 import { openFsStore } from '../../src/store/fs/open.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { Commits, compare } from '../support/commits.ts'
@@ -73,7 +73,7 @@ describe('what is refused, and left as it is', () => {
   })
 
   test.each([
-    ['{"lanekeeper":2}\n', 'has format 2; this version of Lanekeeper knows format 1'],
+    ['{"lanekeeper":3}\n', 'has format 3; this version of Lanekeeper knows format 2'],
     ['{"lanekeeper":1', 'has format that cannot be read'],
     ['', 'has format that cannot be read'],
   ])('another format: %j', async (text, message) => {
@@ -92,7 +92,7 @@ describe('what is refused, and left as it is', () => {
       await writeFile(file, flipped(at)(whole))
       const before = await contents()
       const error = await refused()
-      expect([at, error instanceof Damaged, error.message]).toEqual([
+      expect([at, error instanceof StorageDamaged, error.message]).toEqual([
         at,
         true,
         expect.stringMatching(/\.log( is damaged at byte \d+|: frame \d+ is missing)/),

@@ -6,14 +6,14 @@ import { systemClock } from '../../src/model/time.ts'
 import { addMember } from '../../src/admin/memberships.ts'
 import { addUser } from '../../src/admin/users.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
-import { openStorage, type Storage } from '../../src/store/open.ts'
+import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { transact } from '../../src/store/transact.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
 import { quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
 let server: RedisServer
-let storage: Storage
+let storage: StorageHandle
 let app: App
 let token: string
 let board: string

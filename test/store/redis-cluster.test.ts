@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openStorage, type Storage } from '../../src/store/open.ts'
+import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { BadRedisUrl } from '../../src/store/redis/client.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import { TestBoard } from '../support/board.ts'
@@ -14,7 +14,7 @@ import { startRedis, type RedisServer } from '../support/redis.ts'
 import { startCluster, startWatched, type RedisCluster } from '../support/redis-cluster.ts'
 import { Service } from '../support/service.ts'
 
-const on = (storage: Storage): Driver => ({
+const on = (storage: StorageHandle): Driver => ({
   name: storage.kind,
   open: async () => ({
     ...storage,

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Unavailable, type Change, type Expectation, type Store } from '../../src/store/port.ts'
+import { StorageUnavailable, type Change, type Expectation, type Store } from '../../src/store/port.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
 import { openRedisStore, RedisStore } from '../../src/store/redis/store.ts'
 import { altered } from '../support/altered.ts'
@@ -11,7 +11,7 @@ import { quiet } from '../support/log.ts'
 import { Proxy } from '../support/proxy.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
-const nothing: Expectation = { records: new Map(), indexes: new Map(), room: new Map() }
+const nothing: Expectation = { records: new Map(), indexes: new Map(), capacity: new Map() }
 const put = (revision: string, key: string, value: object, expected?: string | null): Change => ({
   revision,
   expect: expected === undefined ? nothing : { ...nothing, records: new Map([[key, expected]]) },
@@ -96,8 +96,8 @@ test('what Redis refuses says why, and nothing of what was to be stored', async 
   const client = new Redis(server.port, '127.0.0.1')
   await client.config('SET', 'maxmemory', '1')
   client.disconnect()
-  const error = (await far.commit('w', put('r1', 'a', { title: 'secret plans' })).catch((thrown: unknown) => thrown)) as Unavailable
-  expect([error.name, error.certain, /OOM/.test(error.message)]).toEqual(['Unavailable', true, true])
+  const error = (await far.commit('w', put('r1', 'a', { title: 'secret plans' })).catch((thrown: unknown) => thrown)) as StorageUnavailable
+  expect([error.name, error.outcomeKnown, /OOM/.test(error.message)]).toEqual(['Unavailable', true, true])
   pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }).warn(
     { err: error, cause: error.cause },
     'as the service logs it',
@@ -139,7 +139,7 @@ describe('the ledger finds', () => {
     const store = instead(async (partition, change) => {
       for (const [key, value] of change.put) {
         await near.commit(partition, put(`${change.revision}${key}`, key, value))
-        if (writes++ === 0) throw new Unavailable('the connection is cut after the first', { certain: false })
+        if (writes++ === 0) throw new StorageUnavailable('the connection is cut after the first', { certain: false })
       }
       return 'done'
     })

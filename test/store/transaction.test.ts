@@ -5,7 +5,7 @@ import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import type { Store } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
-import { Conflict, Transaction } from '../../src/store/transaction.ts'
+import { TransactionConflict, Transaction } from '../../src/store/transaction.ts'
 import { drivers } from '../support/drivers.ts'
 
 const a: Key<{ n: number }> = 'a:1'
@@ -38,7 +38,7 @@ describe.each(drivers)('a unit of work, on $name', (driver) => {
     await tx.get(b)
     tx.put(b, { n: 9 })
     await set(a, 2)
-    await expect(tx.commit()).rejects.toThrow(Conflict)
+    await expect(tx.commit()).rejects.toThrow(TransactionConflict)
     expect(await begin().get(b)).toBeUndefined()
   })
 
@@ -46,7 +46,7 @@ describe.each(drivers)('a unit of work, on $name', (driver) => {
     const tx = begin()
     await tx.get(a)
     await set(a, 2)
-    await expect(tx.get(b)).rejects.toThrow(Conflict)
+    await expect(tx.get(b)).rejects.toThrow(TransactionConflict)
   })
 
   test('what was found absent and is there now is a conflict too', async () => {
@@ -54,7 +54,7 @@ describe.each(drivers)('a unit of work, on $name', (driver) => {
     await tx.read([a, b])
     tx.put(a, { n: 2 })
     await set(b, 1)
-    await expect(tx.commit()).rejects.toThrow(Conflict)
+    await expect(tx.commit()).rejects.toThrow(TransactionConflict)
   })
 
   test('a list that was read and grew is a conflict; a hint is not', async () => {
@@ -63,7 +63,7 @@ describe.each(drivers)('a unit of work, on $name', (driver) => {
       [pinned, false],
       [hinted, true],
     ] as const) {
-      await tx.range(indexes.workspaceBoards(), { limit: 10, hint })
+      await tx.range(indexes.workspaceBoards(), { limit: 10, weak: hint })
       await tx.get(a)
       tx.put(a, { n: 5 })
     }
@@ -73,7 +73,7 @@ describe.each(drivers)('a unit of work, on $name', (driver) => {
       systemRandom,
       async (tx) => (await tx.get(keys.board('brd_1')), tx.put(keys.board('brd_1'), board('brd_1', '2026'))),
     )
-    await expect(pinned.commit()).rejects.toThrow(Conflict)
+    await expect(pinned.commit()).rejects.toThrow(TransactionConflict)
     await expect(hinted.commit()).resolves.toBeUndefined()
   })
 
@@ -88,7 +88,7 @@ describe.each(drivers)('a unit of work, on $name', (driver) => {
       systemRandom,
       async (other) => (await other.get(keys.board('brd_1')), other.put(keys.board('brd_1'), board('brd_1', '2026'))),
     )
-    await expect(tx.commit()).rejects.toThrow(Conflict)
+    await expect(tx.commit()).rejects.toThrow(TransactionConflict)
   })
 
   test('nothing is written blindly', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { systemClock } from '../../src/model/time.ts'
-import type { Tools } from '../../src/admin/deps.ts'
+import type { Deps } from '../../src/admin/deps.ts'
 import type { Expectation, Store } from '../../src/store/port.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import { isLinearizable, type Event } from './linearizability/checker.ts'
@@ -16,10 +16,10 @@ import { Proxy } from '../support/proxy.ts'
 import { heard, sendTo, startProcesses, type Processes } from '../support/processes.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
-const toolsOn = (store: Store): Tools => ({ store, clock: systemClock, random: systemRandom })
+const toolsOn = (store: Store): Deps => ({ store, clock: systemClock, random: systemRandom })
 
 /** Lives through so many histories, some at once; gives the first that no order explains. */
-async function search(histories: number, tools: Tools, send: Send, { atOnce = 4, begin = send } = {}): Promise<string | undefined> {
+async function search(histories: number, tools: Deps, send: Send, { atOnce = 4, begin = send } = {}): Promise<string | undefined> {
   let left = histories
   let found: string | undefined
   let events = 0
@@ -99,7 +99,7 @@ test('one process whose connections to Redis are cut at any byte: the same', { t
 
 // The planted bugs: what the search is there to find. If it does not find these, it proves nothing.
 describe('the search finds', () => {
-  const nothing: Expectation = { records: new Map(), indexes: new Map(), room: new Map() }
+  const nothing: Expectation = { records: new Map(), indexes: new Map(), capacity: new Map() }
   const others = () => new Promise<void>((resolve) => setImmediate(resolve))
   const planted = async (change: (store: Store) => Partial<Store>): Promise<string | undefined> => {
     const { store } = await drivers[0]!.open()

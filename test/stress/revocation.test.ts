@@ -6,7 +6,7 @@ import { systemRandom } from '../../src/model/ids.ts'
 import { systemClock } from '../../src/model/time.ts'
 import { addMember, endMembership } from '../../src/admin/memberships.ts'
 import { revokeToken } from '../../src/admin/tokens.ts'
-import type { Tools } from '../../src/admin/deps.ts'
+import type { Deps } from '../../src/admin/deps.ts'
 import { addUser } from '../../src/admin/users.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
@@ -35,7 +35,7 @@ type Way = [
   status: number,
 ]
 interface Stage {
-  readonly tools: Tools
+  readonly tools: Deps
   readonly workspace: string
   readonly board: string
   readonly ann: Someone
@@ -85,7 +85,7 @@ const ways: Way[] = [
 describe('revocation, over four processes on one Redis', () => {
   let server: RedisServer
   let processes: Processes
-  let tools: Tools
+  let tools: Deps
   beforeAll(async () => {
     server = await startRedis()
     tools = { store: await openRedisStore(server.url, { log: quiet }), clock: systemClock, random: systemRandom }

@@ -1,6 +1,6 @@
 import type { Change, Expectation, ReadRequest } from '../../src/store/port.ts'
 
-const nothing: Expectation = { records: new Map(), indexes: new Map(), room: new Map() }
+const nothing: Expectation = { records: new Map(), indexes: new Map(), capacity: new Map() }
 /** What a change relies on; nothing where it is not said. */
 export const expecting = (part: Partial<Expectation>): Expectation => ({ ...nothing, ...part })
 /** What to read; nothing where it is not said. */

@@ -1,5 +1,5 @@
 import type { Change, Store, Stored, Value } from '../../src/store/port.ts'
-import { Unavailable } from '../../src/store/port.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { dice, type Dice } from './random.ts'
 
 /** A commit that was tried, and what is known of it. */
@@ -50,8 +50,8 @@ export class Commits {
       if (outcome === 'done') attempt.outcome = 'done'
       else this.faults.push(`${attempt.change.revision} relied on nothing, and was a conflict`)
     } catch (error) {
-      if (!(error instanceof Unavailable)) this.faults.push(`${attempt.change.revision} threw ${String(error)}`)
-      else if (error.certain) attempt.outcome = 'not'
+      if (!(error instanceof StorageUnavailable)) this.faults.push(`${attempt.change.revision} threw ${String(error)}`)
+      else if (error.outcomeKnown) attempt.outcome = 'not'
     }
     return attempt
   }
@@ -69,7 +69,7 @@ export class Commits {
     const at = String(number).padStart(6, '0')
     const change: Change = {
       revision: `${partition} ${number} ${this.#prefix}`,
-      expect: { records: new Map(), indexes: new Map(), room: new Map() },
+      expect: { records: new Map(), indexes: new Map(), capacity: new Map() },
       put: new Map<string, Value>([
         [`mark:${number}`, { number }],
         ['latest:1', { number, lk1: 'lk1 1 2 00000000\n[]\n' }],
@@ -122,7 +122,7 @@ async function look(store: Store, partition: string, attempts: readonly Attempt[
     records: keys,
     ranges: ['marks', 'things', 'rare'].map((index) => ({ index, limit: 1e6 })),
     counts: [],
-    expect: { records: new Map(), indexes: new Map(), room: new Map() },
+    expect: { records: new Map(), indexes: new Map(), capacity: new Map() },
   }))!
   const found = records.flatMap(({ key, stored }): [string, Stored][] => (stored === null ? [] : [[key!, stored]]))
   const text = textOf(

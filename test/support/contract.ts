@@ -128,9 +128,9 @@ export function contract(open: () => Promise<Store>): void {
     ['an index as it was', () => ({ indexes: new Map([['i', 'r0']]) }), 'conflict'],
     ['an index to be new', () => ({ indexes: new Map([['i', null]]) }), 'conflict'],
     ['an index that is new', () => ({ indexes: new Map([['j', null]]) }), 'done'],
-    ['as much room as there is', () => ({ room: new Map([['i', 2]]) }), 'done'],
-    ['more room than there is', () => ({ room: new Map([['i', 1]]) }), 'conflict'],
-    ['room in an index that is new', () => ({ room: new Map([['j', 0]]) }), 'done'],
+    ['as much room as there is', () => ({ capacity: new Map([['i', 2]]) }), 'done'],
+    ['more room than there is', () => ({ capacity: new Map([['i', 1]]) }), 'conflict'],
+    ['room in an index that is new', () => ({ capacity: new Map([['j', 0]]) }), 'done'],
     [
       'two things of which one is so',
       ({ a }) => ({
@@ -147,7 +147,7 @@ export function contract(open: () => Promise<Store>): void {
     const expected = expectation({ a: first.revision, i: first.revision })
     const second = changing({ put: { 'a:1': { n: 2 }, 'b:1': {} }, index: { i: { add: ['x 3'] } }, expect: expected })
     // The same expectation of a read: room is a matter of commits alone.
-    if (expected.room === undefined)
+    if (expected.capacity === undefined)
       expect((await store.read('w1', reading({ records: ['a:1'], expect: expecting(expected) }))) === null).toBe(outcome === 'conflict')
     expect(await store.commit('w1', second)).toBe(outcome)
     const after = outcome === 'done' ? [{ n: 2 }, {}, ['x 1', 'x 2', 'x 3']] : [{ n: 1 }, undefined, ['x 1', 'x 2']]

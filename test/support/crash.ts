@@ -1,7 +1,7 @@
 import type { Disk } from '../../src/store/fs/disk.ts'
 import { openFsStore } from '../../src/store/fs/open.ts'
 import type { FsStore } from '../../src/store/fs/store.ts'
-import { Unavailable } from '../../src/store/port.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { compare, Commits } from './commits.ts'
 import { FaultyDisk, type Fault } from './faulty-disk.ts'
 import { quiet } from './log.ts'
@@ -141,7 +141,7 @@ async function failing(disk: FaultyDisk, commits: Commits, bug: Bug, failed: () 
 async function shownTooEarly(store: FsStore, commits: Commits): Promise<string[]> {
   const seen = commits.branch(0)
   const unsure = seen.attempts.filter(({ outcome }) => outcome === 'unknown')
-  const violations = await compare(store, seen).catch((error: unknown) => (error instanceof Unavailable ? [] : [String(error)]))
+  const violations = await compare(store, seen).catch((error: unknown) => (error instanceof StorageUnavailable ? [] : [String(error)]))
   return [
     ...violations,
     ...unsure.flatMap(({ outcome, change }) => (outcome === 'done' ? `${change.revision} is shown, and may be lost` : [])),

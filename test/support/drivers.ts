@@ -17,7 +17,7 @@ import { quiet } from './log.ts'
 import { sharedRedis } from './redis.ts'
 
 /** A place to store things that a test has for itself. */
-export interface Place {
+export interface OpenDriver {
   readonly store: Store
   readonly blobs: Blobs
   /** the keys of all records of a partition, found behind the port's back */
@@ -30,7 +30,7 @@ export interface Place {
 export interface Driver {
   readonly name: string
   /** Opens an empty place. */
-  open(): Promise<Place>
+  open(): Promise<OpenDriver>
 }
 
 const keysOf = async (driver: StorageDriver) => (await driver.getKeys('', {})) as string[]

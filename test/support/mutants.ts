@@ -59,7 +59,7 @@ function* changes(rule: RawRule, vocabulary: Vocabulary): Generator<{ what: stri
     if (held.length > 1) for (const value of held) yield instead(`without ${value}`, { $in: held.filter((other) => other !== value) })
   }
   // Wider only to pairs that are asked: all others are refused at loading, and each for the same reason.
-  const asked = (action: string, subject: string) => vocabulary.asks.has(`${action} ${subject}`)
+  const asked = (action: string, subject: string) => vocabulary.permissions.has(`${action} ${subject}`)
   for (const action of vocabulary.actions)
     if (!list(rule.action).includes(action) && list(rule.subject).every((subject) => asked(action, subject)))
       yield { what: `${action} too`, change: [{ ...rule, action: [...list(rule.action), action] }] }
@@ -72,7 +72,7 @@ function* changes(rule: RawRule, vocabulary: Vocabulary): Generator<{ what: stri
   if (list(rule.subject).length > 1)
     for (const subject of list(rule.subject))
       yield { what: `not of ${subject}`, change: [{ ...rule, subject: list(rule.subject).filter((other) => other !== subject) }] }
-  for (const field of vocabulary.asks.get('update Board')!.fields!)
+  for (const field of vocabulary.permissions.get('update Board')!.fields!)
     if (rule.fields !== undefined && !rule.fields.includes(field))
       yield { what: `field ${field} too`, change: [{ ...rule, fields: [...rule.fields, field] }] }
   for (const field of rule.fields ?? [])

@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Key } from '../../src/store/keys.ts'
-import { Unavailable, type Store } from '../../src/store/port.ts'
+import { StorageUnavailable, type Store } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
 
 interface Counter {
@@ -103,7 +103,7 @@ export class Ledger {
       })
       return 'done'
     } catch (error) {
-      if (error instanceof Unavailable) return error.certain ? 'not done' : 'unknown'
+      if (error instanceof StorageUnavailable) return error.outcomeKnown ? 'not done' : 'unknown'
       throw error
     }
   }

@@ -1,14 +1,14 @@
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { Service } from './service.ts'
-import type { Stage } from './scenario.ts'
+import type { Scenario } from './scenario.ts'
 
 /** How an operation is asked for: what goes into its body, and what it needs besides its situation. */
-export interface Recipe {
-  readonly body?: (stage: Stage, field: string | undefined) => unknown
+export interface RequestExample {
+  readonly body?: (stage: Scenario, field: string | undefined) => unknown
   /** brings about what the operation needs besides its situation */
-  readonly prepare?: (stage: Stage, service: Service) => Promise<void>
+  readonly prepare?: (stage: Scenario, service: Service) => Promise<void>
   /** of a list decided item by item: the item that the situation is about */
-  readonly listed?: (stage: Stage) => string
+  readonly listed?: (stage: Scenario) => string
   /** whether asking changes what others would find */
   readonly changes: boolean
 }
@@ -20,12 +20,15 @@ const values: Record<string, unknown> = {
   visibility: 'private',
   creator_id: 'usr_00000000000000000000',
 }
-const reads: Recipe = { changes: false }
-const changes: Recipe = { changes: true }
-const sends = (body: unknown): Recipe => ({ changes: true, body: () => body })
+const reads: RequestExample = { changes: false }
+const changes: RequestExample = { changes: true }
+const sends = (body: unknown): RequestExample => ({ changes: true, body: () => body })
 
 /** Changes a record of the stage behind the API's back. */
-function amend<T extends object>(keyOf: (stage: Stage) => Key<T>, change: (stage: Stage) => Partial<T>): NonNullable<Recipe['prepare']> {
+function amend<T extends object>(
+  keyOf: (stage: Scenario) => Key<T>,
+  change: (stage: Scenario) => Partial<T>,
+): NonNullable<RequestExample['prepare']> {
   return (stage, service) =>
     service.write(stage.caller.workspaceId, async (tx) => {
       const key = keyOf(stage)
@@ -33,10 +36,10 @@ function amend<T extends object>(keyOf: (stage: Stage) => Key<T>, change: (stage
     })
 }
 
-const theCard = ({ params }: Stage) => keys.card(params['card_id']!)
+const theCard = ({ params }: Scenario) => keys.card(params['card_id']!)
 
 /** A recipe for every operation of the table. One that is missing is a red test. */
-export const recipes: Readonly<Record<string, Recipe>> = {
+export const requestExamples: Readonly<Record<string, RequestExample>> = {
   'account.read': reads,
   'members.list': reads,
   'boards.list': { changes: false, listed: ({ params }) => params['board_id']! },

@@ -21,7 +21,7 @@ export interface World {
 }
 
 /** Everything that a request of one situation may name. */
-export interface Stage {
+export interface Scenario {
   readonly caller: Person
   readonly params: Readonly<Record<string, string>>
 }
@@ -47,18 +47,18 @@ export async function buildWorld(service: Service): Promise<World> {
  * Brings a situation about, with objects of its own.
  * @returns undefined where it cannot be: a person who is the caller cannot have left while the caller is there
  */
-export async function setStage(world: World, facts: Facts): Promise<Stage | undefined> {
+export async function createScenario(world: World, facts: Facts): Promise<Scenario | undefined> {
   const caller = world.callers.get(`${facts['caller.role']} ${facts['caller.membership']}`)!
   const creator = facts['board.caller'] === 'creator' ? caller.id : world.other.id
-  const user = await setUser(world, facts, caller, creator)
+  const user = await namedUser(world, facts, caller, creator)
   if (user === undefined) return undefined
   const params = await world.service.write(world.workspaceId, (tx) =>
-    plant(tx, world, facts, { caller: caller.id, creator, user: user.id }),
+    writeRecords(tx, world, facts, { caller: caller.id, creator, user: user.id }),
   )
   return { caller, params }
 }
 
-async function setUser(
+async function namedUser(
   { service, workspaceId, other }: World,
   facts: Facts,
   caller: Person,
@@ -70,20 +70,20 @@ async function setUser(
     if (facts['user.membership'] === membership) return { id: creator }
     if (creator === caller.id) return undefined
   }
-  const user = await addUser(service.tools, { display_name: 'Named' })
-  await addMember(service.tools, workspaceId, user, 'member')
+  const user = await addUser(service.deps, { display_name: 'Named' })
+  await addMember(service.deps, workspaceId, user, 'member')
   if (facts['user.membership'] === 'ended') await service.leaveOnly(workspaceId, user.id)
   return user
 }
 
 /** Writes one of everything: a board, and on it a card that has all that a card can have. */
-async function plant(
+async function writeRecords(
   tx: Transaction,
   { service, other }: World,
   facts: Facts,
   who: { caller: string; creator: string; user: string },
 ): Promise<Record<string, string>> {
-  const id = (kind: IdKind) => newId(kind, service.tools.random)
+  const id = (kind: IdKind) => newId(kind, service.deps.random)
   const create = async <T>(key: Key<T>, value: T) => tx.create(key, value)
   const own = (fact: string) => (facts[fact] === 'caller' ? who.caller : other.id)
   const boardId = id('board')

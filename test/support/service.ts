@@ -1,11 +1,11 @@
 import { createPasswords } from '../../src/auth/accounts/passwords.ts'
 import { createApp, type App, type AppOptions } from '../../src/app.ts'
-import type { Trace } from '../../src/http/services.ts'
+import type { DecisionRecord } from '../../src/http/services.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Membership, Role } from '../../src/model/workspace.ts'
 import { addMember } from '../../src/admin/memberships.ts'
-import type { FileTools, Tools } from '../../src/admin/deps.ts'
+import type { AdminDeps, Deps } from '../../src/admin/deps.ts'
 import { addUser } from '../../src/admin/users.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
@@ -15,7 +15,7 @@ import { issueToken } from '../../src/auth/tokens/issue.ts'
 import { hashToken } from '../../src/auth/tokens/secret.ts'
 import { checksumOf } from './checksum.ts'
 import { CountingStore } from './counting-store.ts'
-import type { Driver, Place } from './drivers.ts'
+import type { Driver, OpenDriver } from './drivers.ts'
 import { quiet } from './log.ts'
 
 /** An answer, read whole. */
@@ -48,19 +48,19 @@ export const cheapPasswords = createPasswords({ memoryCost: 8, timeCost: 1, para
 export class Service {
   readonly app: App
   readonly store: CountingStore
-  readonly tools: Tools
-  readonly traces: Trace[] = []
+  readonly deps: Deps
+  readonly records: DecisionRecord[] = []
   now = Date.parse('2026-11-20T12:00:00.000Z')
 
-  readonly #place: Place
+  readonly #place: OpenDriver
 
-  private constructor(place: Place, options: ServiceOptions) {
+  private constructor(place: OpenDriver, options: ServiceOptions) {
     const store = new CountingStore(place.store)
     this.#place = place
     this.store = store
     const clock = () => this.now
-    this.tools = { store, clock, random: systemRandom }
-    const observe = (trace: Trace) => void this.traces.push(trace)
+    this.deps = { store, clock, random: systemRandom }
+    const observe = (trace: DecisionRecord) => void this.records.push(trace)
     this.app = createApp({ log: quiet, passwords: cheapPasswords, ...options, store, blobs: place.blobs, clock, observe })
   }
 
@@ -74,8 +74,8 @@ export class Service {
     await this.#place.blobs.close()
   }
 
-  get sweepTools(): FileTools {
-    return { ...this.tools, blobs: this.#place.blobs }
+  get adminDeps(): AdminDeps {
+    return { ...this.deps, blobs: this.#place.blobs }
   }
   recordKeys(partition: string): Promise<string[]> {
     return this.#place.recordKeys(partition)
@@ -95,12 +95,12 @@ export class Service {
   }
 
   async workspace(name = 'Acme'): Promise<string> {
-    return (await createWorkspace(this.tools, name)).id
+    return (await createWorkspace(this.deps, name)).id
   }
 
   async person(workspaceId: string, role: Role = 'member', name = `A ${role}`): Promise<Person> {
-    const user = await addUser(this.tools, { display_name: name })
-    await addMember(this.tools, workspaceId, user, role)
+    const user = await addUser(this.deps, { display_name: name })
+    await addMember(this.deps, workspaceId, user, role)
     const tokens = { none: '', read: '', write: '', admin: '' }
     for (const scope of ['none', 'read', 'write', 'admin'] as const)
       tokens[scope] = await this.token(workspaceId, user.id, scope === 'none' ? ['other:read'] : [`kanban:${scope}`])
@@ -109,7 +109,7 @@ export class Service {
 
   async token(workspaceId: string, userId: string, scopes: readonly string[], lifetime?: number): Promise<string> {
     const request = { userId, name: 'test', scopes, ...(lifetime === undefined ? {} : { lifetime }) }
-    return (await this.write(workspaceId, (tx) => issueToken(tx, request, this.tools.clock, this.tools.random))).plaintext
+    return (await this.write(workspaceId, (tx) => issueToken(tx, request, this.deps.clock, this.deps.random))).plaintext
   }
 
   /** A token as it was issued before the service got its present name. */
@@ -128,7 +128,7 @@ export class Service {
 
   /** Writes behind the API's back: for states that it would not let come about. */
   write<T>(workspaceId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return transact(this.store, workspaceId, this.tools.random, work)
+    return transact(this.store, workspaceId, this.deps.random, work)
   }
 
   /** Ends a membership and nothing with it: so what a token is worth is seen apart from its revocation. */

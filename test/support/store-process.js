@@ -36,7 +36,7 @@ try {
   say({ ready: true })
   createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, partition, revision, put, remove, indexes, blob, size } = JSON.parse(line)
-    const expect = { records: new Map(), indexes: new Map(), room: new Map() }
+    const expect = { records: new Map(), indexes: new Map(), capacity: new Map() }
     const work =
       blob === undefined
         ? store.commit(partition, { revision, expect, put: new Map(put), remove: new Set(remove), indexes: new Map(indexes) })

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { Unavailable, type Change } from '../../src/store/port.ts'
+import { StorageUnavailable, type Change } from '../../src/store/port.ts'
 
 const script = fileURLToPath(new URL('store-process.js', import.meta.url))
 
@@ -15,7 +15,7 @@ export class StoreProcess {
   readonly child: ChildProcess
   /** resolves with why it could not hold the folder, if so */
   readonly started: Promise<{ refused: string; name: string } | undefined>
-  readonly #waiting = new Map<number, { resolve: (outcome: 'done') => void; reject: (error: Unavailable) => void }>()
+  readonly #waiting = new Map<number, { resolve: (outcome: 'done') => void; reject: (error: StorageUnavailable) => void }>()
   readonly #exited: Promise<void>
   #last = 0
 
@@ -34,7 +34,7 @@ export class StoreProcess {
     // All that it said is heard before that.
     this.#exited = new Promise((resolve) =>
       this.child.once('close', () => {
-        for (const { reject } of this.#waiting.values()) reject(new Unavailable('it ended', { certain: false }))
+        for (const { reject } of this.#waiting.values()) reject(new StorageUnavailable('it ended', { certain: false }))
         this.#waiting.clear()
         resolve()
       }),
@@ -62,7 +62,7 @@ export class StoreProcess {
 
   #send(work: object): Promise<'done'> {
     return new Promise((resolve, reject) => {
-      if (this.gone) return reject(new Unavailable('it was killed'))
+      if (this.gone) return reject(new StorageUnavailable('it was killed'))
       const id = ++this.#last
       this.#waiting.set(id, { resolve, reject })
       this.child.stdin!.write(`${JSON.stringify({ id, ...work })}\n`)
@@ -73,6 +73,6 @@ export class StoreProcess {
     const { resolve, reject } = this.#waiting.get(id)!
     this.#waiting.delete(id)
     if (error === undefined) resolve('done')
-    else reject(new Unavailable(error, { certain: certain === true }))
+    else reject(new StorageUnavailable(error, { certain: certain === true }))
   }
 }

@@ -108,7 +108,7 @@ export class Visitor {
 /** Gives a person what to sign in with. @returns the e-mail address */
 export async function giveAccount(service: Service, person: Pick<Person, 'id'>, email = `${person.id}@example.org`): Promise<string> {
   const passwordHash = await cheapPasswords.hash(PASSWORD)
-  await service.write(GLOBAL, (tx) => setAccount(tx, { userId: person.id, email, passwordHash }, service.tools.clock))
+  await service.write(GLOBAL, (tx) => setAccount(tx, { userId: person.id, email, passwordHash }, service.deps.clock))
   return email
 }
 

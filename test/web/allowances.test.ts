@@ -44,7 +44,7 @@ async function shownOn(engine: Engine, scope: Scope): Promise<Map<string, { word
 function expectedOf(engine: Engine): Map<Scope, Set<string>> {
   const rows = new Map<Scope, Set<string>>(LADDER.map((scope) => [scope, new Set()]))
   for (const { needs } of operations) {
-    const least = LADDER.find((scope) => engine.scope(needs.join(' '), { 'token.scope': scope }).allowed)!
+    const least = LADDER.find((scope) => engine.checkScope(needs.join(' '), { 'token.scope': scope }).allowed)!
     for (const rule of engine.permissionRules)
       if (rule.action.includes(needs[0]) && rule.subject.includes(needs[1])) rows.get(least)!.add(rule.row)
   }

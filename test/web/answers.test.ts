@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener } from '../../src/http/server.ts'
-import { Unavailable } from '../../src/store/port.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { pages } from '../../src/web/app.ts'
 import { drivers } from '../support/drivers.ts'
 import { keptLog } from '../support/log.ts'
@@ -131,7 +131,7 @@ describe('every answer of the web app', () => {
   test('where storage cannot be reached, each page says so and when to come back', async () => {
     const confirm = formOf((await visitor.choose(workspaceId)).text)
     service.store.beforeRead = async () => {
-      throw new Unavailable('gone')
+      throw new StorageUnavailable('gone')
     }
     const own = ['/settings', '/settings/tokens', `/settings/tokens/new?workspace=${workspaceId}`, confirm.action]
     const answers = await Promise.all(own.map((path) => visitor.request(path)))

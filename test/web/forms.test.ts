@@ -48,7 +48,7 @@ const forms: Record<string, () => Promise<Ready>> = {
   },
   '/settings/sign-up': async () => {
     const visitor = new Visitor(service)
-    const { sign_up_link } = await inviteUser(service.tools, person.id, visitor.origin)
+    const { sign_up_link } = await inviteUser(service.deps, person.id, visitor.origin)
     await visitor.open(sign_up_link)
     return filled(visitor, { email: `${person.id}@example.org`, password: PASSWORD, again: PASSWORD })
   },

@@ -184,10 +184,10 @@ describe.each(drivers)('signing in and up and out, on $name', (driver) => {
   })
 
   describe('a sign-up link', () => {
-    const invite = async (userId: string) => (await inviteUser(service.tools, userId, 'http://localhost')).sign_up_link
+    const invite = async (userId: string) => (await inviteUser(service.deps, userId, 'http://localhost')).sign_up_link
 
     test('leaves the address bar at once, works once, and signs in afterwards', async () => {
-      const user = await addUser(service.tools, { display_name: 'Nora <b>Lindqvist</b>' })
+      const user = await addUser(service.deps, { display_name: 'Nora <b>Lindqvist</b>' })
       const link = await invite(user.id)
       const code = new URL(link).searchParams.get('code')!
       const visitor = browser()
@@ -214,7 +214,7 @@ describe.each(drivers)('signing in and up and out, on $name', (driver) => {
     })
 
     test('cannot be used to find out who has an account', async () => {
-      const user = await addUser(service.tools, { display_name: 'Nosy' })
+      const user = await addUser(service.deps, { display_name: 'Nosy' })
       const visitor = browser()
       const page = await visitor.open(await invite(user.id))
       const form = formOf(page.text)
@@ -280,7 +280,7 @@ describe('cookies', () => {
       for (const [name, line] of page.cookies) (seen.get(name) ?? seen.set(name, []).get(name)!).push(line)
       return page
     }
-    const { sign_up_link } = await inviteUser(service.tools, person.id, at)
+    const { sign_up_link } = await inviteUser(service.deps, person.id, at)
     await visitor.open(sign_up_link)
     await visitor.submit({ email, password: PASSWORD, again: PASSWORD })
     await visitor.signIn(email)

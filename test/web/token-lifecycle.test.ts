@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
-import { Unavailable } from '../../src/store/port.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 import { drivers } from '../support/drivers.ts'
 import { keptLog } from '../support/log.ts'
 import { Service, type Person } from '../support/service.ts'
@@ -99,7 +99,7 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
     await service.write(workspaceId, async (tx) => {
       for (let i = 0; i < 450; i++) {
         const request = { userId: person.id, name: 'flood', scopes: ['kanban:read'], lifetime: 1 }
-        await issueToken(tx, request, service.tools.clock, service.tools.random)
+        await issueToken(tx, request, service.deps.clock, service.deps.random)
       }
     })
     service.now += 1
@@ -278,7 +278,7 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
         await ready(what, 20 * MINUTE)
         service.store.afterCommit = async () => {
           service.store.beforeCommit = async () => {
-            throw new Unavailable('gone')
+            throw new StorageUnavailable('gone')
           }
         }
         const failed = await issue(what, { password: PASSWORD })
@@ -290,7 +290,7 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
 
     test('who leaves while the password is checked gets no token, and stays signed in', async () => {
       await ready('create', 20 * MINUTE)
-      service.store.afterCommit = async () => void (await endMembership(service.tools, workspaceId, person.id))
+      service.store.afterCommit = async () => void (await endMembership(service.deps, workspaceId, person.id))
       expect((await issue('create', { password: PASSWORD })).status).toBe(404)
       expect((await visitor.request('/settings/tokens')).status).toBe(200)
     })

@@ -3,7 +3,7 @@ import type { Clock } from '../../model/time.ts'
 import type { Store } from '../../store/port.ts'
 
 /** What accounts are kept with. */
-export interface Keeping {
+export interface AccountDeps {
   readonly store: Store
   readonly clock: Clock
   readonly random: RandomSource

@@ -1,17 +1,17 @@
 import { hash, verify } from '@node-rs/argon2'
-import { Failure } from '../../model/errors.ts'
+import { ApiError } from '../../model/errors.ts'
 
 /** Turns passwords into what is kept of them. */
 export interface Passwords {
   /**
    * argon2id with a salt of its own, in PHC's format.
-   * @throws {Failure} `unavailable` where too many are waiting
+   * @throws {ApiError} `unavailable` where too many are waiting
    */
   hash(password: string): Promise<string>
   /**
    * Whether a password is the one. Where there is no hash, because nobody has that name, it takes the same work.
    * What is no hash fits nothing.
-   * @throws {Failure} `unavailable` where too many are waiting
+   * @throws {ApiError} `unavailable` where too many are waiting
    */
   fits(password: string, kept: string | undefined): Promise<boolean>
 }
@@ -43,7 +43,7 @@ function turns(atOnce: number, waitingAtMost: number): <T>(work: () => Promise<T
   return async (work) => {
     if (running >= atOnce) {
       if (waiting.length >= waitingAtMost)
-        throw new Failure('unavailable', {
+        throw new ApiError('unavailable', {
           message: 'Too many people sign in at this moment. Try again soon.',
           headers: { 'retry-after': '2' },
         })

@@ -12,6 +12,6 @@ export function hashOf(secret: string): string {
 }
 
 /** Compares in constant time. */
-export function same(a: string, b: string): boolean {
+export function equalInConstantTime(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(hashOf(a), 'hex'), Buffer.from(hashOf(b), 'hex'))
 }

@@ -3,14 +3,14 @@ import type { Account, Session } from '../../model/account.ts'
 import { MINUTE } from '../../model/time.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import type { Keeping } from './deps.ts'
+import type { AccountDeps } from './deps.ts'
 import type { Passwords } from './passwords.ts'
 import { hashOf, newSecret } from './secrets.ts'
 import { beginSession, endSession } from './sessions.ts'
 import { Throttle } from './throttle.ts'
 
 /** What somebody says who wants to sign in. */
-export interface Attempt {
+export interface SignInAttempt {
   /** as it is compared */
   readonly email: string
   readonly password: string
@@ -23,7 +23,7 @@ export interface Attempt {
 }
 
 /** What came of it. */
-export type SignedIn =
+export type SignInResult =
   | { readonly result: 'signed_in'; readonly userId: string; readonly secret: string; readonly session: Session; readonly device: string }
   | { readonly result: 'refused'; /** whose account was tried, where it is one */ readonly userId: string | undefined }
   | { readonly result: 'throttled'; readonly userId: string | undefined; readonly milliseconds: number }
@@ -36,13 +36,13 @@ const MOST_DEVICES = 10
  * strangers try, its person can sign in.
  */
 export class SignIn {
-  readonly #keeping: Keeping
+  readonly #keeping: AccountDeps
   readonly #passwords: Passwords
   readonly #byAddress: Throttle
   readonly #byPair: Throttle
   readonly #byAccount: Throttle
 
-  constructor(keeping: Keeping, passwords: Passwords) {
+  constructor(keeping: AccountDeps, passwords: Passwords) {
     this.#keeping = keeping
     this.#passwords = passwords
     this.#byAddress = new Throttle({ burst: 50, every: MINUTE / 2 }, keeping.clock)
@@ -55,7 +55,7 @@ export class SignIn {
    * the answer is the same, and so is the work.
    * @throws {Unavailable}
    */
-  async attempt({ email, password, address, device, present }: Attempt): Promise<SignedIn> {
+  async attempt({ email, password, address, device, present }: SignInAttempt): Promise<SignInResult> {
     const account = await this.#account(email)
     const known = device !== undefined && account?.devices.includes(hashOf(device)) === true
     const charged = this.#charge(email, address, known ? device : undefined)
@@ -67,7 +67,7 @@ export class SignIn {
   }
 
   /** Checks the password of somebody who is signed in already. */
-  async prove(session: Session, password: string): Promise<'proved' | 'refused' | { readonly milliseconds: number }> {
+  async verifyPassword(session: Session, password: string): Promise<'proved' | 'refused' | { readonly milliseconds: number }> {
     const { store, random } = this.#keeping
     const name = `session ${session.hash}`
     const milliseconds = this.#byPair.take(name)
@@ -108,7 +108,7 @@ export class SignIn {
     return giveBack
   }
 
-  async #begin({ user_id, password_hash }: Account, device: string | undefined, present: string | undefined): Promise<SignedIn> {
+  async #begin({ user_id, password_hash }: Account, device: string | undefined, present: string | undefined): Promise<SignInResult> {
     const { store, clock, random } = this.#keeping
     const fresh = device ?? newSecret(random)
     return transact(store, GLOBAL, random, async (tx) => {
@@ -128,7 +128,7 @@ export class SignIn {
  * The part of an address that one customer of a network has: of IPv6, the first 64 bits.
  * @param address also with a port, as some proxies write it
  */
-export function network(address: string | undefined): string {
+export function networkOf(address: string | undefined): string {
   const bare = (address ?? '')
     .trim()
     .replace(/^\[(.*)\](:\d+)?$/, '$1')

@@ -4,8 +4,8 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { idPrefixes, isId } from '../../model/ids.ts'
-import type { Keeping } from './deps.ts'
-import { hashOf, newSecret, same } from './secrets.ts'
+import type { AccountDeps } from './deps.ts'
+import { hashOf, newSecret, equalInConstantTime } from './secrets.ts'
 import { endSessions } from './sessions.ts'
 
 /** A sign-up link is good for so long, in milliseconds. */
@@ -19,7 +19,7 @@ export type SignUpRefusal = 'no_link' | 'email_taken'
  * they were forgotten, new ones. A code that was made before is worth nothing afterwards.
  * @returns the code, which is nowhere afterwards
  */
-export async function invite({ store, clock, random }: Keeping, userId: string): Promise<{ code: string; expires_at: string }> {
+export async function invite({ store, clock, random }: AccountDeps, userId: string): Promise<{ code: string; expires_at: string }> {
   const code = `${userId.slice(idPrefixes.user.length + 1)}.${newSecret(random)}`
   const expires_at = timestamp(() => clock() + SIGN_UP_WITHIN)
   await transact(store, GLOBAL, random, async (tx) => {
@@ -33,7 +33,7 @@ export async function invite({ store, clock, random }: Keeping, userId: string):
 export async function invited(tx: Transaction, code: string, clock: Clock): Promise<string | undefined> {
   const userId = `${idPrefixes.user}_${code.slice(0, code.indexOf('.'))}`
   const signUp = isId('user', userId) ? await tx.get(keys.signUp(userId)) : undefined
-  if (signUp === undefined || !same(signUp.hash, hashOf(code))) return undefined
+  if (signUp === undefined || !equalInConstantTime(signUp.hash, hashOf(code))) return undefined
   return clock() < Date.parse(signUp.expires_at) ? userId : undefined
 }
 
@@ -42,7 +42,7 @@ export async function invited(tx: Transaction, code: string, clock: Clock): Prom
  * @returns the person's id, or why not; the code is used up only where it came about
  */
 export async function signUp(
-  { store, clock, random }: Keeping,
+  { store, clock, random }: AccountDeps,
   { code, ...chosen }: { readonly code: string; readonly email: string; readonly passwordHash: string; readonly device?: string },
 ): Promise<{ userId: string } | { refused: SignUpRefusal }> {
   return transact(store, GLOBAL, random, async (tx) => {

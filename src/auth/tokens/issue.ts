@@ -4,7 +4,7 @@ import type { TokenRecord } from '../../model/token.ts'
 import { isActive } from '../../model/workspace.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
-import { advance, beginLife, MAX_LIFETIME } from './lifecycle.ts'
+import { transition, newLifecycle, MAX_LIFETIME } from './lifecycle.ts'
 import { mintToken } from './secret.ts'
 
 /** What is chosen when a token is created. */
@@ -17,17 +17,17 @@ export interface TokenRequest {
 }
 
 /** A token that was just made. The plaintext is nowhere afterwards. */
-export interface Issued {
+export interface IssuedToken {
   readonly plaintext: string
   readonly token: TokenRecord
 }
 
 /** A token cannot be issued: its person is no active member, or the one to be rotated is not active any more. */
-export class NotIssued extends Error {
+export class IssueRefused extends Error {
   override readonly name = 'NotIssued'
   readonly because: 'no_member' | 'no_token' | 'not_active'
 
-  constructor(because: NotIssued['because']) {
+  constructor(because: IssueRefused['because']) {
     super(`the token was not issued: ${because}`)
     this.because = because
   }
@@ -35,18 +35,18 @@ export class NotIssued extends Error {
 
 /**
  * Creates a token in the transaction's workspace.
- * @throws {NotIssued} `no_member`
+ * @throws {IssueRefused} `no_member`
  */
 export async function issueToken(
   tx: Transaction,
   { userId, name, scopes, lifetime = MAX_LIFETIME }: TokenRequest,
   clock: Clock,
   random: RandomSource,
-): Promise<Issued> {
+): Promise<IssuedToken> {
   const membership = await tx.get(keys.membership(userId))
-  if (!isActive(membership)) throw new NotIssued('no_member')
+  if (!isActive(membership)) throw new IssueRefused('no_member')
   const { plaintext, hash } = mintToken(tx.partition, random)
-  const life = beginLife(clock(), lifetime)
+  const life = newLifecycle(clock(), lifetime)
   const token: TokenRecord = { id: newId('token', random), hash, user_id: userId, name, scopes: [...scopes], ...life }
   await tx.read([keys.token(hash), keys.tokenHash(token.id)])
   tx.put(keys.token(hash), token)
@@ -57,19 +57,19 @@ export async function issueToken(
 /**
  * Puts a new token in the place of a person's active one: the same name and scopes, and a lifetime from now on.
  * In one commit: at no moment are there two of them, or none (spec §3, "rotation").
- * @throws {NotIssued}
+ * @throws {IssueRefused}
  */
 export async function rotateToken(
   tx: Transaction,
   { userId, tokenId, lifetime }: { readonly userId: string; readonly tokenId: string; readonly lifetime: number },
   clock: Clock,
   random: RandomSource,
-): Promise<Issued & { readonly replaced: TokenRecord }> {
+): Promise<IssuedToken & { readonly replaced: TokenRecord }> {
   const old = await findToken(tx, tokenId)
-  if (old === undefined || old.user_id !== userId) throw new NotIssued('no_token')
+  if (old === undefined || old.user_id !== userId) throw new IssueRefused('no_token')
   const { plaintext, token } = await issueToken(tx, { userId, name: old.name, scopes: old.scopes, lifetime }, clock, random)
-  const life = advance(old, { type: 'rotate', successor: token.id }, clock())
-  if (life === undefined) throw new NotIssued('not_active')
+  const life = transition(old, { type: 'rotate', successor: token.id }, clock())
+  if (life === undefined) throw new IssueRefused('not_active')
   const replaced = { ...old, ...life }
   tx.put(keys.token(old.hash), replaced)
   return { plaintext, token, replaced }
@@ -83,7 +83,7 @@ export async function findToken(tx: Transaction, tokenId: string): Promise<Token
 
 /** Ends a token. It fails from the very next request on, whatever process that comes to (spec §5, rule 4). */
 export function endToken(tx: Transaction, token: TokenRecord, type: 'revoke' | 'leave', clock: Clock): TokenRecord {
-  const life = advance(token, { type }, clock())!
+  const life = transition(token, { type }, clock())!
   if (life === token) return token
   const ended = { ...token, ...life }
   tx.put(keys.token(token.hash), ended)

@@ -6,7 +6,7 @@ export const tokenStates = ['active', 'rotated', 'revoked', 'expired'] as const
 export type TokenState = (typeof tokenStates)[number]
 
 /** What of a token its state follows from. Times are RFC 3339. */
-export type TokenLife = Pick<TokenRecord, 'issued_at' | 'expires_at' | 'revoked_at' | 'replaced_by'>
+export type TokenLifecycle = Pick<TokenRecord, 'issued_at' | 'expires_at' | 'revoked_at' | 'replaced_by'>
 
 /** What can be done to a token. That time passes is no event: the state is asked for with the time. */
 export type TokenEvent =
@@ -27,7 +27,7 @@ export const RECENT = 10 * MINUTE
  * @param now milliseconds since 1970
  * @param lifetime milliseconds; more than 90 days is taken as 90 days
  */
-export function beginLife(now: number, lifetime: number): TokenLife {
+export function newLifecycle(now: number, lifetime: number): TokenLifecycle {
   return {
     issued_at: new Date(now).toISOString(),
     expires_at: new Date(now + Math.min(lifetime, MAX_LIFETIME)).toISOString(),
@@ -40,7 +40,7 @@ export function beginLife(now: number, lifetime: number): TokenLife {
  * The state of a token at a moment. What was done to it counts before what time did to it.
  * @param now milliseconds since 1970
  */
-export function stateOf(life: TokenLife, now: number): TokenState {
+export function stateOf(life: TokenLifecycle, now: number): TokenState {
   if (life.replaced_by !== null) return 'rotated'
   if (life.revoked_at !== null) return 'revoked'
   return now >= expiryOf(life) ? 'expired' : 'active'
@@ -52,7 +52,7 @@ export function stateOf(life: TokenLife, now: number): TokenState {
  * @returns its new life, the same one where nothing changes; undefined where the event is refused: only an
  * active token can be rotated
  */
-export function advance(life: TokenLife, event: TokenEvent, now: number): TokenLife | undefined {
+export function transition(life: TokenLifecycle, event: TokenEvent, now: number): TokenLifecycle | undefined {
   const state = stateOf(life, now)
   const at = new Date(now).toISOString()
   if (event.type === 'rotate') return state === 'active' ? { ...life, revoked_at: at, replaced_by: event.successor } : undefined
@@ -64,7 +64,7 @@ export function advance(life: TokenLife, event: TokenEvent, now: number): TokenL
  * When a token stops working: the earlier of what its record says and 90 days after issuance, so that no
  * record can say more. A record that cannot be read as a time has expired.
  */
-export function expiryOf({ issued_at, expires_at }: Pick<TokenLife, 'issued_at' | 'expires_at'>): number {
+export function expiryOf({ issued_at, expires_at }: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): number {
   const expiry = Math.min(Date.parse(expires_at), Date.parse(issued_at) + MAX_LIFETIME)
   return Number.isNaN(expiry) ? 0 : expiry
 }

@@ -8,11 +8,11 @@ import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { cardEntity, loadTheCard, saveCard } from '../cards/writing.ts'
-import { discardIfUnused, keepFile } from '../cascades.ts'
+import { buryUnusedFile, exhumeFile } from '../cascades.ts'
 import { loadAttachment, loadFile } from '../targets.ts'
-import { deleted, operation, type Addressed, type Request } from '../operation.ts'
+import { deleted, operation, type Addressed, type OperationRequest } from '../operation.ts'
 import { listPage, pageQuery } from '../../listing/pages.ts'
-import { requireRoom } from '../../listing/capacity.ts'
+import { requireCapacity } from '../../listing/capacity.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.attachment(params['attachment_id']!)
 const load = ({ tx, caller, params }: Addressed) => loadAttachment(tx, caller, params['attachment_id']!)
@@ -20,8 +20,8 @@ const FULL = `A card has at most ${limits.attachmentsPerCard} attachments.`
 const TWICE = 'The file is attached to this card already.'
 
 /** Makes what came along a file of the workspace. */
-async function keepUpload({ tx, caller, clock, random, receive }: Request<unknown, unknown>): Promise<FileRecord> {
-  const { blobId, trashId, name, contentType, size, sha256, visibility } = await receive!()
+async function keepUpload({ tx, caller, clock, random, receive }: OperationRequest<unknown, unknown>): Promise<FileRecord> {
+  const { blobId, tombstoneId: tombstoneId, name, contentType, size, sha256, visibility } = await receive!()
   const now = timestamp(clock)
   const file: FileRecord = {
     id: newId('file', random),
@@ -35,9 +35,9 @@ async function keepUpload({ tx, caller, clock, random, receive }: Request<unknow
     blob_id: blobId,
     sha256,
   }
-  const [note] = await tx.read([keys.trash(trashId), keys.file(file.id)])
+  const [note] = await tx.read([keys.tombstone(tombstoneId), keys.file(file.id)])
   if (note === undefined || note.claimed) throw conflict('The upload took so long that its bytes were given up. Send it again.')
-  tx.remove(keys.trash(trashId))
+  tx.remove(keys.tombstone(tombstoneId))
   tx.put(keys.file(file.id), file)
   return file
 }
@@ -103,11 +103,11 @@ export const attachmentOperations = [
     },
     async run(request, { card, file: named }) {
       const { tx, caller, clock, random } = request
-      await requireRoom(tx, indexes.attachments(card.id), limits.attachmentsPerCard, FULL)
+      await requireCapacity(tx, indexes.attachments(card.id), limits.attachmentsPerCard, FULL)
       const file = 'id' in named ? named : await keepUpload(request)
       const { entries } = await tx.range(indexes.fileAttachments(file.id), { after: `${card.id} `, before: `${card.id}!`, limit: 1 })
       if (entries.length > 0) throw conflict(TWICE)
-      await keepFile(tx, file.id)
+      await exhumeFile(tx, file.id)
       const now = timestamp(clock)
       const created: Attachment = {
         id: newId('attachment', random),
@@ -139,7 +139,7 @@ export const attachmentOperations = [
     async run(request, { attachment: gone, card, file }) {
       request.tx.remove(keys.attachment(gone.id))
       if (card.cover_attachment_id === gone.id) saveCard(request, { ...card, cover_attachment_id: null })
-      await discardIfUnused(request, file.id, gone.id)
+      await buryUnusedFile(request, file.id, gone.id)
       return { data: { id: gone.id, deleted: true } }
     },
   }),

@@ -8,11 +8,11 @@ import { timestamp } from '../../model/time.ts'
 import { isActive, type Membership } from '../../model/workspace.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { unassignWhoLost } from '../cascades.ts'
+import { unassignWithoutAccess } from '../cascades.ts'
 import { loadBoard } from '../targets.ts'
 import { deleted, operation } from '../operation.ts'
 import { listAnswer, pageQuery } from '../../listing/pages.ts'
-import { requireRoom } from '../../listing/capacity.ts'
+import { requireCapacity } from '../../listing/capacity.ts'
 
 const FULL = `A board has at most ${limits.membersPerBoard} explicit members.`
 // Before every entry: the creator comes first, and has none.
@@ -80,7 +80,7 @@ export const boardMemberOperations = [
         board_created_at: board.created_at,
         added_at: timestamp(clock),
       }
-      if (user.boardMember === undefined) await requireRoom(tx, indexes.boardMembers(board.id), limits.membersPerBoard, FULL)
+      if (user.boardMember === undefined) await requireCapacity(tx, indexes.boardMembers(board.id), limits.membersPerBoard, FULL)
       if (user.boardMember === undefined) tx.put(keys.boardMember(board.id, membership.user_id), entry)
       return { data: toEntry(membership, false, entry.added_at) }
     },
@@ -107,7 +107,7 @@ export const boardMemberOperations = [
     async run(request, { board, removed }) {
       if (removed === board.creator_id) throw conflict('The creator of a board cannot be removed from it.')
       request.tx.remove(keys.boardMember(board.id, removed))
-      await unassignWhoLost(request, board)
+      await unassignWithoutAccess(request, board)
       return { data: { id: removed, deleted: true } }
     },
   }),

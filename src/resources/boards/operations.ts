@@ -5,10 +5,10 @@ import { newId } from '../../model/ids.ts'
 import { timestamp } from '../../model/time.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { discard, unassignWhoLost } from '../cascades.ts'
+import { createTombstone, unassignWithoutAccess } from '../cascades.ts'
 import { boardCounts, withCounts } from '../counts.ts'
 import { loadBoard } from '../targets.ts'
-import { deleted, listing, operation } from '../operation.ts'
+import { deleted, filteredList, operation } from '../operation.ts'
 import { pageQuery } from '../../listing/pages.ts'
 import { atLeastOne } from '../patch.ts'
 
@@ -16,7 +16,7 @@ const entity = (params: Readonly<Record<string, string>>) => keys.board(params['
 
 /** Boards (spec §5: rows P2–P5, P7). */
 export const boardOperations = [
-  listing({
+  filteredList({
     id: 'boards.list',
     method: 'GET',
     path: '/boards',
@@ -120,7 +120,7 @@ export const boardOperations = [
       if (loaded.board.visibility === body.visibility) return { data: loaded.board }
       const changed: Board = { ...loaded.board, visibility: body.visibility, updated_at: timestamp(clock) }
       tx.put(keys.board(changed.id), changed)
-      await unassignWhoLost(request, changed)
+      await unassignWithoutAccess(request, changed)
       return { data: changed }
     },
   }),
@@ -137,7 +137,7 @@ export const boardOperations = [
     load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
     async run(request, loaded) {
       request.tx.remove(keys.board(loaded.board.id))
-      await discard(request, 'board', loaded.board.id)
+      await createTombstone(request, 'board', loaded.board.id)
       return { data: { id: loaded.board.id, deleted: true } }
     },
   }),

@@ -19,7 +19,7 @@ export async function cardsByUpdate(tx: Transaction, boardId: string, filter: Ca
   const [, since] = [cursor ?? '', filter.updated_since!].toSorted()
   let after: string | undefined = since
   while (!isVoid(filter)) {
-    const { entries, values } = await tx.range(indexes.boardCards(boardId), { after, limit: STEP, hint: 'records' })
+    const { entries, values } = await tx.range(indexes.boardCards(boardId), { after, limit: STEP, weak: 'records' })
     for (const card of values) if (card !== undefined && wanted(card)) cards.push(card)
     if (cards.length > limit || entries.length < STEP) break
     after = entries.at(-1)

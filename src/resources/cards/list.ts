@@ -7,7 +7,7 @@ import { cardsByPlace } from './by-place.ts'
 import { cardsByUpdate } from './by-update.ts'
 import { flag } from '../../listing/filters.ts'
 import { loadBoard } from '../targets.ts'
-import { operation, type Answer } from '../operation.ts'
+import { operation, type OperationResult } from '../operation.ts'
 import { choosePage, listAnswer, type PageQuery } from '../../listing/pages.ts'
 
 const LIST = 'cards.list'
@@ -39,7 +39,7 @@ export const cardListOperations = [
     query: choosePage([LIST, BY_UPDATE], { ...filter, ...withCounts.query }, listOf),
     data: z.array(card.extend(cardCounts.shape)),
     load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
-    async run({ tx, query }, { board }): Promise<Answer> {
+    async run({ tx, query }, { board }): Promise<OperationResult> {
       const page: PageQuery = query
       const find = query.updated_since === undefined ? cardsByPlace : cardsByUpdate
       const { cards, position, more } = await find(tx, board.id, query, page)

@@ -8,14 +8,14 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { notNextToItself, placeOf } from '../../listing/anchors.ts'
 import { cardEntity, columnList, loadTheCard, saveCard } from './writing.ts'
-import { ARCHIVED, ELSEWHERE, loadTarget, requireOpen } from './target.ts'
-import { discard } from '../cascades.ts'
+import { ARCHIVED, ELSEWHERE, loadDestination, requireOpen } from './target.ts'
+import { createTombstone } from '../cascades.ts'
 import { cardCounts, withCounts } from '../counts.ts'
 import { loadBoard, loadCard } from '../targets.ts'
 import { deleted, operation } from '../operation.ts'
 import { positionAt } from '../../listing/ranks.ts'
 import { atLeastOne } from '../patch.ts'
-import { requireRoom } from '../../listing/capacity.ts'
+import { requireCapacity } from '../../listing/capacity.ts'
 
 const FULL = `A board has at most ${limits.cardsPerBoard} cards, archived ones included.`
 
@@ -49,11 +49,11 @@ export const cardOperations = [
     conflicts: [FULL, ARCHIVED, ELSEWHERE],
     async load({ tx, caller, params, body, see }) {
       const loaded = see(await loadBoard(tx, caller, params['board_id']!))
-      return { ...loaded, ...(await loadTarget(tx, loaded.board, body, body.column_id)) }
+      return { ...loaded, ...(await loadDestination(tx, loaded.board, body, body.column_id)) }
     },
     async run({ tx, caller, body, clock, random }, { board, column, anchor }) {
       requireOpen(column, anchor)
-      await requireRoom(tx, indexes.boardCards(board.id), limits.cardsPerBoard, FULL)
+      await requireCapacity(tx, indexes.boardCards(board.id), limits.cardsPerBoard, FULL)
       const now = timestamp(clock)
       const { title, description, due_at } = body
       const position = await positionAt({ tx, clock }, columnList(column.id), placeOf(anchor, 'last'))
@@ -108,7 +108,7 @@ export const cardOperations = [
     conflicts: [ARCHIVED, ELSEWHERE],
     async load({ tx, caller, params, body, see }) {
       const loaded = see(await loadCard(tx, caller, params['card_id']!))
-      return { ...loaded, ...(await loadTarget(tx, loaded.board, body, body.column_id, loaded.card.column_id)) }
+      return { ...loaded, ...(await loadDestination(tx, loaded.board, body, body.column_id, loaded.card.column_id)) }
     },
     async run(request, { card: moved, column, anchor }) {
       const place = placeOf(anchor, request.body.to)
@@ -179,7 +179,7 @@ export const cardOperations = [
     load: loadTheCard,
     async run(request, loaded) {
       request.tx.remove(keys.card(loaded.card.id))
-      await discard(request, 'card', loaded.card.id)
+      await createTombstone(request, 'card', loaded.card.id)
       return { data: { id: loaded.card.id, deleted: true } }
     },
   }),

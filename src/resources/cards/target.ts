@@ -12,7 +12,7 @@ export const ARCHIVED = 'The column, or the card next to which it would go, is a
 export const ELSEWHERE = 'The card named by before or after is in another column than column_id.'
 
 /** Where a card goes: a column of its board, and a card there next to which it goes. */
-export interface Target {
+export interface CardDestination {
   readonly column: Column
   readonly anchor: Anchor<Card> | undefined
 }
@@ -22,13 +22,13 @@ export interface Target {
  * @param otherwise the column where the body names neither
  * @throws {Failure} `not_found`
  */
-export async function loadTarget(
+export async function loadDestination(
   tx: Transaction,
   board: Board,
   placement: Placement,
   named: string | undefined,
   otherwise?: string,
-): Promise<Target> {
+): Promise<CardDestination> {
   const anchor = await loadAnchor(tx, placement, 'card', keys.card, ({ board_id }) => board_id === board.id)
   const columnId = named ?? anchor?.thing.column_id ?? otherwise!
   const column = isId('column', columnId) ? await tx.get(keys.column(columnId)) : undefined

@@ -3,7 +3,7 @@ import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { loadCard } from '../targets.ts'
-import type { Addressed, Request } from '../operation.ts'
+import type { Addressed, OperationRequest } from '../operation.ts'
 import type { OrderedList } from '../../listing/ranks.ts'
 
 /** What the operations on a card share. */
@@ -20,7 +20,7 @@ export function columnList(columnId: string): OrderedList<Card> {
 }
 
 /** Writes a changed card and answers with it. */
-export function saveCard({ tx, clock }: Pick<Request, 'tx' | 'clock'>, changed: Card): { data: Card } {
+export function saveCard({ tx, clock }: Pick<OperationRequest, 'tx' | 'clock'>, changed: Card): { data: Card } {
   const data = { ...changed, updated_at: timestamp(clock) }
   tx.put(keys.card(data.id), data)
   return { data }

@@ -9,18 +9,18 @@ import { keys } from '../../store/keys.ts'
 import { loadAnchor, notNextToItself, placeOf } from '../../listing/anchors.ts'
 import { flag } from '../../listing/filters.ts'
 import { loadBoard, loadColumn } from '../targets.ts'
-import { operation, type Addressed, type Request } from '../operation.ts'
+import { operation, type Addressed, type OperationRequest } from '../operation.ts'
 import { orderedPage } from '../../listing/ranked-pages.ts'
 import { positionAt, type OrderedList } from '../../listing/ranks.ts'
 import { pageQuery } from '../../listing/pages.ts'
-import { requireRoom } from '../../listing/capacity.ts'
+import { requireCapacity } from '../../listing/capacity.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.column(params['column_id']!)
 const load = ({ tx, caller, params }: Addressed) => loadColumn(tx, caller, params['column_id']!)
 const boardList = (boardId: string): OrderedList<Column> => ({ id: boardId, indexes: [indexes.columns(boardId)], keyOf: keys.column })
 const FULL = `A board has at most ${limits.columnsPerBoard} columns, archived ones included.`
 
-function save({ tx, clock }: Pick<Request, 'tx' | 'clock'>, changed: Column): { data: Column } {
+function save({ tx, clock }: Pick<OperationRequest, 'tx' | 'clock'>, changed: Column): { data: Column } {
   const data = { ...changed, updated_at: timestamp(clock) }
   tx.put(keys.column(data.id), data)
   return { data }
@@ -72,7 +72,7 @@ export const columnOperations = [
       return { ...loaded, anchor: await loadAnchor(tx, body, 'column', keys.column, ({ board_id }) => board_id === loaded.board.id) }
     },
     async run({ tx, body, clock, random }, { board, anchor }) {
-      await requireRoom(tx, indexes.columns(board.id), limits.columnsPerBoard, FULL)
+      await requireCapacity(tx, indexes.columns(board.id), limits.columnsPerBoard, FULL)
       const now = timestamp(clock)
       const position = await positionAt({ tx, clock }, boardList(board.id), placeOf(anchor, 'last'))
       const created: Column = {

@@ -10,7 +10,7 @@ import { cardEntity, loadTheCard } from '../cards/writing.ts'
 import { loadComment } from '../targets.ts'
 import { deleted, operation, type Addressed } from '../operation.ts'
 import { listPage, pageQuery } from '../../listing/pages.ts'
-import { requireRoom } from '../../listing/capacity.ts'
+import { requireCapacity } from '../../listing/capacity.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.comment(params['comment_id']!)
 const load = ({ tx, caller, params }: Addressed) => loadComment(tx, caller, params['comment_id']!)
@@ -58,7 +58,7 @@ export const commentOperations = [
     conflicts: [FULL],
     load: loadTheCard,
     async run({ tx, caller, body, clock, random }, { card }) {
-      await requireRoom(tx, indexes.comments(card.id), limits.commentsPerCard, FULL)
+      await requireCapacity(tx, indexes.comments(card.id), limits.commentsPerCard, FULL)
       const now = timestamp(clock)
       const created: Comment = {
         id: newId('comment', random),

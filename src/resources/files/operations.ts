@@ -6,7 +6,7 @@ import { loadFile } from '../targets.ts'
 import { operation } from '../operation.ts'
 
 /** A file without what is only for the service to know. */
-function shown({ blob_id: _blob, sha256: _hash, ...rest }: FileRecord) {
+function publicFile({ blob_id: _blob, sha256: _hash, ...rest }: FileRecord) {
   return rest
 }
 
@@ -24,10 +24,10 @@ export const fileOperations = [
     entity: (params) => keys.file(params['file_id']!),
     load: ({ tx, params }) => loadFile(tx, params['file_id']!),
     async run({ tx, body, clock }, { file: present }) {
-      if (present.visibility === body.visibility) return { data: shown(present) }
+      if (present.visibility === body.visibility) return { data: publicFile(present) }
       const changed: FileRecord = { ...present, visibility: body.visibility, updated_at: timestamp(clock) }
       tx.put(keys.file(changed.id), changed)
-      return { data: shown(changed) }
+      return { data: publicFile(changed) }
     },
   }),
 ]

@@ -6,11 +6,11 @@ import { limits } from '../../model/limits.ts'
 import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { takeLabelOff } from '../cascades.ts'
+import { removeLabelFromCards } from '../cascades.ts'
 import { loadBoard, loadLabel } from '../targets.ts'
 import { deleted, operation, type Addressed } from '../operation.ts'
 import { listPage, pageQuery } from '../../listing/pages.ts'
-import { requireRoom } from '../../listing/capacity.ts'
+import { requireCapacity } from '../../listing/capacity.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.label(params['label_id']!)
 const load = ({ tx, caller, params }: Addressed) => loadLabel(tx, caller, params['label_id']!)
@@ -58,7 +58,7 @@ export const labelOperations = [
     conflicts: [FULL],
     load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
     async run({ tx, body, clock, random }, { board }) {
-      await requireRoom(tx, indexes.labels(board.id), limits.labelsPerBoard, FULL)
+      await requireCapacity(tx, indexes.labels(board.id), limits.labelsPerBoard, FULL)
       const now = timestamp(clock)
       const created: Label = { id: newId('label', random), board_id: board.id, ...body, created_at: now, updated_at: now }
       const key = keys.label(created.id)
@@ -78,7 +78,7 @@ export const labelOperations = [
     entity,
     load,
     async run({ tx, clock }, loaded) {
-      await takeLabelOff(tx, loaded.label.id, clock)
+      await removeLabelFromCards(tx, loaded.label.id, clock)
       tx.remove(keys.label(loaded.label.id))
       return { data: { id: loaded.label.id, deleted: true } }
     },

@@ -13,7 +13,7 @@ import { deleted, operation, type Addressed } from '../operation.ts'
 import { orderedPage } from '../../listing/ranked-pages.ts'
 import { positionAt, type OrderedList } from '../../listing/ranks.ts'
 import { pageQuery } from '../../listing/pages.ts'
-import { requireRoom } from '../../listing/capacity.ts'
+import { requireCapacity } from '../../listing/capacity.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.subtask(params['subtask_id']!)
 const load = ({ tx, caller, params }: Addressed) => loadSubtask(tx, caller, params['subtask_id']!)
@@ -68,7 +68,7 @@ export const subtaskOperations = [
       }
     },
     async run({ tx, body, clock, random }, { card, anchor }) {
-      await requireRoom(tx, indexes.subtasks(card.id), limits.subtasksPerCard, FULL)
+      await requireCapacity(tx, indexes.subtasks(card.id), limits.subtasksPerCard, FULL)
       const now = timestamp(clock)
       const position = await positionAt({ tx, clock }, cardList(card.id), placeOf(anchor, 'last'))
       const created: Subtask = {

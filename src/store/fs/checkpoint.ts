@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { Stored } from '../port.ts'
 import { freeze, Partition } from '../partition.ts'
 import { replaceFile, type Disk } from './disk.ts'
-import { Damaged } from './journal.ts'
+import { StorageDamaged } from './journal.ts'
 
 /**
  * A checkpoint: one partition in one file, as of a frame of the journal. Lines of JSON, the first one its head,
@@ -47,7 +47,7 @@ export async function writeCheckpoint(
 /**
  * Reads a partition as it was written.
  * @returns undefined where there is no checkpoint
- * @throws {Damaged} where it is not what was written
+ * @throws {StorageDamaged} where it is not what was written
  */
 export async function readCheckpoint(
   disk: Disk,
@@ -59,12 +59,12 @@ export async function readCheckpoint(
   const lastLine = bytes.lastIndexOf(10, bytes.byteLength - 2) + 1
   const checksum = /^\{"crc":"([0-9a-f]{8})"\}\n$/.exec(bytes.toString('latin1', lastLine))?.[1]
   if (checksum === undefined || crc32(bytes.subarray(0, lastLine)) !== Number.parseInt(checksum, 16))
-    throw new Damaged(`${folder}/${name} is damaged: its checksum does not fit`)
+    throw new StorageDamaged(`${folder}/${name} is damaged: its checksum does not fit`)
   // Line by line: a string cannot hold as much as a workspace may.
   const lines = linesIn(bytes.subarray(0, lastLine))
   const { format, partition, sequence } = JSON.parse(lines.next().value ?? '{}') as Head
-  if (format !== 1) throw new Damaged(`${folder}/${name} has format ${String(format)}; this version of Lanekeeper knows format 1`)
-  if (partition !== name) throw new Damaged(`${folder}/${name} is the checkpoint of ${partition}`)
+  if (format !== 1) throw new StorageDamaged(`${folder}/${name} has format ${String(format)}; this version of Lanekeeper knows format 1`)
+  if (partition !== name) throw new StorageDamaged(`${folder}/${name} is the checkpoint of ${partition}`)
   const records = new Map<string, Stored>()
   const state = new Partition(records) as MapPartition
   for (const text of lines) {

@@ -88,7 +88,7 @@ export class SyncFailed extends Error {
 }
 
 /** Waits for a sync. @throws {SyncFailed} */
-export async function surely(sync: Promise<void>): Promise<void> {
+export async function assertSynced(sync: Promise<void>): Promise<void> {
   try {
     await sync
   } catch (cause) {
@@ -111,7 +111,7 @@ export async function replaceFile(
     const file = await disk.create(temporary)
     try {
       for await (const chunk of chunks) await file.write(chunk)
-      await surely(file.sync())
+      await assertSynced(file.sync())
     } finally {
       await file.close()
     }
@@ -121,5 +121,5 @@ export async function replaceFile(
     await disk.remove(temporary).catch(() => undefined)
     throw error
   }
-  await surely(disk.syncFolder(folder))
+  await assertSynced(disk.syncFolder(folder))
 }

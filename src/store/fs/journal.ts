@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { Change } from '../port.ts'
-import { replaceFile, surely, type Disk, type OpenFile } from './disk.ts'
+import { replaceFile, assertSynced, type Disk, type OpenFile } from './disk.ts'
 
 /**
  * The journal: the commit point of the fs driver. It is a row of files, each a row of frames, each one write:
@@ -20,7 +20,7 @@ export interface Frame {
 }
 
 /** The journal, or a checkpoint, is not what was written: something else than a crash has changed it. */
-export class Damaged extends Error {
+export class StorageDamaged extends Error {
   override readonly name = 'Damaged'
 }
 
@@ -38,7 +38,7 @@ export function encodeFrame(sequence: number, entries: readonly Entry[]): Buffer
 /**
  * Reads all files of the journal in their order.
  * @returns the frames, where the next one goes, and how long it all is; a torn one at the very end is cut off
- * @throws {Damaged} where a frame is broken that has whole ones behind it, or one is missing
+ * @throws {StorageDamaged} where a frame is broken that has whole ones behind it, or one is missing
  */
 export async function readJournal(disk: Disk, folder: string): Promise<{ frames: Frame[]; last: string | undefined; size: number }> {
   const names = (await disk.list(folder)).filter((name) => NAME.test(name))
@@ -50,8 +50,8 @@ export async function readJournal(disk: Disk, folder: string): Promise<{ frames:
   for (const [i, { name, bytes }] of files.entries()) {
     const end = readFrames(bytes, frames, name)
     if (end < bytes.byteLength && (i !== open || hasFrameAfter(bytes, end)))
-      throw new Damaged(`${folder}/${name} is damaged at byte ${end}: there are whole frames behind it`)
-    if (i === open) await keep(disk, folder, name, bytes.subarray(0, end))
+      throw new StorageDamaged(`${folder}/${name} is damaged at byte ${end}: there are whole frames behind it`)
+    if (i === open) await rewriteTail(disk, folder, name, bytes.subarray(0, end))
     if (i > open) await disk.remove(`${folder}/${name}`)
   }
   return { frames, last: names[open], size: files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) }
@@ -62,13 +62,13 @@ export async function readJournal(disk: Disk, folder: string): Promise<{ frames:
  * or its sync may have failed: then the system still shows what is on no disk, and a sync of it would do nothing.
  * So it is written anew.
  */
-async function keep(disk: Disk, folder: string, name: string, bytes: Uint8Array): Promise<void> {
+async function rewriteTail(disk: Disk, folder: string, name: string, bytes: Uint8Array): Promise<void> {
   try {
     await replaceFile(disk, folder, name, [bytes])
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
     // A full disk must not keep anyone from reading. This needs no room.
-    await cut(disk, `${folder}/${name}`, bytes.byteLength)
+    await truncateFile(disk, `${folder}/${name}`, bytes.byteLength)
   }
 }
 
@@ -84,7 +84,7 @@ function readFrames(bytes: Buffer, frames: Frame[], name: string): number {
     if (frame === undefined) return at
     // A file is named by its first frame.
     const expected = frames.length === 0 ? Number.parseInt(name, 10) : frames.at(-1)!.sequence + 1
-    if (frame.sequence !== expected) throw new Damaged(`${name}: frame ${expected} is missing, ${frame.sequence} comes in its place`)
+    if (frame.sequence !== expected) throw new StorageDamaged(`${name}: frame ${expected} is missing, ${frame.sequence} comes in its place`)
     frames.push({ sequence: frame.sequence, entries: frame.entries })
     at = frame.end
   }
@@ -108,11 +108,11 @@ function hasFrameAfter(bytes: Buffer, at: number): boolean {
   return false
 }
 
-async function cut(disk: Disk, path: string, size: number): Promise<void> {
+async function truncateFile(disk: Disk, path: string, size: number): Promise<void> {
   const file: OpenFile = await disk.append(path)
   try {
     await file.truncate(size)
-    await surely(file.sync())
+    await assertSynced(file.sync())
   } finally {
     await file.close()
   }

@@ -20,7 +20,7 @@ export interface FolderLock {
 }
 
 /** What a holder says of itself to whoever connects. */
-export interface Holder {
+export interface LockHolder {
   readonly pid: number
   readonly since: string
 }
@@ -28,11 +28,11 @@ export interface Holder {
 /** Somebody has the folder. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse'
-  readonly holder: Holder | undefined
+  readonly holder: LockHolder | undefined
   /** where the holder listens */
   readonly socket: string
 
-  constructor(path: string, socket: string, holder: Holder | undefined) {
+  constructor(path: string, socket: string, holder: LockHolder | undefined) {
     super(`${path} is in use by ${holder === undefined ? 'another process' : `process ${holder.pid}, since ${holder.since}`}`)
     this.holder = holder
     this.socket = socket
@@ -70,7 +70,7 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void):
     const own = `${run}/${String(randomInt(1e8)).padStart(8, '0')}.sock`
     const server = await listenOn(own, serve)
     const rival = await findHolder(run, own)
-    if (server !== undefined && rival === undefined && (await isThere(own))) {
+    if (server !== undefined && rival === undefined && (await exists(own))) {
       await removeDead(run, own)
       return { release: async () => close(server) }
     }
@@ -81,11 +81,11 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void):
 }
 
 /** Who listens on a socket of the folder, if anyone. */
-async function findHolder(run: string, except?: string): Promise<{ socket: string; about: Holder | undefined } | undefined> {
+async function findHolder(run: string, except?: string): Promise<{ socket: string; about: LockHolder | undefined } | undefined> {
   for (const name of await readdir(run)) {
     const socket = `${run}/${name}`
     if (!/^\d{8}\.sock$/.test(name) || socket === except) continue
-    const { alive, about } = await ask(socket)
+    const { alive, about } = await probe(socket)
     if (alive) return { socket, about }
   }
   return undefined
@@ -95,7 +95,7 @@ async function findHolder(run: string, except?: string): Promise<{ socket: strin
  * Between its making and its listening a socket looks like a dead one. A rival may have removed it then, and have
  * gone away since: so whoever saw no rival looks whether others can see him.
  */
-function isThere(own: string): Promise<boolean> {
+function exists(own: string): Promise<boolean> {
   return access(own).then(
     () => true,
     () => false,
@@ -103,11 +103,11 @@ function isThere(own: string): Promise<boolean> {
 }
 
 /** Nobody listens where the connection is refused; whatever else happens, somebody may. */
-function ask(path: string): Promise<{ alive: boolean; about?: Holder }> {
+function probe(path: string): Promise<{ alive: boolean; about?: LockHolder }> {
   return new Promise((resolve) => {
     const socket = connect(path)
     let text = ''
-    const end = (alive: boolean, about?: Holder): void => {
+    const end = (alive: boolean, about?: LockHolder): void => {
       socket.destroy()
       clearTimeout(timer)
       resolve(about === undefined ? { alive } : { alive, about })
@@ -123,16 +123,16 @@ function ask(path: string): Promise<{ alive: boolean; about?: Holder }> {
 }
 
 /** Whatever answers there holds the folder, also where it is no Lanekeeper. */
-function read(line: string): Holder | undefined {
+function read(line: string): LockHolder | undefined {
   try {
-    return JSON.parse(line) as Holder
+    return JSON.parse(line) as LockHolder
   } catch {
     return undefined
   }
 }
 
 function listenOn(path: string, serve: (socket: Socket) => void): Promise<Server | undefined> {
-  const about = JSON.stringify({ pid: process.pid, since: new Date().toISOString() } satisfies Holder)
+  const about = JSON.stringify({ pid: process.pid, since: new Date().toISOString() } satisfies LockHolder)
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy())
     socket.write(`${about}\n`)
@@ -147,7 +147,7 @@ function listenOn(path: string, serve: (socket: Socket) => void): Promise<Server
 async function removeDead(run: string, own: string): Promise<void> {
   for (const name of await readdir(run)) {
     const path = `${run}/${name}`
-    if (path !== own && !(await ask(path)).alive) await unlink(path).catch(() => undefined)
+    if (path !== own && !(await probe(path)).alive) await unlink(path).catch(() => undefined)
   }
 }
 

@@ -6,7 +6,7 @@ import { FsStore, type Backlog } from './store.ts'
 import { JournalWriter } from './writer.ts'
 
 /** The layout of the folder, and of every file in it. A folder of a newer one is refused. */
-const FORMAT = 1
+const FORMAT = 2
 /** So much journal is a reason to write checkpoints, in bytes. */
 const COMPACT_AT = 16 * 1024 * 1024
 /** What may be in a folder before its format is written down: an earlier start may have died in the middle. */

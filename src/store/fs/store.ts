@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import { Partition } from '../partition.ts'
-import { Unavailable, type Change, type ReadRequest, type Snapshot, type Store, type Value } from '../port.ts'
+import { StorageUnavailable, type Change, type ReadRequest, type Snapshot, type Store, type Value } from '../port.ts'
 import { readCheckpoint, writeCheckpoint, type MapPartition } from './checkpoint.ts'
-import { surely, SyncFailed, type Disk } from './disk.ts'
-import { Damaged, type Entry } from './journal.ts'
+import { assertSynced, SyncFailed, type Disk } from './disk.ts'
+import { StorageDamaged, type Entry } from './journal.ts'
 import { PendingChanges } from './pending.ts'
 import type { JournalWriter } from './writer.ts'
 
@@ -92,7 +92,7 @@ export class FsStore implements Store {
     if (loaded !== undefined) yield* loaded.state.dump()
   }
 
-  /** Whether changes can be written. @throws {Unavailable} where they cannot */
+  /** Whether changes can be written. @throws {StorageUnavailable} where they cannot */
   async ready(): Promise<void> {
     if (this.#writer.broken !== undefined) throw this.#writer.broken
   }
@@ -121,7 +121,7 @@ export class FsStore implements Store {
         if (name > current || name === this.#writer.current) continue
         await this.#disk.remove(`${folder}/${name}`)
         // One after the other: of two that are gone the first could come back alone, and there would be a hole.
-        await surely(this.#disk.syncFolder(folder))
+        await assertSynced(this.#disk.syncFolder(folder))
       }
     } catch (error) {
       for (const name of dirty) this.#dirty.add(name)
@@ -144,7 +144,7 @@ export class FsStore implements Store {
     try {
       const checkpoint = await readCheckpoint(this.#disk, `${this.#path}/records`, partition)
       if (checkpoint !== undefined && checkpoint.sequence > this.#writer.sequence)
-        throw new Damaged(
+        throw new StorageDamaged(
           `the journal ends at frame ${this.#writer.sequence}, before the checkpoint of ${partition} at frame ${checkpoint.sequence}`,
         )
       const backlog = this.#backlog.get(partition)
@@ -155,7 +155,7 @@ export class FsStore implements Store {
       return loaded
     } catch (error) {
       this.#log.error({ err: error, partition }, 'records could not be read')
-      throw new Unavailable('records could not be read', { cause: error })
+      throw new StorageUnavailable('records could not be read', { cause: error })
     }
   }
 

@@ -1,5 +1,5 @@
-import { Unavailable } from '../port.ts'
-import { surely, type Disk, type OpenFile } from './disk.ts'
+import { StorageUnavailable } from '../port.ts'
+import { assertSynced, type Disk, type OpenFile } from './disk.ts'
 import { encodeFrame, journalName, type Entry } from './journal.ts'
 
 interface Waiting {
@@ -7,7 +7,7 @@ interface Waiting {
   readonly entry: Entry | undefined
   /** called in the order of the journal, before anything else can happen */
   readonly done: () => void
-  readonly failed: (error: Unavailable) => void
+  readonly failed: (error: StorageUnavailable) => void
 }
 
 /** Where the journal ends that is there already. */
@@ -37,7 +37,7 @@ export class JournalWriter {
   /** asked for between two frames: whoever writes all the time must not keep it from happening */
   #rotation: ((rotated: Promise<number>) => void) | undefined
   #running = false
-  #broken: Unavailable | undefined
+  #broken: StorageUnavailable | undefined
   /** bytes that were not compacted yet */
   written: number
 
@@ -54,7 +54,7 @@ export class JournalWriter {
     const name = ending.last ?? journalName(ending.sequence + 1)
     const file = await disk.append(`${folder}/${name}`)
     try {
-      await surely(disk.syncFolder(folder))
+      await assertSynced(disk.syncFolder(folder))
       return new JournalWriter(disk, folder, { file, name, size: await file.size() }, ending)
     } catch (error) {
       await file.close()
@@ -68,7 +68,7 @@ export class JournalWriter {
   }
 
   /** Why nothing can be written any more, if so. */
-  get broken(): Unavailable | undefined {
+  get broken(): StorageUnavailable | undefined {
     return this.#broken
   }
 
@@ -79,7 +79,7 @@ export class JournalWriter {
 
   /**
    * Writes a change down. `done` is called once it is on the disk.
-   * @throws {Unavailable} where it is not, or where that is not known
+   * @throws {StorageUnavailable} where it is not, or where that is not known
    */
   append(entry: Entry, done: () => void): Promise<void> {
     return new Promise((resolve, reject) => this.#wait({ entry, done: () => (done(), resolve()), failed: reject }))
@@ -102,13 +102,15 @@ export class JournalWriter {
   }
 
   /** Nothing is written any more: a sync has failed. */
-  stop(cause: unknown): Unavailable {
-    return (this.#broken ??= new Unavailable('the disk failed to keep what was written; nothing is written until a restart', { cause }))
+  stop(cause: unknown): StorageUnavailable {
+    return (this.#broken ??= new StorageUnavailable('the disk failed to keep what was written; nothing is written until a restart', {
+      cause,
+    }))
   }
 
   async close(): Promise<void> {
     await this.settled()
-    this.#broken ??= new Unavailable('the store is closed')
+    this.#broken ??= new StorageUnavailable('the store is closed')
     await this.settled()
     await this.#open.file.close()
   }
@@ -145,7 +147,7 @@ export class JournalWriter {
     if (name !== this.#open.name) {
       const file = await this.#disk.append(`${this.#folder}/${name}`)
       try {
-        await surely(this.#disk.syncFolder(this.#folder))
+        await assertSynced(this.#disk.syncFolder(this.#folder))
       } catch (error) {
         // What would be written into a file that may have no name could be lost.
         this.stop(error)
@@ -160,12 +162,12 @@ export class JournalWriter {
     return this.#sequence
   }
 
-  async #write(entries: readonly Entry[]): Promise<Unavailable | undefined> {
+  async #write(entries: readonly Entry[]): Promise<StorageUnavailable | undefined> {
     let frame: Buffer
     try {
       frame = encodeFrame(this.#sequence + 1, entries)
     } catch (cause) {
-      return new Unavailable('the change could not be written down', { cause })
+      return new StorageUnavailable('the change could not be written down', { cause })
     }
     try {
       await this.#open.file.write(frame)
@@ -173,9 +175,9 @@ export class JournalWriter {
       return this.#undo(cause)
     }
     try {
-      await surely(this.#open.file.sync())
+      await assertSynced(this.#open.file.sync())
     } catch (cause) {
-      return new Unavailable(this.stop(cause).message, { certain: false, cause })
+      return new StorageUnavailable(this.stop(cause).message, { certain: false, cause })
     }
     this.#sequence++
     this.#open.size += frame.byteLength
@@ -184,13 +186,13 @@ export class JournalWriter {
   }
 
   /** A disk that is full may have taken a part. It is cut off again: then it is as if nothing had been tried. */
-  async #undo(cause: unknown): Promise<Unavailable> {
+  async #undo(cause: unknown): Promise<StorageUnavailable> {
     try {
       await this.#open.file.truncate(this.#open.size)
-      await surely(this.#open.file.sync())
-      return new Unavailable('the journal could not be written', { cause })
+      await assertSynced(this.#open.file.sync())
+      return new StorageUnavailable('the journal could not be written', { cause })
     } catch (second) {
-      return new Unavailable(this.stop(second).message, { certain: false, cause })
+      return new StorageUnavailable(this.stop(second).message, { certain: false, cause })
     }
   }
 }

@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { Driver } from 'unstorage'
-import { Unavailable } from '../port.ts'
+import { StorageUnavailable } from '../port.ts'
 import { databaseOf, driverFor, type Connection } from './client.ts'
 import { CommandFailed, leaveIfSilent, OPEN_WITHIN, unavailable, within } from './pool.ts'
 
 /**
  * Opens unstorage's redis driver for bytes of files. What fails there is storage that is away, not a fault of ours.
- * @throws {Unavailable} where it cannot be reached
+ * @throws {StorageUnavailable} where it cannot be reached
  * @throws {BadRedisUrl}
  */
 export async function openRedisBytes(url: string, log: Logger): Promise<Driver> {
@@ -20,7 +20,7 @@ export async function openRedisBytes(url: string, log: Logger): Promise<Driver> 
     if (database !== undefined) await (client as Redis).select(database)
   } catch (error) {
     client.disconnect()
-    throw new Unavailable(`Redis cannot be reached: ${(error as Error).message}`, { cause: new CommandFailed(error as Error) })
+    throw new StorageUnavailable(`Redis cannot be reached: ${(error as Error).message}`, { cause: new CommandFailed(error as Error) })
   }
   const tell = (error: Error): never => {
     leaveIfSilent(client, error)

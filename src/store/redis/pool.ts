@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { Cluster, ReplyError, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { Unavailable } from '../port.ts'
+import { StorageUnavailable } from '../port.ts'
 import { COMMAND_TIMEOUT, databaseOf, driverFor, type Connection } from './client.ts'
 import { COMMIT, DUMP, READ } from './scripts.ts'
 
@@ -144,7 +144,7 @@ function isSilence(error: Error): boolean {
 }
 
 /** What an error of a client is to whoever uses the storage. */
-export function unavailable(error: unknown): Unavailable {
+export function unavailable(error: unknown): StorageUnavailable {
   if (!(error instanceof CommandFailed)) throw error
-  return new Unavailable(error.refused ? `Redis refused: ${error.message}` : 'Redis did not answer', { cause: error })
+  return new StorageUnavailable(error.refused ? `Redis refused: ${error.message}` : 'Redis did not answer', { cause: error })
 }

@@ -98,8 +98,8 @@ local function refuse()
   return 0
 end
 if not holds() then return refuse() end
-for _, room in ipairs(request.room) do
-  if redis.call('ZCARD', base .. ':i:' .. room[1]) > room[2] then return refuse() end
+for _, limit in ipairs(request.capacity) do
+  if redis.call('ZCARD', base .. ':i:' .. limit[1]) > limit[2] then return refuse() end
 end
 local function inPieces(command, key, members, score)
   for from = 1, #members, 1000 do

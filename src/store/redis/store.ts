@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
 import { setTimeout as after } from 'node:timers/promises'
 import {
-  Unavailable,
+  StorageUnavailable,
   type Change,
   type Expectation,
-  type Range,
+  type IndexRange,
   type ReadRequest,
   type Snapshot,
   type Store,
@@ -20,7 +20,7 @@ const REMEMBER = 60_000
 const REMEMBER_RESENT = 30 * 60_000
 /** For so long a commit that was not heard of is asked about again. */
 const FIND_OUT = 2 * COMMAND_TIMEOUT
-const FORMAT = '1'
+const FORMAT = '2'
 const DUMP_PIECE = 1000
 
 export interface RedisStoreOptions {
@@ -34,7 +34,7 @@ export interface RedisStoreOptions {
 /**
  * Records in Redis, over the clients of unstorage's redis driver. Each read is one script and each commit is one
  * script; what they mean to each other is in `redis/scripts.ts`. Any number of processes may share one Redis.
- * @throws {Unavailable} where it cannot be reached, or holds data of a newer format
+ * @throws {StorageUnavailable} where it cannot be reached, or holds data of a newer format
  * @throws {BadRedisUrl}
  */
 export async function openRedisStore(url: string, { log, connections = 2, prefix = 'lk' }: RedisStoreOptions): Promise<RedisStore> {
@@ -43,12 +43,12 @@ export async function openRedisStore(url: string, { log, connections = 2, prefix
     pool = await Pool.open(url, connections, log)
     const format = await readFormat(pool, `${prefix}:format`)
     if (format !== FORMAT)
-      throw new Unavailable(`this Redis holds data of format ${format}; this version of Lanekeeper knows format ${FORMAT}`)
+      throw new StorageUnavailable(`this Redis holds data of format ${format}; this version of Lanekeeper knows format ${FORMAT}`)
     await warnOfEviction(pool, log)
   } catch (error) {
     pool?.close()
     if (!(error instanceof CommandFailed)) throw error
-    throw new Unavailable(`${error.refused ? 'Redis refused' : 'Redis cannot be reached'}: ${error.message}`, { cause: error })
+    throw new StorageUnavailable(`${error.refused ? 'Redis refused' : 'Redis cannot be reached'}: ${error.message}`, { cause: error })
   }
   return new RedisStore(pool, prefix)
 }
@@ -90,7 +90,7 @@ export class RedisStore implements Store {
     const request = JSON.stringify({
       revision,
       ...expectation(expect),
-      room: [...expect.room],
+      capacity: [...expect.capacity],
       put: [...put].map(([key, value]) => [key, JSON.stringify(value)]),
       remove: [...remove],
       changes: [...indexes].map(([name, { add, remove: gone }]) => [name, add, gone]),
@@ -146,7 +146,7 @@ export class RedisStore implements Store {
         // earlier try may still be under way.
         if (refused && !sent) throw unavailable(error)
         sent ||= !refused && !unsent
-        if (Date.now() > end) throw new Unavailable('Redis did not answer', { certain: !sent, cause: error })
+        if (Date.now() > end) throw new StorageUnavailable('Redis did not answer', { certain: !sent, cause: error })
         await after(Math.min(25 * 2 ** attempt, 400))
       }
     }
@@ -172,7 +172,7 @@ function expectation({ records, indexes }: Expectation) {
   return { records: listed(records), indexes: listed(indexes) }
 }
 
-function plain({ index, after: from, before, reverse, limit, fetch }: Range) {
+function plain({ index, after: from, before, reverse, limit, fetch }: IndexRange) {
   return { index, after: from, before, reverse: reverse === true, limit, fetch }
 }
 

@@ -16,12 +16,12 @@ describe.each(drivers)('sessions, on $name', (driver) => {
   })
   afterAll(() => service.stop())
   beforeEach(() => {
-    userId = newId('user', service.tools.random)
+    userId = newId('user', service.deps.random)
   })
 
   const begin = (id = userId) =>
-    service.write(GLOBAL, (tx) => beginSession(tx, { user_id: id, email: 'a@example.org' }, service.tools.clock, service.tools.random))
-  const resume = (secret: string) => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.tools.clock))
+    service.write(GLOBAL, (tx) => beginSession(tx, { user_id: id, email: 'a@example.org' }, service.deps.clock, service.deps.random))
+  const resume = (secret: string) => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))
   const sessions = async () => (await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))
 
   test('ended everywhere, not one of as many as there can be is left', async () => {
@@ -81,7 +81,7 @@ describe.each(drivers)('sessions, on $name', (driver) => {
 
   const renewOf = async (tx: Parameters<typeof renewSession>[0], session: Session) => {
     await tx.get(keys.session(session.hash))
-    return renewSession(tx, session, service.tools.clock, service.tools.random)
+    return renewSession(tx, session, service.deps.clock, service.deps.random)
   }
 
   test('renewed, it has another secret and form token, and the old ones are worth nothing', async () => {
@@ -106,7 +106,7 @@ describe.each(drivers)('sessions, on $name', (driver) => {
 
   test('twenty at once: the oldest goes, and nobody else loses one', async () => {
     const at = service.now
-    const other = await begin(newId('user', service.tools.random))
+    const other = await begin(newId('user', service.deps.random))
     const secrets: string[] = []
     for (let i = 0; i < 22; i++) {
       service.now = at + i
@@ -130,7 +130,7 @@ describe.each(drivers)('sessions, on $name', (driver) => {
   })
 
   test('ended everywhere, none is left, and nobody else loses one', async () => {
-    const other = await begin(newId('user', service.tools.random))
+    const other = await begin(newId('user', service.deps.random))
     const own = [await begin(), await begin(), await begin()]
     await service.write(GLOBAL, (tx) => endSessions(tx, userId))
     expect(await Promise.all(own.map(({ secret }) => resume(secret)))).toEqual([undefined, undefined, undefined])

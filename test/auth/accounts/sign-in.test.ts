@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Passwords } from '../../../src/auth/accounts/passwords.ts'
 import { resumeSession } from '../../../src/auth/accounts/sessions.ts'
-import { network, SignIn, type Attempt } from '../../../src/auth/accounts/sign-in.ts'
+import { networkOf, SignIn, type SignInAttempt } from '../../../src/auth/accounts/sign-in.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { drivers } from '../../support/drivers.ts'
 import { cheapPasswords, Service, type Person } from '../../support/service.ts'
@@ -33,22 +33,22 @@ describe.each(drivers)('signing in, on $name', (driver) => {
   afterAll(() => service.stop())
   beforeEach(() => {
     passwords = new CountingPasswords()
-    signIn = new SignIn(service.tools, passwords)
+    signIn = new SignIn(service.deps, passwords)
   })
 
-  const attempt = (more: Partial<Attempt> = {}) =>
+  const attempt = (more: Partial<SignInAttempt> = {}) =>
     signIn.attempt({ email, password: PASSWORD, address: '192.0.2.1', device: undefined, present: undefined, ...more })
-  const wrong = (more: Partial<Attempt> = {}) => attempt({ password: 'wrong', ...more })
+  const wrong = (more: Partial<SignInAttempt> = {}) => attempt({ password: 'wrong', ...more })
 
   test('with the right password a session begins', async () => {
     const came = await attempt()
     if (came.result !== 'signed_in') throw new Error(came.result)
     expect(came.userId).toBe(person.id)
-    expect(await service.write(GLOBAL, (tx) => resumeSession(tx, came.secret, service.tools.clock))).toEqual(came.session)
+    expect(await service.write(GLOBAL, (tx) => resumeSession(tx, came.secret, service.deps.clock))).toEqual(came.session)
   })
 
   test('an unknown person and a wrong password: the same answer for the same work', async () => {
-    const work = async (more: Partial<Attempt>) => {
+    const work = async (more: Partial<SignInAttempt>) => {
       passwords.checked.length = service.store.trips = service.store.touched.length = 0
       // Whose account it was is for the log alone.
       const { userId: _logged, ...answer } = (await wrong(more)) as { userId?: string }
@@ -177,10 +177,10 @@ describe.each(drivers)('signing in, on $name', (driver) => {
     const [one, two] = [await attempt(), await attempt()]
     if (one.result !== 'signed_in' || two.result !== 'signed_in') throw new Error('refused')
     const came: unknown[] = []
-    for (let i = 0; i < 9; i++) came.push(await signIn.prove(one.session, 'wrong'))
+    for (let i = 0; i < 9; i++) came.push(await signIn.verifyPassword(one.session, 'wrong'))
     expect(came).toEqual([...Array.from({ length: 8 }, () => 'refused'), { milliseconds: 2 * MINUTE }])
-    expect(await signIn.prove(one.session, PASSWORD)).toEqual({ milliseconds: 2 * MINUTE })
-    expect(await signIn.prove(two.session, PASSWORD)).toBe('proved')
+    expect(await signIn.verifyPassword(one.session, PASSWORD)).toEqual({ milliseconds: 2 * MINUTE })
+    expect(await signIn.verifyPassword(two.session, PASSWORD)).toBe('proved')
   })
 })
 
@@ -193,4 +193,4 @@ test.each([
   ['2001:db8::', '2001:db8:0:0'],
   ['::1', '0:0:0:0'],
   [undefined, 'unknown'],
-])('the network of %s is %s', (address, expected) => expect(network(address)).toBe(expected))
+])('the network of %s is %s', (address, expected) => expect(networkOf(address)).toBe(expected))

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  advance,
-  beginLife,
+  transition,
+  newLifecycle,
   EXPIRES_SOON,
   expiryOf,
   MAX_LIFETIME,
@@ -11,7 +11,7 @@ import {
   stateOf,
   tokenStates,
   type TokenEvent,
-  type TokenLife,
+  type TokenLifecycle,
   type TokenState,
 } from '../../../src/auth/tokens/lifecycle.ts'
 
@@ -21,15 +21,15 @@ const DAY = 24 * 60 * MINUTE
 const at = (now: number) => new Date(now).toISOString()
 const SUCCESSOR = 'tok_00000000000000000001'
 
-const young = beginLife(NOW - DAY, 2 * DAY)
-const old = beginLife(NOW - 3 * DAY, 2 * DAY)
+const young = newLifecycle(NOW - DAY, 2 * DAY)
+const old = newLifecycle(NOW - 3 * DAY, 2 * DAY)
 const earlier = at(NOW - 5)
 /** A life in each state, at NOW. Those that ended did so before they would have expired, or have long expired since. */
-const lives: Record<TokenState, TokenLife[]> = {
-  active: [young, beginLife(NOW, 1), beginLife(NOW, MAX_LIFETIME)],
+const lives: Record<TokenState, TokenLifecycle[]> = {
+  active: [young, newLifecycle(NOW, 1), newLifecycle(NOW, MAX_LIFETIME)],
   rotated: [young, old].map((life) => ({ ...life, revoked_at: earlier, replaced_by: SUCCESSOR })),
   revoked: [young, old].map((life) => ({ ...life, revoked_at: earlier })),
-  expired: [old, beginLife(NOW - 1, 1), beginLife(NOW, 0), beginLife(NOW - 90 * DAY, MAX_LIFETIME)],
+  expired: [old, newLifecycle(NOW - 1, 1), newLifecycle(NOW, 0), newLifecycle(NOW - 90 * DAY, MAX_LIFETIME)],
 }
 const events: Record<TokenEvent['type'], TokenEvent> = {
   rotate: { type: 'rotate', successor: 'tok_00000000000000000002' },
@@ -57,7 +57,7 @@ describe("a token's life", () => {
   test.each(cells)('%s, %s: %s', (state, type, becomes) => {
     for (const life of lives[state]) {
       const before = structuredClone(life)
-      const after = advance(life, events[type], NOW)
+      const after = transition(life, events[type], NOW)
       expect(life).toEqual(before)
       if (becomes === 'refused') expect(after).toBeUndefined()
       else if (becomes === 'same') expect(after).toBe(life)
@@ -73,12 +73,12 @@ describe("a token's life", () => {
     const event = fc.constantFrom(...Object.values(events))
     fc.assert(
       fc.property(fc.array(fc.tuple(event, fc.nat(100 * DAY)), { minLength: 1 }), (steps) => {
-        let life = beginLife(NOW, MAX_LIFETIME)
+        let life = newLifecycle(NOW, MAX_LIFETIME)
         let now = NOW
         let ended = false
         for (const [what, passed] of steps) {
           now += passed
-          life = advance(life, what, now) ?? life
+          life = transition(life, what, now) ?? life
           const active = stateOf(life, now) === 'active'
           if (ended && active) return false
           ended ||= !active
@@ -93,16 +93,16 @@ describe("a token's life", () => {
     [0, 'expired'],
     [1, 'expired'],
   ] as const)('%d ms from its expiry it is %s', (off, state) => {
-    for (const lifetime of [1, 1000, DAY, MAX_LIFETIME]) expect(stateOf(beginLife(NOW, lifetime), NOW + lifetime + off)).toBe(state)
+    for (const lifetime of [1, 1000, DAY, MAX_LIFETIME]) expect(stateOf(newLifecycle(NOW, lifetime), NOW + lifetime + off)).toBe(state)
   })
 
   test('90 days is the most, whatever is asked for', () => {
     for (const lifetime of [MAX_LIFETIME, MAX_LIFETIME + 1, 91 * DAY, 1e15, Infinity]) {
-      const life = beginLife(NOW, lifetime)
+      const life = newLifecycle(NOW, lifetime)
       expect(life.expires_at).toBe(at(NOW + 90 * DAY))
       expect([stateOf(life, NOW + 90 * DAY - 1), stateOf(life, NOW + 90 * DAY)]).toEqual(['active', 'expired'])
     }
-    expect(beginLife(NOW, MAX_LIFETIME - 1).expires_at).toBe(at(NOW + 90 * DAY - 1))
+    expect(newLifecycle(NOW, MAX_LIFETIME - 1).expires_at).toBe(at(NOW + 90 * DAY - 1))
   })
 
   test('a record that says more, or nothing that can be read, opens nothing more', () => {

@@ -5,10 +5,10 @@ import { addMember, endMembership } from '../../../src/admin/memberships.ts'
 import { addUser } from '../../../src/admin/users.ts'
 import { createWorkspace } from '../../../src/admin/workspaces.ts'
 import { keys, GLOBAL } from '../../../src/store/keys.ts'
-import { Unavailable } from '../../../src/store/port.ts'
+import { StorageUnavailable } from '../../../src/store/port.ts'
 import { openRedisStore } from '../../../src/store/redis/store.ts'
 import { transact } from '../../../src/store/transact.ts'
-import { issueToken, NotIssued, rotateToken, type Issued } from '../../../src/auth/tokens/issue.ts'
+import { issueToken, IssueRefused, rotateToken, type IssuedToken } from '../../../src/auth/tokens/issue.ts'
 import { expiryOf, MAX_LIFETIME, stateOf } from '../../../src/auth/tokens/lifecycle.ts'
 import { hashToken } from '../../../src/auth/tokens/secret.ts'
 import { drivers } from '../../support/drivers.ts'
@@ -25,7 +25,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
   let service: Service
   let workspaceId: string
   let person: Person
-  let first: Issued
+  let first: IssuedToken
   beforeAll(async () => {
     service = await Service.start(driver)
     workspaceId = await service.workspace()
@@ -34,15 +34,15 @@ describe.each(drivers)('rotation, on $name', (driver) => {
   beforeEach(async () => {
     person = await service.person(workspaceId)
     const request = { userId: person.id, name: 'first', scopes: ['kanban:write'] }
-    first = await service.write(workspaceId, (tx) => issueToken(tx, request, service.tools.clock, service.tools.random))
+    first = await service.write(workspaceId, (tx) => issueToken(tx, request, service.deps.clock, service.deps.random))
   })
 
   const rotate = (tokenId: string, lifetime = MAX_LIFETIME, by = person) =>
-    service.write(workspaceId, (tx) => rotateToken(tx, { userId: by.id, tokenId, lifetime }, service.tools.clock, service.tools.random))
+    service.write(workspaceId, (tx) => rotateToken(tx, { userId: by.id, tokenId, lifetime }, service.deps.clock, service.deps.random))
   const refusal = (work: Promise<unknown>) =>
     work.then(
       () => 'issued',
-      (error: unknown) => (error instanceof NotIssued ? error.because : error),
+      (error: unknown) => (error instanceof IssueRefused ? error.because : error),
     )
   const status = async (token: string) => (await service.send(token, 'GET', '/account')).status
   /** The tokens of the person's that are made here and are active in storage, whoever knows them. */
@@ -109,8 +109,8 @@ describe.each(drivers)('rotation, on $name', (driver) => {
         const made = await rotateToken(
           tx,
           { userId: person.id, tokenId: old.token.id, lifetime: DAY },
-          service.tools.clock,
-          service.tools.random,
+          service.deps.clock,
+          service.deps.random,
         )
         fresh = made.plaintext
         while (seen.length === 0) await turn()
@@ -140,7 +140,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
         await turn()
         if (fresh !== '')
           counts.add(
-            await transact(service.store, workspaceId, service.tools.random, async (tx) => {
+            await transact(service.store, workspaceId, service.deps.random, async (tx) => {
               const both = await tx.read([keys.token(first.token.hash), keys.token(hashToken(fresh))])
               return both.filter((token) => token !== undefined && stateOf(token, service.now) === 'active').length
             }),
@@ -151,8 +151,8 @@ describe.each(drivers)('rotation, on $name', (driver) => {
       const made = await rotateToken(
         tx,
         { userId: person.id, tokenId: first.token.id, lifetime: DAY },
-        service.tools.clock,
-        service.tools.random,
+        service.deps.clock,
+        service.deps.random,
       )
       fresh = made.plaintext
       while (counts.size === 0) await turn()
@@ -173,7 +173,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
   })
 
   test('a rotation that another one comes before, between its reading and its writing, loses', async () => {
-    let winner: Issued | undefined
+    let winner: IssuedToken | undefined
     service.store.beforeCommit = async () => {
       winner = await rotate(first.token.id)
     }
@@ -194,7 +194,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
 
   test.each(['before', 'after'])('where the process dies just %s the commit, exactly one is live', async (when) => {
     const dies = async (): Promise<never> => {
-      throw new Unavailable('the process is gone', { certain: false })
+      throw new StorageUnavailable('the process is gone', { certain: false })
     }
     if (when === 'before') service.store.beforeCommit = dies
     else service.store.afterCommit = dies
@@ -215,19 +215,19 @@ describe.each(drivers)('rotation, on $name', (driver) => {
   test('who leaves loses every token at once, gets none, and coming back revives none', async () => {
     const { plaintext } = await rotate(first.token.id)
     const all = [first.plaintext, plaintext, person.read, person.write, person.admin]
-    await endMembership(service.tools, workspaceId, person.id)
+    await endMembership(service.deps, workspaceId, person.id)
     const gone = await Promise.all(all.map(status))
     const { id: tokenId } = first.token
     const refused = [
       await refusal(rotate(tokenId)),
       await refusal(
         service.write(workspaceId, (tx) =>
-          issueToken(tx, { userId: person.id, name: 'x', scopes: [] }, service.tools.clock, service.tools.random),
+          issueToken(tx, { userId: person.id, name: 'x', scopes: [] }, service.deps.clock, service.deps.random),
         ),
       ),
     ]
     const user = (await service.write(GLOBAL, (tx) => tx.get(keys.user(person.id))))!
-    await addMember(service.tools, workspaceId, user, 'owner')
+    await addMember(service.deps, workspaceId, user, 'owner')
     const back = await Promise.all(all.map(status))
     expect([gone, refused, back]).toEqual([
       [401, 401, 401, 401, 401],
@@ -238,7 +238,7 @@ describe.each(drivers)('rotation, on $name', (driver) => {
   })
 
   test('who leaves while a token is being rotated has none', async () => {
-    service.store.beforeCommit = async () => void (await endMembership(service.tools, workspaceId, person.id))
+    service.store.beforeCommit = async () => void (await endMembership(service.deps, workspaceId, person.id))
     expect(await refusal(rotate(first.token.id))).toBe('no_member')
     expect(await live()).toEqual([])
   })

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
-import { sweepWorkspace } from '../../../src/admin/garbage-collection.ts'
+import { collectGarbage } from '../../../src/admin/garbage-collection.ts'
 import { indexes } from '../../../src/store/indexes.ts'
 import type { Key } from '../../../src/store/keys.ts'
 import type { Service } from '../../support/service.ts'
 
 /** What must be so of the records of a workspace after any history, once the sweep has been: read behind the API's back. */
 export async function checkInvariants(service: Service, workspaceId: string): Promise<void> {
-  await sweepWorkspace(service.sweepTools, workspaceId)
+  await collectGarbage(service.adminDeps, workspaceId)
   const keys = await service.recordKeys(workspaceId)
   const records = await service.write(workspaceId, async (tx) => {
     const values = await tx.read(keys as Key<any>[])

@@ -393,6 +393,6 @@ export function send({ service }: Ground, { person, method, path, body, form }: 
 /** The last of the people leaves the workspace. */
 export async function leave({ service, people, model }: Ground): Promise<void> {
   const person = people.at(-1)!
-  await endMembership(service.tools, person.workspaceId, person.id)
+  await endMembership(service.deps, person.workspaceId, person.id)
   model.leave(person.id)
 }

@@ -1,12 +1,12 @@
 import { addMember, endMembership } from '../../../src/admin/memberships.ts'
 import { revokeToken } from '../../../src/admin/tokens.ts'
-import type { Tools } from '../../../src/admin/deps.ts'
+import type { Deps } from '../../../src/admin/deps.ts'
 import { addUser } from '../../../src/admin/users.ts'
 import { createWorkspace } from '../../../src/admin/workspaces.ts'
 import { transact } from '../../../src/store/transact.ts'
 import { issueToken } from '../../../src/auth/tokens/issue.ts'
 import { isLinearizable, type Event } from './checker.ts'
-import { follow, followBlindly, people, type Answer, type Deed, type Person, type State } from './model.ts'
+import { applyAction, applyUnanswered, people, type ModelAnswer, type Action, type Person, type State } from './model.ts'
 
 /** A request, without who makes it. */
 interface Wanted {
@@ -46,7 +46,7 @@ const DEEDS = 5
  * Lives through a random history: several clients at once, each doing one thing after the other, and the operator among them.
  * @param begin how the beginning is made, where the way of all others loses requests
  */
-export async function live(tools: Tools, send: Send, begin = send): Promise<History> {
+export async function live(tools: Deps, send: Send, begin = send): Promise<History> {
   const { ground, initial } = await prepare(tools, begin)
   const events: History['events'][number][] = []
   let now = 0
@@ -58,9 +58,9 @@ export async function live(tools: Tools, send: Send, begin = send): Promise<Hist
       const answer = await act(tools, send, ground, deed)
       const end = answer === 'lost' ? Infinity : now++
       const told = `${start}–${end} ${JSON.stringify(deed)} → ${JSON.stringify(answer)}`
-      if (answer === 'lost') events.push({ start, end, told, optional: true, apply: (state) => followBlindly(state, deed) })
+      if (answer === 'lost') events.push({ start, end, told, optional: true, apply: (state) => applyUnanswered(state, deed) })
       // 503 says with certainty that nothing was done, or it counts as lost.
-      else if (answer.status !== 503) events.push({ start, end, told, optional: false, apply: (state) => follow(state, deed, answer) })
+      else if (answer.status !== 503) events.push({ start, end, told, optional: false, apply: (state) => applyAction(state, deed, answer) })
       if (answer !== 'lost' && answer.tag !== null && 'who' in deed) seen[/card|assign/.test(deed.kind) ? 'card' : 'board'] = answer.tag
     }
   }
@@ -75,11 +75,11 @@ export function violation({ initial, events }: History): string | undefined {
   return [`no order explains this, from ${JSON.stringify(initial)}:`, ...told].join('\n')
 }
 
-function interfere(): Deed {
+function interfere(): Action {
   return random(3) === 0 ? { kind: 'leave', target: pick(people) } : { kind: 'revoke', token: `${pick(people)} ${random(2)}` }
 }
 
-function choose(seen: { board?: string; card?: string }): Deed {
+function choose(seen: { board?: string; card?: string }): Action {
   const who = pick(people)
   const by = { who, token: `${who} ${random(2)}` }
   const target = pick(['bob', 'cyd'] as const)
@@ -106,7 +106,7 @@ function choose(seen: { board?: string; card?: string }): Deed {
   }
 }
 
-async function act(tools: Tools, send: Send, ground: Ground, deed: Deed): Promise<'lost' | Answer> {
+async function act(tools: Deps, send: Send, ground: Ground, deed: Action): Promise<'lost' | ModelAnswer> {
   if (deed.kind === 'leave')
     return { status: (await endMembership(tools, ground.workspace, ground.users[deed.target])) ? 200 : 404, tag: null }
   if (deed.kind === 'revoke') {
@@ -120,7 +120,7 @@ async function act(tools: Tools, send: Send, ground: Ground, deed: Deed): Promis
   return { status, tag, shown: status < 300 ? show(deed, body.data, ground) : {} }
 }
 
-function requestOf(deed: Extract<Deed, { who: Person }>, { board, card, users }: Ground): Wanted {
+function requestOf(deed: Extract<Action, { who: Person }>, { board, card, users }: Ground): Wanted {
   const match = 'match' in deed ? deed.match : undefined
   switch (deed.kind) {
     case 'read board':
@@ -148,7 +148,7 @@ function requestOf(deed: Extract<Deed, { who: Person }>, { board, card, users }:
   }
 }
 
-function show(deed: Deed, data: any, { users }: Ground): Record<string, unknown> {
+function show(deed: Action, data: any, { users }: Ground): Record<string, unknown> {
   if (deed.kind === 'list boards') return { boards: data.map(({ name }: { name: string }) => name) }
   const thing = deed.kind === 'list cards' ? data[0] : data
   const assignees = thing?.assignee_ids?.map((id: string) => people.find((person) => users[person] === id))
@@ -156,7 +156,7 @@ function show(deed: Deed, data: any, { users }: Ground): Record<string, unknown>
 }
 
 /** A workspace of its own for each history, with what the model begins with. */
-async function prepare(tools: Tools, send: Send): Promise<{ ground: Ground; initial: State }> {
+async function prepare(tools: Deps, send: Send): Promise<{ ground: Ground; initial: State }> {
   const { id: workspace } = await createWorkspace(tools, 'Acme')
   const users: Record<string, string> = {}
   const tokens: Record<string, { id: string; plaintext: string }> = {}

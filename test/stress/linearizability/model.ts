@@ -14,7 +14,7 @@ export interface State {
 }
 
 /** What is asked for, over HTTP with a token, or by the operator. */
-export type Deed =
+export type Action =
   | { readonly kind: 'leave'; readonly target: Person }
   | { readonly kind: 'revoke'; readonly token: string }
   | (By & { readonly kind: 'read board' | 'list boards' | 'delete board' | 'read card' | 'list cards' })
@@ -24,7 +24,7 @@ export type Deed =
 type By = { readonly who: Person; readonly token: string }
 
 /** What it was answered. */
-export interface Answer {
+export interface ModelAnswer {
   readonly status: number
   readonly tag: string | null
   /** what the body shows of the model: of the board, of the card, or how many there are */
@@ -40,7 +40,7 @@ interface Verdict {
 }
 
 /** What there is after a deed that was answered so; undefined where it cannot have been. */
-export function follow(state: State, deed: Deed, answer: Answer): State | undefined {
+export function applyAction(state: State, deed: Action, answer: ModelAnswer): State | undefined {
   const verdict = judge(state, deed)
   if (verdict.status !== answer.status) return undefined
   for (const [name, value] of Object.entries(verdict.shown ?? {}))
@@ -50,7 +50,7 @@ export function follow(state: State, deed: Deed, answer: Answer): State | undefi
 }
 
 /** What there is after a deed of which nobody knows how it was answered. */
-export function followBlindly(state: State, deed: Deed): State {
+export function applyUnanswered(state: State, deed: Action): State {
   return judge(state, deed).next ?? state
 }
 
@@ -61,7 +61,7 @@ function withTag(state: State, of: 'board' | 'card', tag: string | null): State 
   return { ...state, [of]: { ...state[of], tag } }
 }
 
-function judge(state: State, deed: Deed): Verdict {
+function judge(state: State, deed: Action): Verdict {
   if (deed.kind === 'leave') return judgeLeave(state, deed.target)
   if (deed.kind === 'revoke') return { status: 200, next: { ...state, gone: [...new Set([...state.gone, deed.token])].toSorted() } }
   if (state.gone.includes(deed.who) || state.gone.includes(deed.token)) return { status: 401 }

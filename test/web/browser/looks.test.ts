@@ -36,7 +36,7 @@ beforeAll(async () => {
   await service.app.services.usage.settled()
   const other = await service.workspace('A workspace whose name is much longer than anybody would think wise, as there always is one')
   const user = await service.write(GLOBAL, (tx) => tx.get(keys.user(person.id)))
-  await addMember(service.tools, other, user!, 'member')
+  await addMember(service.deps, other, user!, 'member')
   email = await giveAccount(service, person)
 })
 afterAll(async () => {
@@ -68,8 +68,8 @@ const visit: Record<string, (page: Page) => Promise<unknown>> = {
     await follow(page, page.getByRole('button', { name: 'Sign in' }))
   },
   'sign-up': async (page) => {
-    const user = await addUser(service.tools, { display_name: 'Nora Lindqvist' })
-    await page.goto((await inviteUser(service.tools, user.id, listener.url)).sign_up_link)
+    const user = await addUser(service.deps, { display_name: 'Nora Lindqvist' })
+    await page.goto((await inviteUser(service.deps, user.id, listener.url)).sign_up_link)
   },
   'sign-up-refused': async (page) => {
     await page.getByLabel('E-mail address').fill(email)
