@@ -1,40 +1,43 @@
 import { createMongoAbility, type MongoAbility, type RawRuleOf } from '@casl/ability'
 import type { Rule } from './rules.ts'
 
-/** A fact record as CASL sees it: fact → value, and its subject said explicitly. */
+/** A fact record as CASL sees it: fact → value, with an explicit subject. */
 export type FactRecord = { [SUBJECT]: string } & Record<string, string | boolean | undefined>
 
-// A symbol, so that no fact can ever choose what it is asked about (CASL reads __caslSubjectType__ and
-// constructor.modelName out of data otherwise).
+// A symbol, so that no fact can choose the subject. By default CASL takes it from __caslSubjectType__ or
+// constructor.modelName in the data.
 export const SUBJECT: unique symbol = Symbol('subject')
 
 /**
- * The key of a fact in a record. A dot means a path to CASL, which it would walk at every question (four
- * times as slow), into arrays too.
+ * The key of a fact in a record. CASL treats a dot as a path: it walks the path at every check (four times as
+ * slow), and it matches any element of an array on the way.
  */
 export function recordKey(fact: string): string {
   return fact.replace('.', '/')
 }
 
 /**
- * One CASL ability behind a function that cannot change it.
- * @returns the rule that allows `action` on the record (in `field`, where given), else undefined
+ * A CASL ability behind a function, so that no caller can change it.
+ * @returns the rule that allows `action` on the record (for `field`, if given), or undefined
  */
 export type Ability = (action: string, record: FactRecord, field?: string) => Rule | undefined
 
-type Raw = RawRuleOf<MongoAbility> & { rule: Rule }
+type RawRule = RawRuleOf<MongoAbility> & { rule: Rule }
 
-/** Compiles rules. What cannot be evaluated throws here, not at the first request. */
+/**
+ * Compiles rules into an ability. Conditions are compiled now, not at the first check.
+ * @throws {Error} if CASL cannot compile a condition
+ */
 export function compile(rules: readonly Rule[]): Ability {
-  const raw = rules.map((rule): Raw => ({
+  const raw = rules.map((rule): RawRule => ({
     action: [...rule.action],
     subject: [...rule.subject],
-    // CASL reads conditions lazily from live objects: these are copies that nobody else holds.
+    // CASL compiles conditions lazily from the objects it was given, so it gets private copies.
     conditions: Object.fromEntries(Object.entries(structuredClone(rule.conditions)).map(([fact, value]) => [recordKey(fact), value])),
     ...(rule.fields === undefined ? {} : { fields: [...rule.fields] }),
     rule: deepFreeze(structuredClone(rule)),
   }))
-  const ability = createMongoAbility(deepFreeze(raw) as Raw[], {
+  const ability = createMongoAbility(deepFreeze(raw) as RawRule[], {
     detectSubjectType: (record) => (record as unknown as FactRecord)[SUBJECT],
   })
   for (const rule of raw) {
@@ -42,12 +45,11 @@ export function compile(rules: readonly Rule[]): Ability {
       for (const subject of rule.subject as string[]) for (const compiled of ability.rulesFor(action, subject)) void compiled.ast
     }
   }
-  // Typed to take a record always: asked about a type's name, CASL ignores conditions.
-  return (action, record, field) => (ability.relevantRuleFor(action, record as never, field)?.origin as Raw | undefined)?.rule
+  // A record is required by type: given only the name of a subject, CASL ignores conditions.
+  return (action, record, field) => (ability.relevantRuleFor(action, record as never, field)?.origin as RawRule | undefined)?.rule
 }
 
-/** Freezes a value of plain data, all of it. */
-export function deepFreeze<T>(value: T): T {
+function deepFreeze<T>(value: T): T {
   if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
     for (const member of Object.values(value)) deepFreeze(member)
     Object.freeze(value)

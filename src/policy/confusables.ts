@@ -1,24 +1,26 @@
-import { Lexer } from 'yaml'
+import { CST, Lexer } from 'yaml'
 
-/** Something in a policy file by which it could read as one thing and load as another. */
+/** A part of a policy file that a reviewer can read differently from the parser. */
 export interface Confusable {
+  /** offsets in UTF-16 code units */
   readonly range: readonly [start: number, end: number]
   readonly message: string
-  readonly hint: string
+  readonly suggestion: string
 }
 
-// A lone carriage return overprints a line on a terminal; the others move, hide or turn text around on a screen.
+// Control characters (a lone carriage return overprints a line on a terminal), format characters (invisible, or
+// they change the direction of text) and the Unicode line and paragraph separators.
 const HIDDEN = /(?![\t\n])\p{Cc}|[\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /**
- * Finds what a reviewer would not see as the engine does: characters that do not show, or change how others do;
- * directives, which change how the rest is read; and tags, which change what a value is.
+ * Finds confusables: characters that are invisible or change how others are displayed, YAML directives, which
+ * change how the file is parsed, and YAML tags, which change the type of a value.
  */
 export function findConfusables(text: string): Confusable[] {
   return [...hiddenCharacters(text), ...directivesAndTags(text)]
 }
 
-/** The same text with a mark for each character that would not show as what it is. */
+/** Replaces each hidden character with U+FFFD, so that a message can quote the text safely. */
 export function markHiddenCharacters(text: string): string {
   return text.replaceAll(HIDDEN, '\uFFFD')
 }
@@ -31,25 +33,26 @@ function* hiddenCharacters(text: string): Generator<Confusable> {
     yield {
       range: [index, index + character.length],
       message: `hidden character U+${code}`,
-      hint: 'remove it: it does not show as what it is',
+      suggestion: 'remove it: it is invisible or changes how the text is displayed',
     }
   }
 }
 
 function* directivesAndTags(text: string): Generator<Confusable> {
-  let at = 0
-  let scalar = false
+  let offset = 0
+  let inScalar = false
   for (const token of new Lexer().lex(text)) {
-    // Marks of the lexer's own; the last one says that the next token is the text of a value.
-    if (token === '\u0002' || token === '\u0018' || token === '\u001F') {
-      scalar = token === '\u001F'
+    // Control tokens have no text in the file. The token after SCALAR is the text of a value.
+    if (token === CST.DOCUMENT || token === CST.FLOW_END || token === CST.SCALAR) {
+      inScalar = token === CST.SCALAR
       continue
     }
-    const range = [at, at + token.length] as const
-    at += token.length
-    if (!scalar && token.startsWith('%')) yield { range, message: 'YAML directive', hint: 'remove it: it changes how the rest is read' }
-    if (!scalar && token.startsWith('!'))
-      yield { range, message: `YAML tag "${token}"`, hint: 'remove it: values are plain strings, numbers and booleans' }
-    scalar = false
+    const range = [offset, offset + token.length] as const
+    offset += token.length
+    if (!inScalar && token.startsWith('%'))
+      yield { range, message: 'YAML directive', suggestion: 'remove it: it changes how the file is parsed' }
+    if (!inScalar && token.startsWith('!'))
+      yield { range, message: `YAML tag "${token}"`, suggestion: 'remove it: values are plain strings, numbers and booleans' }
+    inScalar = false
   }
 }

@@ -1,56 +1,56 @@
-/** One fault of a policy file: where it stands, what it is, and what to write instead. */
+/** One error in a policy file: its position, what is wrong, and how to correct it. */
 export interface PolicyDiagnostic {
   readonly path: string
-  /** counted from 1 */
+  /** starts at 1 */
   readonly line: number
-  /** counted from 1 */
+  /** starts at 1, in UTF-16 code units */
   readonly column: number
-  /** how many characters the caret underlines */
+  /** the number of code units that the carets underline */
   readonly width: number
-  /** the line itself */
+  /** the text of the line */
   readonly text: string
   readonly message: string
-  readonly hint?: string | undefined
-  /** the id of the rule that it stands in */
+  readonly suggestion?: string | undefined
+  /** the id of the rule that contains the error */
   readonly rule?: string | undefined
 }
 
-/** Policy files that cannot be trusted. Its message shows every fault with a caret under the place. */
+/** Policy files that are refused. The message shows every diagnostic with carets under its position. */
 export class PolicyError extends Error {
   override readonly name = 'PolicyError'
   readonly diagnostics: readonly PolicyDiagnostic[]
 
-  constructor(problems: readonly PolicyDiagnostic[]) {
-    super(problems.map(formatDiagnostic).join('\n\n'))
-    this.diagnostics = problems
+  constructor(diagnostics: readonly PolicyDiagnostic[]) {
+    super(diagnostics.map(formatDiagnostic).join('\n\n'))
+    this.diagnostics = diagnostics
   }
 }
 
-function formatDiagnostic(problem: PolicyDiagnostic): string {
-  const { path, line, column, width, text, message, hint, rule } = problem
+function formatDiagnostic({ path, line, column, width, text, message, suggestion, rule }: PolicyDiagnostic): string {
   const gutter = ' '.repeat(String(line).length)
   return [
     `${path}:${line}:${column}: ${rule === undefined ? '' : `${rule}: `}${message}`,
     ` ${line} | ${text}`,
-    // Tabs stay tabs, so that the caret stands under the place however wide they are shown.
-    ` ${gutter} | ${text.slice(0, column - 1).replaceAll(/[^\t]/g, ' ')}${'^'.repeat(width)}${hint === undefined ? '' : ` ${hint}`}`,
+    // Tabs are kept, so that the carets line up whatever the width of a tab.
+    ` ${gutter} | ${text.slice(0, column - 1).replaceAll(/[^\t]/g, ' ')}${'^'.repeat(width)}${suggestion === undefined ? '' : ` ${suggestion}`}`,
   ].join('\n')
 }
 
 /**
- * The word of a list that a mistyped word was probably meant to be.
- * @returns `did you mean "…"?`, or undefined where none is near
+ * Finds the closest known word to a mistyped one.
+ * @returns `did you mean "…"?`, or undefined if no word is close
  */
 export function didYouMean(word: string, words: Iterable<string>): string | undefined {
-  let best: string | undefined
-  let least = Math.max(2, Math.floor(word.length / 3)) + 1
+  let closest: string | undefined
+  let minimum = Math.max(2, Math.floor(word.length / 3)) + 1
   for (const candidate of words) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())
-    if (distance < least) [best, least] = [candidate, distance]
+    if (distance < minimum) [closest, minimum] = [candidate, distance]
   }
-  return best === undefined ? undefined : `did you mean "${best}"?`
+  return closest === undefined ? undefined : `did you mean "${closest}"?`
 }
 
+/** The Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

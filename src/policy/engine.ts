@@ -1,34 +1,35 @@
 import { createHash } from 'node:crypto'
 import { compile } from './compile.ts'
 import { blankRecord, checkFields, decidingRule, derive, factRecord, refuse, type Facts } from './evaluate.ts'
-import { factSlot, preparePermission, prepareDefinition, type PreparedPermission } from './prepare.ts'
-import { readRules, type Rule } from './rules.ts'
+import { factSlot, prepareDefinition, preparePermission, type PreparedPermission } from './prepare.ts'
+import { isDefinition, readRules, type Rule } from './rules.ts'
 import { readSource, type SourceFile } from './source.ts'
 import { readVocabulary, type Vocabulary } from './vocabulary.ts'
 
-/** What the scope table says of a pair. */
+/** What the scope table decides about a permission. */
 export interface ScopeDecision {
   readonly allowed: boolean
-  /** the S row that decides the pair */
+  /** the S row of the permission */
   readonly row: string
-  /** the least value of the ladder that the pair is allowed to */
+  /** the least scope that is allowed */
   readonly required: string
 }
 
-/** What the permission table says of a pair. A value: it can be logged, and replayed against other tables. */
+/** What the permission table decides. Plain data: it can be logged, and replayed against other tables. */
 export interface Decision {
   readonly outcome: 'allowed' | 'not_found' | 'forbidden'
+  /** `action Subject` */
   readonly permission: string
   readonly fields: readonly string[] | undefined
-  /** the facts that it was decided on, as they were given */
+  /** as they were given */
   readonly facts: Facts
-  /** the definitions that it was decided on */
+  /** the definitions that were evaluated, and their values */
   readonly derived: Readonly<Record<string, boolean>>
-  /** allowed: the rule that allows it */
+  /** the id of the rule that allows it, if one does */
   readonly rule: string | undefined
-  /** allowed: the row of that rule; else the first row that could have allowed it */
+  /** the row of that rule; if no rule allows it, the row that could have allowed it */
   readonly row: string
-  /** allowed: why; else what was missing */
+  /** the reason of that rule; if no rule allows it, what was missing */
   readonly reason: string
 }
 
@@ -37,19 +38,26 @@ export interface Engine {
   readonly vocabulary: Vocabulary
   readonly scopeRules: readonly Rule[]
   readonly permissionRules: readonly Rule[]
-  /** SHA-256 over the three files, in hex */
+  /** SHA-256 of the three files, in hexadecimal */
   readonly hash: string
-  /** @throws {TypeError} where the pair is not in the vocabulary or the fact is missing or unknown */
-  checkScope(pair: string, facts: Facts): ScopeDecision
   /**
-   * @param facts those of the pair's groups; others are not looked at, though they stay in the decision
-   * @param fields the fields that are to change, where the pair is decided field by field
-   * @throws {TypeError} where the pair, a fact, a value or a field is missing or not in the vocabulary
+   * Checks the scope table.
+   * @param permission `action Subject`
+   * @param facts the fact of the scope order
+   * @throws {TypeError} if the permission is not in the vocabulary, or the fact is missing or unknown
    */
-  decide(pair: string, facts: Facts, fields?: readonly string[]): Decision
+  checkScope(permission: string, facts: Facts): ScopeDecision
   /**
-   * Whether a definition holds: for what follows from a change, where nobody asks for anything.
-   * @throws {TypeError} where it is not in the vocabulary, or a fact is missing or unknown
+   * Checks the permission table.
+   * @param permission `action Subject`
+   * @param facts those of the permission's groups; others are ignored, but they are kept in the decision
+   * @param fields the fields to change, if the permission is decided field by field
+   * @throws {TypeError} if the permission, a fact, a value or a field is missing or not in the vocabulary
+   */
+  decide(permission: string, facts: Facts, fields?: readonly string[]): Decision
+  /**
+   * Whether a definition holds. For effects of a change that need no permission themselves.
+   * @throws {TypeError} if the definition is not in the vocabulary, or a fact is missing or unknown
    */
   holds(definition: string, facts: Facts): boolean
 }
@@ -63,7 +71,7 @@ export interface PolicyFiles {
 
 /**
  * Reads and compiles a policy.
- * @throws {PolicyError} with every fault, its place and what to write instead
+ * @throws {PolicyError} with the diagnostics of the first file that has any
  */
 export function loadEngine(files: PolicyFiles): Engine {
   const vocabulary = readVocabulary(readSource(files.vocabulary))
@@ -74,49 +82,50 @@ export function loadEngine(files: PolicyFiles): Engine {
   return createEngine(vocabulary, scopeRules, permissionRules, hash.digest('hex'))
 }
 
-/** Compiles rules that were read already. */
-export function createEngine(vocabulary: Vocabulary, scopeRules: readonly Rule[], permissionRules: readonly Rule[], hash: string): Engine {
+function createEngine(vocabulary: Vocabulary, scopeRules: readonly Rule[], permissionRules: readonly Rule[], hash: string): Engine {
   const scopes = compile(scopeRules)
-  const definitions = compile(permissionRules.filter((rule) => rule.row.startsWith('D')))
-  const permissions = compile(permissionRules.filter((rule) => !rule.row.startsWith('D')))
-  const asks = new Map(
-    [...vocabulary.permissions.values()].map((ask) => [ask.id, preparePermission(ask, vocabulary, scopeRules, permissionRules, scopes)]),
+  const definitions = compile(permissionRules.filter(isDefinition))
+  const permissions = compile(permissionRules.filter((rule) => !isDefinition(rule)))
+  const preparedPermissions = new Map(
+    [...vocabulary.permissions].map(([id, permission]) => [
+      id,
+      preparePermission(permission, vocabulary, scopeRules, permissionRules, scopes),
+    ]),
   )
-  const derivations = new Map(
-    [...vocabulary.definitions.values()].map((definition) => [definition.name, prepareDefinition(definition, vocabulary, permissionRules)]),
+  const preparedDefinitions = new Map(
+    [...vocabulary.definitions].map(([name, definition]) => [name, prepareDefinition(definition, vocabulary, permissionRules)]),
   )
   const blank = blankRecord(vocabulary)
-  const ladder = [factSlot(vocabulary.scopeOrder)]
-  const known = (pair: string): PreparedPermission => asks.get(pair) ?? refuse(`"${pair}" is no pair of the vocabulary`)
+  const scopeSlots = [factSlot(vocabulary.scopeOrder)]
+  const lookUp = (id: string): PreparedPermission => preparedPermissions.get(id) ?? refuse(`"${id}" is not a permission of the vocabulary`)
 
   return Object.freeze({
     vocabulary,
     scopeRules,
     permissionRules,
     hash,
-    checkScope(pair: string, facts: Facts): ScopeDecision {
-      const { permission: permission, required, scopeRow } = known(pair)
-      const rule = scopes(permission.action, factRecord(blank, permission.subject, ladder, facts))
-      return { allowed: rule !== undefined, row: scopeRow, required }
+    checkScope(id: string, facts: Facts): ScopeDecision {
+      const { permission, requiredScope, scopeRow } = lookUp(id)
+      const rule = scopes(permission.action, factRecord(blank, permission.subject, scopeSlots, facts))
+      return { allowed: rule !== undefined, row: scopeRow, required: requiredScope }
     },
-    decide(pair: string, facts: Facts, fields?: readonly string[]): Decision {
-      const prepared = known(pair)
-      const { permission: permission, row } = prepared
+    decide(id: string, facts: Facts, fields?: readonly string[]): Decision {
+      const prepared = lookUp(id)
+      const { permission, row, reason } = prepared
       checkFields(permission, fields)
       const record = factRecord(blank, permission.subject, prepared.facts, facts)
       const derived = derive(prepared.definitions, record, definitions)
       const rule = decidingRule(permissions, permission.action, record, fields)
       if (rule !== undefined)
-        return { outcome: 'allowed', permission: pair, fields, facts, derived, rule: rule.id, row: rule.row, reason: rule.reason }
-      const hidden = permission.notFoundUnless.find((name) => derived[name] !== true)
-      if (hidden !== undefined)
-        return { outcome: 'not_found', permission: pair, fields, facts, derived, rule: undefined, row, reason: `no ${hidden}` }
-      return { outcome: 'forbidden', permission: pair, fields, facts, derived, rule: undefined, row, reason: prepared.reason }
+        return { outcome: 'allowed', permission: id, fields, facts, derived, rule: rule.id, row: rule.row, reason: rule.reason }
+      const failed = permission.notFoundUnless.find((name) => derived[name] !== true)
+      if (failed !== undefined)
+        return { outcome: 'not_found', permission: id, fields, facts, derived, rule: undefined, row, reason: `${failed} does not hold` }
+      return { outcome: 'forbidden', permission: id, fields, facts, derived, rule: undefined, row, reason }
     },
-    holds(definition: string, facts: Facts): boolean {
-      const { facts: wanted, definitions: needed } =
-        derivations.get(definition) ?? refuse(`"${definition}" is no definition of the vocabulary`)
-      return derive(needed, factRecord(blank, definition, wanted, facts), definitions)[definition]!
+    holds(name: string, facts: Facts): boolean {
+      const prepared = preparedDefinitions.get(name) ?? refuse(`"${name}" is not a definition of the vocabulary`)
+      return derive(prepared.definitions, factRecord(blank, name, prepared.facts, facts), definitions)[name]!
     },
   })
 }

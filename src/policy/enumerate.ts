@@ -1,15 +1,15 @@
 import type { Facts } from './evaluate.ts'
 import type { Permission, Vocabulary } from './vocabulary.ts'
 
-/** One point of the decision space: a pair, what is true, and, where it matters, the field. */
+/** One point of the decision space: a permission, the facts, and a field if the permission is decided by field. */
 export interface Cell {
   readonly permission: Permission
   readonly facts: Facts
   readonly field?: string
 }
 
-/** Every combination of the values of these groups' facts. */
-export function* assignments(vocabulary: Vocabulary, groups: readonly string[]): Generator<Facts> {
+/** Every combination of values of the facts in these groups. */
+function* assignments(vocabulary: Vocabulary, groups: readonly string[]): Generator<Facts> {
   const facts = groups.flatMap((group) => vocabulary.groups.get(group) ?? [])
   const size = facts.reduce((product, fact) => product * fact.values.length, 1)
   for (let index = 0; index < size; index++) {
@@ -24,14 +24,14 @@ export function* assignments(vocabulary: Vocabulary, groups: readonly string[]):
 }
 
 /**
- * The whole decision space. It comes from the vocabulary alone: enumerated from the rules, a condition that
- * was dropped would take its own dimension with it, and the proof would not see it go.
+ * The whole decision space. It is derived from the vocabulary only. If it were derived from the rules, a dropped
+ * condition would remove its own dimension, and the proof could not detect the change.
  */
 export function* cells(vocabulary: Vocabulary): Generator<Cell> {
-  for (const ask of vocabulary.permissions.values()) {
-    for (const facts of assignments(vocabulary, ask.groups)) {
-      if (ask.fields === undefined) yield { permission: ask, facts }
-      else for (const field of ask.fields) yield { permission: ask, facts, field }
+  for (const permission of vocabulary.permissions.values()) {
+    for (const facts of assignments(vocabulary, permission.groups)) {
+      if (permission.fields === undefined) yield { permission, facts }
+      else for (const field of permission.fields) yield { permission, facts, field }
     }
   }
 }

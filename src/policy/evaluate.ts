@@ -2,46 +2,47 @@ import { recordKey, SUBJECT, type Ability, type FactRecord } from './compile.ts'
 import type { Rule } from './rules.ts'
 import { DEFINE, type Permission, type Vocabulary } from './vocabulary.ts'
 
-/** What is true of a request: `group.fact` → value. */
+/** `group.fact` → value. */
 export type Facts = Readonly<Record<string, string>>
 
-/** A fact, and where its value goes in a fact record. */
-export interface FactSlot {
+/** A definition and its key in a fact record. */
+export interface DefinitionSlot {
   readonly name: string
   readonly key: string
+}
+
+/** A fact, its key in a fact record, and its values. */
+export interface FactSlot extends DefinitionSlot {
   readonly values: ReadonlySet<string>
 }
 
-/** A definition, and where its value goes in a fact record. */
-export type DefinitionSlot = Omit<FactSlot, 'values'>
-
 /**
- * A record in which every word of the vocabulary stands, and none has a value. All records are copies of one:
- * no word can be inherited from a prototype, and V8 sees one shape (which makes a decision twice as fast).
+ * A record with every fact and definition of the vocabulary, all undefined. All records are copies of one blank
+ * record: no fact is inherited from a prototype, and V8 sees one object shape, which makes decisions twice as fast.
  */
 export function blankRecord(vocabulary: Vocabulary): FactRecord {
-  const words = [...vocabulary.facts.keys(), ...vocabulary.definitions.keys()]
-  return Object.fromEntries([[SUBJECT, ''], ...words.map((word) => [recordKey(word), undefined])]) as FactRecord
+  const names = [...vocabulary.facts.keys(), ...vocabulary.definitions.keys()]
+  return Object.fromEntries([[SUBJECT, ''], ...names.map((name) => [recordKey(name), undefined])]) as FactRecord
 }
 
 /**
- * The record that CASL is asked about. It is built anew from the vocabulary's own names: whatever else the
- * caller's object carries never reaches CASL.
- * @throws {TypeError} where a fact is missing or has a value that the vocabulary does not know
+ * The record that CASL checks. It has the names of the vocabulary only: no other member of the caller's object
+ * reaches CASL.
+ * @throws {TypeError} if a fact is missing or has a value that is not in the vocabulary
  */
-export function factRecord(blank: FactRecord, subject: string, wanted: readonly FactSlot[], facts: Facts): FactRecord {
+export function factRecord(blank: FactRecord, subject: string, slots: readonly FactSlot[], facts: Facts): FactRecord {
   const record = { ...blank }
   record[SUBJECT] = subject
-  for (const { name, key, values } of wanted) {
+  for (const { name, key, values } of slots) {
     const value = Object.hasOwn(facts, name) ? facts[name] : undefined
     if (value === undefined) refuse(`fact "${name}" is missing`)
-    if (!values.has(value)) refuse(`"${value}" is no value of fact "${name}"`)
+    if (!values.has(value)) refuse(`"${value}" is not a value of fact "${name}"`)
     record[key] = value
   }
   return record
 }
 
-/** Evaluates definitions in their order and adds each to the record, for those after it and for the rules. */
+/** Evaluates definitions in their order and adds each to the record, where later definitions and rules use it. */
 export function derive(definitions: readonly DefinitionSlot[], record: FactRecord, ability: Ability): Record<string, boolean> {
   const derived: Record<string, boolean> = {}
   const subject = record[SUBJECT]
@@ -53,7 +54,10 @@ export function derive(definitions: readonly DefinitionSlot[], record: FactRecor
   return derived
 }
 
-/** The rule that allows all of the fields. Asked about no field, CASL would not look at fields at all. */
+/**
+ * The rule that allows the action. With fields, every field must be allowed, and the rule of the first one is
+ * returned. Each field is checked separately, because CASL ignores `fields` when it gets no field.
+ */
 export function decidingRule(
   permissions: Ability,
   action: string,
@@ -65,17 +69,20 @@ export function decidingRule(
   return rules.every((rule) => rule !== undefined) ? rules[0] : undefined
 }
 
-/** @throws {TypeError} where fields are needed and not named, or named and not known */
-export function checkFields(ask: Permission, fields: readonly string[] | undefined): void {
-  if (ask.fields === undefined) {
-    if (fields !== undefined) refuse(`"${ask.id}" is not decided field by field`)
+/** @throws {TypeError} if fields are required but not given, not required but given, or unknown */
+export function checkFields(permission: Permission, fields: readonly string[] | undefined): void {
+  if (permission.fields === undefined) {
+    if (fields !== undefined) refuse(`"${permission.id}" is not decided field by field`)
     return
   }
-  if (fields === undefined || fields.length === 0) refuse(`"${ask.id}" is decided field by field, and none is named`)
-  for (const field of fields!) if (!ask.fields.includes(field)) refuse(`"${field}" is no field of "${ask.subject}"`)
+  if (fields === undefined || fields.length === 0) refuse(`"${permission.id}" is decided field by field, but no field is given`)
+  for (const field of fields) if (!permission.fields.includes(field)) refuse(`"${field}" is not a field of "${permission.subject}"`)
 }
 
-/** A question that the tables cannot be asked: a fault of the code that asks, so it fails closed. */
+/**
+ * Refuses a call that does not fit the vocabulary. This is a defect of the calling code, so it fails closed.
+ * @throws {TypeError} always
+ */
 export function refuse(message: string): never {
   throw new TypeError(`policy: ${message}`)
 }

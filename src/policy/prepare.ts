@@ -1,80 +1,83 @@
 import { recordKey, type Ability } from './compile.ts'
-import { blankRecord, factRecord, type FactSlot, type DefinitionSlot } from './evaluate.ts'
-import type { Rule } from './rules.ts'
-import { DEFINE, type Permission, type Definition, type Fact, type Vocabulary } from './vocabulary.ts'
+import { blankRecord, factRecord, type DefinitionSlot, type FactSlot } from './evaluate.ts'
+import { covers, type Rule } from './rules.ts'
+import { DEFINE, type Definition, type Fact, type Permission, type Vocabulary } from './vocabulary.ts'
 
-/** All that can be said of a pair before any request asks about it. */
+/** Everything about a permission that does not depend on facts. It is computed once, when the policy is loaded. */
 export interface PreparedPermission {
   readonly permission: Permission
   /** the facts of its groups */
   readonly facts: readonly FactSlot[]
-  /** the definitions that it needs, in the order of their evaluation */
+  /** the definitions that it needs, in the order of evaluation */
   readonly definitions: readonly DefinitionSlot[]
-  readonly required: string
+  /** the least value of the scope order that the scope table allows */
+  readonly requiredScope: string
+  /** the row of its rule in the scope table */
   readonly scopeRow: string
+  /** the row of its first rule in the permission table */
   readonly row: string
+  /** the ids and reasons of all its rules in the permission table */
   readonly reason: string
 }
 
-/** Prepares a pair. The least value of the ladder that is allowed to it is found by asking the scope table. */
+/**
+ * Prepares a permission.
+ * @param scopes the compiled scope table: the required scope is the first one that it allows
+ */
 export function preparePermission(
-  ask: Permission,
+  permission: Permission,
   vocabulary: Vocabulary,
   scopeRules: readonly Rule[],
   permissionRules: readonly Rule[],
   scopes: Ability,
 ): PreparedPermission {
+  const { action, subject } = permission
+  const { scopeOrder } = vocabulary
   const blank = blankRecord(vocabulary)
-  const facts = factsOf(ask.groups, vocabulary)
-  const definitions = inOrder(ask.notFoundUnless, vocabulary, permissionRules)
-  const covers = (rule: Rule) => rule.action.includes(ask.action) && rule.subject.includes(ask.subject)
-  const candidates = permissionRules.filter(covers)
-  const { scopeOrder: scopeOrder } = vocabulary
-  const required = scopeOrder.values.find(
-    (value) => scopes(ask.action, factRecord(blank, ask.subject, [factSlot(scopeOrder)], { [scopeOrder.name]: value })) !== undefined,
-  )
+  const allows = (value: string) =>
+    scopes(action, factRecord(blank, subject, [factSlot(scopeOrder)], { [scopeOrder.name]: value })) !== undefined
+  const rules = permissionRules.filter((rule) => covers(rule, permission))
   return {
-    permission: ask,
-    facts,
-    definitions,
-    required: required ?? 'nothing grants it',
-    scopeRow: scopeRules.find(covers)?.row ?? 'none',
-    row: candidates[0]?.row ?? 'none',
-    reason: candidates.map((rule) => `${rule.id}: ${rule.reason}`).join(' Or '),
+    permission,
+    facts: factSlots(permission.groups, vocabulary),
+    definitions: definitionSlots(permission.notFoundUnless, vocabulary, permissionRules),
+    requiredScope: scopeOrder.values.find(allows) ?? '(no scope)',
+    scopeRow: scopeRules.find((rule) => covers(rule, permission))?.row ?? '(no row)',
+    row: rules[0]?.row ?? '(no row)',
+    reason: rules.map((rule) => `${rule.id}: ${rule.reason}`).join(' Or '),
   }
 }
 
-/** Prepares a definition that is asked for by itself. */
+/** Prepares a definition that is evaluated without a permission. */
 export function prepareDefinition(
-  { name, groups: groups }: Definition,
+  { name, groups }: Definition,
   vocabulary: Vocabulary,
   rules: readonly Rule[],
 ): Pick<PreparedPermission, 'facts' | 'definitions'> {
-  return { facts: factsOf(groups, vocabulary), definitions: inOrder([name], vocabulary, rules) }
+  return { facts: factSlots(groups, vocabulary), definitions: definitionSlots([name], vocabulary, rules) }
 }
 
-function factsOf(groups: readonly string[], vocabulary: Vocabulary): FactSlot[] {
-  return groups.flatMap((group) => vocabulary.groups.get(group)!.map(factSlot))
-}
-
-/** Definitions with all that they depend on, in the order of their evaluation. */
-function inOrder(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): DefinitionSlot[] {
-  const needed = closure(names, rules, vocabulary)
-  return [...vocabulary.definitions.keys()].filter((name) => needed.has(name)).map((name) => ({ name, key: recordKey(name) }))
-}
-
-/** A fact as records need it. */
+/** A fact with its key in a fact record. */
 export function factSlot({ name, values }: Fact): FactSlot {
   return { name, key: recordKey(name), values: new Set(values) }
 }
 
-function closure(names: readonly string[], rules: readonly Rule[], vocabulary: Vocabulary): Set<string> {
-  const found = new Set(names)
-  for (const name of found) {
-    for (const rule of rules) {
-      if (!rule.action.includes(DEFINE) || !rule.subject.includes(name)) continue
-      for (const fact of Object.keys(rule.conditions)) if (vocabulary.definitions.has(fact)) found.add(fact)
-    }
+function factSlots(groups: readonly string[], vocabulary: Vocabulary): FactSlot[] {
+  return groups.flatMap((group) => vocabulary.groups.get(group)!.map(factSlot))
+}
+
+/** Definitions and all definitions that they depend on, in the order of evaluation. */
+function definitionSlots(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): DefinitionSlot[] {
+  const needed = withDependencies(names, vocabulary, rules)
+  return [...vocabulary.definitions.keys()].filter((name) => needed.has(name)).map((name) => ({ name, key: recordKey(name) }))
+}
+
+function withDependencies(names: readonly string[], vocabulary: Vocabulary, rules: readonly Rule[]): Set<string> {
+  const needed = new Set(names)
+  // A Set can grow while it is iterated: added names are visited too.
+  for (const name of needed) {
+    for (const rule of rules.filter((candidate) => covers(candidate, { action: DEFINE, subject: name })))
+      for (const term of Object.keys(rule.conditions)) if (vocabulary.definitions.has(term)) needed.add(term)
   }
-  return found
+  return needed
 }

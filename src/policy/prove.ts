@@ -1,75 +1,83 @@
 import { performance } from 'node:perf_hooks'
-import type { Decision, Engine } from './engine.ts'
+import type { Engine } from './engine.ts'
 import { cells, type Cell } from './enumerate.ts'
-import type { Rule } from './rules.ts'
+import { covers, isDefinition } from './rules.ts'
 
-/** What an operation says of itself, to be held against the tables. */
+/** What an operation states about itself. The proof compares it with the tables. */
 export interface OperationClaim {
-  /** the operation's id */
+  /** the id of the operation */
   readonly id: string
+  /** the permission that it needs: `action Subject` */
   readonly permission: string
-  /** the row that it says decides it */
+  /** the row of the permission table that decides it */
   readonly row: string
 }
 
-/** What was proved, or why not. */
+/** The result of a proof. */
 export interface Proof {
+  /** the number of permissions */
   readonly permissions: number
+  /** the number of cells in the decision space */
   readonly cells: number
   readonly milliseconds: number
-  /** empty where the tables hold */
+  /** one message for each violation; empty if all invariants hold */
   readonly failures: readonly string[]
 }
 
 /**
- * Proves over the whole decision space what must hold of any tables (specification, section 5):
- * scopes are cumulative, and each row opens to the one that the vocabulary says; every pair stands in exactly one S row and in rules of exactly one P or X row;
- * every pair is allowed for someone, and every rule decides something; what stands in no row is denied; where
- * something that the request names may not be seen, nothing is allowed; every operation's stated row is the one
- * that decides it; and every pair is asked by an operation.
+ * Proves the invariants of the tables over the whole decision space (spec §5):
+ * - scopes are cumulative, and each S row requires the minimum scope that the vocabulary states;
+ * - each permission has exactly one S rule, and P or X rules of exactly one row;
+ * - each permission is allowed in some cell, each rule decides some cell, and each definition has both values;
+ * - a rule allows nothing outside the vocabulary;
+ * - nothing is allowed if a definition under `not_found_unless` fails, or if the subject may not be read;
+ * - each operation states the row that decides it, and each permission is needed by an operation.
+ * @param claims without any, the last invariant is skipped
  */
 export function proveInvariants(engine: Engine, claims: readonly OperationClaim[]): Proof {
   const start = performance.now()
-  const failures = [...proveScopes(engine), ...proveRows(engine)]
-  const space = decideAllCells(engine, failures)
-  failures.push(...proveClaims(engine, claims, space.rows))
+  const space = decideAllCells(engine)
+  const failures = [...proveScopes(engine), ...proveRows(engine), ...space.failures, ...proveClaims(engine, claims, space.decidingRows)]
   return { permissions: engine.vocabulary.permissions.size, cells: space.count, milliseconds: performance.now() - start, failures }
 }
 
-function proveScopes({ vocabulary, checkScope: checkScope }: Engine): string[] {
-  const { scopeOrder: scopeOrder, permissions: permissions, minimumScopes: minimumScopes } = vocabulary
+function proveScopes({ vocabulary, checkScope }: Engine): string[] {
+  const { permissions, minimumScopes } = vocabulary
+  const { name, values } = vocabulary.scopeOrder
   const failures: string[] = []
-  for (const { id: id } of permissions.values()) {
-    const { row, required } = checkScope(id, { [scopeOrder.name]: scopeOrder.values[0]! })
-    const least = minimumScopes.get(row)
-    if (least !== undefined && required !== least) failures.push(`"${id}" is opened to ${required}; row ${row} opens to ${least}`)
-    const allowed = scopeOrder.values.map((value) => checkScope(id, { [scopeOrder.name]: value }).allowed)
-    if (allowed[0]) failures.push(`"${id}" is allowed to ${scopeOrder.name} ${scopeOrder.values[0]}`)
-    if (!allowed.at(-1)) failures.push(`"${id}" is not allowed to ${scopeOrder.name} ${scopeOrder.values.at(-1)}`)
+  for (const id of permissions.keys()) {
+    const { row, required } = checkScope(id, { [name]: values[0]! })
+    const minimum = minimumScopes.get(row)
+    if (minimum !== undefined && required !== minimum)
+      failures.push(`the minimum scope of "${id}" is ${required}; its row ${row} has the minimum scope ${minimum}`)
+    const allowed = values.map((value) => checkScope(id, { [name]: value }).allowed)
+    if (allowed[0]) failures.push(`"${id}" is allowed with ${name} ${values[0]}`)
+    if (!allowed.at(-1)) failures.push(`"${id}" is not allowed with ${name} ${values.at(-1)}`)
     for (let i = 1; i < allowed.length; i++) {
       if (allowed[i - 1] && !allowed[i])
-        failures.push(`scopes are not cumulative: "${id}" is allowed to ${scopeOrder.values[i - 1]} and not to ${scopeOrder.values[i]}`)
+        failures.push(`scopes are not cumulative: "${id}" is allowed with ${values[i - 1]} but not with ${values[i]}`)
     }
   }
   return failures
 }
 
-const covers = (rule: Rule, action: string, subject: string) => rule.action.includes(action) && rule.subject.includes(subject)
-
 function proveRows({ vocabulary, scopeRules, permissionRules }: Engine): string[] {
   const failures: string[] = []
-  for (const { id: id, action, subject } of vocabulary.permissions.values()) {
-    const scopes = scopeRules.filter((rule) => covers(rule, action, subject)).map((rule) => rule.id)
-    if (scopes.length !== 1) failures.push(`"${id}" stands in ${scopes.length === 0 ? 'no S row' : `several S rows: ${scopes.join(', ')}`}`)
-    const permissions = new Set(permissionRules.filter((rule) => covers(rule, action, subject)).map((rule) => rule.row))
-    if (permissions.size !== 1)
-      failures.push(`"${id}" stands in ${permissions.size === 0 ? 'no P or X row' : `several rows: ${[...permissions].join(', ')}`}`)
+  for (const permission of vocabulary.permissions.values()) {
+    const { id } = permission
+    const scopes = scopeRules.filter((rule) => covers(rule, permission)).map((rule) => rule.id)
+    if (scopes.length === 0) failures.push(`"${id}" has no S rule`)
+    if (scopes.length > 1) failures.push(`"${id}" has several S rules: ${scopes.join(', ')}`)
+    const rows = new Set(permissionRules.filter((rule) => covers(rule, permission)).map((rule) => rule.row))
+    if (rows.size === 0) failures.push(`"${id}" has no P or X rule`)
+    if (rows.size > 1) failures.push(`"${id}" has rules of several rows: ${[...rows].join(', ')}`)
   }
   for (const action of vocabulary.actions) {
     for (const subject of vocabulary.subjects) {
-      if (vocabulary.permissions.has(`${action} ${subject}`)) continue
-      const rule = [...scopeRules, ...permissionRules].find((candidate) => covers(candidate, action, subject))
-      if (rule !== undefined) failures.push(`${rule.id} allows "${action} ${subject}", which is never asked`)
+      const id = `${action} ${subject}`
+      if (vocabulary.permissions.has(id)) continue
+      const rule = [...scopeRules, ...permissionRules].find((candidate) => covers(candidate, { action, subject }))
+      if (rule !== undefined) failures.push(`${rule.id} allows "${id}", which is not a permission of the vocabulary`)
     }
   }
   const used = new Set([...scopeRules, ...permissionRules].map((rule) => rule.row))
@@ -77,56 +85,72 @@ function proveRows({ vocabulary, scopeRules, permissionRules }: Engine): string[
   return failures
 }
 
-/** Asks every cell once. Adds what fails; returns the rows seen deciding each pair. */
-function decideAllCells(engine: Engine, failures: string[]): { count: number; rows: Map<string, Set<string>> } {
+interface DecidedSpace {
+  readonly count: number
+  readonly failures: readonly string[]
+  /** permission → the rows of the rules that allow it in some cell */
+  readonly decidingRows: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** Decides every cell once. */
+function decideAllCells(engine: Engine): DecidedSpace {
   const { vocabulary, permissionRules } = engine
-  const rows = new Map<string, Set<string>>()
-  const idle = new Set(permissionRules.filter((rule) => !rule.row.startsWith('D')).map((rule) => rule.id))
-  const seen = new Map([...vocabulary.definitions.keys()].map((name) => [name, new Set<boolean>()]))
-  // One line for a fault, however many cells it has.
-  const examples = new Map<string, { readonly first: Cell; count: number }>()
-  const note = (failure: string, cell: Cell): void => {
-    const example = examples.get(failure)
-    if (example === undefined) examples.set(failure, { first: cell, count: 1 })
-    else example.count++
-  }
+  const decidingRows = new Map<string, Set<string>>()
+  const idleRules = new Set(permissionRules.filter((rule) => !isDefinition(rule)).map((rule) => rule.id))
+  const derivedValues = new Map([...vocabulary.definitions.keys()].map((name) => [name, new Set<boolean>()]))
+  const violations = new Violations()
   let count = 0
   for (const cell of cells(vocabulary)) {
     count++
-    const decision = decideCell(engine, cell)
-    for (const [name, value] of Object.entries(decision.derived)) seen.get(name)!.add(value)
+    const { id, subject, notFoundUnless } = cell.permission
+    const decision = engine.decide(id, cell.facts, cell.field === undefined ? undefined : [cell.field])
+    for (const [name, value] of Object.entries(decision.derived)) derivedValues.get(name)!.add(value)
     if (decision.outcome !== 'allowed') continue
-    idle.delete(decision.rule!)
-    const deciding = rows.get(decision.permission) ?? new Set()
-    rows.set(decision.permission, deciding.add(decision.row))
-    const hidden = cell.permission.notFoundUnless.find((name) => decision.derived[name] !== true)
-    if (hidden !== undefined) note(`${decision.rule} allows "${decision.permission}" without ${hidden}`, cell)
-    const read = `read ${cell.permission.subject}`
+    idleRules.delete(decision.rule!)
+    decidingRows.set(id, (decidingRows.get(id) ?? new Set()).add(decision.row))
+    const failed = notFoundUnless.find((name) => decision.derived[name] !== true)
+    if (failed !== undefined) violations.add(`${decision.rule} allows "${id}" without ${failed}`, cell)
+    const read = `read ${subject}`
     if (vocabulary.permissions.has(read) && engine.decide(read, cell.facts).outcome !== 'allowed')
-      note(`${decision.rule} allows "${decision.permission}" where "${read}" is denied`, cell)
+      violations.add(`${decision.rule} allows "${id}" where "${read}" is denied`, cell)
   }
-  for (const [failure, { first, count: more }] of examples) failures.push(`${failure}: in ${more} cells, as ${describeCell(first)}`)
-  for (const pair of vocabulary.permissions.keys()) if (!rows.has(pair)) failures.push(`"${pair}" is allowed for nobody`)
-  for (const id of idle) failures.push(`${id} decides nothing that no other rule decides`)
-  for (const [name, values] of seen) if (values.size < 2) failures.push(`${name} is always the same, or never asked`)
-  return { count, rows }
+  const failures = violations.messages()
+  for (const id of vocabulary.permissions.keys()) if (!decidingRows.has(id)) failures.push(`"${id}" is never allowed`)
+  for (const rule of idleRules) failures.push(`${rule} decides no cell`)
+  for (const [name, values] of derivedValues) {
+    if (values.size === 0) failures.push(`no permission uses ${name}`)
+    if (values.size === 1) failures.push(`${name} is ${[...values].join()} in all cells`)
+  }
+  return { count, failures, decidingRows }
 }
 
-function proveClaims({ vocabulary }: Engine, claims: readonly OperationClaim[], rows: Map<string, Set<string>>): string[] {
-  const claimed = new Set(claims.map(({ permission: permission }) => permission))
-  const idle = claims.length === 0 ? [] : [...vocabulary.permissions.keys()].filter((pair) => !claimed.has(pair))
-  const failures = idle.map((pair) => `"${pair}" is asked by no operation`)
-  for (const { id, permission: permission, row } of claims) {
-    if (!vocabulary.permissions.has(permission)) failures.push(`operation ${id} needs "${permission}", which is no pair of the vocabulary`)
-    const deciding = [...(rows.get(permission) ?? [])]
-    if (deciding.length !== 1 || deciding[0] !== row)
-      failures.push(`operation ${id} says it is decided by ${row}; it is decided by ${deciding.join(', ') || 'no row'}`)
+/** Violations of an invariant in single cells: one message for each kind, with the first cell as an example. */
+class Violations {
+  readonly #byMessage = new Map<string, { readonly example: Cell; count: number }>()
+
+  add(message: string, cell: Cell): void {
+    const violation = this.#byMessage.get(message)
+    if (violation === undefined) this.#byMessage.set(message, { example: cell, count: 1 })
+    else violation.count++
+  }
+
+  messages(): string[] {
+    return [...this.#byMessage].map(([message, { example, count }]) => `${message} (${count} cells, for example ${describeCell(example)})`)
+  }
+}
+
+function proveClaims({ vocabulary }: Engine, claims: readonly OperationClaim[], decidingRows: DecidedSpace['decidingRows']): string[] {
+  const needed = new Set(claims.map(({ permission }) => permission))
+  const unused = claims.length === 0 ? [] : [...vocabulary.permissions.keys()].filter((id) => !needed.has(id))
+  const failures = unused.map((id) => `no operation needs "${id}"`)
+  for (const { id, permission, row } of claims) {
+    if (!vocabulary.permissions.has(permission))
+      failures.push(`operation ${id} needs "${permission}", which is not a permission of the vocabulary`)
+    const rows = [...(decidingRows.get(permission) ?? [])]
+    if (rows.length !== 1 || rows[0] !== row)
+      failures.push(`operation ${id} states row ${row}; the deciding row is ${rows.join(', ') || 'none'}`)
   }
   return failures
-}
-
-function decideCell(engine: Engine, { permission: { id: id }, facts, field }: Cell): Decision {
-  return engine.decide(id, facts, field === undefined ? undefined : [field])
 }
 
 function describeCell({ facts, field }: Cell): string {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { readConditions, type Conditions, type Report, type ConditionTerms, type Table } from './conditions.ts'
+import { readConditions, type Conditions, type ConditionTerms, type Table } from './conditions.ts'
 import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
-import { readShape, sentence } from './shape.ts'
-import type { Source } from './source.ts'
+import { readShape, singleLine } from './shape.ts'
+import type { Report, Source } from './source.ts'
 import { DEFINE, type Permission, type Vocabulary } from './vocabulary.ts'
 
-/** One rule of a table: a CASL rule with the row of the specification that it enforces. */
+/** One rule of a table: a CASL rule and the row of the specification that it enforces. */
 export interface Rule {
   readonly id: string
   readonly row: string
@@ -24,7 +24,7 @@ const words = z.union(
       .transform((word) => [word]),
     z.array(z.string().min(1)).min(1),
   ],
-  { error: 'one word, or a list of at least one' },
+  { error: 'must be one name or a list of at least one' },
 )
 const shape = z.strictObject({
   version: z.literal(1),
@@ -35,35 +35,47 @@ const shape = z.strictObject({
         row: z.string().min(1),
         action: words,
         subject: words,
-        fields: z.array(z.string().min(1), { error: 'a list of at least one field' }).min(1, 'a list of at least one field').optional(),
+        fields: z
+          .array(z.string().min(1), { error: 'must be a list of at least one field' })
+          .min(1, 'must be a list of at least one field')
+          .optional(),
         conditions: z.unknown(),
-        reason: sentence,
+        reason: singleLine,
       }),
     )
     .min(1),
 })
 const KEYS = ['version', 'rules', 'id', 'row', 'action', 'subject', 'fields', 'conditions', 'reason']
 
+/** Whether a rule allows a permission if its conditions hold. */
+export function covers(rule: Rule, { action, subject }: Pick<Permission, 'action' | 'subject'>): boolean {
+  return rule.action.includes(action) && rule.subject.includes(subject)
+}
+
+/** Whether a rule defines a fact. All other rules allow permissions. */
+export function isDefinition({ row }: Pick<Rule, 'row'>): boolean {
+  return row.startsWith('D')
+}
+
 /**
- * Reads one table of rules against the vocabulary. Tables only ever allow: there is no `inverted`, so the
- * order of rules means nothing.
- * @throws {PolicyError} for each way in which a rule could mean something else than it says
+ * Reads one table of rules. Rules only allow: `inverted` is refused, so the order of rules has no effect.
+ * @throws {PolicyError} for everything that CASL would interpret differently from what the rule says
  */
 export function readRules(source: Source, table: Table, vocabulary: Vocabulary): readonly Rule[] {
   const data = readShape(source, shape, KEYS)
-  const problems: PolicyDiagnostic[] = []
+  const diagnostics: PolicyDiagnostic[] = []
   const ids = new Set<string>()
   const rules = data.rules.map((raw, index): Rule => {
-    const report: Report = (at, message, hint, on) =>
-      void problems.push(source.diagnostic(['rules', index, ...at], message, { hint, on, rule: raw.id }))
-    if (ids.has(raw.id)) report(['id'], `id "${raw.id}" stands twice`)
+    const report: Report = (at, message, suggestion, on) =>
+      void diagnostics.push(source.diagnostic(['rules', index, ...at], message, { suggestion, on, rule: raw.id }))
+    if (ids.has(raw.id)) report(['id'], `duplicate id "${raw.id}"`)
     ids.add(raw.id)
     checkRow(raw, table, vocabulary, report)
-    const speakable = raw.row.startsWith('D') ? checkDefine(raw, vocabulary, report) : checkPermissions(raw, table, vocabulary, report)
-    const conditions = readConditions(raw.conditions, { table, vocabulary, ...speakable }, report)
+    const terms = isDefinition(raw) ? checkDefine(raw, vocabulary, report) : checkAllow(raw, table, vocabulary, report)
+    const conditions = readConditions(raw.conditions, { table, vocabulary, ...terms }, report)
     return { ...raw, conditions }
   })
-  if (problems.length > 0) throw new PolicyError(problems)
+  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
   return rules
 }
 
@@ -72,83 +84,98 @@ type RuleTerms = Pick<ConditionTerms, 'groups' | 'definitions'>
 
 function checkRow({ id, row }: RawRule, table: Table, vocabulary: Vocabulary, report: Report): void {
   if (!vocabulary.rows.has(row))
-    report(['row'], `unknown row "${row}"`, didYouMean(row, vocabulary.rows.keys()) ?? 'rows are listed in the vocabulary')
+    report(['row'], `unknown row "${row}"`, didYouMean(row, vocabulary.rows.keys()) ?? 'the vocabulary lists the rows')
   if (row.startsWith('S') !== (table === 'scopes'))
-    report(['row'], `row ${row} does not belong into this table`, 'S rows stand in the scope table, all others in the permission table')
+    report(['row'], `row ${row} does not belong to this table`, 'S rows belong to the scope table, all others to the permission table')
   if (id !== row && !(id.startsWith(`${row}.`) && /^\w+\.\w+$/.test(id)))
-    report(['id'], `id "${id}" does not tell its row`, `write "${row}" or "${row}.something"`)
+    report(['id'], `id "${id}" does not match row ${row}`, `write "${row}" or "${row}.NAME"`)
 }
 
+/** Checks a D rule. Returns what its conditions can use. */
 function checkDefine({ action, subject, fields }: RawRule, vocabulary: Vocabulary, report: Report): RuleTerms {
-  if (action.length !== 1 || action[0] !== DEFINE) report(['action'], 'a D row defines', `write "${DEFINE}"`)
-  if (fields !== undefined) report(['fields'], 'a definition has no fields', 'remove it', 'key')
+  if (action.length !== 1 || action[0] !== DEFINE) report(['action'], `the action of a D rule is "${DEFINE}"`, `write "${DEFINE}"`)
+  if (fields !== undefined) report(['fields'], 'a definition has no fields', 'remove "fields"', 'key')
   const [target] = subject
   const definition = vocabulary.definitions.get(target!)
   if (subject.length !== 1 || definition === undefined) {
     report(['subject'], `unknown definition "${subject.join(', ')}"`, didYouMean(target!, vocabulary.definitions.keys()))
     return { groups: [], definitions: [] }
   }
+  // Only definitions that are evaluated before this one, so that no definition can depend on itself.
   const names = [...vocabulary.definitions.keys()]
-  // Only what is evaluated before this one: so a definition can never depend on itself.
   const earlier = names
     .slice(0, names.indexOf(target!))
     .filter((name) => vocabulary.definitions.get(name)!.groups.every((group) => definition.groups.includes(group)))
   return { groups: definition.groups, definitions: earlier }
 }
 
-function checkPermissions({ action, subject, fields }: RawRule, table: Table, vocabulary: Vocabulary, report: Report): RuleTerms {
-  const asks: Permission[] = []
-  for (const [i, verb] of action.entries())
-    if (!vocabulary.actions.has(verb))
+/** Checks an S, P or X rule. Returns what its conditions can use: the terms that all of its permissions have. */
+function checkAllow(rule: RawRule, table: Table, vocabulary: Vocabulary, report: Report): RuleTerms {
+  checkNames(rule, vocabulary, report)
+  const permissions = readPermissions(rule, vocabulary, report)
+  if (table === 'permissions') checkFields(permissions, rule.fields, report)
+  else if (rule.fields !== undefined) report(['fields'], 'a scope rule has no fields', 'remove "fields"', 'key')
+  const shared = (of: (permission: Permission) => readonly string[]) =>
+    permissions[0] === undefined
+      ? []
+      : of(permissions[0]).filter((word) => permissions.every((permission) => of(permission).includes(word)))
+  return { groups: shared(({ groups }) => groups), definitions: shared(({ notFoundUnless }) => notFoundUnless) }
+}
+
+function checkNames({ action, subject }: RawRule, vocabulary: Vocabulary, report: Report): void {
+  for (const [i, name] of action.entries())
+    if (!vocabulary.actions.has(name))
       report(
         ['action', i],
-        `unknown action "${verb}"`,
-        verb === 'manage' ? 'to CASL it means every action: list the actions' : didYouMean(verb, vocabulary.actions),
+        `unknown action "${name}"`,
+        name === 'manage' ? 'in CASL it means every action: list the actions' : didYouMean(name, vocabulary.actions),
       )
   for (const [i, name] of subject.entries())
     if (!vocabulary.subjects.has(name))
       report(
         ['subject', i],
         `unknown subject "${name}"`,
-        name === 'all' ? 'to CASL it means every subject: list the subjects' : didYouMean(name, vocabulary.subjects),
+        name === 'all' ? 'in CASL it means every subject: list the subjects' : didYouMean(name, vocabulary.subjects),
       )
-  if (new Set(action).size < action.length) report(['action'], 'an action stands twice')
-  if (new Set(subject).size < subject.length) report(['subject'], 'a subject stands twice')
-  for (const verb of action) {
-    for (const name of subject) {
-      const ask = vocabulary.permissions.get(`${verb} ${name}`)
-      if (ask !== undefined) asks.push(ask)
-      else if (vocabulary.actions.has(verb) && vocabulary.subjects.has(name))
-        report(['subject'], `"${verb} ${name}" is never asked`, 'split the rule, or add the pair to the vocabulary')
-    }
-  }
-  if (table === 'permissions') checkFields(asks, fields, report)
-  else if (fields !== undefined) report(['fields'], 'a scope opens a pair, whatever the field', 'remove the fields', 'key')
-  const shared = (of: (ask: Permission) => readonly string[]) =>
-    asks[0] === undefined ? [] : of(asks[0]).filter((word) => asks.every((ask) => of(ask).includes(word)))
-  return { groups: shared((ask) => ask.groups), definitions: shared((ask) => ask.notFoundUnless) }
+  if (new Set(action).size < action.length) report(['action'], 'duplicate action')
+  if (new Set(subject).size < subject.length) report(['subject'], 'duplicate subject')
 }
 
-function checkFields(asks: readonly Permission[], fields: readonly string[] | undefined, report: Report): void {
-  for (const ask of asks) {
-    if (ask.fields === undefined) {
+/** Every combination of the rule's actions and subjects. Each must be a permission of the vocabulary. */
+function readPermissions({ action: actions, subject: subjects }: RawRule, vocabulary: Vocabulary, report: Report): Permission[] {
+  const permissions: Permission[] = []
+  for (const action of actions) {
+    for (const subject of subjects) {
+      const id = `${action} ${subject}`
+      const permission = vocabulary.permissions.get(id)
+      if (permission !== undefined) permissions.push(permission)
+      else if (vocabulary.actions.has(action) && vocabulary.subjects.has(subject))
+        report(['subject'], `"${id}" is not a permission of the vocabulary`, 'split the rule, or add the permission to the vocabulary')
+    }
+  }
+  return permissions
+}
+
+function checkFields(permissions: readonly Permission[], fields: readonly string[] | undefined, report: Report): void {
+  for (const permission of permissions) {
+    if (permission.fields === undefined) {
       if (fields !== undefined)
         report(
           ['fields'],
-          `"${ask.id}" is not decided field by field`,
-          'remove the fields, or mark the pair by_field in the vocabulary',
+          `"${permission.id}" is not decided field by field`,
+          'remove "fields", or mark the permission "by_field" in the vocabulary',
           'key',
         )
     } else if (fields === undefined)
-      report([], `"${ask.id}" is decided field by field, and "fields" is missing`, 'without it the rule would hold for every field')
+      report([], `"${permission.id}" is decided field by field, and "fields" is missing`, 'without it the rule would apply to every field')
     else
       for (const [i, field] of fields.entries()) {
-        if (fields.indexOf(field) < i) report(['fields', i], `field "${field}" stands twice`)
-        if (!ask.fields.includes(field))
+        if (fields.indexOf(field) < i) report(['fields', i], `duplicate field "${field}"`)
+        if (!permission.fields.includes(field))
           report(
             ['fields', i],
             `unknown field "${field}"`,
-            field.includes('*') ? 'list the fields: patterns are refused' : didYouMean(field, ask.fields),
+            field.includes('*') ? 'list the fields: patterns are refused' : didYouMean(field, permission.fields),
           )
       }
   }

@@ -2,127 +2,133 @@ import { isAlias, isMap, isPair, isScalar, LineCounter, parseDocument, visit, ty
 import { findConfusables, markHiddenCharacters } from './confusables.ts'
 import { PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
 
-/** A policy file as it was read: its name as people know it, and its text. */
+/** The path and the text of a policy file. */
 export interface SourceFile {
+  /** as diagnostics show it */
   readonly path: string
   readonly text: string
 }
 
-/** A place inside a YAML document: the keys and indexes that lead there. */
+/** A position in a YAML document: the keys and indexes from the root to a member. */
 export type Path = readonly (string | number)[]
 
-/** A policy file that is plain data, and knows where each of its members stands. */
+/** Adds a diagnostic at a member: at its name with `on: 'key'`, else at its value (the default). */
+export type Report = (at: Path, message: string, suggestion?: string, on?: 'key' | 'value') => void
+
+/** The plain data of a policy file, with the position of each member. */
 export interface Source {
   readonly path: string
   readonly data: unknown
   /**
-   * Says that something is wrong at a place.
-   * @param at the member; with `on: 'key'` its name is meant, else its value
+   * Makes a diagnostic for a member.
+   * @param at the member: its name with `on: 'key'`, else its value
    */
   diagnostic(
     at: Path,
     message: string,
-    more?: { hint?: string | undefined; rule?: string | undefined; on?: 'key' | 'value' | undefined },
+    options?: { suggestion?: string | undefined; rule?: string | undefined; on?: 'key' | 'value' | undefined },
   ): PolicyDiagnostic
 }
 
-const TOO_DEEP = 'it is nested too deep to be read'
-const POISON = new Set(['__proto__', 'constructor', 'prototype'])
+/** A half-open range of offsets in the text, in UTF-16 code units. */
+type Range = readonly [start: number, end: number]
+type DiagnosticAt = (range: Range, message: string, suggestion?: string, rule?: string) => PolicyDiagnostic
+
+const TOO_DEEP = 'the file is nested too deeply'
+const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * Reads YAML as plain data: maps, lists, strings, numbers, booleans. Everything with which YAML can say one
- * thing and mean another (anchors, aliases, merge keys, tags, repeated keys, several documents) is refused,
- * so that a reviewer sees what the engine sees.
- * @throws {PolicyError} with the place of every fault
+ * Reads YAML as plain data: maps, lists, strings, numbers and booleans. All syntax that a reviewer can read
+ * differently from the parser is refused: anchors, aliases, merge keys, tags, duplicate keys, several documents.
+ * @throws {PolicyError} with the position of every error
  */
 export function readSource(file: SourceFile): Source {
-  const lines = new LineCounter()
-  lines.addNewLine(0)
-  for (let at = file.text.indexOf('\n'); at !== -1; at = file.text.indexOf('\n', at + 1)) lines.addNewLine(at + 1)
-  const place = (start: number, end: number, message: string, hint?: string, rule?: string): PolicyDiagnostic => {
-    const { line, col } = lines.linePos(start)
-    const text = markHiddenCharacters((file.text.split('\n')[line - 1] ?? '').replace(/\r$/, ''))
-    const width = Math.max(1, Math.min(end - start, text.length - col + 1))
-    return { path: file.path, line, column: col, width, text, message, hint, rule }
-  }
-
-  const hidden = findConfusables(file.text).map(({ range, message, hint }) => place(range[0], range[1], message, hint))
-  if (hidden.length > 0) throw new PolicyError(hidden)
-  const document = parse(file.text, place)
-  const problems = [...document.errors, ...document.warnings].map((fault) => place(fault.pos[0], fault.pos[1], explain(fault)))
-  problems.push(...findRefusedSyntax(document).map(({ range, message, hint }) => place(range[0], range[1], message, hint)))
-  if (problems.length === 0 && !isMap(document.contents))
-    problems.push(place(0, 1, 'this is no policy file', 'it begins with "version: 1"'))
-  if (problems.length > 0) throw new PolicyError(problems)
+  const diagnosticAt = locate(file)
+  const confusables = findConfusables(file.text).map(({ range, message, suggestion }) => diagnosticAt(range, message, suggestion))
+  if (confusables.length > 0) throw new PolicyError(confusables)
+  const document = parse(file.text, diagnosticAt)
+  const diagnostics = [...document.errors, ...document.warnings].map((error) => diagnosticAt(error.pos, describeParseError(error)))
+  diagnostics.push(...findRefusedSyntax(document, diagnosticAt))
+  if (diagnostics.length === 0 && !isMap(document.contents))
+    diagnostics.push(diagnosticAt([0, 1], 'this is not a policy file', 'a policy file starts with "version: 1"'))
+  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
 
   return {
     path: file.path,
     data: document.toJS(),
-    diagnostic(at, message, { hint, rule, on = 'value' } = {}) {
-      const [start, end] = rangeOf(document, at, on)
-      return place(start, end, message, hint, rule)
+    diagnostic(at, message, { suggestion, rule, on = 'value' } = {}) {
+      return diagnosticAt(rangeOf(document, at, on), message, suggestion, rule)
     },
   }
 }
 
-type Place = (start: number, end: number, message: string, hint?: string) => PolicyDiagnostic
+/** Makes diagnostics from offsets in a file. */
+function locate({ path, text }: SourceFile): DiagnosticAt {
+  const counter = new LineCounter()
+  counter.addNewLine(0)
+  for (let offset = text.indexOf('\n'); offset !== -1; offset = text.indexOf('\n', offset + 1)) counter.addNewLine(offset + 1)
+  const lines = text.split('\n')
+  return ([start, end], message, suggestion, rule) => {
+    const { line, col: column } = counter.linePos(start)
+    const shown = markHiddenCharacters((lines[line - 1] ?? '').replace(/\r$/, ''))
+    const width = Math.max(1, Math.min(end - start, shown.length - column + 1))
+    return { path, line, column, width, text: shown, message, suggestion, rule }
+  }
+}
 
-function parse(text: string, place: Place): Document {
+function parse(text: string, diagnosticAt: DiagnosticAt): Document {
   try {
     return parseDocument(text, { merge: false, uniqueKeys: true, schema: 'core', prettyErrors: false })
   } catch (error) {
-    if (error instanceof RangeError) throw new PolicyError([place(0, 1, TOO_DEEP)])
+    if (error instanceof RangeError) throw new PolicyError([diagnosticAt([0, 1], TOO_DEEP)])
     throw error
   }
 }
 
-function explain({ code, message }: { code: string; message: string }): string {
+function describeParseError({ code, message }: { code: string; message: string }): string {
   if (message.startsWith('Maximum call stack')) return TOO_DEEP
-  if (code === 'DUPLICATE_KEY') return 'this key stands twice'
+  if (code === 'DUPLICATE_KEY') return 'duplicate key'
   return code === 'MULTIPLE_DOCS' ? 'several documents in one file' : message
 }
 
-function findRefusedSyntax(document: Document): { range: readonly [number, number]; message: string; hint: string }[] {
-  const found: { range: readonly [number, number]; message: string; hint: string }[] = []
-  const report = (range: readonly number[] | null | undefined, message: string, hint: string) =>
-    found.push({ range: [range?.[0] ?? 0, range?.[1] ?? 1], message, hint })
+function findRefusedSyntax(document: Document, diagnosticAt: DiagnosticAt): PolicyDiagnostic[] {
+  const diagnostics: PolicyDiagnostic[] = []
+  const refuse = (range: readonly number[] | null | undefined, message: string, suggestion: string): void =>
+    void diagnostics.push(diagnosticAt([range?.[0] ?? 0, range?.[1] ?? 1], message, suggestion))
   visit(document, {
     Node(_key, node) {
-      if (isAlias(node))
-        return (report(node.range, 'YAML alias', 'write the value out: a reviewer must not have to look elsewhere'), undefined)
-      if (node.anchor !== undefined) report(node.range, `YAML anchor "&${node.anchor}"`, 'remove it: aliases are refused')
-      return undefined
+      if (isAlias(node)) refuse(node.range, 'YAML alias', 'write the value out, so that a reviewer need not look elsewhere')
+      else if (node.anchor !== undefined) refuse(node.range, `YAML anchor "&${node.anchor}"`, 'remove it: aliases are refused')
     },
-    Pair(_key, pair) {
-      if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
-        const range = pair.key !== null && typeof pair.key === 'object' && 'range' in pair.key ? (pair.key.range as number[]) : undefined
-        report(range, 'a key that is not a string', 'put it in quotes')
-      } else if (pair.key.value === '<<') report(pair.key.range, 'YAML merge key', 'write the members out')
-      else if (POISON.has(pair.key.value))
-        report(pair.key.range, `key "${pair.key.value}"`, 'it would reach into the prototype of an object')
-      return undefined
+    Pair(_key, { key }) {
+      if (!isScalar(key) || typeof key.value !== 'string') {
+        const range = key !== null && typeof key === 'object' && 'range' in key ? (key.range as number[]) : undefined
+        refuse(range, 'a key that is not a string', 'quote it')
+      } else if (key.value === '<<') refuse(key.range, 'YAML merge key', 'write the members out')
+      else if (UNSAFE_KEYS.has(key.value)) refuse(key.range, `key "${key.value}"`, 'choose another name: this one can change a prototype')
     },
   })
-  return found
+  return diagnostics
 }
 
-function rangeOf(document: Document, at: Path, on: 'key' | 'value'): readonly [number, number] {
+/** The range of a member, or of its closest ancestor that has one. */
+function rangeOf(document: Document, at: Path, on: 'key' | 'value'): Range {
   let node: unknown = document.contents
   let range: readonly number[] | undefined
   for (const [depth, step] of at.entries()) {
-    const last = depth === at.length - 1
+    const isLast = depth === at.length - 1
     if (isMap(node)) {
-      const pair = node.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === step)
-      if (pair === undefined) break
-      const key = pair.key as { range?: number[] }
-      if (last && on === 'key') return [key.range?.[0] ?? 0, key.range?.[1] ?? 1]
+      const member = node.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === step)
+      if (member === undefined) break
+      const key = member.key as { range?: number[] }
+      if (isLast && on === 'key') return [key.range?.[0] ?? 0, key.range?.[1] ?? 1]
       range = key.range
-      node = pair.value
+      node = member.value
     } else {
       node = (document.getIn(at.slice(0, depth + 1), true) as unknown) ?? node
     }
-    const own = (node as { range?: number[] } | null)?.range
-    if (own !== undefined && own[1]! > own[0]!) range = own
+    const nodeRange = (node as { range?: number[] } | null)?.range
+    if (nodeRange !== undefined && nodeRange[1]! > nodeRange[0]!) range = nodeRange
   }
   range ??= (document.contents as { range?: number[] } | null)?.range
   return [range?.[0] ?? 0, range?.[1] ?? 1]

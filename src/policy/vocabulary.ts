@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
-import { readScopeOrder, readMinimumScopes } from './scope-order.ts'
-import { readShape, sentence } from './shape.ts'
-import type { Path, Source } from './source.ts'
+import { readShape, singleLine } from './shape.ts'
+import type { Path, Report, Source } from './source.ts'
 
-/** A fact that code states about a request: one of a few values. */
+/** A fact that code states: one of a few values. */
 export interface Fact {
   /** `group.fact` */
   readonly name: string
@@ -13,102 +12,106 @@ export interface Fact {
   readonly means: string
 }
 
-/** A fact that D rules derive from facts; true or false. */
+/** A fact that D rules derive from other facts: true or false. */
 export interface Definition {
   /** `group.fact` */
   readonly name: string
-  /** the groups of facts that it is decided on */
+  /** the groups of facts that its rules can use */
   readonly groups: readonly string[]
   readonly means: string
 }
 
-/** One (action, subject) pair that may be asked. */
+/** One (action, subject) that the tables decide. */
 export interface Permission {
   /** `action Subject` */
   readonly id: string
   readonly action: string
   readonly subject: string
-  /** the groups of facts that it is decided on */
+  /** the groups of facts that its rules can use */
   readonly groups: readonly string[]
-  /** the definitions without which the answer is `not_found` */
+  /** the definitions that must hold, or the outcome is `not_found` */
   readonly notFoundUnless: readonly string[]
-  /** the subject's fields where the pair is decided field by field, else undefined */
+  /** the fields of the subject if the permission is decided field by field, else undefined */
   readonly fields: readonly string[] | undefined
 }
 
-/** The closed list of words in which policy tables speak. */
+/** The closed vocabulary of the policy tables. */
 export interface Vocabulary {
   readonly facts: ReadonlyMap<string, Fact>
   readonly groups: ReadonlyMap<string, readonly Fact[]>
-  /** the fact of the scope table, its values from least to greatest */
+  /** the only fact of the scope table; its values from least to greatest */
   readonly scopeOrder: Fact
-  /** in the order in which they are evaluated */
+  /** in the order of evaluation */
   readonly definitions: ReadonlyMap<string, Definition>
   readonly permissions: ReadonlyMap<string, Permission>
   readonly subjects: ReadonlySet<string>
   readonly actions: ReadonlySet<string>
-  /** row of the scope table → the least value of the ladder that it opens its pairs to */
+  /** row of the scope table → the least value of `scopeOrder` that its rules allow */
   readonly minimumScopes: ReadonlyMap<string, string>
   /** row of the specification → its words */
   readonly rows: ReadonlyMap<string, string>
 }
 
-const word = z.string().regex(/^[a-z][a-z_]*$/, 'a word is lower-case letters and "_"')
-const name = z.string().regex(/^[A-Z][A-Za-z]*$/, 'a subject is letters, the first a capital')
+const word = z.string().regex(/^[a-z][a-z_]*$/, 'a name consists of lower-case letters and "_"')
+const subject = z.string().regex(/^[A-Z][A-Za-z]*$/, 'a subject consists of letters and starts with a capital letter')
 const dotted = z.string().regex(/^[a-z][a-z_]*\.[a-z][a-z_]*$/, 'a fact is written group.fact')
 const values = z.array(z.string().min(1)).min(2, 'a fact has at least two values')
 const shape = z.strictObject({
   version: z.literal(1),
-  facts: z.record(word, z.record(word, z.strictObject({ values, means: sentence }))),
-  ladder: dotted,
-  opens: z.record(z.string(), z.string()).default({}),
-  definitions: z.record(dotted, z.strictObject({ of: z.array(word).min(1), means: sentence })),
-  subjects: z.record(name, z.strictObject({ fields: z.array(word).min(1).optional() })),
-  asks: z.array(
+  facts: z.record(word, z.record(word, z.strictObject({ values, means: singleLine }))),
+  scope_order: dotted,
+  minimum_scopes: z.record(z.string(), z.string()).default({}),
+  definitions: z.record(dotted, z.strictObject({ groups: z.array(word).min(1), means: singleLine })),
+  subjects: z.record(subject, z.strictObject({ fields: z.array(word).min(1).optional() })),
+  permissions: z.array(
     z.strictObject({
-      of: z.array(word).min(1),
+      groups: z.array(word).min(1),
       not_found_unless: z.array(dotted).min(1).optional(),
       by_field: z.literal(true).optional(),
-      pairs: z.record(word, z.array(name).min(1)),
+      actions: z.record(word, z.array(subject).min(1)),
     }),
   ),
-  rows: z.record(z.string().regex(/^[SDPX][1-9][0-9]?$/, 'a row is S, D, P or X and a number'), sentence),
+  rows: z.record(z.string().regex(/^[SDPX][1-9][0-9]?$/, 'a row is S, D, P or X and a number'), singleLine),
 })
-const KEYS = 'version facts ladder opens definitions subjects asks rows values means of fields not_found_unless by_field pairs'.split(' ')
+const KEYS =
+  'version facts values means scope_order minimum_scopes definitions groups subjects fields permissions not_found_unless by_field actions rows'.split(
+    ' ',
+  )
 
-/** The action of D rules. No pair of the vocabulary may use it. */
+/** The action of D rules. No permission can use it. */
 export const DEFINE = 'define'
-// CASL gives both a meaning of their own: every action, every subject.
-const MAGIC = new Set(['manage', 'all', DEFINE])
+// In CASL, `manage` means every action and `all` every subject.
+const RESERVED = new Set(['manage', 'all', DEFINE])
 
 type Data = z.output<typeof shape>
-type Report = (at: Path, message: string, hint?: string, on?: 'key' | 'value') => void
+type Groups = Vocabulary['groups']
 
 /**
  * Reads the vocabulary.
- * @throws {PolicyError} where a word is unknown, said twice, or magic to CASL
+ * @throws {PolicyError} if a name is unknown, duplicate or reserved
  */
 export function readVocabulary(source: Source): Vocabulary {
   const data = readShape(source, shape, KEYS)
-  const problems: PolicyDiagnostic[] = []
-  const report: Report = (at, message, hint, on) => void problems.push(source.diagnostic(at, message, { hint, on }))
+  const diagnostics: PolicyDiagnostic[] = []
+  const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
 
   const facts = readFacts(data, report)
   const groups = new Map(Object.keys(data.facts).map((name) => [name, [...facts.values()].filter(({ group }) => group === name)]))
   const definitions = readDefinitions(data, facts, groups, report)
-  const asks = readPermissions(data, groups, definitions, report)
-  const ladder = readScopeOrder(data, facts, [...definitions.values(), ...asks.values()], report)
-  const opens = readMinimumScopes(data, ladder, report)
-  if (problems.length > 0) throw new PolicyError(problems)
+  const permissions = readPermissions(data, groups, definitions, report)
+  const scopeOrder = readScopeOrder(data, facts, report)
+  if (scopeOrder !== undefined) checkScopeGroup(scopeOrder, definitions, permissions, report)
+  const minimumScopes = readMinimumScopes(data, scopeOrder, report)
+  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
   return {
     facts,
-    minimumScopes: opens,
     groups,
-    scopeOrder: ladder!,
+    scopeOrder: scopeOrder!,
     definitions,
-    permissions: asks,
+    permissions,
     subjects: new Set(Object.keys(data.subjects)),
-    actions: new Set([...asks.values()].map((ask) => ask.action)),
+    actions: new Set([...permissions.values()].map(({ action }) => action)),
+    minimumScopes,
     rows: new Map(Object.entries(data.rows)),
   }
 }
@@ -116,30 +119,27 @@ export function readVocabulary(source: Source): Vocabulary {
 function readFacts(data: Data, report: Report): Map<string, Fact> {
   const facts = new Map<string, Fact>()
   for (const [group, members] of Object.entries(data.facts)) {
-    for (const [key, { values: all, means }] of Object.entries(members)) {
-      if (new Set(all).size < all.length) report(['facts', group, key, 'values'], 'a value stands twice')
-      facts.set(`${group}.${key}`, { name: `${group}.${key}`, group, values: all, means })
+    for (const [key, fact] of Object.entries(members)) {
+      if (new Set(fact.values).size < fact.values.length) report(['facts', group, key, 'values'], 'duplicate value')
+      facts.set(`${group}.${key}`, { name: `${group}.${key}`, group, ...fact })
     }
   }
   return facts
 }
 
-type Groups = ReadonlyMap<string, readonly Fact[]>
-
-function checkGroups(of: readonly string[], groups: Groups, at: Path, report: Report): void {
-  for (const [i, group] of of.entries()) {
-    if (!groups.has(group)) report([...at, 'of', i], `unknown group "${group}"`, didYouMean(group, groups.keys()))
-  }
-}
-
 function readDefinitions(data: Data, facts: ReadonlyMap<string, Fact>, groups: Groups, report: Report): Map<string, Definition> {
   const definitions = new Map<string, Definition>()
-  for (const [key, { of, means }] of Object.entries(data.definitions)) {
-    if (facts.has(key)) report(['definitions', key], `"${key}" is a fact already`, undefined, 'key')
-    checkGroups(of, groups, ['definitions', key], report)
-    definitions.set(key, { name: key, groups: of, means })
+  for (const [name, definition] of Object.entries(data.definitions)) {
+    if (facts.has(name)) report(['definitions', name], `"${name}" is already a fact`, undefined, 'key')
+    checkGroups(definition.groups, groups, ['definitions', name], report)
+    definitions.set(name, { name, ...definition })
   }
   return definitions
+}
+
+function checkGroups(names: readonly string[], groups: Groups, at: Path, report: Report): void {
+  for (const [i, name] of names.entries())
+    if (!groups.has(name)) report([...at, 'groups', i], `unknown group "${name}"`, didYouMean(name, groups.keys()))
 }
 
 function readPermissions(
@@ -148,39 +148,77 @@ function readPermissions(
   definitions: ReadonlyMap<string, Definition>,
   report: Report,
 ): Map<string, Permission> {
-  const asks = new Map<string, Permission>()
-  for (const [i, entry] of data.asks.entries()) {
-    checkGroups(entry.of, groups, ['asks', i], report)
-    for (const [j, name] of (entry.not_found_unless ?? []).entries()) {
-      const known = definitions.get(name)
-      const at: Path = ['asks', i, 'not_found_unless', j]
-      if (known === undefined) report(at, `unknown definition "${name}"`, didYouMean(name, definitions.keys()))
-      else if (!known.groups.every((group) => entry.of.includes(group)))
-        report(at, `"${name}" is decided on groups that this question does not have`, `add ${known.groups.join(', ')} to "of"`)
-    }
-    for (const [action, subjects] of Object.entries(entry.pairs)) {
-      if (MAGIC.has(action))
-        report(['asks', i, 'pairs', action], `action "${action}" has a meaning of its own`, 'choose another verb', 'key')
-      for (const [j, subject] of subjects.entries())
-        readPermission(asks, data, entry, action, subject, ['asks', i, 'pairs', action, j], report)
+  const permissions = new Map<string, Permission>()
+  for (const [i, entry] of data.permissions.entries()) {
+    const at: Path = ['permissions', i]
+    checkGroups(entry.groups, groups, at, report)
+    checkNotFoundUnless(entry, definitions, at, report)
+    for (const [action, subjects] of Object.entries(entry.actions)) {
+      if (RESERVED.has(action)) report([...at, 'actions', action], `action "${action}" is reserved`, 'choose another name', 'key')
+      for (const [j, name] of subjects.entries()) {
+        const subjectAt = [...at, 'actions', action, j]
+        const permission = readPermission(data, entry, action, name, subjectAt, report)
+        if (permissions.has(permission.id)) report(subjectAt, `duplicate permission "${permission.id}"`)
+        permissions.set(permission.id, permission)
+      }
     }
   }
-  return asks
+  return permissions
 }
 
-function readPermission(
-  asks: Map<string, Permission>,
-  data: Data,
-  entry: Data['asks'][number],
-  action: string,
-  subject: string,
-  at: Path,
+type PermissionEntry = Data['permissions'][number]
+
+function checkNotFoundUnless(entry: PermissionEntry, definitions: ReadonlyMap<string, Definition>, entryAt: Path, report: Report): void {
+  for (const [i, name] of (entry.not_found_unless ?? []).entries()) {
+    const definition = definitions.get(name)
+    const at: Path = [...entryAt, 'not_found_unless', i]
+    if (definition === undefined) report(at, `unknown definition "${name}"`, didYouMean(name, definitions.keys()))
+    else if (!definition.groups.every((group) => entry.groups.includes(group)))
+      report(at, `"${name}" depends on groups that are not listed here`, `add ${definition.groups.join(', ')} to "groups"`)
+  }
+}
+
+function readPermission(data: Data, entry: PermissionEntry, action: string, name: string, at: Path, report: Report): Permission {
+  if (!Object.hasOwn(data.subjects, name)) report(at, `unknown subject "${name}"`, didYouMean(name, Object.keys(data.subjects)))
+  const fields = entry.by_field ? data.subjects[name]?.fields : undefined
+  if (entry.by_field && fields === undefined) report(at, `"${name}" has no fields`, 'list them under "subjects"')
+  return {
+    id: `${action} ${name}`,
+    action,
+    subject: name,
+    groups: entry.groups,
+    notFoundUnless: entry.not_found_unless ?? [],
+    fields,
+  }
+}
+
+function readScopeOrder(data: Data, facts: ReadonlyMap<string, Fact>, report: Report): Fact | undefined {
+  const fact = facts.get(data.scope_order)
+  if (fact === undefined) report(['scope_order'], `unknown fact "${data.scope_order}"`, didYouMean(data.scope_order, facts.keys()))
+  return fact
+}
+
+/** Only the scope table uses the group of the scope order. */
+function checkScopeGroup(
+  { group }: Fact,
+  definitions: Vocabulary['definitions'],
+  permissions: Vocabulary['permissions'],
   report: Report,
 ): void {
-  const pair = `${action} ${subject}`
-  if (!Object.hasOwn(data.subjects, subject)) report(at, `unknown subject "${subject}"`, didYouMean(subject, Object.keys(data.subjects)))
-  if (asks.has(pair)) report(at, `"${pair}" is asked already`)
-  const fields = entry.by_field ? data.subjects[subject]?.fields : undefined
-  if (entry.by_field && fields === undefined) report(at, `"${subject}" has no fields`, 'list them under "subjects"')
-  asks.set(pair, { id: pair, action, subject, groups: entry.of, notFoundUnless: entry.not_found_unless ?? [], fields })
+  for (const [name, { groups }] of [...definitions, ...permissions])
+    if (groups.includes(group)) report(['scope_order'], `"${name}" uses group "${group}" too`, 'only the scope table can use this group')
+}
+
+/** Every S row states its minimum scope, so that the proof can compare the scope table with it. */
+function readMinimumScopes(data: Data, scopeOrder: Fact | undefined, report: Report): Map<string, string> {
+  for (const row of Object.keys(data.rows))
+    if (row.startsWith('S') && !Object.hasOwn(data.minimum_scopes, row))
+      report(['rows', row], `"minimum_scopes" has no entry for row ${row}`, undefined, 'key')
+  for (const [row, scope] of Object.entries(data.minimum_scopes)) {
+    const at: Path = ['minimum_scopes', row]
+    if (!row.startsWith('S') || !Object.hasOwn(data.rows, row)) report(at, `"${row}" is not a row of the scope table`, undefined, 'key')
+    if (scopeOrder?.values.includes(scope) === false)
+      report(at, `"${scope}" is not a value of ${scopeOrder.name}`, didYouMean(scope, scopeOrder.values))
+  }
+  return new Map(Object.entries(data.minimum_scopes))
 }

@@ -1,84 +1,68 @@
 import type { Condition } from '../policy/conditions.ts'
 import type { Engine } from '../policy/engine.ts'
-import type { Rule } from '../policy/rules.ts'
+import { covers, isDefinition, type Rule } from '../policy/rules.ts'
 import type { Operation } from './operation.ts'
 
-/** An operation, as the matrix shows it. */
-export interface MatrixRow {
-  readonly id: string
-  readonly method: string
-  readonly path: string
-  /** `action Subject` */
-  readonly permission: string
-  /** each: a list, decided item by item */
-  readonly kind: 'single' | 'each'
-}
-
-/** A row of the operations table, as the matrix shows it. */
-export function toMatrixRow({ id, method, path, needs, kind }: Operation): MatrixRow {
-  return { id, method, path, permission: needs.join(' '), kind }
-}
-
-/** What both tables say of every operation, as Markdown: generated, so that it cannot say anything else. */
-export function renderMatrix(engine: Engine, operations: readonly MatrixRow[]): string {
+/** The decisions of both tables about every operation, as Markdown (`policies/matrix.md`). */
+export function renderMatrix(engine: Engine, operations: readonly Operation[]): string {
   const { vocabulary, permissionRules } = engine
-  const rows = operations.map(({ id, method, path, permission: permission, kind }) => {
-    const ask = vocabulary.permissions.get(permission)!
-    const rules = permissionRules.filter((rule) => rule.action.includes(ask.action) && rule.subject.includes(ask.subject))
-    const { required, row: scopeRow } = engine.checkScope(permission, { [vocabulary.scopeOrder.name]: vocabulary.scopeOrder.values[0]! })
-    return [
-      `\`${id}\``,
-      `${method} ${path}`,
-      permission,
-      `${required} (${scopeRow})`,
-      rules.map(allowing).join(' **or** '),
-      [...new Set(rules.map((rule) => rule.row))].join(', '),
-      ask.notFoundUnless.map((name) => (kind === 'each' ? `left out unless ${name}` : name)).join(', ') || '-',
-    ]
-  })
   const definitions = permissionRules
-    .filter((rule) => rule.row.startsWith('D'))
-    .map((rule) => [`**${rule.subject.join(', ')}**`, condition(rule), rule.id, rule.reason])
+    .filter(isDefinition)
+    .map((rule) => [`**${rule.subject.join(', ')}**`, describeConditions(rule), rule.id, rule.reason])
+  const facts = [...vocabulary.facts.values()].map(({ name, values, means }) => [name, values.join(', '), means])
   return [
-    '<!-- Generated from the two tables by `npm run matrix`. Do not edit: a stale copy is a red test. -->',
+    '<!-- Generated from the tables by `npm run matrix`. Do not edit. A test fails if it is out of date. -->',
     '',
     '# Who may do what',
     '',
-    ...table(['operation', 'request', 'asked', 'least scope', 'allowed where', 'row', '404 unless'], rows),
-    '',
-    '## What the words mean',
-    '',
-    ...table(['word', 'holds where', 'rule', 'because'], definitions),
-    '',
-    ...table(
-      ['fact', 'values', 'read from'],
-      [...vocabulary.facts.values()].map(({ name, values, means }) => [name, values.join(', '), means]),
+    ...markdownTable(
+      ['operation', 'request', 'permission', 'minimum scope', 'allowed if', 'row', '404 unless'],
+      operations.map((operation) => operationRow(engine, operation)),
     ),
     '',
-    ...table(
-      ['row', 'the specification says'],
-      [...vocabulary.rows].map(([row, words]) => [row, words]),
-    ),
+    '## Definitions, facts and rows',
+    '',
+    ...markdownTable(['definition', 'true if', 'rule', 'reason'], definitions),
+    '',
+    ...markdownTable(['fact', 'values', 'meaning'], facts),
+    '',
+    ...markdownTable(['row', 'words of the specification'], [...vocabulary.rows]),
     '',
   ].join('\n')
 }
 
-function allowing(rule: Rule): string {
-  return rule.fields === undefined ? condition(rule) : `${rule.fields.join(', ')}: ${condition(rule)}`
+function operationRow({ vocabulary, permissionRules, checkScope }: Engine, { id, method, path, needs, kind }: Operation): string[] {
+  const permission = vocabulary.permissions.get(needs.join(' '))!
+  const rules = permissionRules.filter((rule) => covers(rule, permission))
+  const { required, row: scopeRow } = checkScope(permission.id, { [vocabulary.scopeOrder.name]: vocabulary.scopeOrder.values[0]! })
+  return [
+    `\`${id}\``,
+    `${method} ${path}`,
+    permission.id,
+    `${required} (${scopeRow})`,
+    rules.map(describeRule).join(' **or** '),
+    [...new Set(rules.map((rule) => rule.row))].join(', '),
+    permission.notFoundUnless.map((name) => (kind === 'filtered_list' ? `left out unless ${name}` : name)).join(', ') || '-',
+  ]
 }
 
-function condition({ conditions }: Rule): string {
+function describeRule(rule: Rule): string {
+  return rule.fields === undefined ? describeConditions(rule) : `${rule.fields.join(', ')}: ${describeConditions(rule)}`
+}
+
+function describeConditions({ conditions }: Rule): string {
   return Object.entries(conditions)
-    .map(([fact, value]) => describe(fact, value))
+    .map(([name, condition]) => describeCondition(name, condition))
     .join(' and ')
 }
 
-function describe(fact: string, value: Condition): string {
-  if (value === true) return `**${fact}**`
-  return typeof value === 'string' ? `${fact} is ${value}` : `${fact} is ${value.$in.join(' or ')}`
+function describeCondition(name: string, condition: Condition): string {
+  if (condition === true) return `**${name}**`
+  return typeof condition === 'string' ? `${name} is ${condition}` : `${name} is ${condition.$in.join(' or ')}`
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+/** The lines of a Markdown table. Cells are escaped, except for Markdown markup. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)]
 }

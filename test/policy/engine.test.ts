@@ -6,48 +6,48 @@ const member = { 'caller.membership': 'active', 'caller.role': 'member' }
 const outsider = { ...member, 'board.visibility': 'private', 'board.caller': 'none' }
 const insider = { ...member, 'board.visibility': 'private', 'board.caller': 'member' }
 
-describe("what CASL's own API would let through", () => {
-  // What CASL does, so that one sees why the engine does not hand it out.
-  test('asked about a type, CASL ignores conditions', () => {
+describe('calls that CASL would allow', () => {
+  // The first two tests show what CASL does, and why the engine does not expose its API.
+  test('CASL ignores conditions if it gets the name of a subject', () => {
     const ability = createMongoAbility([{ action: 'update', subject: 'Comment', conditions: { author: 'caller' } }])
     expect(ability.can('update', 'Comment')).toBe(true)
   })
-  test('asked without a field, CASL ignores fields', () => {
+  test('CASL ignores fields if it gets no field', () => {
     const ability = createMongoAbility([{ action: 'update', subject: 'Board', fields: ['name'] }])
     expect(ability.can('update', 'Board')).toBe(true)
   })
 
-  test('the engine takes facts always', () => {
+  test('a decision without facts is refused', () => {
     expect(() => shipped.decide('update Comment', {})).toThrow('fact "caller.membership" is missing')
   })
-  test('a missing fact is no answer', () => {
-    const { 'board.caller': _gone, ...facts } = insider
+  test('a decision with a missing fact is refused', () => {
+    const { 'board.caller': _removed, ...facts } = insider
     expect(() => shipped.decide('read Board', facts)).toThrow('fact "board.caller" is missing')
   })
-  test('an inherited fact is none', () => {
+  test('an inherited fact is missing', () => {
     const facts = Object.assign(Object.create({ 'board.caller': 'creator' }) as object, {
       ...member,
       'board.visibility': 'private',
     }) as never
     expect(() => shipped.decide('read Board', facts)).toThrow('fact "board.caller" is missing')
   })
-  test('a value that the vocabulary does not have is no answer', () => {
+  test('a value that is not in the vocabulary is refused', () => {
     expect(() => shipped.decide('read Board', { ...insider, 'board.caller': 'Creator' })).toThrow(
-      '"Creator" is no value of fact "board.caller"',
+      '"Creator" is not a value of fact "board.caller"',
     )
   })
-  test('a pair that is not asked is no answer', () => {
-    expect(() => shipped.decide('manage all', insider)).toThrow('"manage all" is no pair of the vocabulary')
-    expect(() => shipped.checkScope('manage all', { 'token.scope': 'kanban:admin' })).toThrow('is no pair')
+  test('a permission that is not in the vocabulary is refused', () => {
+    expect(() => shipped.decide('manage all', insider)).toThrow('"manage all" is not a permission of the vocabulary')
+    expect(() => shipped.checkScope('manage all', { 'token.scope': 'kanban:admin' })).toThrow('is not a permission')
   })
-  test('where fields are decided, at least one is named, and all must be allowed', () => {
-    expect(() => shipped.decide('update Board', insider)).toThrow('none is named')
-    expect(() => shipped.decide('update Board', insider, [])).toThrow('none is named')
-    expect(() => shipped.decide('update Board', insider, ['nmae'])).toThrow('"nmae" is no field')
+  test('a permission that is decided by field requires at least one field, and all must be allowed', () => {
+    expect(() => shipped.decide('update Board', insider)).toThrow('no field is given')
+    expect(() => shipped.decide('update Board', insider, [])).toThrow('no field is given')
+    expect(() => shipped.decide('update Board', insider, ['nmae'])).toThrow('"nmae" is not a field')
     expect(shipped.decide('update Board', insider, ['name', 'description']).outcome).toBe('allowed')
     expect(shipped.decide('update Board', insider, ['name', 'visibility']).outcome).toBe('forbidden')
   })
-  test('facts cannot choose the subject, nor say what is derived', () => {
+  test('facts can neither choose the subject nor set a definition', () => {
     const facts = {
       ...outsider,
       __caslSubjectType__: 'Account',
@@ -61,19 +61,19 @@ describe("what CASL's own API would let through", () => {
 })
 
 describe('a decision', () => {
-  test('says which rule and row allow it, and why', () => {
+  test('a decision that allows has the rule, its row and its reason', () => {
     expect(shipped.decide('delete Board', { ...insider, 'caller.role': 'admin' })).toEqual({
       outcome: 'allowed',
-      pair: 'delete Board',
+      permission: 'delete Board',
       fields: undefined,
       facts: { ...insider, 'caller.role': 'admin' },
       derived: { 'board.access': true },
       rule: 'P7.role',
       row: 'P7',
-      reason: 'Owner and admins may delete what they can see. They cannot see a private board that they are not on.',
+      reason: 'Workspace owner and admins may delete a board that they can see. Their role does not let them see a private board.',
     })
   })
-  test('says which row was not met', () => {
+  test('a decision that forbids has the row that was not met', () => {
     expect(shipped.decide('delete Board', insider)).toMatchObject({
       outcome: 'forbidden',
       row: 'P7',
@@ -81,21 +81,21 @@ describe('a decision', () => {
       reason: expect.stringContaining('P7.creator'),
     })
   })
-  test('says what could not be seen', () => {
+  test('a decision that hides has the definition that failed', () => {
     expect(shipped.decide('delete Board', outsider)).toMatchObject({
       outcome: 'not_found',
-      reason: 'no board.access',
+      reason: 'board.access does not hold',
       derived: { 'board.access': false },
     })
   })
-  test('can be replayed from what it holds', () => {
+  test('a decision can be replayed after a JSON round trip', () => {
     const first = shipped.decide('delete Board', insider)
-    const { permission: permission, facts, fields } = JSON.parse(JSON.stringify(first)) as typeof first
+    const { permission, facts, fields } = JSON.parse(JSON.stringify(first)) as typeof first
     expect(shipped.decide(permission, facts, fields)).toEqual(first)
   })
 })
 
-test('tables and rules cannot be changed from outside', () => {
+test('an engine is immutable', () => {
   expect(() => Object.assign(shipped, { decide: () => undefined })).toThrow()
   const { rule } = shipped.decide('read Board', insider)
   expect(rule).toBe('P2')

@@ -13,34 +13,35 @@ const good = {
   scopes: { path: 'scopes.yaml', text: rule('S1', 'token.scope: read') },
   permissions: { path: 'permissions.yaml', text: rule('P1', 'caller.role: owner') },
 }
-const corpus = readdirSync(folder).filter((name) => name !== 'vocabulary.yaml')
+const badPolicies = readdirSync(folder).filter((name) => name !== 'vocabulary.yaml')
 
-function refusal(files: typeof good): string {
+/** The message of the error that the loader throws. */
+function loadingError(files: typeof good): string {
   try {
     loadEngine(files)
   } catch (error) {
     if (error instanceof PolicyError) return error.message
     throw error
   }
-  return 'it was loaded'
+  return 'no error'
 }
 
-describe('a policy that could mean something else than it says is refused', () => {
-  test('and the one it is made from is not', () => {
-    expect(refusal(good)).toBe('it was loaded')
+describe('loading a policy', () => {
+  test('the valid policy that the bad ones are derived from is accepted', () => {
+    expect(loadingError(good)).toBe('no error')
   })
 
-  test.each(corpus)('%s', (name) => {
+  test.each(badPolicies)('refused: %s', (name) => {
     const file = read(name)
     const [, table] = /^# table: (\w+)$/m.exec(file.text)!
-    const [, place, message] = /^# refused: (\d+:\d+) ?(.*)$/m.exec(file.text)!
-    const said = refusal({ ...good, [table!]: file })
-    expect(said).toContain(`${name}:${place}: `)
-    expect(said).toContain(message)
-    expect(said).toMatch(/^ +\| +\^+/m)
+    const [, position, message] = /^# refused: (\d+:\d+) ?(.*)$/m.exec(file.text)!
+    const error = loadingError({ ...good, [table!]: file })
+    expect(error).toContain(`${name}:${position}: `)
+    expect(error).toContain(message)
+    expect(error).toMatch(/^ +\| +\^+/m)
   })
 
-  test('with the line, a caret under the place, and what to write instead', () => {
+  test('a diagnostic shows the line, carets under the position, and a suggestion', () => {
     const permissions = {
       ...shippedFiles.permissions,
       text: shippedFiles.permissions.text.replace(
@@ -48,10 +49,10 @@ describe('a policy that could mean something else than it says is refused', () =
         'condition: { caller.membership: active, board.visibility: workspace }',
       ),
     }
-    expect(refusal({ ...shippedFiles, permissions })).toMatchInlineSnapshot(`
+    expect(loadingError({ ...shippedFiles, permissions })).toMatchInlineSnapshot(`
       "policies/permissions.yaml:11:5: D1.workspace: "conditions" is missing
        11 |   - id: D1.workspace
-          |     ^^^^^^^^^^^^^^^^ it must be stated: nothing is meant by leaving it out
+          |     ^^^^^^^^^^^^^^^^ state it: there is no default value
 
       policies/permissions.yaml:15:5: D1.workspace: unknown key "condition"
        15 |     condition: { caller.membership: active, board.visibility: workspace }
@@ -59,32 +60,32 @@ describe('a policy that could mean something else than it says is refused', () =
     `)
   })
 
-  test('what is nested too deep to be read', () => {
+  test('a file that is nested too deeply is refused', () => {
     for (const text of [`version: ${'['.repeat(9000)}`, `version: ${'{ a: '.repeat(9000)}`])
-      expect(refusal({ ...good, permissions: { path: 'permissions.yaml', text } })).toContain('nested too deep')
+      expect(loadingError({ ...good, permissions: { path: 'permissions.yaml', text } })).toContain('nested too deeply')
   })
 
-  test('with what does not show made visible, and the caret under the place behind tabs too', () => {
+  test('a diagnostic marks hidden characters, and its carets line up after tabs', () => {
     const permissions = { ...good.permissions, text: good.permissions.text.replace('because }]', 'because }] # \u001b[2K') }
-    expect(refusal({ ...good, permissions })).not.toContain('\u001b')
+    expect(loadingError({ ...good, permissions })).not.toContain('\u001b')
     const tabbed = {
       ...good.permissions,
       text: good.permissions.text.replace('rules: [{', 'rules:\t[{').replace('subject: Board', 'subject: Bord'),
     }
-    const [, shown, caret] = refusal({ ...good, permissions: tabbed }).split('\n')
-    expect(caret!.replaceAll('\t', '        ').indexOf('^')).toBe(shown!.replaceAll('\t', '        ').indexOf('Bord'))
+    const [, line, carets] = loadingError({ ...good, permissions: tabbed }).split('\n')
+    expect(carets!.replaceAll('\t', '        ').indexOf('^')).toBe(line!.replaceAll('\t', '        ').indexOf('Bord'))
   })
 
-  test('an UTF-8 mark at the beginning and lines that end with a carriage return are what they seem', () => {
+  test('a byte order mark and CRLF line ends are accepted', () => {
     const permissions = { ...good.permissions, text: `\uFEFF${good.permissions.text.replaceAll('\n', '\r\n')}` }
-    expect(refusal({ ...good, permissions })).toBe('it was loaded')
+    expect(loadingError({ ...good, permissions })).toBe('no error')
   })
 
-  test('and one fault does not hide another', () => {
+  test('all errors of a file are reported', () => {
     const permissions = {
       ...good.permissions,
       text: good.permissions.text.replace('subject: Board', 'subject: Borad').replace('owner', 'ownr'),
     }
-    expect(refusal({ ...good, permissions }).match(/permissions\.yaml:2:\d+/g)).toHaveLength(2)
+    expect(loadingError({ ...good, permissions }).match(/permissions\.yaml:2:\d+/g)).toHaveLength(2)
   })
 })

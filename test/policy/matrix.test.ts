@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
-import { renderMatrix, toMatrixRow } from '../../src/resources/matrix.ts'
+import { renderMatrix } from '../../src/resources/matrix.ts'
 import { loadEngine } from '../../src/policy/engine.ts'
 import { shipped, shippedFiles } from '../support/policy.ts'
 
-test('it shows the fields of each rule, and no text of a rule can break it', () => {
+test('the matrix shows the fields of each rule and escapes its reason', () => {
   const text = shippedFiles.permissions.text
     .replace(
       '  - id: P5\n',
@@ -13,17 +13,15 @@ test('it shows the fields of each rule, and no text of a rule can break it', () 
     )
     .replace('reason: A label belongs to one board.', 'reason: "a | b <!-- c"')
   const engine = loadEngine({ ...shippedFiles, permissions: { ...shippedFiles.permissions, text } })
-  const shown = renderMatrix(engine, operations.map(toMatrixRow))
-  expect(shown).toContain(
+  const matrix = renderMatrix(engine, operations)
+  expect(matrix).toContain(
     'name, description, cover_color: **board.access** **or** visibility: **board.access** and board.caller is creator',
   )
-  expect(shown).toContain('a \\| b &lt;!-- c')
-  expect(shown).not.toContain('b <!--')
+  expect(matrix).toContain('a \\| b &lt;!-- c')
+  expect(matrix).not.toContain('b <!--')
 })
 
-test('policies/matrix.md is what the tables say', () => {
-  const written = readFileSync(new URL('../../policies/matrix.md', import.meta.url), 'utf8')
-  expect(written, 'it is stale: read the difference, and if it is what you mean, run "npm run matrix"').toBe(
-    renderMatrix(shipped, operations.map(toMatrixRow)),
-  )
+test('policies/matrix.md is up to date', () => {
+  const committed = readFileSync(new URL('../../policies/matrix.md', import.meta.url), 'utf8')
+  expect(committed, 'review the difference; if it is intended, run "npm run matrix"').toBe(renderMatrix(shipped, operations))
 })

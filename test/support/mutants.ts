@@ -1,36 +1,33 @@
 import { parse, stringify } from 'yaml'
+import type { Condition } from '../../src/policy/conditions.ts'
 import { loadEngine, type Engine, type PolicyFiles } from '../../src/policy/engine.ts'
 import { PolicyError } from '../../src/policy/diagnostic.ts'
+import type { Rule } from '../../src/policy/rules.ts'
 import type { Vocabulary } from '../../src/policy/vocabulary.ts'
 
-type Condition = string | true | { $in: string[] }
-interface RawRule {
-  id: string
-  row: string
-  action: string | string[]
-  subject: string | string[]
-  fields?: string[]
-  conditions: Record<string, Condition>
-  reason: string
+/** A rule as the YAML files write it. */
+interface RawRule extends Omit<Rule, 'action' | 'subject'> {
+  readonly action: string | readonly string[]
+  readonly subject: string | readonly string[]
 }
 
-/** One change of one rule of the real tables. */
+/** The shipped tables with one change in one rule. */
 export interface Mutant {
   readonly name: string
   readonly files: PolicyFiles
 }
 
-const list = (words: string | string[]) => (typeof words === 'string' ? [words] : words)
+const list = (names: string | readonly string[]) => (typeof names === 'string' ? [names] : names)
 
-/** Every small change of the tables that a slip of the hand could make. */
+/** Every small change to the tables that an author could make by mistake. */
 export function* mutants(files: PolicyFiles, vocabulary: Vocabulary): Generator<Mutant> {
   for (const table of ['scopes', 'permissions'] as const) {
     const { rules } = parse(files[table].text) as { rules: RawRule[] }
     for (const [i, rule] of rules.entries()) {
-      for (const { what, change } of changes(rule, vocabulary)) {
-        const mutated = rules.flatMap((other, j) => (i === j ? change : [other]))
+      for (const { description, replacement } of changes(rule, vocabulary)) {
+        const mutated = rules.flatMap((other, j) => (i === j ? replacement : [other]))
         yield {
-          name: `${rule.id}: ${what}`,
+          name: `${rule.id}: ${description}`,
           files: {
             ...files,
             [table]: { path: files[table].path, text: stringify({ version: 1, rules: mutated }, { aliasDuplicateObjects: false }) },
@@ -41,45 +38,66 @@ export function* mutants(files: PolicyFiles, vocabulary: Vocabulary): Generator<
   }
 }
 
-function* changes(rule: RawRule, vocabulary: Vocabulary): Generator<{ what: string; change: RawRule[] }> {
-  yield { what: 'dropped', change: [] }
-  for (const [fact, condition] of Object.entries(rule.conditions)) {
-    const { [fact]: _gone, ...others } = rule.conditions
-    yield { what: `${fact} dropped`, change: [{ ...rule, conditions: others }] }
-    const instead = (what: string, other: Condition) => ({
-      what: `${fact} ${what}`,
-      change: [{ ...rule, conditions: { ...rule.conditions, [fact]: other } }],
-    })
-    if (condition === true) continue
-    const values = vocabulary.facts.get(fact)!.values
-    const held = typeof condition === 'string' ? [condition] : condition.$in
-    const rest = values.filter((value) => !held.includes(value))
-    if (rest.length > 0) yield instead('negated', { $in: rest })
-    for (const value of rest) yield instead(`or ${value}`, { $in: [...held, value] })
-    if (held.length > 1) for (const value of held) yield instead(`without ${value}`, { $in: held.filter((other) => other !== value) })
-  }
-  // Wider only to pairs that are asked: all others are refused at loading, and each for the same reason.
-  const asked = (action: string, subject: string) => vocabulary.permissions.has(`${action} ${subject}`)
-  for (const action of vocabulary.actions)
-    if (!list(rule.action).includes(action) && list(rule.subject).every((subject) => asked(action, subject)))
-      yield { what: `${action} too`, change: [{ ...rule, action: [...list(rule.action), action] }] }
-  for (const subject of vocabulary.subjects)
-    if (!list(rule.subject).includes(subject) && list(rule.action).every((action) => asked(action, subject)))
-      yield { what: `of ${subject} too`, change: [{ ...rule, subject: [...list(rule.subject), subject] }] }
-  if (list(rule.action).length > 1)
-    for (const action of list(rule.action))
-      yield { what: `without ${action}`, change: [{ ...rule, action: list(rule.action).filter((other) => other !== action) }] }
-  if (list(rule.subject).length > 1)
-    for (const subject of list(rule.subject))
-      yield { what: `not of ${subject}`, change: [{ ...rule, subject: list(rule.subject).filter((other) => other !== subject) }] }
-  for (const field of vocabulary.permissions.get('update Board')!.fields!)
-    if (rule.fields !== undefined && !rule.fields.includes(field))
-      yield { what: `field ${field} too`, change: [{ ...rule, fields: [...rule.fields, field] }] }
-  for (const field of rule.fields ?? [])
-    yield { what: `without field ${field}`, change: [{ ...rule, fields: rule.fields!.filter((other) => other !== field) }] }
+interface Change {
+  readonly description: string
+  readonly replacement: readonly RawRule[]
 }
 
-/** The tables of a mutant, or undefined where it cannot even be loaded. */
+function* changes(rule: RawRule, vocabulary: Vocabulary): Generator<Change> {
+  yield { description: 'removed', replacement: [] }
+  for (const [name, condition] of Object.entries(rule.conditions)) yield* conditionChanges(rule, name, condition, vocabulary)
+  yield* permissionChanges(rule, vocabulary)
+  yield* fieldChanges(rule, vocabulary)
+}
+
+function* conditionChanges(rule: RawRule, name: string, condition: Condition, vocabulary: Vocabulary): Generator<Change> {
+  const { [name]: _removed, ...others } = rule.conditions
+  yield { description: `${name} removed`, replacement: [{ ...rule, conditions: others }] }
+  if (condition === true) return
+  const replace = (description: string, replacement: Condition): Change => ({
+    description: `${name} ${description}`,
+    replacement: [{ ...rule, conditions: { ...rule.conditions, [name]: replacement } }],
+  })
+  const accepted = typeof condition === 'string' ? [condition] : condition.$in
+  const rest = vocabulary.facts.get(name)!.values.filter((value) => !accepted.includes(value))
+  if (rest.length > 0) yield replace('negated', { $in: rest })
+  for (const value of rest) yield replace(`or ${value}`, { $in: [...accepted, value] })
+  if (accepted.length > 1)
+    for (const value of accepted) yield replace(`without ${value}`, { $in: accepted.filter((other) => other !== value) })
+}
+
+function* permissionChanges(rule: RawRule, vocabulary: Vocabulary): Generator<Change> {
+  const actions = list(rule.action)
+  const subjects = list(rule.subject)
+  // Only additions of permissions in the vocabulary. The loader refuses all others for the same reason.
+  const exists = (action: string, subject: string) => vocabulary.permissions.has(`${action} ${subject}`)
+  for (const action of vocabulary.actions)
+    if (!actions.includes(action) && subjects.every((subject) => exists(action, subject)))
+      yield { description: `action ${action} added`, replacement: [{ ...rule, action: [...actions, action] }] }
+  for (const subject of vocabulary.subjects)
+    if (!subjects.includes(subject) && actions.every((action) => exists(action, subject)))
+      yield { description: `subject ${subject} added`, replacement: [{ ...rule, subject: [...subjects, subject] }] }
+  if (actions.length > 1)
+    for (const action of actions)
+      yield { description: `action ${action} removed`, replacement: [{ ...rule, action: actions.filter((other) => other !== action) }] }
+  if (subjects.length > 1)
+    for (const subject of subjects)
+      yield {
+        description: `subject ${subject} removed`,
+        replacement: [{ ...rule, subject: subjects.filter((other) => other !== subject) }],
+      }
+}
+
+function* fieldChanges(rule: RawRule, vocabulary: Vocabulary): Generator<Change> {
+  const { fields } = rule
+  if (fields === undefined) return
+  for (const field of vocabulary.permissions.get('update Board')!.fields!)
+    if (!fields.includes(field)) yield { description: `field ${field} added`, replacement: [{ ...rule, fields: [...fields, field] }] }
+  for (const field of fields)
+    yield { description: `field ${field} removed`, replacement: [{ ...rule, fields: fields.filter((other) => other !== field) }] }
+}
+
+/** Loads a mutant. Returns undefined if the loader refuses it. */
 export function loadMutant({ files }: Mutant): Engine | undefined {
   try {
     return loadEngine(files)
