@@ -1,48 +1,49 @@
 import type { Driver } from 'unstorage'
 import { randomText, systemRandom } from '../model/ids.ts'
+import { throwBlobsUnavailable } from './blobs.ts'
 import { GLOBAL, keys } from './keys.ts'
-import { StorageUnavailable, type Store } from './port.ts'
+import type { Store } from './port.ts'
 import { transact } from './transact.ts'
 
-const KEY = 'mount:id'
+/** The key under which a blob mount stores its id. */
+const ID_KEY = 'mount:id'
+/** Length of a mount id, in characters. */
+const ID_LENGTH = 20
 
-/** The bytes that an address leads to belong to other records. */
+/** The blob mount at an address belongs to another storage. */
 export class BlobMountMismatch extends Error {
-  override readonly name = 'OtherBytes'
+  override readonly name = 'BlobMountMismatch'
 }
 
 /**
- * Sees to it that bytes and records belong together: each says so of the other, from the first time on. A start,
- * or a command, that forgot `--bytes` would find files without bytes, and write new ones elsewhere.
+ * Checks that a blob mount belongs to a store. Both store the id of the mount; the first start writes it. Without
+ * this check, a command that lacks the `--bytes` option would not find the bytes of files and would write new ones
+ * to the wrong place.
  * @throws {BlobMountMismatch}
+ * @throws {StorageUnavailable}
  */
-export async function checkBlobMount(store: Store, bytes: Driver): Promise<void> {
-  const known = await transact(store, GLOBAL, systemRandom, (tx) => tx.get(keys.bytesMount()))
-  const found = text(await read(bytes))
-  if (known?.id === found && found !== undefined) return
-  if (known !== undefined)
-    throw new BlobMountMismatch('the bytes of files are not where --bytes (or, without it, the storage itself) leads; say where they are')
-  const id = found ?? randomText(systemRandom, 20)
-  if (found === undefined) await Promise.resolve(bytes.setItem!(KEY, id, {})).catch(unavailable)
-  // Of two that begin at once both take what is there by now.
-  const kept = text(await read(bytes)) ?? id
+export async function checkBlobMount(store: Store, mount: Driver): Promise<void> {
+  const expected = await transact(store, GLOBAL, systemRandom, (tx) => tx.get(keys.blobMount()))
+  const present = await readId(mount)
+  if (expected?.id === present && present !== undefined) return
+  if (expected !== undefined)
+    throw new BlobMountMismatch(
+      'the bytes of files of this storage are at another address; set --bytes to it, or omit --bytes if they are with the records',
+    )
+  const id = present ?? randomText(systemRandom, ID_LENGTH)
+  if (present === undefined) await Promise.resolve(mount.setItem!(ID_KEY, id, {})).catch(throwBlobsUnavailable)
+  // Two processes may do this at the same time. Both use the id that was written last.
+  const written = (await readId(mount)) ?? id
   await transact(store, GLOBAL, systemRandom, async (tx) => {
-    if ((await tx.get(keys.bytesMount())) === undefined) tx.put(keys.bytesMount(), { id: kept })
+    if ((await tx.get(keys.blobMount())) === undefined) tx.put(keys.blobMount(), { id: written })
   })
 }
 
-async function read(bytes: Driver): Promise<unknown> {
+async function readId(mount: Driver): Promise<string | undefined> {
   try {
-    return await bytes.getItem(KEY)
+    const value: unknown = await mount.getItem(ID_KEY)
+    return value === null || value === undefined ? undefined : String(value)
   } catch (error) {
-    return unavailable(error)
+    return throwBlobsUnavailable(error)
   }
-}
-
-function text(value: unknown): string | undefined {
-  return value === null || value === undefined ? undefined : String(value)
-}
-
-function unavailable(cause: unknown): never {
-  throw new StorageUnavailable('bytes could not be read or written', { cause })
 }

@@ -2,62 +2,63 @@ import { createHash } from 'node:crypto'
 import { createStorage, type Driver } from 'unstorage'
 import { StorageUnavailable } from './port.ts'
 
-/** The bytes of files: apart from records, on a mount of their own. What is written is never changed. */
+/** The bytes of files, stored separately from the records. A blob is immutable. */
 export interface Blobs {
   /**
-   * Writes bytes under a new id, as they come. Once it resolves they are as safe as the mount can keep them.
-   * Where it fails a part may be left behind: `remove` it.
-   * @throws {StorageUnavailable} where the mount fails
+   * Writes a stream of bytes under a new id. The durability is that of the mount.
+   * When it throws, a part may have been written; the caller removes it with `remove`.
+   * @returns the size in bytes and the SHA-256 in hex
+   * @throws {StorageUnavailable} when the mount fails
    */
   write(id: string, bytes: AsyncIterable<Uint8Array>): Promise<{ readonly size: number; readonly sha256: string }>
-  /** Reads bytes from `start` up to, and without, `end`. */
+  /** Reads the bytes from `start` (inclusive) to `end` (exclusive). @throws {StorageUnavailable} when the mount fails */
   read(id: string, start: number, end: number): AsyncGenerator<Uint8Array>
-  /** Whether there is anything under an id. */
+  /** Whether a blob, or a part of one, exists. @throws {StorageUnavailable} when the mount fails */
   exists(id: string): Promise<boolean>
-  /** @throws {StorageUnavailable} where the mount does not answer */
+  /** @throws {StorageUnavailable} when the mount does not answer */
   ready(): Promise<void>
-  /** Removes what is there under an id, all or the part that was written. */
+  /** Removes a blob, or the part of one that was written. */
   remove(id: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Bytes are kept in pieces of this size: so no driver has to hold a whole file in memory. */
-const PIECE = 256 * 1024
+/** Blobs are stored in chunks of this size in bytes, so no driver has to hold a whole file in memory. */
+const CHUNK_SIZE = 256 * 1024
 
-/** Keeps bytes on any driver of unstorage. */
+/** Stores blobs on any unstorage driver. */
 export function createBlobs(driver: Driver): Blobs {
   const storage = createStorage({ driver })
-  const keyOf = (id: string, piece: number) => `${id}:${piece}`
+  const keyOf = (id: string, index: number) => `${id}:${index}`
 
   return {
     async write(id, bytes) {
       const hash = createHash('sha256')
       let size = 0
-      let piece = 0
-      for await (const part of inPieces(bytes)) {
-        hash.update(part)
-        size += part.byteLength
-        await storage.setItemRaw(keyOf(id, piece++), part).catch(unavailable)
+      let index = 0
+      for await (const chunk of inChunks(bytes)) {
+        hash.update(chunk)
+        size += chunk.byteLength
+        await storage.setItemRaw(keyOf(id, index++), chunk).catch(throwBlobsUnavailable)
       }
       return { size, sha256: hash.digest('hex') }
     },
     async *read(id, start, end) {
-      for (let piece = Math.floor(start / PIECE); piece * PIECE < end; piece++) {
-        const part = await storage.getItemRaw<Uint8Array>(keyOf(id, piece)).catch(unavailable)
-        if (part === null) throw new Error(`bytes are missing: piece ${piece} of ${id}`)
-        const from = piece * PIECE
-        yield part.subarray(Math.max(0, start - from), Math.min(part.byteLength, end - from))
+      for (let index = Math.floor(start / CHUNK_SIZE); index * CHUNK_SIZE < end; index++) {
+        const chunk = await storage.getItemRaw<Uint8Array>(keyOf(id, index)).catch(throwBlobsUnavailable)
+        if (chunk === null) throw new Error(`chunk ${index} of blob ${id} is missing`)
+        const offset = index * CHUNK_SIZE
+        yield chunk.subarray(Math.max(0, start - offset), Math.min(chunk.byteLength, end - offset))
       }
     },
-    exists: (id) => storage.hasItem(keyOf(id, 0)).catch(unavailable),
+    exists: (id) => storage.hasItem(keyOf(id, 0)).catch(throwBlobsUnavailable),
     async ready() {
-      await storage.hasItem(keyOf('ready', 0)).catch(unavailable)
+      await storage.hasItem(keyOf('ready', 0)).catch(throwBlobsUnavailable)
     },
     async remove(id) {
-      let pieces = 0
-      while (await storage.hasItem(keyOf(id, pieces))) pieces++
-      // Backwards: should this end in the middle, what is left can still be found from its beginning.
-      for (let piece = pieces - 1; piece >= 0; piece--) await storage.removeItem(keyOf(id, piece))
+      let chunks = 0
+      while (await storage.hasItem(keyOf(id, chunks))) chunks++
+      // Backwards: when this is interrupted, the remaining chunks still start at index 0 and can be found.
+      for (let index = chunks - 1; index >= 0; index--) await storage.removeItem(keyOf(id, index))
     },
     async close() {
       await storage.dispose()
@@ -65,22 +66,24 @@ export function createBlobs(driver: Driver): Blobs {
   }
 }
 
-function unavailable(cause: unknown): never {
+/** Rethrows an error of a blob mount. @throws {StorageUnavailable} */
+export function throwBlobsUnavailable(cause: unknown): never {
   throw new StorageUnavailable('bytes could not be read or written', { cause })
 }
 
-async function* inPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array[] = []
+/** Splits a stream into chunks of CHUNK_SIZE. The last one may be smaller. */
+async function* inChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let buffered: Uint8Array[] = []
   let size = 0
-  for await (const chunk of bytes) {
-    held.push(chunk)
-    size += chunk.byteLength
-    if (size < PIECE) continue
-    const all = Buffer.concat(held)
-    let from = 0
-    for (; size - from >= PIECE; from += PIECE) yield all.subarray(from, from + PIECE)
-    held = [all.subarray(from)]
-    size -= from
+  for await (const part of bytes) {
+    buffered.push(part)
+    size += part.byteLength
+    if (size < CHUNK_SIZE) continue
+    const joined = Buffer.concat(buffered)
+    let offset = 0
+    for (; size - offset >= CHUNK_SIZE; offset += CHUNK_SIZE) yield joined.subarray(offset, offset + CHUNK_SIZE)
+    buffered = [joined.subarray(offset)]
+    size -= offset
   }
-  if (size > 0) yield Buffer.concat(held)
+  if (size > 0) yield Buffer.concat(buffered)
 }

@@ -10,89 +10,89 @@ import type { TokenRecord } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import type { Membership, User } from '../model/workspace.ts'
 
-/** The name of an index, and the type of the records that its entries lead to. */
+/** The name of an index, with the type of the records that its entries refer to. */
 export interface Index<T> {
   readonly name: string
-  /** what the last word of an entry is put behind to make a key */
+  /** key prefix: this text and the last word of an entry form the key of the record */
   readonly fetch: string & { readonly '~record'?: T }
 }
 
-/** Whether a card is at work or put away: each state has lists of its own. */
+/** Whether a card is active or archived. Each state has separate indexes. */
 export type CardState = 'active' | 'archived'
 
-/** All indexes. An entry is words with spaces between, the last of them the id of the record. */
+/** All indexes. An entry consists of words separated by spaces. The last word identifies the record. */
 export const indexes = {
   /** all workspaces, by id (global) */
   workspaces: (): Index<{ id: string }> => ({ name: 'workspaces', fetch: 'workspace_entry:' }),
-  /** all people, by when they were added (global) */
+  /** all users, by creation time (global) */
   users: (): Index<User> => ({ name: 'users', fetch: 'user:' }),
 
-  /** a person's sessions in the web app, by when they began (global) */
+  /** a user's web sessions, by start time (global) */
   sessionsOf: (userId: string): Index<Session> => ({ name: `sessions_of:${userId}`, fetch: 'session:' }),
-  /** where a person may be a member (global) */
+  /** the workspaces that a user may be a member of (global) */
   workspacesOf: (userId: string): Index<WorkspaceLink> => ({ name: `workspaces_of:${userId}`, fetch: `workspace_link:${userId}:` }),
 
-  /** active members, by when they came */
+  /** active members, by the time they joined */
   members: (): Index<Membership> => ({ name: 'members', fetch: 'membership:' }),
-  /** a person's tokens, by when they were issued */
+  /** a user's tokens, by issue time */
   tokensOf: (userId: string): Index<TokenRecord> => ({ name: `tokens_of:${userId}`, fetch: 'token:' }),
 
-  /** boards that every member can find, by when they were created */
+  /** boards that are visible to every member, by creation time */
   workspaceBoards: (): Index<Board> => ({ name: 'workspace_boards', fetch: 'board:' }),
-  /** boards that a person created or is an explicit member of, by when they were created */
+  /** boards that a user created or is an explicit member of, by creation time */
   boardsOf: (userId: string): Index<Board> => ({ name: `boards_of:${userId}`, fetch: 'board:' }),
-  /** explicit members of a board, by when they were added */
+  /** explicit members of a board, by the time they were added */
   boardMembers: (boardId: string): Index<BoardMember> => ({ name: `board_members:${boardId}`, fetch: `board_member:${boardId}:` }),
-  /** columns of a board, archived ones too, by position */
+  /** columns of a board, including archived ones, by position */
   columns: (boardId: string): Index<Column> => ({ name: `columns:${boardId}`, fetch: 'column:' }),
-  /** labels of a board, by when they were created */
+  /** labels of a board, by creation time */
   labels: (boardId: string): Index<Label> => ({ name: `labels:${boardId}`, fetch: 'label:' }),
 
   /** cards of a column, by position */
   cards: (state: CardState, columnId: string): Index<Card> => ({ name: `${state}_cards:${columnId}`, fetch: 'card:' }),
-  /** cards of a column that a person is assigned to, by position */
+  /** cards of a column that a user is assigned to, by position */
   cardsOf: (state: CardState, columnId: string, userId: string): Index<Card> => ({
     name: `${state}_cards_of:${columnId}:${userId}`,
     fetch: 'card:',
   }),
-  /** cards of a column that bear a label, by position */
+  /** cards of a column that have a label, by position */
   cardsWith: (state: CardState, columnId: string, labelId: string): Index<Card> => ({
     name: `${state}_cards_with:${columnId}:${labelId}`,
     fetch: 'card:',
   }),
-  /** cards of a column that are completed, or are not, by position */
+  /** cards of a column that are completed or not completed, by position */
   cardsDone: (state: CardState, columnId: string, done: boolean): Index<Card> => ({
     name: `${state}_cards_${done ? 'done' : 'open'}:${columnId}`,
     fetch: 'card:',
   }),
-  /** all cards of a board, by when they were updated */
+  /** all cards of a board, by update time */
   boardCards: (boardId: string): Index<Card> => ({ name: `board_cards:${boardId}`, fetch: 'card:' }),
-  /** who is assigned to what on a board: person, card */
+  /** assignments on a board: user, card */
   boardAssignments: (boardId: string): Index<Card> => ({ name: `board_assignments:${boardId}`, fetch: 'card:' }),
-  /** what a person is assigned to anywhere: board, card */
+  /** assignments of a user in the workspace: board, card */
   assignmentsOf: (userId: string): Index<Card> => ({ name: `assignments_of:${userId}`, fetch: 'card:' }),
-  /** cards that bear a label */
+  /** cards that have a label */
   labelCards: (labelId: string): Index<Card> => ({ name: `label_cards:${labelId}`, fetch: 'card:' }),
 
   /** subtasks of a card, by position */
   subtasks: (cardId: string): Index<Subtask> => ({ name: `subtasks:${cardId}`, fetch: 'subtask:' }),
-  /** comments on a card, by when they were made */
+  /** comments on a card, by creation time */
   comments: (cardId: string): Index<Comment> => ({ name: `comments:${cardId}`, fetch: 'comment:' }),
-  /** attachments of a card, by when they were attached */
+  /** attachments of a card, by the time they were attached */
   attachments: (cardId: string): Index<Attachment> => ({ name: `attachments:${cardId}`, fetch: 'attachment:' }),
-  /** where a file is attached: card, attachment */
+  /** attachments of a file: card, attachment */
   fileAttachments: (fileId: string): Index<Attachment> => ({ name: `file_attachments:${fileId}`, fetch: 'attachment:' }),
 
-  /** what is to be reclaimed, by when that may be done */
+  /** tombstones, by the earliest time at which garbage collection may process them */
   tombstones: (): Index<Tombstone> => ({ name: 'tombstones', fetch: 'tombstone:' }),
 }
 
-/** The entry of something that has a position among its like. */
+/** The index entry of a record that has a position among its siblings. */
 export function positionEntry({ position, id }: { readonly position: string; readonly id: string }): string {
   return `${position} ${id}`
 }
 
-/** The id at the end of an index entry. */
+/** The last word of an index entry: it identifies the record (see {@link Index}). */
 export function lastWord(entry: string): string {
   return entry.slice(entry.lastIndexOf(' ') + 1)
 }

@@ -15,7 +15,10 @@ import type { Change, Stored, Value } from './port.ts'
 type Entry = readonly [index: string, entry: string]
 type Indexing = { readonly [kind: string]: ((value: never) => readonly Entry[]) | undefined }
 
-/** Which entries a record has, from the record alone: so no writer can forget one. By the first word of its key. */
+/**
+ * The index entries of a record, by the first word of its key. They depend on the record alone, so a writer cannot
+ * forget one.
+ */
 const indexing: Indexing = {
   user: (user: User) => [[indexes.users().name, `${user.created_at} ${user.id}`]],
   workspace_entry: ({ id }: { id: string }) => [[indexes.workspaces().name, id]],
@@ -25,8 +28,8 @@ const indexing: Indexing = {
   token: (token: TokenRecord) => [[indexes.tokensOf(token.user_id).name, `${token.issued_at} ${token.hash}`]],
   board: (board: Board) => {
     const entry = `${board.created_at} ${board.id}`
-    const own: Entry = [indexes.boardsOf(board.creator_id).name, entry]
-    return board.visibility === 'workspace' ? [own, [indexes.workspaceBoards().name, entry]] : [own]
+    const creatorEntry: Entry = [indexes.boardsOf(board.creator_id).name, entry]
+    return board.visibility === 'workspace' ? [creatorEntry, [indexes.workspaceBoards().name, entry]] : [creatorEntry]
   },
   board_member: (member: BoardMember) => [
     [indexes.boardMembers(member.board_id).name, `${member.added_at} ${member.user_id}`],
@@ -44,29 +47,28 @@ const indexing: Indexing = {
   tombstone: ({ id, not_before }: Tombstone) => [[indexes.tombstones().name, `${not_before} ${id}`]],
 }
 
-/** The index entries that belong to a record. */
 function entriesOf(key: string, value: unknown): readonly Entry[] {
   return indexing[key.slice(0, key.indexOf(':'))]?.(value as never) ?? []
 }
 
-/** How indexes change where records do. */
+/** The index changes that follow from writing and removing records. `before` holds the records as they were read. */
 export function indexChanges(
   before: ReadonlyMap<string, Stored | null>,
   put: ReadonlyMap<string, Value>,
   remove: ReadonlySet<string>,
 ): Change['indexes'] {
   const changes = new Map<string, { add: string[]; remove: string[] }>()
-  const of = (index: string) => changes.get(index) ?? changes.set(index, { add: [], remove: [] }).get(index)!
+  const changeOf = (index: string) => changes.get(index) ?? changes.set(index, { add: [], remove: [] }).get(index)!
   for (const key of [...put.keys(), ...remove]) {
-    const old = identified(key, before.get(key)?.value)
-    const now = identified(key, put.get(key))
-    for (const [id, [index, entry]] of old) if (!now.has(id)) of(index).remove.push(entry)
-    for (const [id, [index, entry]] of now) if (!old.has(id)) of(index).add.push(entry)
+    const oldEntries = entriesById(key, before.get(key)?.value)
+    const newEntries = entriesById(key, put.get(key))
+    for (const [id, [index, entry]] of oldEntries) if (!newEntries.has(id)) changeOf(index).remove.push(entry)
+    for (const [id, [index, entry]] of newEntries) if (!oldEntries.has(id)) changeOf(index).add.push(entry)
   }
   return changes
 }
 
-function identified(key: string, value: unknown): Map<string, Entry> {
+function entriesById(key: string, value: unknown): Map<string, Entry> {
   return new Map(value === undefined ? [] : entriesOf(key, value).map((entry) => [entry.join('\n'), entry]))
 }
 

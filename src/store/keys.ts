@@ -11,26 +11,26 @@ import type { TokenRecord, TokenUse } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import type { Membership, User, Workspace } from '../model/workspace.ts'
 
-/** The key of a record, or a template of one, and the type of the record. */
+/** The key of a record, or a template of a key (see `Reference` in port.ts), with the type of the record. */
 export type Key<T> = string & { readonly '~record'?: T }
 
-/** The partition of what belongs to no workspace. A workspace's own partition is named by its id. */
+/** The partition of data that belongs to no workspace. The partition of a workspace is named by the workspace's id. */
 export const GLOBAL = 'global'
 
 /**
- * All keys. A part is an id, a hash or a template (`{0.board_id}`): letters, digits and "_" alone, so that
- * ":" separates without doubt on every driver, and no key is another's folder.
+ * All keys. A part is an id, a hash or a template (`{0.board_id}`). It consists of letters, digits and "_" only, so
+ * that ":" is an unambiguous separator on every driver, and no key is a path prefix of another key.
  */
 export const keys = {
   user: (userId: string): Key<User> => `user:${userId}`,
-  /** that the demo world was made here */
+  /** records that the demo data was created in this storage */
   demo: (): Key<{ begun_at: string; finished_at: string | null }> => 'demo:self',
-  /** which mount the bytes of files are on */
-  bytesMount: (): Key<{ id: string }> => 'bytes_mount:self',
+  /** the id of the mount that holds the bytes of files */
+  blobMount: (): Key<{ id: string }> => 'bytes_mount:self',
   workspaceEntry: (workspaceId: string): Key<{ id: string }> => `workspace_entry:${workspaceId}`,
 
   account: (userId: string): Key<Account> => `account:${userId}`,
-  /** whose an e-mail address is, by its SHA-256 */
+  /** the user of an e-mail address, by the address's SHA-256 */
   accountEmail: (hash: string): Key<{ user_id: string }> => `account_email:${hash}`,
   signUp: (userId: string): Key<SignUp> => `sign_up:${userId}`,
   session: (hash: string): Key<Session> => `session:${hash}`,
@@ -52,12 +52,12 @@ export const keys = {
   attachment: (attachmentId: string): Key<Attachment> => `attachment:${attachmentId}`,
   file: (fileId: string): Key<FileRecord> => `file:${fileId}`,
 
-  /** that the workspace is being imported, and by which run of it */
+  /** exists while the workspace is being imported; names the import run */
   importing: (): Key<{ id: string; begun_at: string }> => 'importing:self',
-  /** bytes that an import has written, or was about to */
+  /** a blob that an import has written or is about to write */
   importedBytes: (blobId: string): Key<{ blob_id: string }> => `imported_bytes:${blobId}`,
 
-  /** how an ordered list was rebalanced; `list` is the id of what the list belongs to */
+  /** how an ordered list was rebalanced; `list` is the id of the parent of the list */
   order: (list: string): Key<OrderRecord> => `order:${list}`,
   tombstone: (id: string): Key<Tombstone> => `tombstone:${id}`,
 }

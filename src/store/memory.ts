@@ -1,46 +1,60 @@
 import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { Partition, type Records } from './partition.ts'
-import type { Change, ReadRequest, Snapshot, Store, Stored } from './port.ts'
+import type { Change, ReadRequest, Snapshot, Store, Stored, Value } from './port.ts'
 
 /**
- * Records in unstorage's memory driver, indexes beside it. Each read and each commit is one synchronous step,
- * so nothing comes between. Nothing survives the process.
+ * Opens a store in memory: records in unstorage's memory driver, indexes beside it. Each read and each commit is one
+ * synchronous step, so it is atomic. Nothing survives the process. One process per store.
  */
-export function createMemoryStore(driver: Driver = memoryDriver()): Store {
-  const partitions = new Map<string, Partition>()
-  const empty = new Partition(new Map())
+export function createMemoryStore(driver: Driver = memoryDriver()): MemoryStore {
+  return new MemoryStore(driver)
+}
 
-  return {
-    driver: 'memory',
-    async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
-      return (partitions.get(partition) ?? empty).read(request)
-    },
-    async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
-      const state = partitions.get(partition) ?? new Partition(recordsOf(driver, partition))
-      if (!state.holds(change.expect)) return 'conflict'
-      partitions.set(partition, state)
-      state.apply(change)
-      return 'done'
-    },
-    async *dump(partition: string) {
-      yield* (partitions.get(partition) ?? empty).dump()
-    },
-    async ready(): Promise<void> {},
-    async close(): Promise<void> {
-      partitions.clear()
-      await driver.dispose?.()
-    },
+/** A store in memory. */
+export class MemoryStore implements Store {
+  readonly driver = 'memory'
+  readonly #driver: Driver
+  readonly #partitions = new Map<string, Partition>()
+
+  constructor(driver: Driver) {
+    this.#driver = driver
+  }
+
+  async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
+    return (this.#partitions.get(partition) ?? EMPTY).read(request)
+  }
+
+  async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
+    const state = this.#partitions.get(partition) ?? new Partition(recordsOf(this.#driver, partition))
+    if (!state.meets(change.expect)) return 'conflict'
+    this.#partitions.set(partition, state)
+    state.apply(change)
+    return 'done'
+  }
+
+  async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {
+    yield* (this.#partitions.get(partition) ?? EMPTY).dump()
+  }
+
+  async ready(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.#partitions.clear()
+    await this.#driver.dispose?.()
   }
 }
 
-// The driver itself, not a storage around it: that would make text of every record, and a promise of every step.
+/** Read in place of a partition without data. Nothing is written to it. */
+const EMPTY = new Partition(new Map())
+
+/** The records of a partition. It calls the driver directly: an unstorage `Storage` would serialise every record and be asynchronous. */
 function recordsOf(driver: Driver, partition: string): Records {
-  const keyOf = (key: string) => `${partition}:${key}`
+  const prefix = `${partition}:`
   return {
-    keys: () => (driver.getKeys('', {}) as string[]).filter((key) => key.startsWith(keyOf(''))).map((key) => key.slice(keyOf('').length)),
-    get: (key) => (driver.getItem(keyOf(key)) as Stored | null) ?? undefined,
-    set: (key, stored) => driver.setItem!(keyOf(key), stored as never, {}),
-    delete: (key) => driver.removeItem!(keyOf(key), {}),
+    keys: () => (driver.getKeys('', {}) as string[]).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)),
+    get: (key) => (driver.getItem(prefix + key) as Stored | null) ?? undefined,
+    set: (key, stored) => driver.setItem!(prefix + key, stored as never, {}),
+    delete: (key) => driver.removeItem!(prefix + key, {}),
   }
 }

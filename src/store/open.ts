@@ -3,80 +3,85 @@ import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { builtinDrivers, type Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
-import { createBlobs, type Blobs } from './blobs.ts'
-import { durableDriver } from './fs/blob-driver.ts'
-import { lockFolder } from './fs/lock.ts'
-import { checkFolder, openFsStore } from './fs/open.ts'
-import { createMemoryStore } from './memory.ts'
 import { checkBlobMount } from './blob-mount.ts'
+import { createBlobs, type Blobs } from './blobs.ts'
+import { createFsBlobDriver } from './fs/blob-driver.ts'
+import { checkFolder } from './fs/folder.ts'
+import { lockFolder } from './fs/lock.ts'
+import { openFsStore } from './fs/store.ts'
+import { createMemoryStore } from './memory.ts'
 import type { Store } from './port.ts'
-import { openRedisBytes } from './redis/blob-driver.ts'
+import { openRedisBlobDriver } from './redis/blob-driver.ts'
 import { openRedisStore } from './redis/store.ts'
 
-/** Where things are kept, opened. */
+/** Opened storage. */
 export interface StorageHandle {
   readonly kind: 'memory' | 'fs' | 'redis'
   readonly store: Store
   readonly blobs: Blobs
-  /** Lets go of everything, in the order in which it can be. */
+  /** Closes everything, in the reverse order of opening. */
   close(): Promise<void>
 }
 
 export interface StorageOptions {
   readonly log: Logger
-  /** where bytes of files are, if not beside the records: `fs:PATH`, `redis://…`, or `DRIVER:{JSON options}` of any driver of unstorage */
+  /**
+   * The address of the bytes of files, when they are not stored with the records: an address like that of the
+   * storage, or `DRIVER:{JSON options}` of any unstorage driver.
+   */
   readonly bytes?: string | undefined
-  /** answers a second process that asks the holder of a folder */
+  /** handles connections of other processes to the holder of a folder */
   readonly serve?: (socket: Socket) => void
 }
 
-/** An address cannot be read. */
+/** A storage address is invalid. */
 export class BadAddress extends Error {
   override readonly name = 'BadAddress'
 }
 
-/** The kinds of address, as they are explained to whoever writes a wrong one. */
-export const ADDRESSES =
+const ADDRESS_FORMS =
   'memory, fs:PATH, redis://HOST[:PORT][/DB], rediss://…, redis-cluster://HOST:PORT,HOST:PORT or redis-sentinel://HOST:PORT,HOST:PORT/NAME'
 
-/** Which kind of storage an address leads to. @throws {BadAddress} */
+/** The kind of storage that an address names. @throws {BadAddress} */
 export function kindOf(address: string): StorageHandle['kind'] {
   if (address === 'memory') return 'memory'
-  if (address.startsWith('fs:~')) throw new BadAddress('"~" is the shell\'s, which does not see it behind "fs:"; write the path out')
+  if (address.startsWith('fs:~')) throw new BadAddress('the shell does not expand "~" after "fs:"; write the full path')
   if (address.startsWith('fs:') && address.length > 3) return 'fs'
   if (/^(redis|rediss|redis-cluster|redis-sentinel):\/\//.test(address)) return 'redis'
-  throw new BadAddress(`it is none of ${ADDRESSES}`)
+  throw new BadAddress(`invalid address; expected ${ADDRESS_FORMS}`)
 }
 
-/** The folder of an `fs:` address. */
+/** The absolute path of the folder of an `fs:` address. */
 export function folderOf(address: string): string {
   return resolve(address.slice('fs:'.length))
 }
 
 /**
- * Opens storage by its address.
- * @throws {BadAddress} {@link OtherBytes} {@link UnusableFolder} {@link FolderInUse} {@link Damaged} {@link Unavailable}
+ * Opens the storage at an address.
+ * @throws {BadAddress} {@link BadRedisUrl} {@link RangeError} when an address is invalid, or the path is too long
+ * @throws {UnusableFolder} {@link FolderInUse} {@link StorageDamaged} {@link SyncFailed} {@link StorageUnavailable}
+ * @throws {BlobMountMismatch} when the bytes belong to another storage
  */
 export async function openStorage(address: string, { log, bytes, serve = () => undefined }: StorageOptions): Promise<StorageHandle> {
   const kind = kindOf(address)
-  const opened: (() => Promise<void>)[] = []
+  const closers: (() => Promise<void>)[] = []
   const close = async (): Promise<void> => {
-    for (const step of opened.toReversed()) await step()
+    for (const closer of closers.toReversed()) await closer()
   }
   try {
     if (kind === 'fs') {
-      // Before anything is put there: a folder of another program is to stay as it is.
+      // Checked before the lock creates files: the folder of another program must not be changed.
       await checkFolder(folderOf(address))
       const lock = await lockFolder(folderOf(address), serve)
-      opened.push(() => lock.release())
+      closers.push(() => lock.release())
     }
     const store = await openStore(kind, address, log)
-    opened.push(() => store.close())
-    const driver = await openBytes(bytes ?? besideRecords(kind, address), log)
+    closers.push(() => store.close())
+    const driver = await openBlobDriver(bytes ?? defaultBlobAddress(kind, address), log)
     const blobs = createBlobs(driver)
-    opened.push(() => blobs.close())
+    closers.push(() => blobs.close())
     if (kind !== 'memory' && bytes === 'memory')
-      throw new BadAddress('bytes: in memory they would be gone at the end, and the records that need them would not')
+      throw new BadAddress('bytes: "memory" is allowed only for records in memory: the bytes would be lost and their records would not')
     if (kind !== 'memory') await checkBlobMount(store, driver)
     return { kind, store, blobs, close }
   } catch (error) {
@@ -90,38 +95,38 @@ function openStore(kind: StorageHandle['kind'], address: string, log: Logger): P
   return kind === 'fs' ? openFsStore(folderOf(address), { log }) : openRedisStore(address, { log })
 }
 
-function besideRecords(kind: StorageHandle['kind'], address: string): string {
+/** By default the bytes of files are stored with the records. */
+function defaultBlobAddress(kind: StorageHandle['kind'], address: string): string {
   return kind === 'fs' ? `fs:${folderOf(address)}/bytes` : address
 }
 
-async function openBytes(address: string, log: Logger): Promise<Driver> {
-  const named = /^([a-z0-9-]+):(\{.*\})$/s.exec(address)
-  if (named === null) return openOwn(address, log)
-  const name = named[1]!
+async function openBlobDriver(address: string, log: Logger): Promise<Driver> {
+  const match = /^([a-z0-9-]+):(\{.*\})$/s.exec(address)
+  if (match !== null) return createUnstorageDriver(match[1]!, match[2]!)
+  const kind = kindOfBlobAddress(address)
+  if (kind === 'memory') return memoryDriver()
+  if (kind === 'fs') return createFsBlobDriver(folderOf(address))
+  return openRedisBlobDriver(address, log)
+}
+
+function kindOfBlobAddress(address: string): StorageHandle['kind'] {
+  try {
+    return kindOf(address)
+  } catch (error) {
+    throw new BadAddress(`bytes: ${(error as Error).message}, or DRIVER:{JSON options} of an unstorage driver`)
+  }
+}
+
+async function createUnstorageDriver(name: string, options: string): Promise<Driver> {
   if (!Object.hasOwn(builtinDrivers, name)) throw new BadAddress(`bytes: unstorage has no driver "${name}"`)
   try {
     const { default: create } = (await import(builtinDrivers[name as keyof typeof builtinDrivers])) as {
       default: (options: unknown) => Driver
     }
-    return create(JSON.parse(named[2]!))
+    return create(JSON.parse(options))
   } catch (error) {
-    // Not the options themselves: they may hold a password.
-    const why = error instanceof SyntaxError ? 'its options are no JSON' : (error as Error).message.split('\n')[0]
-    throw new BadAddress(`bytes: the driver "${name}" cannot be made: ${why}`)
-  }
-}
-
-async function openOwn(address: string, log: Logger): Promise<Driver> {
-  const kind = kindOfBytes(address)
-  if (kind === 'memory') return memoryDriver()
-  if (kind === 'fs') return durableDriver(folderOf(address))
-  return openRedisBytes(address, log)
-}
-
-function kindOfBytes(address: string): StorageHandle['kind'] {
-  try {
-    return kindOf(address)
-  } catch (error) {
-    throw new BadAddress(`bytes: ${(error as Error).message}, nor DRIVER:{JSON options} of a driver of unstorage`)
+    // The message must not contain the options: they may include a password.
+    const reason = error instanceof SyntaxError ? 'its options are not valid JSON' : (error as Error).message.split('\n')[0]
+    throw new BadAddress(`bytes: the driver "${name}" cannot be created: ${reason}`)
   }
 }

@@ -1,11 +1,13 @@
-import { resolveReferences } from './resolve-references.ts'
 import { lastWord } from './indexes.ts'
-import type { Change, Expectation, IndexRange, ReadRequest, Snapshot, Stored, Value } from './port.ts'
+import type { Change, Expectation, IndexRange, ReadRequest, Reference, Snapshot, Stored, Value } from './port.ts'
 import { SortedIndex } from './sorted-index.ts'
 
-const DUMP_PIECE = 500
+/** Records per batch of a dump. */
+const DUMP_BATCH = 500
+/** A placeholder in a key template: `{index.member}`. */
+const PLACEHOLDER = /\{(\d+)\.([a-z_]+)\}/g
 
-/** Where the records of a partition are: a Map, or something like one. */
+/** The records of a partition: a Map, or an object with the same methods. */
 export interface Records {
   get(key: string): Stored | undefined
   keys(): Iterable<string>
@@ -13,11 +15,11 @@ export interface Records {
   delete(key: string): unknown
 }
 
-/** What was promised to commits that are not done yet: later ones are held against it, reads do not see it. */
+/** The effects of accepted commits that are not applied yet. Later commits are checked against them; reads do not see them. */
 export interface Pending {
-  /** key → its revision to be, null where it is to be removed; undefined where nothing is promised */
+  /** the pending revision of a record: null when it will be removed, undefined when nothing is pending */
   record(key: string): string | null | undefined
-  /** index → its revision to be */
+  /** the pending revision of an index */
   index(name: string): string | undefined
   /** how many entries an index may gain */
   gain(name: string): number
@@ -32,18 +34,18 @@ export class Partition {
     this.records = records
   }
 
-  /** Whether all that is expected is so. */
-  holds({ records, indexes, capacity }: Expectation, pending?: Pending): boolean {
+  /** Whether the whole expectation is met, given the pending commits. */
+  meets({ records, indexes, capacity }: Expectation, pending?: Pending): boolean {
     for (const [key, revision] of records) if ((pending?.record(key) ?? this.#revision(key, pending)) !== revision) return false
     for (const [name, revision] of indexes)
       if ((pending?.index(name) ?? this.indexes.get(name)?.revision ?? null) !== revision) return false
-    for (const [name, most] of capacity) if ((this.indexes.get(name)?.size ?? 0) + (pending?.gain(name) ?? 0) > most) return false
+    for (const [name, limit] of capacity) if ((this.indexes.get(name)?.size ?? 0) + (pending?.gain(name) ?? 0) > limit) return false
     return true
   }
 
-  /** @returns null where something expected is not so */
+  /** @returns null when the expectation is not met */
   read({ records, ranges, counts, expect }: ReadRequest): Snapshot | null {
-    if (!this.holds(expect)) return null
+    if (!this.meets(expect)) return null
     return {
       records: resolveReferences(records, (key) => this.records.get(key) ?? null),
       ranges: ranges.map((range) => this.#range(range)),
@@ -51,22 +53,22 @@ export class Partition {
     }
   }
 
-  /** All records as they are now, in pieces. Later changes do not show in it: records are replaced, never changed. */
-  *dump(): Generator<(readonly [key: string, value: Value])[]> {
-    const all = [...this.records.keys()].toSorted().map((key) => [key, this.records.get(key)!.value] as const)
-    for (let from = 0; from < all.length; from += DUMP_PIECE) yield all.slice(from, from + DUMP_PIECE)
-  }
-
-  /** Does a change. Whether it may be done was asked before. */
+  /** Applies a change. The caller has checked its expectation. */
   apply({ revision, put, remove, indexes }: Pick<Change, 'revision' | 'put' | 'remove' | 'indexes'>): void {
     for (const [key, value] of put) this.records.set(key, { value: freeze(value), revision })
     for (const key of remove) this.records.delete(key)
-    for (const [name, { add, remove: gone }] of indexes) {
+    for (const [name, entries] of indexes) {
       const index = this.indexes.get(name) ?? this.indexes.set(name, new SortedIndex()).get(name)!
-      index.change(add, gone, revision)
-      // What is empty is as what never was: else every list of every deleted thing would stay for good.
+      index.change(entries.add, entries.remove, revision)
+      // An empty index equals an absent one. Otherwise the indexes of deleted parents would never be released.
       if (index.size === 0) this.indexes.delete(name)
     }
+  }
+
+  /** All records as they are now, in batches ordered by key. Later changes have no effect on it: records are immutable. */
+  *dump(): Generator<(readonly [key: string, value: Value])[]> {
+    const all = [...this.records.keys()].toSorted().map((key) => [key, this.records.get(key)!.value] as const)
+    for (let start = 0; start < all.length; start += DUMP_BATCH) yield all.slice(start, start + DUMP_BATCH)
   }
 
   #revision(key: string, pending: Pending | undefined): string | null {
@@ -85,7 +87,29 @@ export class Partition {
   }
 }
 
-/** Readers get the very record, so it must not be theirs to change. */
+/** Reads references in order. A template is resolved from the records before it. */
+function resolveReferences(references: readonly Reference[], get: (key: string) => Stored | null): Snapshot['records'] {
+  const resolved: { key: string | null; stored: Stored | null }[] = []
+  for (const reference of references) {
+    const key = reference.includes('{') ? resolveTemplate(reference, resolved) : reference
+    resolved.push({ key, stored: key === null ? null : get(key) })
+  }
+  return resolved
+}
+
+/** @returns null when a record or member that the template needs is missing */
+function resolveTemplate(template: string, resolved: Snapshot['records']): string | null {
+  let complete = true
+  const key = template.replace(PLACEHOLDER, (_placeholder, index: string, member: string) => {
+    const value = resolved[Number(index)]?.stored?.value[member]
+    if (typeof value === 'string') return value
+    complete = false
+    return ''
+  })
+  return complete ? key : null
+}
+
+/** Freezes a value and its arrays. Readers share the stored object, so they must not be able to change it. */
 export function freeze(value: Value): Value {
   for (const member of Object.values(value)) if (Array.isArray(member)) Object.freeze(member)
   return Object.freeze(value)

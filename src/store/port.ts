@@ -1,8 +1,11 @@
 /**
- * The one way to storage. Everything that is stored belongs to a partition (a workspace, or what belongs to
- * none), and nothing reaches across two. A partition holds records under keys, and ordered indexes.
+ * The storage port: every driver implements it, and all other code reads and writes through it.
  *
- * Drivers differ in where the bytes are; what they promise is here, and one contract suite holds them to it.
+ * All data belongs to a partition: one for each workspace, and one for data that belongs to no workspace. No read
+ * and no commit spans two partitions. A partition holds records under keys, and ordered indexes.
+ *
+ * Drivers differ in where they store data. Their guarantees are defined here, and one contract suite tests every
+ * driver against them.
  */
 
 /** A record's value: plain JSON, frozen. */
@@ -11,103 +14,107 @@ export type Value = Readonly<Record<string, unknown>>
 /** A record as it was at one moment. */
 export interface Stored {
   readonly value: Value
-  /** another one after every change, never used twice, telling nothing */
+  /** changes with every write and is never reused; an opaque text */
   readonly revision: string
 }
 
 /**
- * The key of a record, or a template of one: `board:{0.board_id}` stands for the key that has the member
- * `board_id` of the record with index 0 of the same read in its place. So what hangs together is read
- * together, in one snapshot and one round trip.
+ * The key of a record, or a template of a key. In the template `board:{0.board_id}`, the placeholder is replaced by
+ * the member `board_id` of the record with index 0 of the same read. Related records can thus be read in one
+ * snapshot and one round trip.
  */
 export type Reference = string
 
-/** A piece of an index, in its order (by bytes). */
+/** A range of an index. Entries are ordered by bytes. */
 export interface IndexRange {
   readonly index: string
-  /** only entries that come after this text (which need not be one) */
+  /** exclusive lower bound; it does not have to be an entry */
   readonly after?: string | undefined
-  /** only entries that come before this text */
+  /** exclusive upper bound; it does not have to be an entry */
   readonly before?: string | undefined
-  /** from the end backwards */
+  /** descending order; `limit` then counts from the upper bound */
   readonly reverse?: boolean
+  /** maximum number of entries */
   readonly limit: number
-  /** reads the records of the entries too: `card:` and the last word of an entry make the key */
+  /** reads the entries' records too: this prefix and the last word of an entry form the key */
   readonly fetch?: string
 }
 
-/** What a unit of work has relied on so far: that these are still as they were. */
+/** What a transaction has relied on so far and what must still be true. */
 export interface Expectation {
-  /** key → revision, or null where there was no record */
+  /** key → revision, or null when the record was absent */
   readonly records: ReadonlyMap<string, string | null>
-  /** index → its revision, or null where nothing is in it */
+  /** index → revision, or null when the index was empty */
   readonly indexes: ReadonlyMap<string, string | null>
-  /** index → how many entries it may have before this change */
+  /** index → maximum number of entries before this change; applies to commits only */
   readonly capacity: ReadonlyMap<string, number>
 }
 
-/** What to read, all in one snapshot. */
+/** What to read, in one snapshot. */
 export interface ReadRequest {
   readonly records: readonly Reference[]
   readonly ranges: readonly IndexRange[]
-  /** indexes whose entries are to be counted */
+  /** indexes whose entries are counted */
   readonly counts: readonly string[]
-  /** what must still hold for the snapshot to be of any use */
+  /** the read returns null unless all of this is still true */
   readonly expect: Expectation
 }
 
-/** What was read. Everything in it, and everything expected, was so at one moment. */
+/** The result of a read. Everything in it, and everything expected, was true at one moment. */
 export interface Snapshot {
-  /** for each reference, its key and record; the key is null where a template led nowhere */
+  /** for each reference, its key and record; the key is null when a template could not be resolved */
   readonly records: readonly { readonly key: string | null; readonly stored: Stored | null }[]
   readonly ranges: readonly {
     readonly entries: readonly string[]
-    /** of the index; null where nothing is in it */
+    /** the revision of the index; null when the index is empty */
     readonly revision: string | null
-    /** where asked for, the record of each entry */
+    /** with `fetch`, the record of each entry; otherwise empty */
     readonly records: readonly (Stored | null)[]
   }[]
   readonly counts: readonly number[]
 }
 
-/** One change: all of it is done, or nothing. */
+/** One change. It is applied atomically. */
 export interface Change {
-  /** the revision of everything that it writes; also tells a repeated commit from a new one */
+  /** the revision of everything that the change writes; also identifies a commit that is sent again */
   readonly revision: string
   readonly expect: Expectation
   readonly put: ReadonlyMap<string, Value>
   readonly remove: ReadonlySet<string>
-  /** index → entries that come and go */
+  /** index → entries to add and to remove */
   readonly indexes: ReadonlyMap<string, { readonly add: readonly string[]; readonly remove: readonly string[] }>
 }
 
-/** Storage cannot be reached, or does not know whether it did what it was asked. */
+/** Storage cannot be reached, or the outcome of a change is unknown. */
 export class StorageUnavailable extends Error {
-  override readonly name = 'Unavailable'
-  /** whether it is certain that nothing was changed */
+  override readonly name = 'StorageUnavailable'
+  /** true when it is certain that nothing was changed */
   readonly outcomeKnown: boolean
 
-  constructor(message: string, { certain = true, cause }: { certain?: boolean; cause?: unknown } = {}) {
+  constructor(message: string, { outcomeKnown = true, cause }: { outcomeKnown?: boolean; cause?: unknown } = {}) {
     super(message, { cause })
-    this.outcomeKnown = certain
+    this.outcomeKnown = outcomeKnown
   }
 }
 
-/** A place where records are. Methods throw {@link StorageUnavailable} and nothing else on purpose. */
+/** Storage of records and indexes. Methods throw no expected error other than {@link StorageUnavailable}. */
 export interface Store {
-  /** memory, fs, redis … */
+  /** memory, fs or redis */
   readonly driver: string
-  /** @returns null where something expected is no longer so */
+  /** @returns null when the expectation is not met */
   read(partition: string, request: ReadRequest): Promise<Snapshot | null>
-  /** A change that was committed survives whatever the driver promises to survive. */
+  /**
+   * Applies a change. The driver defines what a committed change survives.
+   * @returns `conflict` when the expectation is not met; nothing is changed then
+   */
   commit(partition: string, change: Change): Promise<'done' | 'conflict'>
   /**
-   * All records of a partition, as they were at one moment: for a backup.
-   * @throws {StorageUnavailable} where others kept changing it
+   * Reads all records of a partition as they were at one moment, in batches ordered by key. Used for backups.
+   * @throws {StorageUnavailable} when storage fails
    */
   dump(partition: string): AsyncIterable<readonly (readonly [key: string, value: Value])[]>
-  /** @throws {StorageUnavailable} where it cannot be read or written now */
+  /** @throws {StorageUnavailable} when storage cannot be read or written at present */
   ready(): Promise<void>
-  /** Lets go of everything. Nothing may be asked afterwards. */
+  /** Releases all resources. The store cannot be used afterwards. */
   close(): Promise<void>
 }

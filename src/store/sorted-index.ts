@@ -1,9 +1,9 @@
 import type { IndexRange } from './port.ts'
 
-/** An ordered set of texts in memory. Finding is by bisection. */
+/** An ordered set of texts in memory. Lookups use binary search. */
 export class SortedIndex {
   #entries: string[] = []
-  /** of the last change */
+  /** the revision of the last change */
   revision: string | null = null
 
   get size(): number {
@@ -15,37 +15,46 @@ export class SortedIndex {
     return this.#entries
   }
 
-  /** Entries in order, from `after` to `before`, or backwards. */
+  /** The entries of a range (see {@link IndexRange}). */
   range({ after, before, reverse, limit }: IndexRange): string[] {
-    const from = after === undefined ? 0 : this.#firstNotBefore(after, true)
-    const to = before === undefined ? this.#entries.length : this.#firstNotBefore(before, false)
-    if (reverse) return this.#entries.slice(Math.max(from, to - limit), Math.max(from, to)).toReversed()
-    return this.#entries.slice(from, Math.min(to, from + limit))
+    const start = after === undefined ? 0 : this.#upperBound(after)
+    const end = before === undefined ? this.#entries.length : this.#lowerBound(before)
+    if (reverse) return this.#entries.slice(Math.max(start, end - limit), Math.max(start, end)).toReversed()
+    return this.#entries.slice(start, Math.min(end, start + limit))
   }
 
-  /** Adds and removes entries. What is there already, or not there, stays so. */
+  /** Adds and removes entries. Adding an existing entry and removing an absent one have no effect. */
   change(add: readonly string[], remove: readonly string[], revision: string): void {
     for (const entry of remove) {
-      const at = this.#firstNotBefore(entry, false)
-      if (this.#entries[at] === entry) this.#entries.splice(at, 1)
+      const position = this.#lowerBound(entry)
+      if (this.#entries[position] === entry) this.#entries.splice(position, 1)
     }
-    // The usual case when many come at once, in their order: a new index.
+    // Fills a new index in one step: a checkpoint adds all of its entries in one change.
     if (this.#entries.length === 0) this.#entries = [...new Set(add)].toSorted()
     else
       for (const entry of add) {
-        const at = this.#firstNotBefore(entry, false)
-        if (this.#entries[at] !== entry) this.#entries.splice(at, 0, entry)
+        const position = this.#lowerBound(entry)
+        if (this.#entries[position] !== entry) this.#entries.splice(position, 0, entry)
       }
     this.revision = revision
   }
 
-  #firstNotBefore(entry: string, past: boolean): number {
+  /** The position of the first entry that is not less than `bound`. */
+  #lowerBound(bound: string): number {
+    return this.#partitionPoint((entry) => entry < bound)
+  }
+
+  /** The position of the first entry that is greater than `bound`. */
+  #upperBound(bound: string): number {
+    return this.#partitionPoint((entry) => entry <= bound)
+  }
+
+  #partitionPoint(isBefore: (entry: string) => boolean): number {
     let low = 0
     let high = this.#entries.length
     while (low < high) {
       const middle = (low + high) >> 1
-      const value = this.#entries[middle]!
-      if (value < entry || (past && value === entry)) low = middle + 1
+      if (isBefore(this.#entries[middle]!)) low = middle + 1
       else high = middle
     }
     return low

@@ -1,15 +1,18 @@
-import { setTimeout as after } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RandomSource } from '../model/ids.ts'
+import type { Deps } from './deps.ts'
+import type { Index } from './indexes.ts'
 import { StorageUnavailable, type Store } from './port.ts'
 import { TransactionConflict, Transaction } from './transaction.ts'
 
 const MAX_ATTEMPTS = 50
 
 /**
- * Does a piece of work in one unit, and again from its beginning where others changed what it read.
- * @param work reads and writes; it must have no effect but through the transaction
- * @returns what the work returned, once it is committed
- * @throws {StorageUnavailable} where it could not be done for all the others
+ * Runs work in a transaction and commits it. When another commit conflicts with it, the work runs again in a new
+ * transaction.
+ * @param work reads and writes; it must have no effects outside the transaction
+ * @returns the result of the work, after the commit
+ * @throws {StorageUnavailable} when storage fails, or when 50 attempts have ended in a conflict
  */
 export async function transact<T>(
   store: Store,
@@ -28,10 +31,20 @@ export async function transact<T>(
       await backOff(attempt)
     }
   }
-  throw new StorageUnavailable('others kept changing what this work is about')
+  throw new StorageUnavailable(`the transaction conflicted with others ${MAX_ATTEMPTS} times`)
 }
 
-/** Waits before trying again: longer each time, and never two for equally long. */
+/** Waits before the next attempt: a random time that grows with the attempts, up to 64 ms. */
 export async function backOff(attempt: number): Promise<void> {
-  await after(Math.random() * 2 ** Math.min(attempt, 6))
+  await delay(Math.random() * 2 ** Math.min(attempt, 6))
+}
+
+/**
+ * Reads all records of an index. The pages may come from different states of the partition. Entries without a
+ * record are left out.
+ * @throws {StorageUnavailable}
+ */
+export async function listAll<T>({ store, random }: Pick<Deps, 'store' | 'random'>, partition: string, index: Index<T>): Promise<T[]> {
+  const { values } = await transact(store, partition, random, (tx) => tx.all(index, { weak: true }))
+  return values.filter((value) => value !== undefined)
 }

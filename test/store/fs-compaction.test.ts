@@ -1,19 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { openFsStore } from '../../src/store/fs/open.ts'
+import { openFsStore } from '../../src/store/fs/store.ts'
 import { Commits, compare } from '../support/commits.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { quiet } from '../support/log.ts'
-import { dice } from '../support/random.ts'
+import { seededRandom } from '../support/random.ts'
 
 const open = (disk: FaultyDisk, compactAt = 3000) => openFsStore('/var/data', { log: quiet, disk, compactAt })
-const lengthOf = async (disk: FaultyDisk) => {
+const journalSize = async (disk: FaultyDisk) => {
   const names = await disk.list('/var/data/journal')
   const files = await Promise.all(names.map((name) => disk.read(`/var/data/journal/${name}`)))
   return files.reduce((sum, bytes) => sum + bytes!.byteLength, 0)
 }
+const noSpace = () => Promise.reject(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
 
-describe('the journal, from start to start,', () => {
-  test('does not grow by starts that follow each other quickly', async () => {
+describe('compaction of the journal across restarts', () => {
+  test('the journal does not grow without limit when restarts are frequent', async () => {
     const disk = new FaultyDisk(1)
     const commits = new Commits(1)
     for (let start = 0; start < 20; start++) {
@@ -21,24 +22,24 @@ describe('the journal, from start to start,', () => {
       await commits.commit(store, 'p1')
       await store.close()
     }
-    expect(await lengthOf(disk)).toBeLessThan(4000)
+    expect(await journalSize(disk)).toBeLessThan(4000)
   })
 
-  test('that is found long is compacted without waiting for a write', async () => {
+  test('a large journal is compacted at the start, without waiting for a commit', async () => {
     const disk = new FaultyDisk(1)
     const commits = new Commits(1)
-    const long = await open(disk, Infinity)
-    for (let i = 0; i < 10; i++) await commits.round(long, ['p1', 'p2'])
-    await long.close()
+    const withoutCompaction = await open(disk, Infinity)
+    for (let i = 0; i < 10; i++) await commits.round(withoutCompaction, ['p1', 'p2'])
+    await withoutCompaction.close()
     const store = await open(disk)
     await store.close()
-    expect(await lengthOf(disk)).toBe(0)
+    expect(await journalSize(disk)).toBe(0)
     const next = await open(disk)
     expect(await compare(next, commits)).toEqual([])
     await next.close()
   })
 
-  test('that is gone, where there are checkpoints of it, is missed', async () => {
+  test('a journal that ends before a checkpoint makes its partition unavailable', async () => {
     const disk = new FaultyDisk(1)
     const commits = new Commits(1)
     const store = await open(disk)
@@ -48,21 +49,21 @@ describe('the journal, from start to start,', () => {
     for (const name of await disk.list('/var/data/journal')) await disk.remove(`/var/data/journal/${name}`)
     const next = await open(disk)
     const commit = await new Commits(2).commit(next, 'p1')
-    expect(commit.outcome).toBe('not')
+    expect(commit.outcome).toBe('not done')
     await expect(compare(next, commits)).rejects.toMatchObject({
-      cause: { name: 'Damaged', message: expect.stringContaining('the journal ends') },
+      cause: { name: 'StorageDamaged', message: expect.stringContaining('the journal ends') },
     })
     await next.close()
   })
 
-  test('is let go of file by file: the first ones never come back alone', async () => {
-    for (let after = 1, over = false; !over; after++) {
+  test('journal files are removed in order: after a crash an older file never exists without the newer ones', async () => {
+    for (let after = 1, complete = false; !complete; after++) {
       const disk = new FaultyDisk(1)
       const commits = new Commits(1)
       const store = await open(disk, Infinity)
-      // Two that fail leave three files.
+      // Two failed compactions leave three journal files.
       const create = disk.create.bind(disk)
-      disk.create = () => Promise.reject(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+      disk.create = noSpace
       for (let i = 0; i < 3; i++) {
         if (i > 0) await store.compact()
         await commits.round(store, ['p1', 'p2'])
@@ -70,51 +71,51 @@ describe('the journal, from start to start,', () => {
       disk.create = create
       expect(await disk.list('/var/data/journal')).toHaveLength(3)
       const at = disk.operations + after
-      disk.fault = { at, kind: 'dies' }
+      disk.fault = { at, kind: 'crash' }
       await store.compact()
-      over = disk.operations < at
+      complete = disk.operations < at
       for (let seed = 0; seed < 30; seed++) {
-        const next = await open(disk.after(dice(seed)))
+        const next = await open(disk.after(seededRandom(seed)))
         expect([after, seed, await compare(next, commits.branch(1))]).toEqual([after, seed, []])
         await next.close()
       }
     }
   })
 
-  test('may have a file behind it that could not be begun, and be torn before that', async () => {
+  test('a torn journal file is recovered when an empty file follows it', async () => {
     for (let seed = 1; seed <= 50; seed++) {
       const disk = new FaultyDisk(seed)
       const commits = new Commits(seed)
       const store = await open(disk, Infinity)
       await commits.commit(store, 'p1')
-      disk.fault = { at: disk.operations + 1, kind: 'EIO', forever: false, done: 'all' }
+      disk.fault = { at: disk.operations + 1, kind: 'EIO', permanent: false, effect: 'full' }
       await store.compact()
       expect(await disk.list('/var/data/journal')).toHaveLength(2)
       expect((await commits.commit(store, 'p1')).outcome).toBe('done')
       await disk.syncFolder('/var/data/journal')
-      // Its write is begun, and not its sync.
-      disk.fault = { at: disk.operations + 2, kind: 'dies' }
+      // The crash comes after the write of the frame and before its sync.
+      disk.fault = { at: disk.operations + 2, kind: 'crash' }
       await commits.commit(store, 'p1')
-      const next = await open(disk.after(dice(seed)))
+      const next = await open(disk.after(seededRandom(seed)))
       expect(await compare(next, commits)).toEqual([])
       await next.close()
     }
   })
 
-  test('forgets nothing of a compaction that failed when the next one does not', async () => {
+  test('a compaction that succeeds includes the partitions of one that failed before', async () => {
     const disk = new FaultyDisk(1)
     const commits = new Commits(1)
     const store = await open(disk, Infinity)
     await commits.round(store, ['p1', 'p2'])
     const create = disk.create.bind(disk)
-    disk.create = () => Promise.reject(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+    disk.create = noSpace
     await store.compact()
     disk.create = create
     await commits.round(store, ['p3'])
     await store.compact()
     await store.close()
     const next = await open(disk)
-    expect([await compare(next, commits), await lengthOf(disk)]).toEqual([[], 0])
+    expect([await compare(next, commits), await journalSize(disk)]).toEqual([[], 0])
     await next.close()
   })
 })

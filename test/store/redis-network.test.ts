@@ -1,98 +1,99 @@
 import { Redis } from 'ioredis'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { effort } from '../support/effort.ts'
-import { Ledger } from '../support/operation-log.ts'
 import { quiet } from '../support/log.ts'
-import { Proxy } from '../support/proxy.ts'
+import { OperationLog } from '../support/operation-log.ts'
+import { TcpProxy } from '../support/proxy.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
-/** A way to Redis that fails while others write. */
 let server: RedisServer
-let proxy: Proxy
+let proxy: TcpProxy
 let store: RedisStore
-let ledger: Ledger
+let operations: OperationLog
 
 beforeEach(async () => {
   server = await startRedis()
-  proxy = await Proxy.open(server.port)
+  proxy = await TcpProxy.open(server.port)
   store = await openRedisStore(proxy.url, { log: quiet, connections: 6 })
-  ledger = new Ledger(store)
+  operations = new OperationLog(store)
 })
 afterEach(async ({ task }) => {
-  console.log(`${task.name}: ${JSON.stringify(ledger.summary())}, ${proxy.cuts} connections cut`)
+  console.log(`${task.name}: ${JSON.stringify(operations.summary())}, ${proxy.cuts} connections cut`)
   await store.close()
   await proxy.close()
   await server.stop()
 })
 
-/** Ends the work and holds what there is against what was told. */
-async function settle(direct = server.url): Promise<void> {
-  await ledger.stop()
-  const fresh = await openRedisStore(direct, { log: quiet })
-  expect(await ledger.problems(fresh)).toEqual([])
-  await fresh.close()
+/** Stops the work and compares its outcomes with the content of the server. */
+async function verify(serverUrl = server.url): Promise<void> {
+  await operations.stop()
+  const direct = await openRedisStore(serverUrl, { log: quiet })
+  expect(await operations.findViolations(direct)).toEqual([])
+  await direct.close()
 }
 
-test('cut after any number of bytes, in either direction', async () => {
-  ledger.start()
-  await ledger.more(20, 'done')
-  let left = effort(100)
-  await new Promise<void>((resolve) => {
-    // Mostly more than the few thousand bytes with which a connection begins.
-    proxy.bytes = () => Math.floor(1 + Math.random() * (Math.random() < 0.1 ? 6_000 : 40_000))
-    proxy.onCut = () => void (left-- === 0 && resolve())
-    proxy.cut()
+describe('a network to Redis that fails while clients write', () => {
+  test('no outcome is wrong when connections are cut after a random number of bytes', async () => {
+    operations.start()
+    await operations.more(20, 'done')
+    let remainingCuts = effort(100)
+    await new Promise<void>((resolve) => {
+      // Mostly more than the few thousand bytes at the beginning of each connection.
+      proxy.bytes = () => Math.floor(1 + Math.random() * (Math.random() < 0.1 ? 6_000 : 40_000))
+      proxy.onCut = () => void (remainingCuts-- === 0 && resolve())
+      proxy.cut()
+    })
+    proxy.bytes = () => Infinity
+    await operations.more(50, 'done')
+    await verify()
   })
-  proxy.bytes = () => Infinity
-  await ledger.more(50, 'done')
-  await settle()
-})
 
-test('that refuses connections, and then does not', async () => {
-  ledger.start()
-  for (let round = 0; round < effort(3); round++) {
-    await ledger.more(20, 'done')
-    proxy.refuses = true
-    proxy.cut()
-    await ledger.more(20, 'not done')
-    proxy.refuses = false
-    await ledger.more(20, 'done')
-  }
-  await settle()
-})
+  test('commits are not done while connections are refused, and succeed afterwards', async () => {
+    operations.start()
+    for (let round = 0; round < effort(3); round++) {
+      await operations.more(20, 'done')
+      proxy.refuses = true
+      proxy.cut()
+      await operations.more(20, 'not done')
+      proxy.refuses = false
+      await operations.more(20, 'done')
+    }
+    await verify()
+  })
 
-test.each(['to', 'from'] as const)('that carries nothing any more %s the server, and says nothing', async (direction) => {
-  ledger.start()
-  await ledger.more(20, 'done')
-  proxy.hold(direction)
-  // As where a machine vanished: nobody says that the connection is gone. A new one is made without our help.
-  await ledger.more(100, 'done')
-  await store.ready()
-  await proxy.release()
-  await ledger.more(20, 'done')
-  await settle()
-})
+  test.each(['to', 'from'] as const)('connections that silently lose all data %s the server are replaced', async (direction) => {
+    operations.start()
+    await operations.more(20, 'done')
+    proxy.hold(direction)
+    // Like a machine that vanished: nothing closes the connections. The store must open new ones by itself.
+    await operations.more(100, 'done')
+    await store.ready()
+    await proxy.release()
+    await operations.more(20, 'done')
+    await verify()
+  })
 
-test('that leads to another server once the first was made its replica', async () => {
-  const first = server
-  await ledger.increment('before')
-  const second = await startRedis(['--replicaof', '127.0.0.1', String(first.port)])
-  try {
-    const client = new Redis(second.port, '127.0.0.1')
-    while (!String(await client.info('replication')).includes('master_link_status:up')) await client.ping()
-    await client.call('WAIT', '0', '0').catch(() => undefined)
-    await client.call('REPLICAOF', 'NO', 'ONE')
-    client.disconnect()
-    proxy.target = second.port
-    const demoted = new Redis(first.port, '127.0.0.1')
-    await demoted.call('REPLICAOF', '127.0.0.1', String(second.port))
-    demoted.disconnect()
-    ledger.start()
-    // The connections that there are still lead to the first, which refuses every write.
-    await ledger.more(50, 'done')
-    await settle(second.url)
-  } finally {
-    await second.stop()
-  }
+  test('after a failover to another server at the same address, commits go to the new master', async () => {
+    const first = server
+    await operations.increment('before')
+    const second = await startRedis(['--replicaof', '127.0.0.1', String(first.port)])
+    try {
+      const client = new Redis(second.port, '127.0.0.1')
+      while (!String(await client.info('replication')).includes('master_link_status:up')) await client.ping()
+      await client.call('WAIT', '0', '0').catch(() => undefined)
+      await client.call('REPLICAOF', 'NO', 'ONE')
+      client.disconnect()
+      proxy.target = second.port
+      const demoted = new Redis(first.port, '127.0.0.1')
+      await demoted.call('REPLICAOF', '127.0.0.1', String(second.port))
+      demoted.disconnect()
+      operations.start()
+      // The existing connections still lead to the first server, which refuses every write.
+      await operations.more(50, 'done')
+      await verify(second.url)
+    } finally {
+      await second.stop()
+    }
+  })
 })

@@ -1,41 +1,47 @@
-import { setTimeout as after } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { systemClock } from '../../src/model/time.ts'
-import type { Deps } from '../../src/admin/deps.ts'
-import type { Expectation, Store } from '../../src/store/port.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import type { Deps } from '../../src/store/deps.ts'
+import type { Store } from '../../src/store/port.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
-import { isLinearizable, type Event } from './linearizability/checker.ts'
-import { live, violation, type Send } from './linearizability/history.ts'
-import { altered } from '../support/altered.ts'
+import { NO_EXPECTATION } from '../support/changes.ts'
 import { drivers } from '../support/drivers.ts'
 import { effort } from '../support/effort.ts'
 import { quiet } from '../support/log.ts'
-import { Proxy } from '../support/proxy.ts'
-import { heard, sendTo, startProcesses, type Processes } from '../support/processes.ts'
+import { interpret, sendTo, startProcesses, type Processes } from '../support/processes.ts'
+import { TcpProxy } from '../support/proxy.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
+import { isLinearizable, type Event } from './linearizability/checker.ts'
+import { runHistory, violation, type Send } from './linearizability/history.ts'
 
-const toolsOn = (store: Store): Deps => ({ store, clock: systemClock, random: systemRandom })
+const depsOn = (store: Store): Deps => ({ store, clock: systemClock, random: systemRandom })
 
-/** Lives through so many histories, some at once; gives the first that no order explains. */
-async function search(histories: number, tools: Deps, send: Send, { atOnce = 4, begin = send } = {}): Promise<string | undefined> {
-  let left = histories
+/** Runs histories, several of them concurrently. @returns the first violation, or undefined */
+async function findViolation(
+  histories: number,
+  deps: Deps,
+  send: Send,
+  { concurrency = 4, sendSetup = send } = {},
+): Promise<string | undefined> {
+  let remaining = histories
   let found: string | undefined
   let events = 0
   const worker = async (): Promise<void> => {
-    while (found === undefined && left-- > 0) {
-      const history = await live(tools, send, begin)
+    while (found === undefined && remaining-- > 0) {
+      const history = await runHistory(deps, send, sendSetup)
       events += history.events.length
       found ??= violation(history)
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, worker))
-  if (found === undefined) console.log(`${histories} histories, ${events} deeds: each has an order that explains it`)
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  if (found === undefined) console.log(`${histories} histories with ${events} actions are linearizable`)
   return found
 }
 
-/** A service in this process. */
+/** Sends requests to a service in this process. */
 function sendToApp(store: Store): Send {
   const app = createApp({ store, log: quiet })
   return async ({ token, method, path, body, match }) => {
@@ -46,7 +52,7 @@ function sendToApp(store: Store): Send {
     }
     const request = new Request(`http://localhost/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
     const response = await app.fetch(request)
-    return heard(response, await response.json())
+    return interpret(response, await response.json())
   }
 }
 
@@ -65,69 +71,68 @@ describe('four processes on one Redis', () => {
     await server.stop()
   })
 
-  test('whatever many do at once has an order that explains every answer', { timeout: 3_600_000 }, async () => {
-    expect(await search(effort(40), toolsOn(store), sendTo(processes.urls))).toBeUndefined()
+  test('concurrent requests to several processes are linearizable', { timeout: 3_600_000 }, async () => {
+    expect(await findViolation(effort(40), depsOn(store), sendTo(processes.urls))).toBeUndefined()
   })
 
-  test('and so it has where connections are lost before the answer', { timeout: 3_600_000 }, async () => {
-    expect(await search(effort(20), toolsOn(store), sendTo(processes.urls, { lose: 0.2 }))).toBeUndefined()
+  test('concurrent requests are linearizable when clients lose responses', { timeout: 3_600_000 }, async () => {
+    expect(await findViolation(effort(20), depsOn(store), sendTo(processes.urls, { abortRate: 0.2 }))).toBeUndefined()
   })
 })
 
-describe.each(drivers)('one process, on $name', (driver) => {
-  test('whatever many do at once has an order that explains every answer', { timeout: 3_600_000 }, async () => {
+describe.each(drivers)('one process on $name', (driver) => {
+  test('concurrent requests to one process are linearizable', { timeout: 3_600_000 }, async () => {
     const { store } = await driver.open()
-    expect(await search(effort(40), toolsOn(store), sendToApp(store))).toBeUndefined()
+    expect(await findViolation(effort(40), depsOn(store), sendToApp(store))).toBeUndefined()
     await store.close()
   })
 })
 
-test('one process whose connections to Redis are cut at any byte: the same', { timeout: 3_600_000 }, async () => {
+test('concurrent requests are linearizable when connections to Redis are cut', { timeout: 3_600_000 }, async () => {
   const server = await startRedis()
-  const proxy = await Proxy.open(server.port)
-  const near = await openRedisStore(server.url, { log: quiet })
-  const far = await openRedisStore(proxy.url, { log: quiet, connections: 4 })
-  // After a connection began, a few requests' worth.
+  const proxy = await TcpProxy.open(server.port)
+  const direct = await openRedisStore(server.url, { log: quiet })
+  const proxied = await openRedisStore(proxy.url, { log: quiet, connections: 4 })
+  // Enough for the beginning of a connection and a few requests.
   proxy.bytes = () => Math.floor(7_000 + Math.random() * 60_000)
   proxy.cut()
-  expect(await search(effort(40), toolsOn(near), sendToApp(far), { begin: sendToApp(near) })).toBeUndefined()
+  expect(await findViolation(effort(40), depsOn(direct), sendToApp(proxied), { sendSetup: sendToApp(direct) })).toBeUndefined()
   console.log(`${proxy.cuts} connections cut`)
-  await Promise.all([near.close(), far.close()])
+  await Promise.all([direct.close(), proxied.close()])
   await proxy.close()
   await server.stop()
 })
 
-// The planted bugs: what the search is there to find. If it does not find these, it proves nothing.
-describe('the search finds', () => {
-  const nothing: Expectation = { records: new Map(), indexes: new Map(), capacity: new Map() }
-  const others = () => new Promise<void>((resolve) => setImmediate(resolve))
-  const planted = async (change: (store: Store) => Partial<Store>): Promise<string | undefined> => {
+// Seeded bugs: they show that the search can find what it is meant to find.
+describe('seeded bugs that the linearizability search finds', () => {
+  const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const violationWith = async (overrides: (store: Store) => Partial<Store>): Promise<string | undefined> => {
     const { store } = await drivers[0]!.open()
-    const found = await search(2000, toolsOn(store), sendToApp(altered(store, change(store))), { atOnce: 1 })
+    const found = await findViolation(2000, depsOn(store), sendToApp(decorateStore(store, overrides(store))), { concurrency: 1 })
     await store.close()
     return found
   }
 
-  test('a store that drops what a commit expects', async () => {
-    const found = await planted((store) => ({
-      commit: async (partition, change) => (await others(), store.commit(partition, { ...change, expect: nothing })),
+  test('the search finds a store that ignores the expectation of a commit', async () => {
+    const found = await violationWith((store) => ({
+      commit: async (partition, change) => (await nextTurn(), store.commit(partition, { ...change, expect: NO_EXPECTATION })),
     }))
-    expect(found).toMatch('no order explains this')
+    expect(found).toMatch('no sequential order explains this history')
   })
 
-  test('a store that does not validate what was read before', async () => {
-    const found = await planted((store) => ({
-      // Some take long: so others can do several things in between.
+  test('the search finds a store that ignores the expectation of a read', async () => {
+    const found = await violationWith((store) => ({
+      // Some reads are slow, so that other clients can perform several actions in between.
       read: async (partition, request) => {
-        if (request.expect.records.size > 0 && Math.random() < 0.3) await after(Math.random() * 20)
-        return store.read(partition, { ...request, expect: nothing })
+        if (request.expect.records.size > 0 && Math.random() < 0.3) await delay(Math.random() * 20)
+        return store.read(partition, { ...request, expect: NO_EXPECTATION })
       },
     }))
-    expect(found).toMatch('no order explains this')
+    expect(found).toMatch('no sequential order explains this history')
   })
 })
 
-test('the checker knows a register', () => {
+test('the linearizability checker decides histories of a register correctly', () => {
   const write = (value: number, start: number, end: number, optional = false): Event<number> => ({
     start,
     end,
@@ -142,10 +147,10 @@ test('the checker knows a register', () => {
   })
   expect(isLinearizable(0, [write(1, 0, 1), read(1, 2, 3)])).toBe(true)
   expect(isLinearizable(0, [write(1, 0, 1), read(0, 2, 3)])).toBe(false)
-  // While it is written, either may be read; but not the old one after the new one.
+  // During the write, both values may be read, but not the old one after the new one.
   expect(isLinearizable(0, [write(1, 0, 5), read(0, 1, 2), read(1, 3, 4)])).toBe(true)
   expect(isLinearizable(0, [write(1, 0, 5), read(1, 1, 2), read(0, 3, 4)])).toBe(false)
-  // What nobody heard of may have been done at any time, or never.
+  // An unanswered write may take effect at any time after its start, or never.
   expect(isLinearizable(0, [write(1, 0, Infinity, true), read(0, 2, 3), read(1, 4, 5)])).toBe(true)
   expect(isLinearizable(0, [write(1, 0, Infinity, true), read(0, 2, 3)])).toBe(true)
   expect(isLinearizable(0, [write(1, 4, Infinity, true), read(1, 2, 3)])).toBe(false)

@@ -1,33 +1,33 @@
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { RedisStore } from '../../src/store/redis/store.ts'
-import { openRedisStore } from '../../src/store/redis/store.ts'
+import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { effort } from '../support/effort.ts'
-import { Ledger } from '../support/operation-log.ts'
 import { quiet } from '../support/log.ts'
+import { OperationLog } from '../support/operation-log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
+/** Options with which acknowledged commits survive a kill of Redis. */
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
 
 let server: RedisServer
 let store: RedisStore
-let ledger: Ledger
+let operations: OperationLog
 
 async function begin(options: readonly string[] = []): Promise<void> {
   server = await startRedis(options)
   store = await openRedisStore(server.url, { log: quiet })
-  ledger = new Ledger(store)
+  operations = new OperationLog(store)
 }
 
-/** Ends the work and holds what there is against what was told. */
-async function settle(): Promise<void> {
-  await ledger.stop()
-  const fresh = await openRedisStore(server.url, { log: quiet })
-  expect(await ledger.problems(fresh)).toEqual([])
-  await fresh.close()
+/** Stops the work and compares its outcomes with the content of the server. */
+async function verify(): Promise<void> {
+  await operations.stop()
+  const verifier = await openRedisStore(server.url, { log: quiet })
+  expect(await operations.findViolations(verifier)).toEqual([])
+  await verifier.close()
 }
 
-/** Does something to the server behind the service's back. */
+/** Sends a command to the server over a separate connection. */
 async function command(name: string, ...args: string[]): Promise<unknown> {
   const client = new Redis(server.port, '127.0.0.1', { enableReadyCheck: false, retryStrategy: () => 20 })
   client.on('error', () => undefined)
@@ -38,114 +38,114 @@ async function command(name: string, ...args: string[]): Promise<unknown> {
   }
 }
 
-describe('a Redis that fails while others write', () => {
+describe('a Redis that fails while clients write', () => {
   afterEach(async ({ task }) => {
-    console.log(`${task.name}: ${JSON.stringify(ledger.summary())}`)
+    console.log(`${task.name}: ${JSON.stringify(operations.summary())}`)
     await store.close()
     await server.stop()
   })
 
-  test('killed and started again: what was acknowledged is there, and the work goes on by itself', async () => {
+  test('acknowledged commits survive a kill of Redis, and work continues after its restart', async () => {
     await begin(DURABLE)
-    ledger.start()
+    operations.start()
     for (let round = 0; round < effort(3); round++) {
-      await ledger.more(20 + Math.random() * 100, 'done')
+      await operations.more(20 + Math.random() * 100, 'done')
       await server.kill()
-      await ledger.more(20, 'not done', 'unknown')
+      await operations.more(20, 'not done', 'unknown')
       await expect(store.ready()).rejects.toThrow('Redis')
       server = await server.restart()
-      await ledger.more(50, 'done')
+      await operations.more(50, 'done')
       await store.ready()
     }
-    await settle()
+    await verify()
   })
 
-  test('that loads what it has when it is started again: refused until then', async () => {
+  test('commits are refused while a restarted Redis loads its data, and succeed afterwards', async () => {
     await begin(['--key-load-delay', '10000', '--loading-process-events-interval-bytes', '1024'])
-    for (let i = 0; i < 50; i++) await ledger.increment(String(i))
+    for (let i = 0; i < 50; i++) await operations.increment(String(i))
     await command('SAVE')
     await server.kill()
     let loaded = false
-    const back = server.restart().finally(() => (loaded = true))
-    ledger.start()
-    const asks = async (): Promise<string> => String(await command('GET', 'x').catch((error: Error) => error.message))
-    while (!loaded && !(await asks()).startsWith('LOADING')) await ledger.more(1, 'done', 'not done')
+    const restarted = server.restart().finally(() => (loaded = true))
+    operations.start()
+    const reply = async (): Promise<string> => String(await command('GET', 'x').catch((error: Error) => error.message))
+    while (!loaded && !(await reply()).startsWith('LOADING')) await operations.more(1, 'done', 'not done')
     expect(loaded).toBe(false)
-    await ledger.more(10, 'not done')
+    await operations.more(10, 'not done')
     await expect(store.ready()).rejects.toThrow('Redis')
-    server = await back
-    await ledger.more(20, 'done')
-    expect(ledger.count('unknown')).toBe(0)
-    await settle()
+    server = await restarted
+    await operations.more(20, 'done')
+    expect(operations.count('unknown')).toBe(0)
+    await verify()
   })
 
-  test('stopped and continued: nothing is done twice', async () => {
+  test('no commit is done twice when Redis is stopped and continues', async () => {
     await begin()
-    ledger.start()
+    operations.start()
     for (let round = 0; round < effort(1); round++) {
-      await ledger.more(50, 'done')
+      await operations.more(50, 'done')
       server.process.kill('SIGSTOP')
-      await ledger.more(8, 'not done', 'unknown')
+      await operations.more(8, 'not done', 'unknown')
       await expect(store.ready()).rejects.toThrow('Redis')
       server.process.kill('SIGCONT')
-      await ledger.more(50, 'done')
+      await operations.more(50, 'done')
       await store.ready()
     }
-    await settle()
+    await verify()
   })
 
-  test('out of memory: refused, with certainty, and as ever once there is room', async () => {
+  test('commits are refused with a known outcome while Redis is out of memory, and succeed afterwards', async () => {
     await begin()
-    ledger.start()
+    operations.start()
     for (let round = 0; round < effort(3); round++) {
-      await ledger.more(50, 'done')
+      await operations.more(50, 'done')
       await command('CONFIG', 'SET', 'maxmemory', '1mb')
-      await ledger.more(50, 'not done')
+      await operations.more(50, 'not done')
       await expect(store.ready()).rejects.toThrow('Redis')
       await command('CONFIG', 'SET', 'maxmemory', '0')
-      await ledger.more(50, 'done')
+      await operations.more(50, 'done')
       await store.ready()
     }
-    expect(ledger.count('unknown')).toBe(0)
-    await settle()
+    expect(operations.count('unknown')).toBe(0)
+    await verify()
   })
 
-  test('made a replica, whose master is away: refused; made a master again: as ever', async () => {
+  test('commits are refused while Redis is a replica of an unreachable master, and succeed when it is a master again', async () => {
     await begin()
-    ledger.start()
+    operations.start()
     for (let round = 0; round < effort(3); round++) {
-      await ledger.more(50, 'done')
+      await operations.more(50, 'done')
       await command('REPLICAOF', '127.0.0.1', '1')
-      await ledger.more(10, 'not done')
+      await operations.more(10, 'not done')
       await expect(store.ready()).rejects.toThrow('Redis')
       await command('REPLICAOF', 'NO', 'ONE')
-      await ledger.more(50, 'done')
+      await operations.more(50, 'done')
       await store.ready()
     }
-    await settle()
+    await verify()
   })
 
-  test('that forgets its scripts', async () => {
+  test('every commit succeeds when Redis loses its script cache', async () => {
     await begin()
-    ledger.start()
+    operations.start()
     for (let round = 0; round < effort(5); round++) {
-      await ledger.more(20, 'done')
+      await operations.more(20, 'done')
       await command('SCRIPT', 'FLUSH')
     }
-    await ledger.more(20, 'done')
-    expect(ledger.count('unknown', 'not done')).toBe(0)
-    await settle()
+    await operations.more(20, 'done')
+    expect(operations.count('unknown', 'not done')).toBe(0)
+    await verify()
   })
 
-  test('that wants more replicas than it has: refused', async () => {
+  test('commits are refused while Redis has fewer replicas than it requires, and succeed afterwards', async () => {
     await begin()
-    ledger.start()
-    await ledger.more(20, 'done')
+    operations.start()
+    await operations.more(20, 'done')
     await command('CONFIG', 'SET', 'min-replicas-to-write', '1')
-    await ledger.more(20, 'not done')
+    await operations.more(20, 'not done')
     await expect(store.ready()).rejects.toThrow('Redis')
     await command('CONFIG', 'SET', 'min-replicas-to-write', '0')
-    await ledger.more(20, 'done')
-    await settle()
+    await operations.more(20, 'done')
+    await verify()
   })
 })

@@ -1,143 +1,154 @@
 import type { Change, Store, Stored, Value } from '../../src/store/port.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
-import { dice, type Dice } from './random.ts'
+import { NO_EXPECTATION } from './changes.ts'
+import { seededRandom, type RandomInteger } from './random.ts'
 
-/** A commit that was tried, and what is known of it. */
+/** An attempted commit, and what is known about its outcome. */
 export interface Attempt {
   readonly partition: string
+  /** counts the attempts in the partition, from 1 */
   readonly number: number
-  /** the life of the process that it was tried in: only within one there is an order */
-  readonly life: string
+  /** identifies the process lifetime of the attempt; commits are ordered only within one lifetime */
+  readonly lifetime: string
   readonly change: Change
-  /** done: it was acknowledged, or seen. not: it is certain that it was not done. */
-  outcome: 'unknown' | 'done' | 'not'
+  /** `done`: it was acknowledged, or its effect was read. `not done`: it certainly had no effect. */
+  outcome: 'unknown' | 'done' | 'not done'
 }
 
 /**
- * Commits of which each writes, changes and removes several records and index entries, leaves a mark of its own
- * that is never removed, and relies on nothing: so what is in a store tells which of them were done.
+ * A series of commits whose effects can be verified. Each one writes, changes and removes several records and index
+ * entries, and writes a mark record that is never removed. They have no expectation. The content of a store thus
+ * tells which of them were applied.
  */
 export class Commits {
   readonly attempts: Attempt[]
-  /** what no store may do, whatever its disk does */
-  readonly faults: string[]
-  readonly #die: Dice
-  readonly #prefix: string
+  /** misbehaviour that no fault of a disk excuses */
+  readonly violations: string[]
+  readonly #random: RandomInteger
+  readonly #lifetime: string
 
-  constructor(seed: number, prefix = 'r', attempts: Attempt[] = [], faults: string[] = []) {
-    this.faults = faults
-    this.#die = dice(seed)
-    this.#prefix = prefix
+  constructor(seed: number, lifetime = 'r', attempts: Attempt[] = [], violations: string[] = []) {
+    this.violations = violations
+    this.#random = seededRandom(seed)
+    this.#lifetime = lifetime
     this.attempts = attempts
   }
 
-  /** The same so far, to go on from here in another way. */
+  /** A copy that continues independently. */
   branch(seed: number): Commits {
     return new Commits(
       seed,
-      `${this.#prefix}.${seed}`,
+      `${this.#lifetime}.${seed}`,
       this.attempts.map((attempt) => ({ ...attempt })),
-      [...this.faults],
+      [...this.violations],
     )
   }
 
-  /** Tries the next commit of a partition, and notes what becomes of it. */
+  /** Attempts the next commit of a partition, and records its outcome. */
   async commit(store: Pick<Store, 'commit'>, partition: string): Promise<Attempt> {
     const attempt = this.#next(partition)
     this.attempts.push(attempt)
     try {
       const outcome = await store.commit(partition, attempt.change)
       if (outcome === 'done') attempt.outcome = 'done'
-      else this.faults.push(`${attempt.change.revision} relied on nothing, and was a conflict`)
+      else this.violations.push(`${attempt.change.revision} has no expectation and was a conflict`)
     } catch (error) {
-      if (!(error instanceof StorageUnavailable)) this.faults.push(`${attempt.change.revision} threw ${String(error)}`)
-      else if (error.outcomeKnown) attempt.outcome = 'not'
+      if (!(error instanceof StorageUnavailable)) this.violations.push(`${attempt.change.revision} threw ${String(error)}`)
+      else if (error.outcomeKnown) attempt.outcome = 'not done'
     }
     return attempt
   }
 
-  /** Some at once in several partitions, the first of them the busiest. */
+  /** Attempts concurrent commits in several partitions, most of them in the first partition. */
   async round(store: Pick<Store, 'commit'>, partitions: readonly string[]): Promise<void> {
     await Promise.all(
-      partitions.flatMap((partition, i) => Array.from({ length: 1 + this.#die(4 - Math.min(i, 2)) }, () => this.commit(store, partition))),
+      partitions.flatMap((partition, i) =>
+        Array.from({ length: 1 + this.#random(4 - Math.min(i, 2)) }, () => this.commit(store, partition)),
+      ),
     )
   }
 
   #next(partition: string): Attempt {
     const number = this.attempts.filter((attempt) => attempt.partition === partition).length + 1
-    const old = number - 2 - this.#die(3)
-    const at = String(number).padStart(6, '0')
+    const removed = number - 2 - this.#random(3)
+    const entry = (n: number) => `${String(n).padStart(6, '0')} ${n}`
     const change: Change = {
-      revision: `${partition} ${number} ${this.#prefix}`,
-      expect: { records: new Map(), indexes: new Map(), capacity: new Map() },
+      revision: `${partition} ${number} ${this.#lifetime}`,
+      expect: NO_EXPECTATION,
       put: new Map<string, Value>([
         [`mark:${number}`, { number }],
         ['latest:1', { number, lk1: 'lk1 1 2 00000000\n[]\n' }],
-        [`thing:${number}`, { text: 'é'.repeat(this.#die(60)) }],
+        [`item:${number}`, { text: 'é'.repeat(this.#random(60)) }],
       ]),
-      remove: new Set(old > 0 ? [`thing:${old}`] : []),
+      remove: new Set(removed > 0 ? [`item:${removed}`] : []),
       indexes: new Map([
-        ['marks', { add: [`${at} ${number}`], remove: [] }],
-        ['things', { add: [`${at} ${number}`], remove: old > 0 ? [`${String(old).padStart(6, '0')} ${old}`] : [] }],
-        // A list that is often empty, and then there again.
+        ['marks', { add: [entry(number)], remove: [] }],
+        ['items', { add: [entry(number)], remove: removed > 0 ? [entry(removed)] : [] }],
+        // An index that becomes empty and is created again.
         ['rare', number % 3 === 0 ? { add: [], remove: ['a 1'] } : { add: ['a 1'], remove: [] }],
       ]),
     }
-    return { partition, number, life: this.#prefix, change, outcome: 'unknown' }
+    return { partition, number, lifetime: this.#lifetime, change, outcome: 'unknown' }
   }
 }
 
+const INDEXES = ['marks', 'items', 'rare']
+
 /**
- * What a store holds against what was tried: everything acknowledged, nothing that was not done, each commit
- * whole, in their order. Afterwards all is known: what was seen has to stay, and what was not may not come back.
+ * Compares a store with the attempted commits: it must contain every acknowledged commit and no commit that was not
+ * done, each commit in whole, and in order. Afterwards every outcome is known: what was read must not get lost, and
+ * what was absent must not appear later.
+ * @returns the violations
  */
 export async function compare(store: Store, { attempts }: Commits): Promise<string[]> {
   const violations: string[] = []
   for (const partition of new Set(attempts.map((attempt) => attempt.partition))) {
-    const own = attempts.filter((attempt) => attempt.partition === partition)
-    const seen = await look(store, partition, own)
+    const inPartition = attempts.filter((attempt) => attempt.partition === partition)
+    const actual = await readPartition(store, partition, inPartition)
     let missing: Attempt | undefined
-    for (const attempt of own) {
+    for (const attempt of inPartition) {
       const { revision } = attempt.change
-      const present = seen.revisions.get(`mark:${attempt.number}`) === revision
-      if (attempt.outcome === 'done' && !present) violations.push(`${revision} was acknowledged, or seen, and is lost`)
-      if (attempt.outcome === 'not' && present) violations.push(`${revision} was not done, and is there`)
-      if (present && missing?.life === attempt.life)
-        violations.push(`${revision} is there, and ${missing.change.revision} before it is not`)
-      if (!present && attempt.outcome === 'unknown' && missing?.life !== attempt.life) missing = attempt
-      attempt.outcome = present ? 'done' : 'not'
+      const present = actual.revisions.get(`mark:${attempt.number}`) === revision
+      if (attempt.outcome === 'done' && !present) violations.push(`${revision} was acknowledged or read, and is lost`)
+      if (attempt.outcome === 'not done' && present) violations.push(`${revision} was not done, and is present`)
+      if (present && missing?.lifetime === attempt.lifetime)
+        violations.push(`${revision} is present, and the earlier ${missing.change.revision} is not`)
+      if (!present && attempt.outcome === 'unknown' && missing?.lifetime !== attempt.lifetime) missing = attempt
+      attempt.outcome = present ? 'done' : 'not done'
     }
-    const expected = whole(own.filter((attempt) => attempt.outcome === 'done'))
-    if (seen.text !== expected) violations.push(`${partition} is torn: it holds ${seen.text} instead of ${expected}`)
+    const expected = contentAfter(inPartition.filter((attempt) => attempt.outcome === 'done'))
+    if (actual.text !== expected) violations.push(`${partition} is torn: it contains ${actual.text} instead of ${expected}`)
   }
   return violations
 }
 
-/** All that a partition holds, as text. */
-async function look(store: Store, partition: string, attempts: readonly Attempt[]) {
+/** The content of a partition as text, and the revisions of its records. */
+async function readPartition(store: Store, partition: string, attempts: readonly Attempt[]) {
   const dumped: (readonly [string, Value])[] = []
-  for await (const piece of store.dump(partition)) dumped.push(...piece)
+  for await (const batch of store.dump(partition)) dumped.push(...batch)
   const keys = [...new Set([...attempts.flatMap(({ change }) => [...change.put.keys()]), ...dumped.map(([key]) => key)])].toSorted()
   const { records, ranges } = (await store.read(partition, {
     records: keys,
-    ranges: ['marks', 'things', 'rare'].map((index) => ({ index, limit: 1e6 })),
+    ranges: INDEXES.map((index) => ({ index, limit: 1e6 })),
     counts: [],
-    expect: { records: new Map(), indexes: new Map(), capacity: new Map() },
+    expect: NO_EXPECTATION,
   }))!
-  const found = records.flatMap(({ key, stored }): [string, Stored][] => (stored === null ? [] : [[key!, stored]]))
+  const present = records.flatMap(({ key, stored }): [string, Stored][] => (stored === null ? [] : [[key!, stored]]))
   const text = textOf(
-    found,
+    present,
     ranges.map(({ entries }) => entries),
   )
-  const backup = dumped.map(([key, value]) => [key, value])
-  const same = JSON.stringify(backup) === JSON.stringify(found.map(([key, { value }]) => [key, value]))
-  return { revisions: new Map(found.map(([key, { revision }]) => [key, revision])), text: same ? text : `${text} and dumps another` }
+  const dumpMatches = JSON.stringify(dumped) === JSON.stringify(present.map(([key, { value }]) => [key, value]))
+  return {
+    revisions: new Map(present.map(([key, { revision }]) => [key, revision])),
+    text: dumpMatches ? text : `${text} and its dump differs`,
+  }
 }
 
-/** What a partition holds in which just these were done. */
-function whole(attempts: readonly Attempt[]): string {
+/** The content of a partition after exactly these commits, as text. */
+function contentAfter(attempts: readonly Attempt[]): string {
   const records = new Map<string, Stored>()
-  const indexes = new Map(['marks', 'things', 'rare'].map((name) => [name, new Set<string>()]))
+  const indexes = new Map(INDEXES.map((name) => [name, new Set<string>()]))
   for (const { change } of attempts) {
     for (const [key, value] of change.put) records.set(key, { value, revision: change.revision })
     for (const key of change.remove) records.delete(key)

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Expectation, Store } from '../../src/store/port.ts'
-import { changing, expecting, reading } from './changes.ts'
+import { change, expectation, readRequest } from './changes.ts'
 
-/** What every driver promises, on a store that is opened empty for each test. */
+/** The contract of the storage port. `open` opens an empty store for each test. */
 export function contract(open: () => Promise<Store>): void {
   let store: Store
   beforeEach(async () => {
@@ -11,18 +11,18 @@ export function contract(open: () => Promise<Store>): void {
   afterEach(() => store.close())
 
   const value = async (key: string, partition = 'w1') =>
-    (await store.read(partition, reading({ records: [key] })))!.records[0]!.stored?.value
+    (await store.read(partition, readRequest({ records: [key] })))!.records[0]!.stored?.value
   const entries = async (index: string, options: object = {}) =>
-    (await store.read('w1', reading({ ranges: [{ index, limit: 100, ...options }] })))!.ranges[0]!.entries
+    (await store.read('w1', readRequest({ ranges: [{ index, limit: 100, ...options }] })))!.ranges[0]!.entries
 
-  test('a record is what was put, with the revision of its commit', async () => {
-    const change = changing({ put: { 'a:1': { text: 'true', list: ['123', 'null'], nothing: null, deep: { emoji: '🦊' } } } })
-    expect(await store.commit('w1', change)).toBe('done')
-    expect(await store.read('w1', reading({ records: ['a:1', 'a:2'] }))).toEqual({
+  test('a record is read as it was put, with the revision of its commit', async () => {
+    const put = change({ put: { 'a:1': { text: 'true', list: ['123', 'null'], nothing: null, deep: { emoji: '🦊' } } } })
+    expect(await store.commit('w1', put)).toBe('done')
+    expect(await store.read('w1', readRequest({ records: ['a:1', 'a:2'] }))).toEqual({
       records: [
         {
           key: 'a:1',
-          stored: { value: { text: 'true', list: ['123', 'null'], nothing: null, deep: { emoji: '🦊' } }, revision: change.revision },
+          stored: { value: { text: 'true', list: ['123', 'null'], nothing: null, deep: { emoji: '🦊' } }, revision: put.revision },
         },
         { key: 'a:2', stored: null },
       ],
@@ -31,34 +31,34 @@ export function contract(open: () => Promise<Store>): void {
     })
   })
 
-  test('what was read cannot be changed by whoever reads it', async () => {
-    await store.commit('w1', changing({ put: { 'a:1': { list: ['x'] } } }))
+  test('changing the value that a read returned has no effect on the store', async () => {
+    await store.commit('w1', change({ put: { 'a:1': { list: ['x'] } } }))
     const read = (await value('a:1')) as { list: string[] }
     try {
       read.list.push('y')
     } catch {
-      // Frozen: just as well.
+      // Frozen values are allowed too.
     }
     expect(await value('a:1')).toEqual({ list: ['x'] })
   })
 
-  test('partitions know nothing of each other', async () => {
-    await store.commit('w1', changing({ put: { 'a:1': { in: 'w1' } }, index: { i: { add: ['x 1'] } } }))
+  test('partitions are isolated from each other', async () => {
+    await store.commit('w1', change({ put: { 'a:1': { in: 'w1' } }, index: { i: { add: ['x 1'] } } }))
     expect(await value('a:1', 'w2')).toBeUndefined()
-    expect((await store.read('w2', reading({ ranges: [{ index: 'i', limit: 9 }], counts: ['i'] })))!).toMatchObject({
+    expect((await store.read('w2', readRequest({ ranges: [{ index: 'i', limit: 9 }], counts: ['i'] })))!).toMatchObject({
       ranges: [{ entries: [] }],
       counts: [0],
     })
   })
 
-  test('a template is filled from the records before it', async () => {
+  test('a key template is resolved from the records before it', async () => {
     await store.commit(
       'w1',
-      changing({ put: { 'card:1': { board_id: '7', nobody: null }, 'board:7': { name: 'B' }, 'entry:7:9': { ok: true } } }),
+      change({ put: { 'card:1': { board_id: '7', nobody: null }, 'board:7': { name: 'B' }, 'entry:7:9': { ok: true } } }),
     )
     const { records } = (await store.read(
       'w1',
-      reading({
+      readRequest({
         records: [
           'card:1',
           'board:{0.board_id}',
@@ -81,8 +81,8 @@ export function contract(open: () => Promise<Store>): void {
     ])
   })
 
-  test('an index is in order, and read from, to, and backwards', async () => {
-    await store.commit('w1', changing({ index: { i: { add: ['b 2', 'a 1', 'a 10', 'B 3', 'c 4', 'a1 5'] } } }))
+  test('an index is ordered by bytes, and read in ranges in both directions', async () => {
+    await store.commit('w1', change({ index: { i: { add: ['b 2', 'a 1', 'a 10', 'B 3', 'c 4', 'a1 5'] } } }))
     const all = ['B 3', 'a 1', 'a 10', 'a1 5', 'b 2', 'c 4']
     expect(await entries('i')).toEqual(all)
     expect(await entries('i', { reverse: true })).toEqual(all.toReversed())
@@ -94,20 +94,20 @@ export function contract(open: () => Promise<Store>): void {
     expect(await entries('i', { after: 'a 1', before: 'b 2', reverse: true, limit: 1 })).toEqual(['a1 5'])
     expect(await entries('i', { after: 'z' })).toEqual([])
     expect(await entries('i', { after: 'c', before: 'a' })).toEqual([])
-    expect(await entries('nowhere')).toEqual([])
+    expect(await entries('absent')).toEqual([])
   })
 
-  test('entries come with their records, or with none where they are gone', async () => {
-    await store.commit('w1', changing({ put: { 'card:1': { n: 1 } }, index: { i: { add: ['a 1', 'b 2'] } } }))
-    const { ranges } = (await store.read('w1', reading({ ranges: [{ index: 'i', limit: 9, fetch: 'card:' }] })))!
+  test('a range can include the records of its entries, with null for absent records', async () => {
+    await store.commit('w1', change({ put: { 'card:1': { n: 1 } }, index: { i: { add: ['a 1', 'b 2'] } } }))
+    const { ranges } = (await store.read('w1', readRequest({ ranges: [{ index: 'i', limit: 9, fetch: 'card:' }] })))!
     expect(ranges[0]!.records.map((stored) => stored?.value)).toEqual([{ n: 1 }, undefined])
   })
 
-  test('a commit puts, removes and changes indexes, all at once', async () => {
-    await store.commit('w1', changing({ put: { 'a:1': { n: 1 }, 'a:2': { n: 2 } }, index: { i: { add: ['x 1', 'x 2'] } } }))
+  test('a commit puts and removes records and index entries', async () => {
+    await store.commit('w1', change({ put: { 'a:1': { n: 1 }, 'a:2': { n: 2 } }, index: { i: { add: ['x 1', 'x 2'] } } }))
     await store.commit(
       'w1',
-      changing({
+      change({
         put: { 'a:3': { n: 3 } },
         remove: ['a:1', 'a:9'],
         index: { i: { add: ['x 3', 'x 2'], remove: ['x 1', 'x 9'] }, j: { add: ['y 3'] } },
@@ -115,65 +115,66 @@ export function contract(open: () => Promise<Store>): void {
     )
     expect([await value('a:1'), await value('a:2'), await value('a:3')]).toEqual([undefined, { n: 2 }, { n: 3 }])
     expect([await entries('i'), await entries('j')]).toEqual([['x 2', 'x 3'], ['y 3']])
-    expect((await store.read('w1', reading({ counts: ['i', 'j', 'k'] })))!.counts).toEqual([2, 1, 0])
+    expect((await store.read('w1', readRequest({ counts: ['i', 'j', 'k'] })))!.counts).toEqual([2, 1, 0])
   })
 
-  test.each<[string, (state: { a: string; i: string }) => Partial<Expectation>, 'done' | 'conflict']>([
-    ['a record as it is', ({ a }) => ({ records: new Map([['a:1', a]]) }), 'done'],
-    ['a record as it was', () => ({ records: new Map([['a:1', 'r0']]) }), 'conflict'],
-    ['a record that is there to be absent', () => ({ records: new Map([['a:1', null]]) }), 'conflict'],
-    ['an absent record', () => ({ records: new Map([['a:9', null]]) }), 'done'],
-    ['an absent record to be there', () => ({ records: new Map([['a:9', 'r0']]) }), 'conflict'],
-    ['an index as it is', ({ i }) => ({ indexes: new Map([['i', i]]) }), 'done'],
-    ['an index as it was', () => ({ indexes: new Map([['i', 'r0']]) }), 'conflict'],
-    ['an index to be new', () => ({ indexes: new Map([['i', null]]) }), 'conflict'],
-    ['an index that is new', () => ({ indexes: new Map([['j', null]]) }), 'done'],
-    ['as much room as there is', () => ({ capacity: new Map([['i', 2]]) }), 'done'],
-    ['more room than there is', () => ({ capacity: new Map([['i', 1]]) }), 'conflict'],
-    ['room in an index that is new', () => ({ capacity: new Map([['j', 0]]) }), 'done'],
+  test.each<[string, 'done' | 'conflict', (revisions: { a: string; i: string }) => Partial<Expectation>]>([
+    ['the current revision of a record', 'done', ({ a }) => ({ records: new Map([['a:1', a]]) })],
+    ['another revision of a record', 'conflict', () => ({ records: new Map([['a:1', 'r0']]) })],
+    ['the absence of a record that is present', 'conflict', () => ({ records: new Map([['a:1', null]]) })],
+    ['the absence of a record that is absent', 'done', () => ({ records: new Map([['a:9', null]]) })],
+    ['a revision of a record that is absent', 'conflict', () => ({ records: new Map([['a:9', 'r0']]) })],
+    ['the current revision of an index', 'done', ({ i }) => ({ indexes: new Map([['i', i]]) })],
+    ['another revision of an index', 'conflict', () => ({ indexes: new Map([['i', 'r0']]) })],
+    ['an empty index that is not empty', 'conflict', () => ({ indexes: new Map([['i', null]]) })],
+    ['an empty index that is empty', 'done', () => ({ indexes: new Map([['j', null]]) })],
+    ['a capacity equal to the number of entries', 'done', () => ({ capacity: new Map([['i', 2]]) })],
+    ['a capacity below the number of entries', 'conflict', () => ({ capacity: new Map([['i', 1]]) })],
+    ['capacity 0 of an empty index', 'done', () => ({ capacity: new Map([['j', 0]]) })],
     [
-      'two things of which one is so',
+      'two revisions of which one is current',
+      'conflict',
       ({ a }) => ({
         records: new Map([
           ['a:1', a],
           ['a:9', 'r0'],
         ]),
       }),
-      'conflict',
     ],
-  ])('expecting %s', async (_what, expectation, outcome) => {
-    const first = changing({ put: { 'a:1': { n: 1 } }, index: { i: { add: ['x 1', 'x 2'] } } })
+  ])('a commit that expects %s results in %s', async (_what, outcome, expectationOf) => {
+    const first = change({ put: { 'a:1': { n: 1 } }, index: { i: { add: ['x 1', 'x 2'] } } })
     await store.commit('w1', first)
-    const expected = expectation({ a: first.revision, i: first.revision })
-    const second = changing({ put: { 'a:1': { n: 2 }, 'b:1': {} }, index: { i: { add: ['x 3'] } }, expect: expected })
-    // The same expectation of a read: room is a matter of commits alone.
+    const expected = expectationOf({ a: first.revision, i: first.revision })
+    const second = change({ put: { 'a:1': { n: 2 }, 'b:1': {} }, index: { i: { add: ['x 3'] } }, expect: expected })
+    // A read with the same expectation has the same result. Capacity applies to commits only.
     if (expected.capacity === undefined)
-      expect((await store.read('w1', reading({ records: ['a:1'], expect: expecting(expected) }))) === null).toBe(outcome === 'conflict')
+      expect((await store.read('w1', readRequest({ records: ['a:1'], expect: expectation(expected) }))) === null).toBe(
+        outcome === 'conflict',
+      )
     expect(await store.commit('w1', second)).toBe(outcome)
     const after = outcome === 'done' ? [{ n: 2 }, {}, ['x 1', 'x 2', 'x 3']] : [{ n: 1 }, undefined, ['x 1', 'x 2']]
     expect([await value('a:1'), await value('b:1'), await entries('i')]).toEqual(after)
   })
 
-  test('what is removed and made again is not what it was', async () => {
-    const first = changing({ put: { 'a:1': { n: 1 } } })
+  test('a record that is removed and put again has a new revision', async () => {
+    const first = change({ put: { 'a:1': { n: 1 } } })
     await store.commit('w1', first)
-    await store.commit('w1', changing({ remove: ['a:1'] }))
-    await store.commit('w1', changing({ put: { 'a:1': { n: 1 } } }))
-    expect(await store.commit('w1', changing({ put: { 'a:1': { n: 2 } }, expect: { records: new Map([['a:1', first.revision]]) } }))).toBe(
-      'conflict',
-    )
+    await store.commit('w1', change({ remove: ['a:1'] }))
+    await store.commit('w1', change({ put: { 'a:1': { n: 1 } } }))
+    const stale = change({ put: { 'a:1': { n: 2 } }, expect: { records: new Map([['a:1', first.revision]]) } })
+    expect(await store.commit('w1', stale)).toBe('conflict')
   })
 
-  test('no update is lost: many workers, one counter', async () => {
-    await store.commit('w1', changing({ put: { 'n:1': { n: 0 }, 'n:2': { n: 0 } } }))
+  test('no update of a counter is lost with many concurrent writers', async () => {
+    await store.commit('w1', change({ put: { 'n:1': { n: 0 }, 'n:2': { n: 0 } } }))
     const increment = async (): Promise<void> => {
       for (;;) {
-        const { records } = (await store.read('w1', reading({ records: ['n:1', 'n:2'] })))!
+        const { records } = (await store.read('w1', readRequest({ records: ['n:1', 'n:2'] })))!
         const [one, two] = records.map(({ stored }) => stored!)
         expect(one!.value['n']).toBe(two!.value['n'])
         const next = { n: (one!.value['n'] as number) + 1 }
-        const change = changing({ put: { 'n:1': next, 'n:2': next }, expect: { records: new Map([['n:1', one!.revision]]) } })
-        if ((await store.commit('w1', change)) === 'done') return
+        const update = change({ put: { 'n:1': next, 'n:2': next }, expect: { records: new Map([['n:1', one!.revision]]) } })
+        if ((await store.commit('w1', update)) === 'done') return
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5))
       }
     }

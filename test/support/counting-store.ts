@@ -1,17 +1,17 @@
 import type { Change, ReadRequest, Snapshot, Store } from '../../src/store/port.ts'
 
-/** A store that tells what it was asked for. */
+/** A store that records its reads, and that tests can interrupt. */
 export class CountingStore implements Store {
   readonly driver: string
-  /** keys and indexes that were read, in their order */
+  /** keys and indexes that were read, in order */
   readonly touched: string[] = []
-  /** calls of read and commit */
+  /** number of round trips: calls of read and commit */
   trips = 0
-  /** called before each read: to fail it */
+  /** called before each read, for example to make it fail */
   beforeRead: ((partition: string) => Promise<void>) | undefined
-  /** called before the next commit: to let others in between, or to fail it */
+  /** called once before the next commit, for example to run another commit first or to make it fail */
   beforeCommit: (() => Promise<void>) | undefined
-  /** called after the next commit: to fail what was done */
+  /** called once after the next commit, for example to make it fail although it is done */
   afterCommit: (() => Promise<void>) | undefined
   readonly #inner: Store
 
@@ -31,14 +31,14 @@ export class CountingStore implements Store {
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     this.trips++
-    const hook = this.beforeCommit
+    const before = this.beforeCommit
     this.beforeCommit = undefined
-    await hook?.()
-    const done = await this.#inner.commit(partition, change)
+    await before?.()
+    const outcome = await this.#inner.commit(partition, change)
     const after = this.afterCommit
     this.afterCommit = undefined
     await after?.()
-    return done
+    return outcome
   }
 
   dump(partition: string): ReturnType<Store['dump']> {

@@ -1,39 +1,41 @@
 import type { Disk } from '../../src/store/fs/disk.ts'
-import { openFsStore } from '../../src/store/fs/open.ts'
-import type { FsStore } from '../../src/store/fs/store.ts'
+import { openFsStore, type FsStore } from '../../src/store/fs/store.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { compare, Commits } from './commits.ts'
 import { FaultyDisk, type Fault } from './faulty-disk.ts'
 import { quiet } from './log.ts'
-import { dice } from './random.ts'
+import { seededRandom } from './random.ts'
 
-/** A planted bug: what the driver would do if it treated its disk otherwise. */
+/** A seeded bug: wraps the disk so that the driver behaves as if it used the disk incorrectly. */
 export type Bug = (disk: Disk) => Disk
-const none: Bug = (disk) => disk
+const noBug: Bug = (disk) => disk
 
-/** What a suite found, and how much it looked at. */
+/** The result of a search, and how much it covered. */
 export interface Findings {
   readonly violations: string[]
+  /** operations of the workload without a fault */
   operations: number
+  /** injected faults */
   points: number
+  /** disks that were verified after a fault */
   images: number
 }
 
-export interface Search {
+export interface SearchOptions {
   readonly bug?: Bug
   readonly seed?: number
-  /** every so many operations only */
+  /** tests every n-th operation only */
   readonly every?: number
-  /** mixed images at each point, besides "nothing kept" and "all kept" */
-  readonly mixed?: number
-  /** ends at the first violation */
-  readonly first?: boolean
+  /** images with random losses per crash, besides "nothing kept" and "all kept" */
+  readonly randomImages?: number
+  /** stops at the first violation */
+  readonly stopAtFirst?: boolean
 }
 
 const open = (disk: Disk): Promise<FsStore> => openFsStore('/var/data', { log: quiet, disk, compactAt: 3000 })
 
-/** What is done to a store: commits in three partitions, through many checkpoints, and closing and opening again. */
-async function story(disk: FaultyDisk, commits: Commits, bug: Bug): Promise<void> {
+/** Commits in several partitions, with many checkpoints, and with closing and reopening the store. */
+async function workload(disk: FaultyDisk, commits: Commits, bug: Bug): Promise<void> {
   let store = await open(bug(disk))
   for (let i = 0; i < 4; i++) await commits.round(store, ['p1', 'p2', 'p3'])
   await store.close()
@@ -46,69 +48,84 @@ async function story(disk: FaultyDisk, commits: Commits, bug: Bug): Promise<void
   await store.close()
 }
 
-/** Kills the story after every operation, and looks at every way in which the disk may be found then. */
-export async function findCrashes({ bug = none, seed = 1, every = 1, mixed = 4, first = false }: Search = {}): Promise<Findings> {
-  const found: Findings = { violations: [], operations: await operationsOf(story, seed, bug), points: 0, images: 0 }
-  for (let at = 1; at <= found.operations + 1; at += every) {
+/** Crashes the workload at every operation, and verifies several disk images that such a crash can leave. */
+export async function findCrashViolations({
+  bug = noBug,
+  seed = 1,
+  every = 1,
+  randomImages = 4,
+  stopAtFirst = false,
+}: SearchOptions = {}): Promise<Findings> {
+  const findings: Findings = { violations: [], operations: await operationsOf(workload, seed, bug), points: 0, images: 0 }
+  for (let at = 1; at <= findings.operations + 1; at += every) {
     const disk = new FaultyDisk(seed)
     const commits = new Commits(seed)
-    disk.fault = { at, kind: 'dies' }
-    await story(disk, commits, bug).catch(onlyOf(disk, commits))
+    disk.fault = { at, kind: 'crash' }
+    await workload(disk, commits, bug).catch(ignoreDiskErrors(disk, commits))
     disk.fault = undefined
-    const losses = ['nothing kept', ...Array.from({ length: mixed }, (_, i) => dice(at * 100 + i)), 'all kept'] as const
+    const losses = ['nothing kept', ...Array.from({ length: randomImages }, (_, i) => seededRandom(at * 100 + i)), 'all kept'] as const
     for (const [i, loss] of losses.entries()) {
-      // "All kept" is a process that was killed while the machine went on: what it did not sync still is not.
-      const left = loss === 'all kept' ? disk : disk.after(loss)
-      const about = `killed at operation ${at}, ${typeof loss === 'string' ? loss : `mixed ${i}`}`
-      found.violations.push(...(await survive(left, commits.branch(i), bug, at * 7 + i)).map((text) => `${about}: ${text}`))
-      found.images++
+      // "All kept": the process was killed and the machine went on. Unsynced data is still not synced.
+      const image = loss === 'all kept' ? disk : disk.after(loss)
+      const context = `crash at operation ${at}, ${typeof loss === 'string' ? loss : `random loss ${i}`}`
+      const violations = await verifyRecovery(image, commits.branch(i), bug, at * 7 + i)
+      findings.violations.push(...violations.map((text) => `${context}: ${text}`))
+      findings.images++
     }
-    found.points++
-    if (first && found.violations.length > 0) break
+    findings.points++
+    if (stopAtFirst && findings.violations.length > 0) break
   }
-  return found
+  return findings
 }
 
-/** Lets every operation fail in every way, and looks at what was said about it: at once, and at the end. */
-export async function findFalseAnswers({ bug = none, seed = 1, every = 1, first = false }: Search = {}): Promise<Findings> {
-  const found: Findings = { violations: [], operations: await operationsOf(failing, seed, bug), points: 0, images: 0 }
-  for (let at = 1; at <= found.operations; at += every) {
+/** Injects every kind of failure at every operation, and verifies the replies: right after the failure and at the end. */
+export async function findFailureViolations({
+  bug = noBug,
+  seed = 1,
+  every = 1,
+  stopAtFirst = false,
+}: SearchOptions = {}): Promise<Findings> {
+  const findings: Findings = { violations: [], operations: await operationsOf(failureWorkload, seed, bug), points: 0, images: 0 }
+  for (let at = 1; at <= findings.operations; at += every) {
     for (const fault of faultsAt(at)) {
       const disk = new FaultyDisk(seed)
       const commits = new Commits(seed)
       disk.fault = fault
-      const left: (readonly [when: string, disk: FaultyDisk, commits: Commits])[] = []
-      const look = (when: string, ...disks: readonly FaultyDisk[]) =>
-        left.push(...disks.map((disk, i) => [when, disk, commits.branch(i)] as const))
-      await failing(disk, commits, bug, () => look('after the failure', disk.after('nothing kept'), disk.after(dice(at))))
-      look('at the end', disk.after('nothing kept'), disk)
-      for (const [i, [when, image, branch]] of left.entries()) {
+      const images: (readonly [when: string, disk: FaultyDisk, commits: Commits])[] = []
+      const capture = (when: string, ...disks: readonly FaultyDisk[]) =>
+        images.push(...disks.map((image, i) => [when, image, commits.branch(i)] as const))
+      await failureWorkload(disk, commits, bug, () =>
+        capture('after the failure', disk.after('nothing kept'), disk.after(seededRandom(at))),
+      )
+      capture('at the end', disk.after('nothing kept'), disk)
+      for (const [i, [when, image, branch]] of images.entries()) {
         image.fault = undefined
-        const about = `${fault.kind} ${fault.forever ? 'from' : 'at'} operation ${at}, ${fault.done} of it done, ${when}`
-        found.violations.push(...(await survive(image, branch, bug, at * 7 + i)).map((text) => `${about}: ${text}`))
-        found.images++
+        const context = `${fault.kind} ${fault.permanent ? 'from' : 'at'} operation ${at}, effect: ${fault.effect}, ${when}`
+        const violations = await verifyRecovery(image, branch, bug, at * 7 + i)
+        findings.violations.push(...violations.map((text) => `${context}: ${text}`))
+        findings.images++
       }
-      found.points++
+      findings.points++
     }
-    if (first && found.violations.length > 0) break
+    if (stopAtFirst && findings.violations.length > 0) break
   }
-  return found
+  return findings
 }
 
-function faultsAt(at: number): Exclude<Fault, { kind: 'dies' }>[] {
+function faultsAt(at: number): Exclude<Fault, { kind: 'crash' }>[] {
   return [
-    { at, kind: 'EIO', forever: false, done: 'nothing' },
-    { at, kind: 'EIO', forever: false, done: 'all' },
-    { at, kind: 'EIO', forever: true, done: 'part' },
-    { at, kind: 'ENOSPC', forever: false, done: 'part' },
-    { at, kind: 'ENOSPC', forever: true, done: 'part' },
+    { at, kind: 'EIO', permanent: false, effect: 'none' },
+    { at, kind: 'EIO', permanent: false, effect: 'full' },
+    { at, kind: 'EIO', permanent: true, effect: 'partial' },
+    { at, kind: 'ENOSPC', permanent: false, effect: 'partial' },
+    { at, kind: 'ENOSPC', permanent: true, effect: 'partial' },
   ]
 }
 
-/** The story on a disk that fails. @param failed called once the first commits have been answered after it did */
-async function failing(disk: FaultyDisk, commits: Commits, bug: Bug, failed: () => unknown = () => undefined): Promise<void> {
-  let told = false
-  let store = await open(bug(disk)).catch(onlyOf(disk, commits))
+/** The workload on a failing disk. @param onFailure is called after the first round of commits that met the failure */
+async function failureWorkload(disk: FaultyDisk, commits: Commits, bug: Bug, onFailure: () => unknown = () => undefined): Promise<void> {
+  let failureSeen = false
+  let store = await open(bug(disk)).catch(ignoreDiskErrors(disk, commits))
   for (const [i, partitions] of [
     ['p1', 'p2', 'p3'],
     ['p1'],
@@ -120,42 +137,42 @@ async function failing(disk: FaultyDisk, commits: Commits, bug: Bug, failed: () 
     ['p4'],
   ].entries()) {
     if (store === undefined) return
-    const stopped: boolean = i < 4 && isSync(disk.failed)
-    const tried = commits.attempts.length
+    const mustRefuse: boolean = i < 4 && isSync(disk.failed)
+    const attemptsBefore = commits.attempts.length
     await Promise.all([(i === 2 || i === 5) && store.compact(), commits.round(store, partitions)])
-    const done = commits.attempts.slice(tried).find(({ outcome }) => outcome === 'done')
-    if (stopped && done !== undefined) commits.faults.push(`${done.change.revision} was written after a sync had failed`)
-    if (disk.failed !== undefined && !told) {
-      told = true
-      failed()
-      commits.faults.push(...(await shownTooEarly(store, commits)))
+    const done = commits.attempts.slice(attemptsBefore).find(({ outcome }) => outcome === 'done')
+    if (mustRefuse && done !== undefined) commits.violations.push(`${done.change.revision} was written after a sync had failed`)
+    if (disk.failed !== undefined && !failureSeen) {
+      failureSeen = true
+      onFailure()
+      commits.violations.push(...(await findUndurableReads(store, commits)))
     }
     if (i !== 3) continue
-    await store.close().catch(onlyOf(disk, commits))
-    store = await open(bug(disk)).catch(onlyOf(disk, commits))
+    await store.close().catch(ignoreDiskErrors(disk, commits))
+    store = await open(bug(disk)).catch(ignoreDiskErrors(disk, commits))
   }
-  await store?.close().catch(onlyOf(disk, commits))
+  await store?.close().catch(ignoreDiskErrors(disk, commits))
 }
 
-/** Nothing is shown of which nobody can say whether it was kept. */
-async function shownTooEarly(store: FsStore, commits: Commits): Promise<string[]> {
-  const seen = commits.branch(0)
-  const unsure = seen.attempts.filter(({ outcome }) => outcome === 'unknown')
-  const violations = await compare(store, seen).catch((error: unknown) => (error instanceof StorageUnavailable ? [] : [String(error)]))
+/** A change must not be readable while its outcome is unknown. */
+async function findUndurableReads(store: FsStore, commits: Commits): Promise<string[]> {
+  const branch = commits.branch(0)
+  const unknown = branch.attempts.filter(({ outcome }) => outcome === 'unknown')
+  const violations = await compare(store, branch).catch((error: unknown) => (error instanceof StorageUnavailable ? [] : [String(error)]))
   return [
     ...violations,
-    ...unsure.flatMap(({ outcome, change }) => (outcome === 'done' ? `${change.revision} is shown, and may be lost` : [])),
+    ...unknown.flatMap(({ outcome, change }) => (outcome === 'done' ? `${change.revision} can be read and may still be lost` : [])),
   ]
 }
 
 const isSync = (operation: string | undefined) => operation === 'sync' || operation === 'syncFolder'
 
-/** Opens what was left, compares it, loses power, goes on, and compares again. */
-async function survive(disk: FaultyDisk, commits: Commits, bug: Bug, seed: number): Promise<string[]> {
+/** Opens a disk image, compares it with the commits, simulates power losses and further commits, and compares again. */
+async function verifyRecovery(disk: FaultyDisk, commits: Commits, bug: Bug, seed: number): Promise<string[]> {
   const violations: string[] = []
-  const look = async (on: FaultyDisk, when: string, work?: (store: FsStore) => Promise<unknown>): Promise<void> => {
+  const verify = async (image: FaultyDisk, when: string, work?: (store: FsStore) => Promise<unknown>): Promise<void> => {
     try {
-      const store = await open(bug(on))
+      const store = await open(bug(image))
       violations.push(...(await compare(store, commits)).map((text) => `${when}: ${text}`))
       await work?.(store)
       await store.close()
@@ -163,36 +180,36 @@ async function survive(disk: FaultyDisk, commits: Commits, bug: Bug, seed: numbe
       violations.push(`${when}: it threw ${String(error)}`)
     }
   }
-  // Killed once more, while it mends what it finds or goes on; and then the power may go too.
-  disk.fault = { at: disk.operations + 1 + dice(seed)(seed % 2 === 0 ? 12 : 80), kind: 'dies' }
-  await busy(disk, commits, bug).catch(onlyOf(disk, commits))
+  // A second crash during recovery or the work after it, sometimes with a power loss.
+  disk.fault = { at: disk.operations + 1 + seededRandom(seed)(seed % 2 === 0 ? 12 : 80), kind: 'crash' }
+  await restartWorkload(disk, commits, bug).catch(ignoreDiskErrors(disk, commits))
   disk.fault = undefined
-  disk = seed % 3 === 0 ? disk : disk.after(dice(seed))
-  await look(disk, 'at the next start')
-  // What was shown then was shown to somebody.
-  await look(disk.after('nothing kept'), 'shown, then lost')
-  await look(disk, 'at work', (store) => commits.round(store, ['p1', 'p2', 'p4']))
-  await look(disk.after('nothing kept'), 'after work')
-  violations.push(...commits.faults)
+  const image = seed % 3 === 0 ? disk : disk.after(seededRandom(seed))
+  await verify(image, 'at the next start')
+  // What could be read at that start must survive a power loss.
+  await verify(image.after('nothing kept'), 'after a power loss')
+  await verify(image, 'during further commits', (store) => commits.round(store, ['p1', 'p2', 'p4']))
+  await verify(image.after('nothing kept'), 'after further commits and a power loss')
+  violations.push(...commits.violations)
   return violations
 }
 
-/** A start, and work through some checkpoints. */
-async function busy(disk: FaultyDisk, commits: Commits, bug: Bug): Promise<void> {
+/** A start, and commits that lead to several checkpoints. */
+async function restartWorkload(disk: FaultyDisk, commits: Commits, bug: Bug): Promise<void> {
   const store = await open(bug(disk))
   for (let i = 0; i < 4; i++) await commits.round(store, ['p1', 'p2', 'p4'])
   await store.close()
 }
 
-/** The story ends where its disk does; anything else that it throws is a fault. */
-function onlyOf(disk: FaultyDisk, commits: Commits): (error: unknown) => undefined {
+/** Ignores an error that follows from the injected fault. Any other error is a violation. */
+function ignoreDiskErrors(disk: FaultyDisk, commits: Commits): (error: unknown) => undefined {
   return (error) => {
     if (disk.operations < (disk.fault?.at ?? Infinity) || !/EIO|ENOSPC|closed|cannot|could not|disk/.test(String(error)))
-      commits.faults.push(`it threw ${String(error)}`)
+      commits.violations.push(`it threw ${String(error)}`)
   }
 }
 
-async function operationsOf(work: typeof story | typeof failing, seed: number, bug: Bug): Promise<number> {
+async function operationsOf(work: typeof workload | typeof failureWorkload, seed: number, bug: Bug): Promise<number> {
   const disk = new FaultyDisk(seed)
   await work(disk, new Commits(seed), bug)
   return disk.operations

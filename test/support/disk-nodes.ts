@@ -1,20 +1,20 @@
-import type { Dice } from './random.ts'
+import type { RandomInteger } from './random.ts'
 
-/** What is left of what was not synced: nothing of it, all of it, or what the dice say. */
-export type Loss = 'nothing kept' | 'all kept' | Dice
+/** What remains of unsynced changes after a power loss: none of them, all of them, or a random part. */
+export type Loss = 'nothing kept' | 'all kept' | RandomInteger
 
-/** A file: its content, and what of it is safe. */
+/** A file: its content, and the part of it that is synced. */
 export class FileNode {
   content: Buffer = Buffer.alloc(0)
   #synced: Buffer = this.content
-  /** the contents it went through since it was synced */
+  /** the contents since the last sync, in order */
   #unsynced: Buffer[] = []
-  /** after a failed sync: the system thinks that all is written, and it is not */
+  /** after a failed sync: the operating system considers everything written, although it is not */
   #dropped = false
 
   set(content: Buffer): void {
     this.content = content
-    // What is written whole again is no longer missing.
+    // The file is written again from its beginning, so dropped data no longer matters.
     if (content.byteLength === 0) this.#dropped = false
     this.#unsynced.push(content)
   }
@@ -25,27 +25,27 @@ export class FileNode {
     this.#unsynced = []
   }
 
-  /** A sync failed: a later one finds nothing left to do, though this was never written. */
+  /** Simulates a failed sync: later syncs succeed, although the data was never written. */
   drop(): void {
     this.#dropped = this.#unsynced.length > 0
   }
 
   after(loss: Loss): FileNode {
-    const left = new FileNode()
-    left.content = loss === 'nothing kept' ? this.#synced : loss === 'all kept' ? this.content : this.#torn(loss)
-    left.#synced = left.content
-    return left
+    const file = new FileNode()
+    file.content = loss === 'nothing kept' ? this.#synced : loss === 'all kept' ? this.content : this.#torn(loss)
+    file.#synced = file.content
+    return file
   }
 
-  #torn(die: Dice): Buffer {
+  #torn(random: RandomInteger): Buffer {
     const states = [this.#synced, ...this.#unsynced]
-    const at = die(states.length)
-    const from = states[at]!
-    const next = states[at + 1]
-    if (next === undefined || next.byteLength <= from.byteLength) return from
-    // Of what was being appended, a part; and of that, its length may be there before its bytes.
-    const part = Buffer.from(next.subarray(0, from.byteLength + die(next.byteLength - from.byteLength + 1)))
-    if (die(3) === 0) part.fill(0, from.byteLength + die(part.byteLength - from.byteLength + 1))
+    const index = random(states.length)
+    const state = states[index]!
+    const next = states[index + 1]
+    if (next === undefined || next.byteLength <= state.byteLength) return state
+    // A part of an append; the file may also have its new length before it has the new bytes.
+    const part = Buffer.from(next.subarray(0, state.byteLength + random(next.byteLength - state.byteLength + 1)))
+    if (random(3) === 0) part.fill(0, state.byteLength + random(part.byteLength - state.byteLength + 1))
     return part
   }
 }
@@ -53,7 +53,7 @@ export class FileNode {
 type Names = Map<string, DiskNode>
 export type DiskNode = FileNode | FolderNode
 
-/** A folder: its names, and which of them are safe. */
+/** A folder: its names, and those that are synced. */
 export class FolderNode {
   readonly names: Names = new Map()
   #synced: Names = new Map()
@@ -72,14 +72,14 @@ export class FolderNode {
   after(loss: Loss): FolderNode {
     const names: Names = new Map(loss === 'all kept' ? this.names : this.#synced)
     if (typeof loss === 'function') {
-      // A journaling file system keeps the first so many of the changes; another may keep any of them.
-      const orderly = loss(2) === 0
-      const most = loss(this.#unsynced.length + 1)
-      for (const [i, step] of this.#unsynced.entries()) if (orderly ? i < most : loss(2) === 0) step(names)
+      // A journaling file system keeps a prefix of the changes; other file systems keep any subset.
+      const journaling = loss(2) === 0
+      const prefix = loss(this.#unsynced.length + 1)
+      for (const [i, step] of this.#unsynced.entries()) if (journaling ? i < prefix : loss(2) === 0) step(names)
     }
-    const left = new FolderNode()
-    for (const [name, node] of names) left.names.set(name, node.after(loss))
-    left.#synced = new Map(left.names)
-    return left
+    const folder = new FolderNode()
+    for (const [name, node] of names) folder.names.set(name, node.after(loss))
+    folder.#synced = new Map(folder.names)
+    return folder
   }
 }

@@ -1,47 +1,47 @@
 import type { Disk, OpenFile } from '../../src/store/fs/disk.ts'
 import { FileNode, FolderNode, type DiskNode, type Loss } from './disk-nodes.ts'
-import { dice, type Dice } from './random.ts'
+import { seededRandom, type RandomInteger } from './random.ts'
 
-/** What goes wrong, from the operation of this number on. */
+/** A fault that is injected from operation number `at` on. */
 export type Fault =
-  | { readonly at: number; readonly kind: 'dies' }
+  | { readonly at: number; readonly kind: 'crash' }
   | {
       readonly at: number
       readonly kind: 'EIO' | 'ENOSPC'
-      /** every one from there on, and not this one alone */
-      readonly forever: boolean
-      /** how much of it happens all the same; of a write there are parts */
-      readonly done: 'nothing' | 'part' | 'all'
+      /** all later operations fail too, not only this one */
+      readonly permanent: boolean
+      /** how much of the failing operation takes effect; only a write has a partial effect */
+      readonly effect: 'none' | 'partial' | 'full'
     }
 
 type Operation = keyof Disk | keyof OpenFile
-/** What a full disk refuses. */
-const NEEDS_ROOM: ReadonlySet<Operation> = new Set(['append', 'create', 'write', 'rename', 'makeFolder', 'sync', 'syncFolder'])
+/** The operations that fail on a full disk. */
+const NEEDS_SPACE: ReadonlySet<Operation> = new Set(['append', 'create', 'write', 'rename', 'makeFolder', 'sync', 'syncFolder'])
 
 /**
- * A disk in memory that may lose all that a real one may lose when the power goes: what was written to a file
- * and not synced, in any torn part; names that came, changed or went in a folder and were not synced. It can die
- * or fail at any operation, and it can be had as it would be found afterwards.
+ * A disk in memory that can lose everything that a real disk can lose in a power loss: unsynced writes, in part or
+ * in whole, and unsynced changes of the names in a folder. It can crash or fail at any operation. `after` returns
+ * the disk as it would be found after a power loss.
  */
 export class FaultyDisk implements Disk {
-  /** how many operations there were */
+  /** number of operations so far */
   operations = 0
-  /** the operation that a fault met first */
+  /** the first operation that failed */
   failed: Operation | undefined
   fault: Fault | undefined
-  /** how long an operation may take: so often others get in between, less one */
+  /** maximum duration of an operation, in turns of the microtask queue (exclusive) */
   turns = 4
   readonly #root: FolderNode
-  readonly #die: Dice
+  readonly #random: RandomInteger
 
   constructor(seed: number, root: FolderNode = new FolderNode()) {
-    this.#die = dice(seed)
+    this.#random = seededRandom(seed)
     this.#root = root
   }
 
-  /** The disk as it would be found if the power went now. */
+  /** The disk as it would be found after a power loss now. */
   after(loss: Loss): FaultyDisk {
-    return new FaultyDisk(this.#die(1e9), this.#root.after(loss))
+    return new FaultyDisk(this.#random(1e9), this.#root.after(loss))
   }
 
   append(path: string): Promise<OpenFile> {
@@ -59,33 +59,33 @@ export class FaultyDisk implements Disk {
   rename(from: string, to: string): Promise<void> {
     return this.#step('rename', () => {
       const node = this.#find(from)
-      if (node === undefined) throw failure('ENOENT', 'rename', from)
-      this.#folderOf(to).change((names) => void (names.delete(nameOf(from)), names.set(nameOf(to), node)))
+      if (node === undefined) throw systemError('ENOENT', 'rename', from)
+      this.#parentOf(to).change((names) => void (names.delete(nameOf(from)), names.set(nameOf(to), node)))
     })
   }
 
   remove(path: string): Promise<void> {
     return this.#step('remove', () => {
-      if (this.#find(path) !== undefined) this.#folderOf(path).change((names) => names.delete(nameOf(path)))
+      if (this.#find(path) !== undefined) this.#parentOf(path).change((names) => names.delete(nameOf(path)))
     })
   }
 
   removeFolder(path: string): Promise<void> {
     return this.#step('removeFolder', () => {
       const node = this.#find(path)
-      if (node instanceof FolderNode && node.names.size === 0) this.#folderOf(path).change((names) => names.delete(nameOf(path)))
+      if (node instanceof FolderNode && node.names.size === 0) this.#parentOf(path).change((names) => names.delete(nameOf(path)))
     })
   }
 
   makeFolder(path: string): Promise<void> {
     return this.#step('makeFolder', () => {
-      let above = this.#root
+      let parent = this.#root
       for (const name of partsOf(path)) {
-        if (!above.names.has(name)) {
-          const made = new FolderNode()
-          above.change((names) => names.set(name, made))
+        if (!parent.names.has(name)) {
+          const folder = new FolderNode()
+          parent.change((names) => names.set(name, folder))
         }
-        above = above.names.get(name) as FolderNode
+        parent = parent.names.get(name) as FolderNode
       }
     })
   }
@@ -97,34 +97,43 @@ export class FaultyDisk implements Disk {
   syncFolder(path: string): Promise<void> {
     return this.#step('syncFolder', () => {
       const node = this.#find(path)
-      if (node === undefined) throw failure('ENOENT', 'open', path)
+      if (node === undefined) throw systemError('ENOENT', 'open', path)
       ;(node as FolderNode).sync()
     })
   }
 
-  /** Takes the next number, and does it unless it is the turn of a fault. */
-  async #step<T>(operation: Operation, effect: () => T, part: () => unknown = () => undefined, failed?: () => void): Promise<T> {
-    // Others get in between as they would on a real one: not always at the same places.
-    for (let turns = this.#die(this.turns); turns > 0; turns--) await undefined
+  /**
+   * Counts an operation and executes it, unless the fault applies.
+   * @param partialEffect replaces the effect when the operation fails with a partial effect
+   * @param onFailure is called when the operation fails without a full effect
+   */
+  async #step<T>(
+    operation: Operation,
+    effect: () => T,
+    partialEffect: () => unknown = () => undefined,
+    onFailure?: () => void,
+  ): Promise<T> {
+    // Concurrent operations interleave at random points, as on a real disk.
+    for (let turns = this.#random(this.turns); turns > 0; turns--) await undefined
     const number = ++this.operations
     const { fault } = this
     if (fault === undefined || number < fault.at) return effect()
-    if (fault.kind === 'dies') throw failure('EIO', operation, 'a disk that is no more')
-    if ((number > fault.at && !fault.forever) || (fault.kind === 'ENOSPC' && !NEEDS_ROOM.has(operation))) return effect()
+    if (fault.kind === 'crash') throw systemError('EIO', operation, 'the simulated machine has crashed')
+    if ((number > fault.at && !fault.permanent) || (fault.kind === 'ENOSPC' && !NEEDS_SPACE.has(operation))) return effect()
     this.failed ??= operation
-    if (fault.done === 'all') effect()
+    if (fault.effect === 'full') effect()
     else {
-      if (fault.done === 'part') part()
-      failed?.()
+      if (fault.effect === 'partial') partialEffect()
+      onFailure?.()
     }
-    throw failure(fault.kind, operation, 'a disk that fails')
+    throw systemError(fault.kind, operation, 'injected fault of the disk')
   }
 
-  #open(path: string, empty = false): OpenFile {
-    const found = this.#find(path)
-    const file = found instanceof FileNode ? found : new FileNode()
-    if (found === undefined) this.#folderOf(path).change((names) => names.set(nameOf(path), file))
-    else if (empty) file.set(Buffer.alloc(0))
+  #open(path: string, truncate = false): OpenFile {
+    const node = this.#find(path)
+    const file = node instanceof FileNode ? node : new FileNode()
+    if (node === undefined) this.#parentOf(path).change((names) => names.set(nameOf(path), file))
+    else if (truncate) file.set(Buffer.alloc(0))
     const append = (bytes: Uint8Array) => file.set(Buffer.concat([file.content, bytes]))
     return {
       size: () => this.#step('size', () => file.content.byteLength),
@@ -132,7 +141,7 @@ export class FaultyDisk implements Disk {
         this.#step(
           'write',
           () => append(bytes),
-          () => append(bytes.subarray(0, this.#die(bytes.byteLength + 1))),
+          () => append(bytes.subarray(0, this.#random(bytes.byteLength + 1))),
         ),
       sync: () =>
         this.#step(
@@ -155,15 +164,14 @@ export class FaultyDisk implements Disk {
     return node
   }
 
-  #folderOf(path: string): FolderNode {
-    const above = path.slice(0, path.lastIndexOf('/'))
-    const folder = this.#find(above)
-    if (!(folder instanceof FolderNode)) throw failure('ENOENT', 'open', path)
-    return folder
+  #parentOf(path: string): FolderNode {
+    const parent = this.#find(path.slice(0, path.lastIndexOf('/')))
+    if (!(parent instanceof FolderNode)) throw systemError('ENOENT', 'open', path)
+    return parent
   }
 }
 
 const partsOf = (path: string) => path.split('/').filter((part) => part !== '')
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
-const failure = (code: string, syscall: string, about: string) =>
-  Object.assign(new Error(`${code}: ${syscall}, ${about}`), { code, syscall })
+const systemError = (code: string, syscall: string, subject: string) =>
+  Object.assign(new Error(`${code}: ${syscall}, ${subject}`), { code, syscall })

@@ -1,4 +1,4 @@
-import { setTimeout as after } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Key } from '../../src/store/keys.ts'
 import { StorageUnavailable, type Store } from '../../src/store/port.ts'
@@ -7,99 +7,101 @@ import { transact } from '../../src/store/transact.ts'
 interface Counter {
   readonly n: number
 }
-const PARTITION = 'ledger'
+/** The partition of the counters. */
+export const PARTITION = 'operations'
 const left: Key<Counter> = 'counter:left'
 const right: Key<Counter> = 'counter:right'
-const noteKey = (id: string): Key<{ id: string }> => `note:${id}`
+const entryKey = (id: string): Key<{ id: string }> => `entry:${id}`
 
-/** What became of one increment, as it was told. */
-type Told = 'done' | 'not done' | 'unknown'
+/** The outcome of an increment as the client knows it. */
+type Outcome = 'done' | 'not done' | 'unknown'
 
 /**
- * Work of which every application can be counted: each increment raises two counters by one and leaves a note,
- * in one commit. Whatever happens to the storage, there are afterwards as many notes as each counter says, a note
- * of every increment that was told to be done, and none of one that was told not to be.
+ * Work whose effects can be counted: each increment raises two counters by one and writes an entry, in one commit.
+ * After any faults of the storage, the number of entries must equal both counters, there must be an entry for each
+ * increment that was done, and none for an increment that was not done.
  */
-export class Ledger {
-  readonly told = new Map<string, Told>()
-  readonly #waiting = new Set<() => void>()
+export class OperationLog {
+  readonly outcomes = new Map<string, Outcome>()
+  readonly #waiters = new Set<() => void>()
   readonly #store: Store
-  #working: Promise<unknown> = Promise.resolve()
+  #workers: Promise<unknown> = Promise.resolve()
   #stopped = false
 
   constructor(store: Store) {
     this.#store = store
   }
 
-  /** Lets several work at once, until they are stopped. */
+  /** Starts concurrent workers that increment until `stop`. */
   start(workers = 8): void {
     this.#stopped = false
     const work = async (name: string): Promise<void> => {
-      for (let i = 0; !this.#stopped; i++) await this.increment(`${name}_${this.told.size}_${i}`)
+      for (let i = 0; !this.#stopped; i++) await this.increment(`${name}_${this.outcomes.size}_${i}`)
     }
-    this.#working = Promise.all(Array.from({ length: workers }, (_, i) => work(String(i))))
+    this.#workers = Promise.all(Array.from({ length: workers }, (_, i) => work(String(i))))
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
-    await this.#working
+    await this.#workers
   }
 
-  async increment(id: string): Promise<Told> {
-    const told = await this.#tell(id)
-    this.told.set(id, told)
-    for (const check of this.#waiting) check()
-    // Whoever is refused at once does not spin.
-    if (told !== 'done') await after(5)
-    return told
+  async increment(id: string): Promise<Outcome> {
+    const outcome = await this.#attempt(id)
+    this.outcomes.set(id, outcome)
+    for (const check of this.#waiters) check()
+    // Avoids a busy loop when the storage refuses immediately.
+    if (outcome !== 'done') await delay(5)
+    return outcome
   }
 
-  /** Waits until so many more were told to be this. */
-  more(count: number, ...what: Told[]): Promise<void> {
-    const goal = this.count(...what) + count
+  /** Waits until the number of increments with one of these outcomes has grown by `count`. */
+  more(count: number, ...outcomes: Outcome[]): Promise<void> {
+    const goal = this.count(...outcomes) + count
     return new Promise((resolve) => {
       const check = (): void => {
-        if (this.count(...what) < goal) return
-        this.#waiting.delete(check)
+        if (this.count(...outcomes) < goal) return
+        this.#waiters.delete(check)
         resolve()
       }
-      this.#waiting.add(check)
+      this.#waiters.add(check)
     })
   }
 
-  count(...what: Told[]): number {
-    return [...this.told.values()].filter((told) => what.includes(told)).length
+  count(...outcomes: Outcome[]): number {
+    return [...this.outcomes.values()].filter((outcome) => outcomes.includes(outcome)).length
   }
 
-  summary(): Record<Told, number> {
+  summary(): Record<Outcome, number> {
     return { done: this.count('done'), 'not done': this.count('not done'), unknown: this.count('unknown') }
   }
 
-  /** What is wrong between what was told and what there is, as a store finds it that nothing happened to. */
-  async problems(store: Store): Promise<string[]> {
-    const found: string[] = []
-    const notes = new Set<string>()
-    for await (const piece of store.dump(PARTITION))
-      for (const [key] of piece) if (key.startsWith('note:')) notes.add(key.slice('note:'.length))
-    const [a, b] = await transact(store, PARTITION, systemRandom, (tx) => tx.read([left, right]))
-    if (a?.n !== b?.n) found.push(`torn: ${a?.n} on the left, ${b?.n} on the right`)
-    if ((a?.n ?? 0) !== notes.size) found.push(`lost or done twice: the counter says ${a?.n ?? 0}, and there are ${notes.size} notes`)
-    for (const [id, told] of this.told) {
-      if (told === 'done' && !notes.has(id)) found.push(`false success: ${id} was told to be done`)
-      if (told === 'not done' && notes.has(id)) found.push(`false failure: ${id} was told not to be done`)
+  /** Compares the outcomes with the content of the storage. @param store a connection without faults */
+  async findViolations(store: Store): Promise<string[]> {
+    const violations: string[] = []
+    const entries = new Set<string>()
+    for await (const batch of store.dump(PARTITION))
+      for (const [key] of batch) if (key.startsWith('entry:')) entries.add(key.slice('entry:'.length))
+    const [leftCounter, rightCounter] = await transact(store, PARTITION, systemRandom, (tx) => tx.read([left, right]))
+    if (leftCounter?.n !== rightCounter?.n) violations.push(`torn: the counters are ${leftCounter?.n} and ${rightCounter?.n}`)
+    if ((leftCounter?.n ?? 0) !== entries.size)
+      violations.push(`lost or done twice: the counter is ${leftCounter?.n ?? 0}, and there are ${entries.size} entries`)
+    for (const [id, outcome] of this.outcomes) {
+      if (outcome === 'done' && !entries.has(id)) violations.push(`false success: ${id} was reported as done`)
+      if (outcome === 'not done' && entries.has(id)) violations.push(`false failure: ${id} was reported as not done`)
     }
-    for (const id of notes) if (!this.told.has(id)) found.push(`from nowhere: ${id}`)
-    return found
+    for (const id of entries) if (!this.outcomes.has(id)) violations.push(`unexpected entry: ${id}`)
+    return violations
   }
 
-  async #tell(id: string): Promise<Told> {
+  async #attempt(id: string): Promise<Outcome> {
     try {
       await transact(this.#store, PARTITION, systemRandom, async (tx) => {
-        const [a, b] = await tx.read([left, right])
-        await tx.get(noteKey(id))
-        tx.put(left, { n: (a?.n ?? 0) + 1 })
-        tx.put(noteKey(id), { id })
-        tx.put(right, { n: (b?.n ?? 0) + 1 })
+        const [leftCounter, rightCounter] = await tx.read([left, right])
+        await tx.get(entryKey(id))
+        tx.put(left, { n: (leftCounter?.n ?? 0) + 1 })
+        tx.put(entryKey(id), { id })
+        tx.put(right, { n: (rightCounter?.n ?? 0) + 1 })
       })
       return 'done'
     } catch (error) {

@@ -1,28 +1,29 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
+/** The direction of data: to or from the server. */
 type Direction = 'to' | 'from'
 
 interface Link {
   readonly client: Socket
   readonly server: Socket
-  /** how many bytes may still pass, in both directions together, before it is cut */
-  left: number
-  /** what waits, by the direction that is held */
+  /** bytes that may still pass, in both directions together, before the link is cut */
+  remaining: number
+  /** the data that is held back, by direction */
   readonly held: Map<Direction, Buffer[]>
 }
 
-/** A way to a server on the loopback interface that can go wrong as networks do. */
-export class Proxy {
-  /** how many bytes a connection that is made now may carry; Infinity where it is never cut */
+/** A TCP proxy to a server on the loopback interface that simulates network faults. */
+export class TcpProxy {
+  /** how many bytes a new connection may carry before it is cut; Infinity: it is never cut */
   bytes: () => number = () => Infinity
-  /** called when a connection has been cut for its bytes */
+  /** called when a connection has been cut because of its bytes */
   onCut: (() => void) | undefined
-  /** whether new connections are closed at once */
+  /** whether new connections are closed immediately */
   refuses = false
-  /** how many connections were cut in the middle of something */
+  /** number of connections that were cut because of their bytes */
   cuts = 0
-  /** the server's port: another one counts for new connections */
+  /** the port of the server; a change applies to new connections */
   target: number
   readonly #server: Server
   readonly #links = new Set<Link>()
@@ -32,8 +33,8 @@ export class Proxy {
     this.#server = createServer((socket) => this.#accept(socket))
   }
 
-  static async open(target: number): Promise<Proxy> {
-    const proxy = new Proxy(target)
+  static async open(target: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(target)
     proxy.#server.listen(0, '127.0.0.1')
     await once(proxy.#server, 'listening')
     return proxy
@@ -45,22 +46,18 @@ export class Proxy {
   get url(): string {
     return `redis://127.0.0.1:${this.port}`
   }
-  /** how many connections are open */
-  get connections(): number {
-    return this.#links.size
-  }
 
-  /** From now on nothing passes on the connections that there are: what is sent waits. New ones are as ever. */
+  /** Holds back all data of the existing connections in one direction. New connections are not affected. */
   hold(direction: Direction): void {
     for (const { held } of this.#links) if (!held.has(direction)) held.set(direction, [])
   }
 
-  /** Lets pass what was held, as the last that passes on its connection. Resolves when the server has had it all. */
+  /** Delivers the held data and then ends those connections. Resolves when the server has received everything. */
   async release(): Promise<void> {
     const links = [...this.#links].filter(({ held }) => held.size > 0)
     await Promise.all(
       links.map(async ({ client, server, held }) => {
-        for (const [direction, waiting] of held) for (const chunk of waiting) (direction === 'to' ? server : client).write(chunk)
+        for (const [direction, chunks] of held) for (const chunk of chunks) (direction === 'to' ? server : client).write(chunk)
         held.clear()
         server.end()
         if (!server.destroyed) await once(server, 'close')
@@ -84,25 +81,25 @@ export class Proxy {
     if (this.refuses) return void client.destroy()
     const server = connect(this.target, '127.0.0.1')
     server.on('error', () => client.destroy())
-    const link: Link = { client, server, left: this.bytes(), held: new Map() }
+    const link: Link = { client, server, remaining: this.bytes(), held: new Map() }
     this.#links.add(link)
-    this.#pass(link, 'to', client, server)
-    this.#pass(link, 'from', server, client)
+    this.#forward(link, 'to', client, server)
+    this.#forward(link, 'from', server, client)
   }
 
-  #pass(link: Link, direction: Direction, source: Socket, target: Socket): void {
+  #forward(link: Link, direction: Direction, source: Socket, target: Socket): void {
     source.on('data', (chunk: Buffer) => {
-      const waiting = link.held.get(direction)
-      if (waiting !== undefined) return void waiting.push(chunk)
-      const part = chunk.subarray(0, link.left)
-      link.left -= part.length
-      if (link.left > 0) return void target.write(part)
+      const held = link.held.get(direction)
+      if (held !== undefined) return void held.push(chunk)
+      const part = chunk.subarray(0, link.remaining)
+      link.remaining -= part.length
+      if (link.remaining > 0) return void target.write(part)
       this.cuts++
-      // The part before the cut arrives: so the server may have been told all of it, and only its answer is lost.
+      // The data before the cut arrives. The server may thus execute a command whose reply is lost.
       target.write(part, () => this.#cut(link))
       this.onCut?.()
     })
-    // What is held stays held when the one who sent it goes: it is on its way.
+    // Held data stays held when its sender closes the connection: it is still in the network.
     source.on('close', () => {
       if (link.held.has(direction)) return
       target.end()

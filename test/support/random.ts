@@ -1,8 +1,8 @@
-/** Numbers from 0 up to, and without, a bound: the same ones for the same seed. */
-export type Dice = (below: number) => number
+/** Returns a random integer from 0 (inclusive) to `below` (exclusive). */
+export type RandomInteger = (below: number) => number
 
-/** A die that can be thrown again just as it fell (mulberry32). */
-export function dice(seed: number): Dice {
+/** A deterministic generator: the same seed gives the same sequence (mulberry32). */
+export function seededRandom(seed: number): RandomInteger {
   let state = Math.imul(seed + 1, 0x9e3779b1)
   return (below) => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,39 +1,39 @@
-// Holds a folder in a process of its own, and does in it what it is told in lines of JSON. Plain JavaScript over
-// what was built: the oldest Node that is supported reads no TypeScript.
+// Holds the lock of a folder and executes commands that arrive on stdin as lines of JSON. Written in JavaScript
+// against the built files, because the oldest supported Node version cannot run TypeScript.
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { pino } from 'pino'
 import { createBlobs } from '../../dist/store/blobs.js'
 import { realDisk } from '../../dist/store/fs/disk.js'
-import { durableDriver } from '../../dist/store/fs/blob-driver.js'
+import { createFsBlobDriver } from '../../dist/store/fs/blob-driver.js'
 import { lockFolder } from '../../dist/store/fs/lock.js'
-import { openFsStore } from '../../dist/store/fs/open.js'
+import { openFsStore } from '../../dist/store/fs/store.js'
 
-const [path, planted] = process.argv.slice(2)
-const say = (line) => writeSync(1, `${JSON.stringify(line)}\n`)
+const [path, bug] = process.argv.slice(2)
+const send = (line) => writeSync(1, `${JSON.stringify(line)}\n`)
 
-/** A planted bug: what was written waits in the process, and is told as done. */
+/** A seeded bug: writes are delayed in the process, and commits are acknowledged before. */
 const lazyDisk = {
   ...realDisk,
   async append(file) {
     const opened = await realDisk.append(file)
-    let waiting = Promise.resolve()
+    let writes = Promise.resolve()
     return {
       ...opened,
       write: async (bytes) =>
-        void (waiting = waiting.then(() => new Promise((resolve) => setImmediate(resolve)).then(() => opened.write(bytes)))),
+        void (writes = writes.then(() => new Promise((resolve) => setImmediate(resolve)).then(() => opened.write(bytes)))),
       sync: async () => undefined,
-      close: () => waiting.then(() => opened.close()),
+      close: () => writes.then(() => opened.close()),
     }
   },
 }
 
 try {
   await lockFolder(path, () => undefined)
-  const disk = planted === 'lazy' ? lazyDisk : realDisk
+  const disk = bug === 'lazy' ? lazyDisk : realDisk
   const store = await openFsStore(path, { log: pino({ level: 'silent' }), disk, compactAt: 20_000 })
-  const blobs = createBlobs(durableDriver(`${path}/bytes`))
-  say({ ready: true })
+  const blobs = createBlobs(createFsBlobDriver(`${path}/bytes`))
+  send({ ready: true })
   createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, partition, revision, put, remove, indexes, blob, size } = JSON.parse(line)
     const expect = { records: new Map(), indexes: new Map(), capacity: new Map() }
@@ -42,11 +42,11 @@ try {
         ? store.commit(partition, { revision, expect, put: new Map(put), remove: new Set(remove), indexes: new Map(indexes) })
         : blobs.write(blob, [Buffer.alloc(size, blob)])
     work.then(
-      () => say({ id, outcome: 'done' }),
-      (error) => say({ id, error: String(error), certain: error.certain === true }),
+      () => send({ id, outcome: 'done' }),
+      (error) => send({ id, error: String(error), outcomeKnown: error.outcomeKnown === true }),
     )
   })
 } catch (error) {
-  say({ refused: error.message, name: error.name })
+  send({ refused: error.message, name: error.name })
   process.exitCode = 1
 }

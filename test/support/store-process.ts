@@ -8,20 +8,21 @@ const script = fileURLToPath(new URL('store-process.js', import.meta.url))
 type Message =
   | { readonly ready: true }
   | { readonly refused: string; readonly name: string }
-  | { readonly id: number; readonly outcome?: 'done'; readonly error?: string; readonly certain?: boolean }
+  | { readonly id: number; readonly outcome?: 'done'; readonly error?: string; readonly outcomeKnown?: boolean }
 
-/** A folder that another process holds. */
+/** A separate process that holds the lock of a folder and writes to it (see store-process.js). */
 export class StoreProcess {
   readonly child: ChildProcess
-  /** resolves with why it could not hold the folder, if so */
+  /** resolves with the reason when the process could not open the folder, otherwise with undefined */
   readonly started: Promise<{ refused: string; name: string } | undefined>
-  readonly #waiting = new Map<number, { resolve: (outcome: 'done') => void; reject: (error: StorageUnavailable) => void }>()
+  readonly #pending = new Map<number, { resolve: (outcome: 'done') => void; reject: (error: StorageUnavailable) => void }>()
   readonly #exited: Promise<void>
   #last = 0
 
-  constructor(path: string, planted = '') {
-    this.child = spawn(process.execPath, [script, path, planted], { stdio: ['pipe', 'pipe', 'inherit'] })
-    // What is written after its end is nobody's.
+  /** @param bug the name of a seeded bug; '' for none */
+  constructor(path: string, bug = '') {
+    this.child = spawn(process.execPath, [script, path, bug], { stdio: ['pipe', 'pipe', 'inherit'] })
+    // Writing to a process that has ended is not an error here.
     this.child.stdin!.on('error', () => undefined)
     let start: (outcome: { refused: string; name: string } | undefined) => void
     this.started = new Promise((resolve) => (start = resolve))
@@ -29,20 +30,20 @@ export class StoreProcess {
       const message = JSON.parse(line) as Message
       if ('ready' in message) start(undefined)
       else if ('refused' in message) start(message)
-      else this.#answer(message)
+      else this.#settle(message)
     })
-    // All that it said is heard before that.
+    // All output of the process has been handled before `close`.
     this.#exited = new Promise((resolve) =>
       this.child.once('close', () => {
-        for (const { reject } of this.#waiting.values()) reject(new StorageUnavailable('it ended', { certain: false }))
-        this.#waiting.clear()
+        for (const { reject } of this.#pending.values()) reject(new StorageUnavailable('the process ended', { outcomeKnown: false }))
+        this.#pending.clear()
         resolve()
       }),
     )
   }
 
-  /** Whether it was killed, or has ended by itself. */
-  get gone(): boolean {
+  /** Whether the process was killed or has ended. */
+  get ended(): boolean {
     return this.child.killed || this.child.exitCode !== null
   }
 
@@ -54,7 +55,7 @@ export class StoreProcess {
     return this.#send({ blob, size })
   }
 
-  /** Ends it at once, wherever it is. */
+  /** Ends it with SIGKILL. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL')
     await this.#exited
@@ -62,17 +63,17 @@ export class StoreProcess {
 
   #send(work: object): Promise<'done'> {
     return new Promise((resolve, reject) => {
-      if (this.gone) return reject(new StorageUnavailable('it was killed'))
+      if (this.ended) return reject(new StorageUnavailable('the process was killed'))
       const id = ++this.#last
-      this.#waiting.set(id, { resolve, reject })
+      this.#pending.set(id, { resolve, reject })
       this.child.stdin!.write(`${JSON.stringify({ id, ...work })}\n`)
     })
   }
 
-  #answer({ id, error, certain }: Extract<Message, { id: number }>): void {
-    const { resolve, reject } = this.#waiting.get(id)!
-    this.#waiting.delete(id)
+  #settle({ id, error, outcomeKnown }: Extract<Message, { id: number }>): void {
+    const { resolve, reject } = this.#pending.get(id)!
+    this.#pending.delete(id)
     if (error === undefined) resolve('done')
-    else reject(new StorageUnavailable(error, { certain: certain === true }))
+    else reject(new StorageUnavailable(error, { outcomeKnown: outcomeKnown === true }))
   }
 }

@@ -2,36 +2,37 @@ import { basename, dirname } from 'node:path'
 import type { Driver } from 'unstorage'
 import { realDisk, replaceFile, type Disk } from './disk.ts'
 
-/** So often a write begins again whose folder somebody else just found empty and removed. */
-const ATTEMPTS = 5
+/** Attempts of a write whose folder is removed concurrently, because its last value was removed. */
+const MAX_ATTEMPTS = 5
 
 /**
- * A driver for unstorage in the layout of its own fs driver, which writes in place and never syncs: half of a
- * file can be read there, and a crash leaves half of it. Here a value is replaced whole, and once it is set it
- * survives. The folder of the last value goes with it.
+ * Creates an unstorage driver for blobs in a folder, with the file layout of unstorage's fs driver. That driver
+ * writes in place and does not sync, so readers and crashes can leave partial values. This driver replaces values
+ * atomically, and a value that was set survives a crash. When the last value of a folder is removed, the folder is
+ * removed too.
  */
-export function durableDriver(base: string, disk: Disk = realDisk): Driver {
+export function createFsBlobDriver(base: string, disk: Disk = realDisk): Driver {
   const split = (key: string): [folder: string, name: string] => {
     const parts = key.split(':')
-    if (parts.some((part) => !/^[A-Za-z0-9_-]+$/.test(part))) throw new TypeError(`"${key}" is no key for a file`)
+    if (parts.some((part) => !/^[A-Za-z0-9_-]+$/.test(part))) throw new TypeError(`"${key}" cannot be used as a file name`)
     return [[base, ...parts.slice(0, -1)].join('/'), parts.at(-1)!]
   }
   const pathOf = (key: string) => split(key).join('/')
   const getItemRaw = async (key: string) => (await disk.read(pathOf(key))) ?? null
   const valuesIn = async (folder: string) => (await disk.list(folder)).filter(isValue)
 
-  let rooted: Promise<void> | undefined
-  /** A folder survives only once the one above it is synced. */
+  let baseSynced: Promise<void> | undefined
+  /** Creates a folder so that it survives a crash: its parents are synced too. */
   const makeFolders = async (folder: string): Promise<void> => {
-    // One that has a value was made sure of before that.
+    // A folder with a value has been synced before that value was written.
     if ((await valuesIn(folder)).length > 0) return
     await disk.makeFolder(folder)
     await disk.syncFolder(base)
-    rooted ??= disk.syncFolder(dirname(base)).catch((error: unknown) => {
-      rooted = undefined
+    baseSynced ??= disk.syncFolder(dirname(base)).catch((error: unknown) => {
+      baseSynced = undefined
       throw error
     })
-    await rooted
+    await baseSynced
   }
 
   const setItemRaw = async (key: string, value: Uint8Array): Promise<void> => {
@@ -41,7 +42,7 @@ export function durableDriver(base: string, disk: Disk = realDisk): Driver {
         await makeFolders(folder)
         return await replaceFile(disk, folder, name, [value])
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === ATTEMPTS) throw error
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === MAX_ATTEMPTS) throw error
       }
     }
   }
@@ -50,12 +51,12 @@ export function durableDriver(base: string, disk: Disk = realDisk): Driver {
     const [folder, name] = split(key)
     await disk.remove(`${folder}/${name}`)
     if (folder === base) return
-    const left = await disk.list(folder)
-    if (left.some(isValue)) return
-    // What a write left that was broken off. One that is going on finds it gone, and begins again.
-    for (const temporary of left) await disk.remove(`${folder}/${temporary}`)
+    const remaining = await disk.list(folder)
+    if (remaining.some(isValue)) return
+    // Temporary files of interrupted writes. A write that is in progress finds its file missing and starts again.
+    for (const temporary of remaining) await disk.remove(`${folder}/${temporary}`)
     await disk.removeFolder(folder)
-    // Whoever is told that it is gone forgets it: it must not come back.
+    // The caller forgets the value once it is removed, so it must not reappear after a crash.
     if ((await disk.list(dirname(base))).includes(basename(base))) await disk.syncFolder(base)
   }
 

@@ -5,34 +5,29 @@ import { replaceFile, type Disk } from './disk.ts'
 import { StorageDamaged } from './journal.ts'
 
 /**
- * A checkpoint: one partition in one file, as of a frame of the journal. Lines of JSON, the first one its head,
- * the last one a checksum over all before it. It may be fuzzy (written while others commit): every change after
- * its frame is done again when it is loaded, and to do a change twice is to do it once.
+ * A checkpoint: one partition in one file, as of a frame of the journal. It consists of lines of JSON: a header,
+ * the records and indexes, and a checksum of all lines before it. It may be fuzzy, because commits go on while it is
+ * written. When it is loaded, all changes after its frame are applied again. Applying a change twice has the same
+ * result as applying it once.
  */
-const PER_CHUNK = 500
-
-/** A partition whose records are a Map, all in memory. */
 export type MapPartition = Partition & { readonly records: Map<string, Stored> }
 
-interface Head {
+/** Lines that are written at once. */
+const LINES_PER_CHUNK = 500
+
+interface Header {
   readonly format: 1
   readonly partition: string
-  /** the changes up to this frame are in it */
+  /** the sequence of the last frame whose changes it contains */
   readonly sequence: number
 }
 type Line = { readonly k: string; readonly r: string; readonly v: Stored['value'] } | { readonly i: string; readonly e: readonly string[] }
 
 /**
- * Writes a partition in place of its checkpoint. Between its chunks others go on.
- * @returns how many bytes it has
+ * Writes the checkpoint of a partition, replacing the previous one. Commits can go on between its chunks.
+ * @returns its size in bytes
  */
-export async function writeCheckpoint(
-  disk: Disk,
-  folder: string,
-  name: string,
-  state: Partition & { readonly records: Map<string, Stored> },
-  sequence: number,
-): Promise<number> {
+export async function writeCheckpoint(disk: Disk, folder: string, name: string, state: MapPartition, sequence: number): Promise<number> {
   let size = 0
   async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunksOf(state, { format: 1, partition: name, sequence })) {
@@ -45,9 +40,9 @@ export async function writeCheckpoint(
 }
 
 /**
- * Reads a partition as it was written.
- * @returns undefined where there is no checkpoint
- * @throws {StorageDamaged} where it is not what was written
+ * Reads the checkpoint of a partition.
+ * @returns undefined when there is none
+ * @throws {StorageDamaged} when it is damaged, or has another format
  */
 export async function readCheckpoint(
   disk: Disk,
@@ -59,12 +54,16 @@ export async function readCheckpoint(
   const lastLine = bytes.lastIndexOf(10, bytes.byteLength - 2) + 1
   const checksum = /^\{"crc":"([0-9a-f]{8})"\}\n$/.exec(bytes.toString('latin1', lastLine))?.[1]
   if (checksum === undefined || crc32(bytes.subarray(0, lastLine)) !== Number.parseInt(checksum, 16))
-    throw new StorageDamaged(`${folder}/${name} is damaged: its checksum does not fit`)
-  // Line by line: a string cannot hold as much as a workspace may.
+    throw new StorageDamaged(`${folder}/${name} is damaged: its checksum does not match`)
+  // Line by line: the whole file may exceed the maximum length of a string.
   const lines = linesIn(bytes.subarray(0, lastLine))
-  const { format, partition, sequence } = JSON.parse(lines.next().value ?? '{}') as Head
-  if (format !== 1) throw new StorageDamaged(`${folder}/${name} has format ${String(format)}; this version of Lanekeeper knows format 1`)
-  if (partition !== name) throw new StorageDamaged(`${folder}/${name} is the checkpoint of ${partition}`)
+  const { format, partition, sequence } = JSON.parse(lines.next().value ?? '{}') as Header
+  if (format !== 1) throw new StorageDamaged(`${folder}/${name} has format ${String(format)}; this version of Lanekeeper supports format 1`)
+  if (partition !== name) throw new StorageDamaged(`${folder}/${name} is the checkpoint of another partition: ${partition}`)
+  return { state: loadPartition(lines, sequence), sequence }
+}
+
+function loadPartition(lines: Iterable<string>, sequence: number): MapPartition {
   const records = new Map<string, Stored>()
   const state = new Partition(records) as MapPartition
   for (const text of lines) {
@@ -79,23 +78,20 @@ export async function readCheckpoint(
       })
   }
   for (const { value } of records.values()) freeze(value)
-  return { state, sequence }
+  return state
 }
 
 function* linesIn(bytes: Buffer): Generator<string> {
-  for (let from = 0; from < bytes.byteLength;) {
-    const to = bytes.indexOf(10, from)
-    yield bytes.toString('utf8', from, to)
-    from = to + 1
+  for (let start = 0; start < bytes.byteLength;) {
+    const end = bytes.indexOf(10, start)
+    yield bytes.toString('utf8', start, end)
+    start = end + 1
   }
 }
 
-async function* chunksOf(
-  { records, indexes }: Partition & { readonly records: Map<string, Stored> },
-  head: Head,
-): AsyncGenerator<Uint8Array> {
+async function* chunksOf({ records, indexes }: MapPartition, header: Header): AsyncGenerator<Uint8Array> {
   let checksum = 0
-  let lines: string[] = [JSON.stringify(head)]
+  let lines: string[] = [JSON.stringify(header)]
   const flush = (): Buffer => {
     const chunk = Buffer.from(`${lines.join('\n')}\n`)
     checksum = crc32(chunk, checksum)
@@ -104,11 +100,11 @@ async function* chunksOf(
   }
   for (const [key, { revision, value }] of records) {
     lines.push(JSON.stringify({ k: key, r: revision, v: value } satisfies Line))
-    if (lines.length >= PER_CHUNK) yield flush()
+    if (lines.length >= LINES_PER_CHUNK) yield flush()
   }
   for (const [name, index] of indexes) {
     lines.push(JSON.stringify({ i: name, e: index.all() } satisfies Line))
-    if (lines.length >= PER_CHUNK) yield flush()
+    if (lines.length >= LINES_PER_CHUNK) yield flush()
   }
   if (lines.length > 0) yield flush()
   yield Buffer.from(`{"crc":"${checksum.toString(16).padStart(8, '0')}"}\n`)

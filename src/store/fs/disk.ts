@@ -2,35 +2,36 @@ import { constants, type Dirent } from 'node:fs'
 import * as fs from 'node:fs/promises'
 
 /**
- * The file system, as far as the fs driver needs it. Nothing else of the driver touches a file, so a test can
- * put another one in its place that fails or dies at any step.
+ * The file operations that the fs driver uses. The driver touches files only through this interface, except for its
+ * lock. Tests replace it by a disk that fails or loses data at any operation.
  */
 export interface Disk {
-  /** Opens a file for appending at its end, making it where it is missing. */
+  /** Opens a file for appending. Creates it when it is missing. */
   append(path: string): Promise<OpenFile>
-  /** Opens a new, empty file in place of what may be there. */
+  /** Opens a file for appending, empty. Truncates an existing file. */
   create(path: string): Promise<OpenFile>
-  /** @returns undefined where there is none */
+  /** @returns undefined when the file is missing */
   read(path: string): Promise<Buffer | undefined>
   rename(from: string, to: string): Promise<void>
-  /** Removes a file; where there is none, nothing happens. */
+  /** Removes a file. Has no effect when it is missing. */
   remove(path: string): Promise<void>
-  /** Removes a folder; where there is none, or something is in it, nothing happens. */
+  /** Removes a folder. Has no effect when it is missing or not empty. */
   removeFolder(path: string): Promise<void>
-  /** Makes a folder, with those above it. */
+  /** Creates a folder and its missing parents. */
   makeFolder(path: string, mode?: number): Promise<void>
-  /** The names in a folder, sorted; none where it is missing. */
+  /** The names in a folder, sorted. Empty when the folder is missing. */
   list(path: string): Promise<string[]>
-  /** Makes sure that the names in a folder survive a crash. */
+  /** Syncs a folder: its names then survive a crash. */
   syncFolder(path: string): Promise<void>
 }
 
 /** An open file. */
 export interface OpenFile {
+  /** in bytes */
   size(): Promise<number>
-  /** Writes all of it at the end. Where it throws, a part may have been written. */
+  /** Writes all bytes at the end of the file. When it throws, some of them may have been written. */
   write(bytes: Uint8Array): Promise<void>
-  /** Makes sure that what was written survives a crash. */
+  /** Syncs the file: its content then survives a crash. */
   sync(): Promise<void>
   truncate(size: number): Promise<void>
   close(): Promise<void>
@@ -44,11 +45,11 @@ export const realDisk: Disk = {
   read: (path) => fs.readFile(path).catch(unlessMissing(undefined)),
   rename: (from, to) => fs.rename(from, to),
   remove: (path) => fs.unlink(path).catch(unlessMissing(undefined)),
-  removeFolder: (path) => fs.rmdir(path).catch(unlessIn(['ENOENT', 'ENOTEMPTY', 'EEXIST'], undefined)),
+  removeFolder: (path) => fs.rmdir(path).catch(unlessCode(['ENOENT', 'ENOTEMPTY', 'EEXIST'], undefined)),
   makeFolder: async (path, mode = 0o700) => void (await fs.mkdir(path, { recursive: true, mode })),
   async list(path) {
-    const found: Dirent[] = await fs.readdir(path, { withFileTypes: true }).catch(unlessMissing([]))
-    return found.map(({ name }) => name).toSorted()
+    const entries: Dirent[] = await fs.readdir(path, { withFileTypes: true }).catch(unlessMissing([]))
+    return entries.map(({ name }) => name).toSorted()
   },
   async syncFolder(path) {
     const folder = await fs.open(path, constants.O_RDONLY)
@@ -72,17 +73,17 @@ function openFile(handle: fs.FileHandle): OpenFile {
   }
 }
 
-// Anything else than "it is not there" must be heard: unstorage's own driver answers it as if it were the content.
-const unlessMissing = <T>(value: T) => unlessIn(['ENOENT'], value)
+// All other errors are thrown. unstorage's own fs driver returns them as if they were content.
+const unlessMissing = <T>(fallback: T) => unlessCode(['ENOENT'], fallback)
 
-function unlessIn<T>(codes: readonly string[], value: T): (error: NodeJS.ErrnoException) => T {
+function unlessCode<T>(codes: readonly string[], fallback: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
     if (!codes.includes(error.code ?? '')) throw error
-    return value
+    return fallback
   }
 }
 
-/** A sync failed. What was to be kept may be lost, and a second try would not say so. */
+/** A sync failed. The written data may be lost, and a second sync would not report it. */
 export class SyncFailed extends Error {
   override readonly name = 'SyncFailed'
 }
@@ -92,13 +93,14 @@ export async function assertSynced(sync: Promise<void>): Promise<void> {
   try {
     await sync
   } catch (cause) {
-    throw new SyncFailed(`the disk failed to keep what was written: ${(cause as Error).message}`, { cause })
+    throw new SyncFailed(`the disk failed to sync written data: ${(cause as Error).message}`, { cause })
   }
 }
 
 /**
- * Puts a file in the place of what is there: all of it or, after a crash at any moment, none.
- * @param chunks its content, one after the other
+ * Replaces a file atomically: after a crash it has either its old or its new content.
+ * @param chunks the new content
+ * @throws {SyncFailed}
  */
 export async function replaceFile(
   disk: Disk,
@@ -117,7 +119,7 @@ export async function replaceFile(
     }
     await disk.rename(temporary, `${folder}/${name}`)
   } catch (error) {
-    // A disk that is full is not to be kept so by this.
+    // The temporary file must not use up the space of a full disk.
     await disk.remove(temporary).catch(() => undefined)
     throw error
   }

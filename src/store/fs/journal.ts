@@ -1,13 +1,14 @@
 import { crc32 } from 'node:zlib'
 import type { Change } from '../port.ts'
-import { replaceFile, assertSynced, type Disk, type OpenFile } from './disk.ts'
+import { replaceFile, assertSynced, type Disk } from './disk.ts'
 
 /**
- * The journal: the commit point of the fs driver. It is a row of files, each a row of frames, each one write:
+ * The journal: a change is committed when it is in the journal and synced. The journal is a sequence of files, each
+ * a sequence of frames. One write appends one frame:
  *
  *     lk1 <sequence> <bytes> <crc32>\n <JSON of changes> \n
  *
- * A frame is whole or it is none. Only the last one can be torn, and then nobody was told that it was done.
+ * A crash can leave only the last frame incomplete. Its changes were not acknowledged, so the frame is discarded.
  */
 export interface Entry extends Omit<Change, 'expect'> {
   readonly partition: string
@@ -15,101 +16,74 @@ export interface Entry extends Omit<Change, 'expect'> {
 
 /** A frame that was read. */
 export interface Frame {
+  /** frames are numbered from 1, without gaps */
   readonly sequence: number
   readonly entries: readonly Entry[]
 }
 
-/** The journal, or a checkpoint, is not what was written: something else than a crash has changed it. */
+/** The journal or a checkpoint is damaged in a way that a crash cannot cause. */
 export class StorageDamaged extends Error {
-  override readonly name = 'Damaged'
+  override readonly name = 'StorageDamaged'
 }
 
-const NAME = /^(\d{10})\.log$/
-const HEAD = /^lk1 (\d+) (\d+) ([0-9a-f]{8})\n$/
-const HEAD_MAX = 64
+/** A journal file is named after its first frame. */
+const FILE_NAME = /^(\d{10})\.log$/
+const HEADER = /^lk1 (\d+) (\d+) ([0-9a-f]{8})\n$/
+/** Maximum size of a header, in bytes. */
+const MAX_HEADER_SIZE = 64
 
-/** A frame as it is written. */
+/** The name of the journal file that begins with a sequence number. */
+export function journalName(sequence: number): string {
+  return `${String(sequence).padStart(10, '0')}.log`
+}
+
+/** The bytes of a frame. */
 export function encodeFrame(sequence: number, entries: readonly Entry[]): Buffer {
-  const payload = Buffer.from(JSON.stringify(entries.map(pack)))
-  const head = `lk1 ${sequence} ${payload.byteLength} ${crc32(payload).toString(16).padStart(8, '0')}\n`
-  return Buffer.concat([Buffer.from(head), payload, Buffer.from('\n')])
+  const payload = Buffer.from(JSON.stringify(entries.map(encodeEntry)))
+  const header = `lk1 ${sequence} ${payload.byteLength} ${crc32(payload).toString(16).padStart(8, '0')}\n`
+  return Buffer.concat([Buffer.from(header), payload, Buffer.from('\n')])
 }
 
 /**
- * Reads all files of the journal in their order.
- * @returns the frames, where the next one goes, and how long it all is; a torn one at the very end is cut off
- * @throws {StorageDamaged} where a frame is broken that has whole ones behind it, or one is missing
+ * Reads all files of the journal in order. Cuts off an incomplete last frame, and removes empty files after it.
+ * @returns the frames, the name of the file that the next frame is appended to (undefined without files), and the
+ * size of all files in bytes
+ * @throws {StorageDamaged} when a frame is missing, or damaged and followed by intact frames
  */
 export async function readJournal(disk: Disk, folder: string): Promise<{ frames: Frame[]; last: string | undefined; size: number }> {
-  const names = (await disk.list(folder)).filter((name) => NAME.test(name))
+  const names = (await disk.list(folder)).filter((name) => FILE_NAME.test(name))
   const files = await Promise.all(names.map(async (name) => ({ name, bytes: (await disk.read(`${folder}/${name}`)) ?? Buffer.alloc(0) })))
-  // An empty one behind it was made for frames that never came, or that could not be written.
-  const filled = files.findLastIndex(({ bytes }) => bytes.byteLength > 0)
-  const open = filled === -1 ? files.length - 1 : filled
+  // Files after the last non-empty one were created for frames that were never written.
+  const lastFilled = files.findLastIndex(({ bytes }) => bytes.byteLength > 0)
+  const last = lastFilled === -1 ? files.length - 1 : lastFilled
   const frames: Frame[] = []
   for (const [i, { name, bytes }] of files.entries()) {
     const end = readFrames(bytes, frames, name)
-    if (end < bytes.byteLength && (i !== open || hasFrameAfter(bytes, end)))
-      throw new StorageDamaged(`${folder}/${name} is damaged at byte ${end}: there are whole frames behind it`)
-    if (i === open) await rewriteTail(disk, folder, name, bytes.subarray(0, end))
-    if (i > open) await disk.remove(`${folder}/${name}`)
+    if (end < bytes.byteLength && (i !== last || hasFrameAfter(bytes, end)))
+      throw new StorageDamaged(`${folder}/${name} is damaged at byte ${end}: intact frames follow`)
+    if (i === last) await rewriteTail(disk, folder, name, bytes.subarray(0, end))
+    if (i > last) await disk.remove(`${folder}/${name}`)
   }
-  return { frames, last: names[open], size: files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) }
+  return { frames, last: names[last], size: files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) }
 }
 
 /**
- * Makes sure of what was read before it is shown. The process that wrote it may have been killed before its sync,
- * or its sync may have failed: then the system still shows what is on no disk, and a sync of it would do nothing.
- * So it is written anew.
+ * Makes the content of the last file durable before it is used. The process that wrote it may have been killed
+ * before its sync, or its sync may have failed. The operating system then returns data that is not on the disk, and
+ * another sync has no effect. Writing the file again solves both.
  */
 async function rewriteTail(disk: Disk, folder: string, name: string, bytes: Uint8Array): Promise<void> {
   try {
     await replaceFile(disk, folder, name, [bytes])
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-    // A full disk must not keep anyone from reading. This needs no room.
+    // A full disk must still be readable. Truncating needs no space.
     await truncateFile(disk, `${folder}/${name}`, bytes.byteLength)
   }
 }
 
-/** The name of the file that begins with a sequence number. */
-export function journalName(sequence: number): string {
-  return `${String(sequence).padStart(10, '0')}.log`
-}
-
-function readFrames(bytes: Buffer, frames: Frame[], name: string): number {
-  let at = 0
-  for (;;) {
-    const frame = frameAt(bytes, at)
-    if (frame === undefined) return at
-    // A file is named by its first frame.
-    const expected = frames.length === 0 ? Number.parseInt(name, 10) : frames.at(-1)!.sequence + 1
-    if (frame.sequence !== expected) throw new StorageDamaged(`${name}: frame ${expected} is missing, ${frame.sequence} comes in its place`)
-    frames.push({ sequence: frame.sequence, entries: frame.entries })
-    at = frame.end
-  }
-}
-
-function frameAt(bytes: Buffer, at: number): (Frame & { end: number }) | undefined {
-  const newline = bytes.subarray(at, at + HEAD_MAX).indexOf(10)
-  const head = newline === -1 ? null : HEAD.exec(bytes.toString('latin1', at, at + newline + 1))
-  if (head === null) return undefined
-  const start = at + newline + 1
-  const end = start + Number(head[2])
-  const payload = bytes.subarray(start, end)
-  if (bytes[end] !== 10 || crc32(payload) !== Number.parseInt(head[3]!, 16)) return undefined
-  return { sequence: Number(head[1]), entries: (JSON.parse(payload.toString()) as Packed[]).map(unpack), end: end + 1 }
-}
-
-function hasFrameAfter(bytes: Buffer, at: number): boolean {
-  for (let next = bytes.indexOf('lk1 ', at + 1); next !== -1; next = bytes.indexOf('lk1 ', next + 1)) {
-    if (frameAt(bytes, next) !== undefined) return true
-  }
-  return false
-}
-
 async function truncateFile(disk: Disk, path: string, size: number): Promise<void> {
-  const file: OpenFile = await disk.append(path)
+  const file = await disk.append(path)
   try {
     await file.truncate(size)
     await assertSynced(file.sync())
@@ -118,24 +92,56 @@ async function truncateFile(disk: Disk, path: string, size: number): Promise<voi
   }
 }
 
-type Packed = [
+/** Appends the intact frames of a file to `frames`. @returns the offset after the last of them */
+function readFrames(bytes: Buffer, frames: Frame[], name: string): number {
+  let offset = 0
+  for (;;) {
+    const frame = frameAt(bytes, offset)
+    if (frame === undefined) return offset
+    const expected = frames.length === 0 ? Number.parseInt(name, 10) : frames.at(-1)!.sequence + 1
+    if (frame.sequence !== expected) throw new StorageDamaged(`${name}: frame ${expected} is missing; frame ${frame.sequence} follows`)
+    frames.push({ sequence: frame.sequence, entries: frame.entries })
+    offset = frame.end
+  }
+}
+
+/** @returns undefined when there is no intact frame at the offset */
+function frameAt(bytes: Buffer, offset: number): (Frame & { end: number }) | undefined {
+  const newline = bytes.subarray(offset, offset + MAX_HEADER_SIZE).indexOf(10)
+  const header = newline === -1 ? null : HEADER.exec(bytes.toString('latin1', offset, offset + newline + 1))
+  if (header === null) return undefined
+  const start = offset + newline + 1
+  const end = start + Number(header[2])
+  const payload = bytes.subarray(start, end)
+  if (bytes[end] !== 10 || crc32(payload) !== Number.parseInt(header[3]!, 16)) return undefined
+  return { sequence: Number(header[1]), entries: (JSON.parse(payload.toString()) as EncodedEntry[]).map(decodeEntry), end: end + 1 }
+}
+
+function hasFrameAfter(bytes: Buffer, offset: number): boolean {
+  for (let next = bytes.indexOf('lk1 ', offset + 1); next !== -1; next = bytes.indexOf('lk1 ', next + 1)) {
+    if (frameAt(bytes, next) !== undefined) return true
+  }
+  return false
+}
+
+type EncodedEntry = [
   partition: string,
   revision: string,
   put: [string, unknown][],
   remove: string[],
-  indexes: [string, readonly string[], readonly string[]][],
+  indexes: [name: string, add: readonly string[], remove: readonly string[]][],
 ]
 
-function pack({ partition, revision, put, remove, indexes }: Entry): Packed {
-  return [partition, revision, [...put], [...remove], [...indexes].map(([name, { add, remove: gone }]) => [name, add, gone])]
+function encodeEntry({ partition, revision, put, remove, indexes }: Entry): EncodedEntry {
+  return [partition, revision, [...put], [...remove], [...indexes].map(([name, entries]) => [name, entries.add, entries.remove])]
 }
 
-function unpack([partition, revision, put, remove, indexes]: Packed): Entry {
+function decodeEntry([partition, revision, put, remove, indexes]: EncodedEntry): Entry {
   return {
     partition,
     revision,
     put: new Map(put) as Entry['put'],
     remove: new Set(remove),
-    indexes: new Map(indexes.map(([name, add, gone]) => [name, { add, remove: gone }])),
+    indexes: new Map(indexes.map(([name, added, removed]) => [name, { add: added, remove: removed }])),
   }
 }

@@ -1,35 +1,37 @@
 import { randomInt } from 'node:crypto'
 import { access, chmod, mkdir, readdir, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { setTimeout as after } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * One process per folder. Node has no flock, so the lock is a socket in the folder that somebody listens on: it
- * dies with its process, however that ends, on Linux and macOS alike, and across containers that share the
- * folder. (Not across machines: a folder on a network file system is guarded on each machine for itself.)
+ * A lock that allows one process per folder. Node has no flock, so the lock is a socket in the folder with a
+ * listening process. The operating system closes it when the process ends in any way, on Linux and macOS, and also
+ * for containers that share the folder. It does not work across machines: on a network file system, each machine
+ * has its own lock.
  *
- * Whoever wants the lock listens on a socket of a new name and then looks at all others. If one of them answers,
- * he goes away. Of two who come at once, the one who listened later sees the other: so at most one stays. Both may
- * go away; then each tries again after a while of its own length. No name is used twice, so nobody who tidies up
- * late removes what is another's by now.
+ * To take the lock, a process listens on a socket with a new name and then probes all other sockets. If one of them
+ * answers, the process gives up. Of two processes that start at the same time, the one that listened later finds the
+ * other one, so at most one of them gets the lock. Both may give up; each then tries again after a random delay.
+ * Names are not reused, so a process that removes dead sockets late cannot remove a live one.
  *
- * The same socket is how a second process talks to the holder (see `operator/remote.ts`).
+ * A second process talks to the holder over the same socket (see `admin/rpc-client.ts`).
  */
 export interface FolderLock {
   release(): Promise<void>
 }
 
-/** What a holder says of itself to whoever connects. */
+/** What a holder sends to each connecting process. */
 export interface LockHolder {
   readonly pid: number
+  /** ISO 8601 */
   readonly since: string
 }
 
-/** Somebody has the folder. */
+/** Another process holds the lock of the folder. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse'
   readonly holder: LockHolder | undefined
-  /** where the holder listens */
+  /** the path of the holder's socket */
   readonly socket: string
 
   constructor(path: string, socket: string, holder: LockHolder | undefined) {
@@ -39,48 +41,52 @@ export class FolderInUse extends Error {
   }
 }
 
-/** Longer socket paths are cut off by the system without a word, on macOS even earlier than on Linux. */
-const MAX_PATH = 103
-const ATTEMPTS = 5
-const ANSWER_WITHIN = 2000
+/** Maximum length of a socket path in bytes, on macOS. Operating systems truncate longer paths silently. */
+const MAX_SOCKET_PATH = 103
+const MAX_ATTEMPTS = 5
+/** How long a socket may take to answer a probe, in milliseconds. */
+const PROBE_TIMEOUT = 2000
 
-/** @throws {RangeError} where the path is too long for a socket in it */
-export function runFolder(path: string): string {
+/**
+ * The folder of the sockets.
+ * @throws {RangeError} when the path is too long for a socket in it
+ */
+function runFolder(path: string): string {
   const run = `${path}/run`
-  const longest = `${run}/99999999.sock`
-  if (Buffer.byteLength(longest) > MAX_PATH)
-    throw new RangeError(`${path} is too long: a socket in it may have ${MAX_PATH} bytes, and this one has ${Buffer.byteLength(longest)}`)
+  const size = Buffer.byteLength(`${run}/99999999.sock`)
+  if (size > MAX_SOCKET_PATH)
+    throw new RangeError(`${path} is too long: a socket path in it is limited to ${MAX_SOCKET_PATH} bytes and would have ${size}`)
   return run
 }
 
 /**
  * Takes the lock of a folder.
- * @param serve answers whoever connects later, after it was told who holds the lock
- * @throws {FolderInUse} naming the holder
- * @throws {RangeError} where the path is too long
+ * @param serve handles each later connection, after the {@link LockHolder} has been sent to it
+ * @throws {FolderInUse} when another process holds it
+ * @throws {RangeError} when the path is too long
  */
 export async function lockFolder(path: string, serve: (socket: Socket) => void): Promise<FolderLock> {
   const run = runFolder(path)
   await mkdir(run, { recursive: true, mode: 0o700 })
-  // Whoever can connect can do what the operator can.
+  // A process that can connect has all rights of the operator.
   await chmod(run, 0o700)
   for (let attempt = 1; ; attempt++) {
     const holder = await findHolder(run)
     if (holder !== undefined) throw new FolderInUse(path, holder.socket, holder.about)
-    const own = `${run}/${String(randomInt(1e8)).padStart(8, '0')}.sock`
-    const server = await listenOn(own, serve)
-    const rival = await findHolder(run, own)
-    if (server !== undefined && rival === undefined && (await exists(own))) {
-      await removeDead(run, own)
+    const ownSocket = `${run}/${String(randomInt(1e8)).padStart(8, '0')}.sock`
+    const server = await listenOn(ownSocket, serve)
+    const rival = await findHolder(run, ownSocket)
+    if (server !== undefined && rival === undefined && (await exists(ownSocket))) {
+      await removeDeadSockets(run, ownSocket)
       return { release: async () => close(server) }
     }
     if (server !== undefined) close(server)
-    if (attempt === ATTEMPTS) throw new FolderInUse(path, rival?.socket ?? own, rival?.about)
-    await after(Math.random() * 50 * attempt)
+    if (attempt === MAX_ATTEMPTS) throw new FolderInUse(path, rival?.socket ?? ownSocket, rival?.about)
+    await delay(Math.random() * 50 * attempt)
   }
 }
 
-/** Who listens on a socket of the folder, if anyone. */
+/** The first socket of the folder that a process listens on. */
 async function findHolder(run: string, except?: string): Promise<{ socket: string; about: LockHolder | undefined } | undefined> {
   for (const name of await readdir(run)) {
     const socket = `${run}/${name}`
@@ -92,38 +98,38 @@ async function findHolder(run: string, except?: string): Promise<{ socket: strin
 }
 
 /**
- * Between its making and its listening a socket looks like a dead one. A rival may have removed it then, and have
- * gone away since: so whoever saw no rival looks whether others can see him.
+ * Whether the socket still exists. Between its creation and its first listening, a socket looks dead. A rival may
+ * have removed it then and may have given up since, so finding no rival is not sufficient.
  */
-function exists(own: string): Promise<boolean> {
-  return access(own).then(
+function exists(socket: string): Promise<boolean> {
+  return access(socket).then(
     () => true,
     () => false,
   )
 }
 
-/** Nobody listens where the connection is refused; whatever else happens, somebody may. */
+/** A socket is dead when it refuses connections or is missing. In all other cases a process may listen on it. */
 function probe(path: string): Promise<{ alive: boolean; about?: LockHolder }> {
   return new Promise((resolve) => {
     const socket = connect(path)
     let text = ''
-    const end = (alive: boolean, about?: LockHolder): void => {
+    const finish = (alive: boolean, about?: LockHolder): void => {
       socket.destroy()
       clearTimeout(timer)
       resolve(about === undefined ? { alive } : { alive, about })
     }
-    const timer = setTimeout(() => end(true), ANSWER_WITHIN)
-    socket.on('error', (error: NodeJS.ErrnoException) => end(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'))
+    const timer = setTimeout(() => finish(true), PROBE_TIMEOUT)
+    socket.on('error', (error: NodeJS.ErrnoException) => finish(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'))
     socket.setEncoding('utf8').on('data', (data: string) => {
       text += data
-      if (text.includes('\n')) end(true, read(text.split('\n')[0]!))
+      if (text.includes('\n')) finish(true, parseHolder(text.split('\n')[0]!))
     })
-    socket.on('end', () => end(true))
+    socket.on('end', () => finish(true))
   })
 }
 
-/** Whatever answers there holds the folder, also where it is no Lanekeeper. */
-function read(line: string): LockHolder | undefined {
+/** @returns undefined when the line is not JSON: a process other than Lanekeeper also holds the lock */
+function parseHolder(line: string): LockHolder | undefined {
   try {
     return JSON.parse(line) as LockHolder
   } catch {
@@ -131,6 +137,7 @@ function read(line: string): LockHolder | undefined {
   }
 }
 
+/** @returns undefined when the socket exists already */
 function listenOn(path: string, serve: (socket: Socket) => void): Promise<Server | undefined> {
   const about = JSON.stringify({ pid: process.pid, since: new Date().toISOString() } satisfies LockHolder)
   const server = createServer((socket) => {
@@ -144,14 +151,14 @@ function listenOn(path: string, serve: (socket: Socket) => void): Promise<Server
   })
 }
 
-async function removeDead(run: string, own: string): Promise<void> {
+async function removeDeadSockets(run: string, except: string): Promise<void> {
   for (const name of await readdir(run)) {
     const path = `${run}/${name}`
-    if (path !== own && !(await probe(path)).alive) await unlink(path).catch(() => undefined)
+    if (path !== except && !(await probe(path)).alive) await unlink(path).catch(() => undefined)
   }
 }
 
-/** Removes the socket too. Who is connected is let go. */
+/** Stops listening and removes the socket. Existing connections stay open. */
 function close(server: Server): void {
   server.close()
 }

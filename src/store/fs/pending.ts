@@ -1,11 +1,12 @@
 import type { Change } from '../port.ts'
 import type { Pending } from '../partition.ts'
 
-type Staged = Pick<Change, 'revision' | 'put' | 'remove' | 'indexes'>
+type StagedChange = Pick<Change, 'revision' | 'put' | 'remove' | 'indexes'>
 
-/** Changes of one partition that are on their way to the disk. */
+/** The accepted changes of one partition that are not on the disk yet. */
 export class PendingChanges implements Pending {
-  readonly #changes = new Set<Staged>()
+  readonly #changes = new Set<StagedChange>()
+  /** key → revision of the last change that writes or removes it; `value` is null for a removal */
   readonly #records = new Map<string, { revision: string; value: string | null }>()
   readonly #indexes = new Map<string, { revision: string; gain: number }>()
 
@@ -25,7 +26,7 @@ export class PendingChanges implements Pending {
     return this.#indexes.get(name)?.gain ?? 0
   }
 
-  stage(change: Staged): void {
+  stage(change: StagedChange): void {
     const { revision, put, remove, indexes } = change
     this.#changes.add(change)
     for (const key of put.keys()) this.#records.set(key, { revision, value: revision })
@@ -33,16 +34,16 @@ export class PendingChanges implements Pending {
     for (const [name, { add }] of indexes) this.#indexes.set(name, { revision, gain: this.gain(name) + add.length })
   }
 
-  /** Forgets a change that was done, or that failed. */
-  settle(change: Staged): void {
+  /** Drops a change that was applied or has failed. */
+  settle(change: StagedChange): void {
     const { revision, put, remove, indexes } = change
     this.#changes.delete(change)
-    // A later change of the same record stays promised.
+    // A later change of the same record is still pending.
     for (const key of [...put.keys(), ...remove]) if (this.#records.get(key)?.revision === revision) this.#records.delete(key)
     for (const [name, { add }] of indexes) {
-      const promised = this.#indexes.get(name)!
-      if (promised.revision === revision) this.#indexes.delete(name)
-      else promised.gain -= add.length
+      const pending = this.#indexes.get(name)!
+      if (pending.revision === revision) this.#indexes.delete(name)
+      else pending.gain -= add.length
     }
   }
 }

@@ -2,21 +2,53 @@ import type { Logger } from 'pino'
 import { Partition } from '../partition.ts'
 import { StorageUnavailable, type Change, type ReadRequest, type Snapshot, type Store, type Value } from '../port.ts'
 import { readCheckpoint, writeCheckpoint, type MapPartition } from './checkpoint.ts'
-import { assertSynced, SyncFailed, type Disk } from './disk.ts'
-import { StorageDamaged, type Entry } from './journal.ts'
+import { assertSynced, realDisk, SyncFailed, type Disk } from './disk.ts'
+import { checkFolder, createFolder } from './folder.ts'
+import { readJournal, StorageDamaged, type Entry, type Frame } from './journal.ts'
 import { PendingChanges } from './pending.ts'
-import type { JournalWriter } from './writer.ts'
+import { JournalWriter } from './writer.ts'
 
-interface Loaded {
+/** Default journal size that triggers a compaction, in bytes. */
+const COMPACT_AT = 16 * 1024 * 1024
+/** After a large compaction the next one may be triggered later: at most at this multiple of `compactAt`. */
+const MAX_COMPACTION_FACTOR = 16
+
+export interface FsStoreOptions {
+  readonly log: Logger
+  readonly disk?: Disk
+  /** the journal size that triggers a compaction, in bytes; 16 MiB by default */
+  readonly compactAt?: number
+}
+
+interface LoadedPartition {
   readonly state: MapPartition
   readonly pending: PendingChanges
 }
 
-/** Changes that are in the journal of partitions that nobody asked for yet, with the numbers of their frames. */
-export type Backlog = Map<string, { sequence: number; entry: Entry }[]>
+/** Journal entries of partitions that are not loaded yet, with the sequences of their frames. */
+type Backlog = Map<string, { sequence: number; entry: Entry }[]>
 
-/** Between two compactions the journal grows to no more than this many times what it may at least. */
-const MOST = 16
+/**
+ * Opens a store in a folder: records and indexes in memory, every commit in a journal, checkpoints to keep the
+ * journal short. A partition is loaded when it is first used. A commit is synced to the disk before it is
+ * acknowledged or visible, so it survives a crash of the process or the machine. One process per folder: the caller
+ * holds its lock.
+ * @throws {UnusableFolder} when the folder belongs to another program or has another format
+ * @throws {StorageDamaged} when the journal is damaged in a way that a crash cannot cause
+ * @throws {SyncFailed}
+ */
+export async function openFsStore(path: string, { log, disk = realDisk, compactAt = COMPACT_AT }: FsStoreOptions): Promise<FsStore> {
+  if (!(await checkFolder(path, disk))) await createFolder(disk, path)
+  const journal = `${path}/journal`
+  const { frames, last, size } = await readJournal(disk, journal)
+  // The name of an empty file gives the sequence of its first frame.
+  const sequence = frames.at(-1)?.sequence ?? (last === undefined ? 0 : Number.parseInt(last, 10) - 1)
+  const writer = await JournalWriter.open(disk, journal, { last, sequence, written: size })
+  const store = new FsStore(path, disk, log, compactAt, writer, backlogOf(frames))
+  // Otherwise frequent restarts would let the journal grow without limit.
+  if (size > compactAt) void store.compact()
+  return store
+}
 
 /** A store in a folder. */
 export class FsStore implements Store {
@@ -26,13 +58,12 @@ export class FsStore implements Store {
   readonly #log: Logger
   readonly #compactAt: number
   readonly #writer: JournalWriter
-  /** what the journal has of partitions that nobody asked for yet */
   readonly #backlog: Backlog
-  readonly #partitions = new Map<string, Loaded>()
-  readonly #loading = new Map<string, Promise<Loaded | undefined>>()
-  /** so much journal is a reason to compact, in bytes */
-  #enough: number
-  /** partitions with changes that are in the journal alone */
+  readonly #partitions = new Map<string, LoadedPartition>()
+  readonly #loading = new Map<string, Promise<LoadedPartition | undefined>>()
+  /** the journal size that triggers the next compaction, in bytes */
+  #compactionThreshold: number
+  /** partitions with changes that are not in their checkpoints */
   #dirty: Set<string>
   #compacting: Promise<void> | undefined
 
@@ -41,7 +72,7 @@ export class FsStore implements Store {
     this.#disk = disk
     this.#log = log
     this.#compactAt = compactAt
-    this.#enough = compactAt
+    this.#compactionThreshold = compactAt
     this.#writer = writer
     this.#backlog = backlog
     this.#dirty = new Set(backlog.keys())
@@ -54,10 +85,10 @@ export class FsStore implements Store {
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     if (this.#writer.broken !== undefined) throw this.#writer.broken
-    const { state, pending } = (await this.#load(partition)) ?? this.#begin(partition)
-    if (!state.holds(change.expect, pending)) {
-      // What stands in the way may be on its way to the disk: whoever tries again must be able to see it.
-      if (!pending.empty) await this.#writer.settled()
+    const { state, pending } = (await this.#load(partition)) ?? this.#addPartition(partition)
+    if (!state.meets(change.expect, pending)) {
+      // The conflict may be with a pending change. It must be visible to the caller's next attempt.
+      if (!pending.empty) await this.#writer.flush()
       return 'conflict'
     }
     pending.stage(change)
@@ -72,19 +103,8 @@ export class FsStore implements Store {
       pending.settle(change)
       throw error
     }
-    if (this.#writer.written > this.#enough) void this.compact()
+    if (this.#writer.written > this.#compactionThreshold) void this.compact()
     return 'done'
-  }
-
-  /** Writes checkpoints of what changed and lets go of the journal before them. What fails is tried again later. */
-  compact(): Promise<void> {
-    this.#compacting ??= this.#compact()
-      .catch((error: unknown) => {
-        if (error instanceof SyncFailed) this.#writer.stop(error)
-        if (error !== this.#writer.broken) this.#log.error({ err: error }, 'the journal could not be compacted; it goes on growing')
-      })
-      .finally(() => (this.#compacting = undefined))
-    return this.#compacting
   }
 
   async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {
@@ -92,15 +112,28 @@ export class FsStore implements Store {
     if (loaded !== undefined) yield* loaded.state.dump()
   }
 
-  /** Whether changes can be written. @throws {StorageUnavailable} where they cannot */
   async ready(): Promise<void> {
     if (this.#writer.broken !== undefined) throw this.#writer.broken
   }
 
   async close(): Promise<void> {
-    // From here on nothing begins: the folder may soon be another's.
+    // Nothing may be written from here on: another process may take over the folder.
     await this.#writer.close()
     await this.#compacting
+  }
+
+  /**
+   * Writes checkpoints of changed partitions and removes the journal files that they replace. Logs a failure; later
+   * commits trigger it again.
+   */
+  compact(): Promise<void> {
+    this.#compacting ??= this.#compact()
+      .catch((error: unknown) => {
+        if (error instanceof SyncFailed) this.#writer.fail(error)
+        if (error !== this.#writer.broken) this.#log.error({ err: error }, 'the journal could not be compacted and keeps growing')
+      })
+      .finally(() => (this.#compacting = undefined))
+    return this.#compacting
   }
 
   async #compact(): Promise<void> {
@@ -114,33 +147,39 @@ export class FsStore implements Store {
         const { state } = (await this.#load(name))!
         written += await writeCheckpoint(this.#disk, `${this.#path}/records`, name, state, sequence)
       }
-      // As much again as was just written: so what is written twice is never more than what is written.
-      this.#enough = Math.min(Math.max(this.#compactAt, written), this.#compactAt * MOST)
-      const folder = `${this.#path}/journal`
-      for (const name of await this.#disk.list(folder)) {
-        if (name > current || name === this.#writer.current) continue
-        await this.#disk.remove(`${folder}/${name}`)
-        // One after the other: of two that are gone the first could come back alone, and there would be a hole.
-        await assertSynced(this.#disk.syncFolder(folder))
-      }
+      // At least as many bytes of journal as were just written: checkpoints then at most double the written bytes.
+      this.#compactionThreshold = Math.min(Math.max(this.#compactAt, written), this.#compactAt * MAX_COMPACTION_FACTOR)
+      await this.#removeJournal(current)
     } catch (error) {
       for (const name of dirty) this.#dirty.add(name)
       throw error
     }
   }
 
-  async #load(partition: string): Promise<Loaded | undefined> {
-    const present = this.#partitions.get(partition)
-    if (present !== undefined) return present
+  /** Removes the journal files up to and including `last`, except the current one. */
+  async #removeJournal(last: string): Promise<void> {
+    const folder = `${this.#path}/journal`
+    for (const name of await this.#disk.list(folder)) {
+      if (name > last || name === this.#writer.current) continue
+      await this.#disk.remove(`${folder}/${name}`)
+      // Synced after each file: otherwise a crash could bring back an older file without a newer one, which is a gap.
+      await assertSynced(this.#disk.syncFolder(folder))
+    }
+  }
+
+  /** @returns undefined when nothing was ever written to the partition */
+  async #load(partition: string): Promise<LoadedPartition | undefined> {
+    const loaded = this.#partitions.get(partition)
+    if (loaded !== undefined) return loaded
     let loading = this.#loading.get(partition)
     if (loading === undefined) {
-      loading = this.#read(partition).finally(() => this.#loading.delete(partition))
+      loading = this.#readPartition(partition).finally(() => this.#loading.delete(partition))
       this.#loading.set(partition, loading)
     }
     return loading
   }
 
-  async #read(partition: string): Promise<Loaded | undefined> {
+  async #readPartition(partition: string): Promise<LoadedPartition | undefined> {
     try {
       const checkpoint = await readCheckpoint(this.#disk, `${this.#path}/records`, partition)
       if (checkpoint !== undefined && checkpoint.sequence > this.#writer.sequence)
@@ -149,7 +188,7 @@ export class FsStore implements Store {
         )
       const backlog = this.#backlog.get(partition)
       if (checkpoint === undefined && backlog === undefined) return undefined
-      const loaded = this.#begin(partition, checkpoint?.state)
+      const loaded = this.#addPartition(partition, checkpoint?.state)
       for (const { sequence, entry } of backlog ?? []) if (sequence > (checkpoint?.sequence ?? 0)) loaded.state.apply(entry)
       this.#backlog.delete(partition)
       return loaded
@@ -159,11 +198,20 @@ export class FsStore implements Store {
     }
   }
 
-  #begin(partition: string, state = new Partition(new Map()) as MapPartition): Loaded {
+  #addPartition(partition: string, state = new Partition(new Map()) as MapPartition): LoadedPartition {
     const present = this.#partitions.get(partition)
     if (present !== undefined) return present
-    const loaded = { state, pending: new PendingChanges() }
-    this.#partitions.set(partition, loaded)
-    return loaded
+    const added = { state, pending: new PendingChanges() }
+    this.#partitions.set(partition, added)
+    return added
   }
+}
+
+function backlogOf(frames: readonly Frame[]): Backlog {
+  const backlog: Backlog = new Map()
+  for (const { sequence, entries } of frames) {
+    for (const entry of entries)
+      (backlog.get(entry.partition) ?? backlog.set(entry.partition, []).get(entry.partition)!).push({ sequence, entry })
+  }
+  return backlog
 }

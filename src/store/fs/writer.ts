@@ -2,46 +2,46 @@ import { StorageUnavailable } from '../port.ts'
 import { assertSynced, type Disk, type OpenFile } from './disk.ts'
 import { encodeFrame, journalName, type Entry } from './journal.ts'
 
-interface Waiting {
-  /** none where somebody only waits for those before */
+interface QueueItem {
+  /** undefined for a flush, which writes nothing */
   readonly entry: Entry | undefined
-  /** called in the order of the journal, before anything else can happen */
+  /** called synchronously in the order of the journal */
   readonly done: () => void
   readonly failed: (error: StorageUnavailable) => void
 }
 
-/** Where the journal ends that is there already. */
-export interface Ending {
-  /** the last file, if any */
+/** The end of an existing journal. */
+export interface JournalEnd {
+  /** the name of the last file; undefined without files */
   readonly last: string | undefined
-  /** of the last frame */
+  /** the sequence of the last frame */
   readonly sequence: number
-  /** bytes of all files */
+  /** the size of all files, in bytes */
   readonly written: number
 }
 
-/** So many changes go into one frame at most. */
-const PER_FRAME = 1000
+/** Maximum number of changes per frame. */
+const MAX_CHANGES_PER_FRAME = 1000
 
 /**
- * Appends to the journal, one write and one sync at a time; what comes meanwhile goes together into the next
- * one. After a failed sync nobody knows what is on the disk, so there is no further write.
+ * Appends to the journal. One frame is written and synced at a time; changes that arrive meanwhile are batched into
+ * the next frame. After a failed sync the content of the disk is unknown, so all further writes are refused.
  */
 export class JournalWriter {
   readonly #disk: Disk
   readonly #folder: string
-  /** the file that is written to now */
+  /** the current file */
   #open: { readonly file: OpenFile; readonly name: string; size: number }
   #sequence: number
-  #waiting: Waiting[] = []
-  /** asked for between two frames: whoever writes all the time must not keep it from happening */
+  #queue: QueueItem[] = []
+  /** a requested rotation; it runs between two frames, so constant load cannot delay it */
   #rotation: ((rotated: Promise<number>) => void) | undefined
   #running = false
   #broken: StorageUnavailable | undefined
-  /** bytes that were not compacted yet */
+  /** bytes that were written since the last rotation */
   written: number
 
-  private constructor(disk: Disk, folder: string, open: { file: OpenFile; name: string; size: number }, { sequence, written }: Ending) {
+  private constructor(disk: Disk, folder: string, open: { file: OpenFile; name: string; size: number }, { sequence, written }: JournalEnd) {
     this.#disk = disk
     this.#folder = folder
     this.#open = open
@@ -49,93 +49,91 @@ export class JournalWriter {
     this.written = written
   }
 
-  /** Goes on where the journal ends. */
-  static async open(disk: Disk, folder: string, ending: Ending): Promise<JournalWriter> {
-    const name = ending.last ?? journalName(ending.sequence + 1)
+  /** Opens a journal for appending at its end. */
+  static async open(disk: Disk, folder: string, end: JournalEnd): Promise<JournalWriter> {
+    const name = end.last ?? journalName(end.sequence + 1)
     const file = await disk.append(`${folder}/${name}`)
     try {
       await assertSynced(disk.syncFolder(folder))
-      return new JournalWriter(disk, folder, { file, name, size: await file.size() }, ending)
+      return new JournalWriter(disk, folder, { file, name, size: await file.size() }, end)
     } catch (error) {
       await file.close()
       throw error
     }
   }
 
-  /** The number of the last frame that is on the disk. */
+  /** The sequence of the last frame on the disk. */
   get sequence(): number {
     return this.#sequence
   }
 
-  /** Why nothing can be written any more, if so. */
+  /** The reason why nothing can be written any more; undefined while writing is possible. */
   get broken(): StorageUnavailable | undefined {
     return this.#broken
   }
 
-  /** The file that is written to now. */
+  /** The name of the current file. */
   get current(): string {
     return this.#open.name
   }
 
   /**
-   * Writes a change down. `done` is called once it is on the disk.
-   * @throws {StorageUnavailable} where it is not, or where that is not known
+   * Writes a change. Calls `done` when it is on the disk.
+   * @throws {StorageUnavailable} when it was not written, or when that is unknown
    */
   append(entry: Entry, done: () => void): Promise<void> {
-    return new Promise((resolve, reject) => this.#wait({ entry, done: () => (done(), resolve()), failed: reject }))
+    return new Promise((resolve, reject) => this.#enqueue({ entry, done: () => (done(), resolve()), failed: reject }))
   }
 
-  /** Waits until all that waits now is written or has failed; not for what comes after it. */
-  settled(): Promise<void> {
-    return new Promise((resolve) => this.#wait({ entry: undefined, done: resolve, failed: () => resolve() }))
+  /** Waits until all changes that are queued now are written or have failed. */
+  flush(): Promise<void> {
+    return new Promise((resolve) => this.#enqueue({ entry: undefined, done: resolve, failed: () => resolve() }))
   }
 
   /**
    * Begins a new file.
-   * @returns the number of the last frame in the files before it
+   * @returns the sequence of the last frame in the files before it
    */
   rotate(): Promise<number> {
-    return new Promise((answer) => {
-      this.#rotation = answer
+    return new Promise((resolve) => {
+      this.#rotation = resolve
       if (!this.#running) void this.#run()
     })
   }
 
-  /** Nothing is written any more: a sync has failed. */
-  stop(cause: unknown): StorageUnavailable {
-    return (this.#broken ??= new StorageUnavailable('the disk failed to keep what was written; nothing is written until a restart', {
-      cause,
-    }))
+  /** Refuses all further writes because a sync has failed. */
+  fail(cause: unknown): StorageUnavailable {
+    return (this.#broken ??= new StorageUnavailable('the disk failed to sync written data; nothing is written until a restart', { cause }))
   }
 
   async close(): Promise<void> {
-    await this.settled()
+    await this.flush()
     this.#broken ??= new StorageUnavailable('the store is closed')
-    await this.settled()
+    await this.flush()
     await this.#open.file.close()
   }
 
-  #wait(waiting: Waiting): void {
-    this.#waiting.push(waiting)
+  #enqueue(item: QueueItem): void {
+    this.#queue.push(item)
     if (!this.#running) void this.#run()
   }
 
-  /** One thing at a time. It never throws. */
+  /** Processes the queue and rotations, one at a time. Never throws. */
   async #run(): Promise<void> {
     this.#running = true
-    while (this.#waiting.length > 0 || this.#rotation !== undefined) {
+    while (this.#queue.length > 0 || this.#rotation !== undefined) {
       if (this.#rotation !== undefined) {
         const rotated = this.#rotate()
         this.#rotation(rotated)
         this.#rotation = undefined
         await rotated.catch(() => undefined)
       }
-      const batch = this.#waiting.splice(0, PER_FRAME)
+      const batch = this.#queue.splice(0, MAX_CHANGES_PER_FRAME)
       const entries = batch.flatMap(({ entry }) => entry ?? [])
       const error = entries.length === 0 ? undefined : (this.#broken ?? (await this.#write(entries)))
-      for (const waiting of batch) {
-        if (error === undefined) waiting.done()
-        else waiting.failed(error)
+      for (const item of batch) {
+        if (error === undefined) item.done()
+        else item.failed(error)
       }
     }
     this.#running = false
@@ -149,14 +147,14 @@ export class JournalWriter {
       try {
         await assertSynced(this.#disk.syncFolder(this.#folder))
       } catch (error) {
-        // What would be written into a file that may have no name could be lost.
-        this.stop(error)
+        // The name of the new file may not survive a crash, and its frames would be lost with it.
+        this.fail(error)
         await file.close()
         throw error
       }
-      const before = this.#open
+      const previous = this.#open
       this.#open = { file, name, size: 0 }
-      await before.file.close()
+      await previous.file.close()
     }
     this.written = 0
     return this.#sequence
@@ -167,7 +165,7 @@ export class JournalWriter {
     try {
       frame = encodeFrame(this.#sequence + 1, entries)
     } catch (cause) {
-      return new StorageUnavailable('the change could not be written down', { cause })
+      return new StorageUnavailable('the change could not be encoded', { cause })
     }
     try {
       await this.#open.file.write(frame)
@@ -177,7 +175,7 @@ export class JournalWriter {
     try {
       await assertSynced(this.#open.file.sync())
     } catch (cause) {
-      return new StorageUnavailable(this.stop(cause).message, { certain: false, cause })
+      return new StorageUnavailable(this.fail(cause).message, { outcomeKnown: false, cause })
     }
     this.#sequence++
     this.#open.size += frame.byteLength
@@ -185,14 +183,14 @@ export class JournalWriter {
     return undefined
   }
 
-  /** A disk that is full may have taken a part. It is cut off again: then it is as if nothing had been tried. */
+  /** Cuts off a partly written frame, for example of a full disk. Nothing was changed then. */
   async #undo(cause: unknown): Promise<StorageUnavailable> {
     try {
       await this.#open.file.truncate(this.#open.size)
       await assertSynced(this.#open.file.sync())
       return new StorageUnavailable('the journal could not be written', { cause })
-    } catch (second) {
-      return new StorageUnavailable(this.stop(second).message, { certain: false, cause })
+    } catch (truncateError) {
+      return new StorageUnavailable(this.fail(truncateError).message, { outcomeKnown: false, cause })
     }
   }
 }

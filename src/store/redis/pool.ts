@@ -1,51 +1,35 @@
-import { setTimeout as after } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Cluster, ReplyError, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { StorageUnavailable } from '../port.ts'
-import { COMMAND_TIMEOUT, databaseOf, driverFor, type Connection } from './client.ts'
+import { COMMAND_TIMEOUT, createRedisDriver, databaseOf, type Connection } from './client.ts'
 import { COMMIT, DUMP, READ } from './scripts.ts'
 
-/** How the client says that it does not follow what a node of a cluster answered. */
-const REDIRECTED = /^Too many Cluster redirections/
+/** How long it may take to connect, in milliseconds. Without it, the client would ask unreachable sentinels forever. */
+export const CONNECT_TIMEOUT = 5 * COMMAND_TIMEOUT
+/** The client's message when it does not follow the redirection of a cluster node. */
+const TOO_MANY_REDIRECTIONS = /^Too many Cluster redirections/
 const MOVED = /\bMOVED\b/
 
 /**
- * Why a command has no answer. It says nothing of the command itself, as the client's own errors do: what people
- * store, and the password that a connection begins with, are no matter of a log.
+ * A command has no reply, or an error reply. Unlike the client's own errors it does not contain the command: stored
+ * data and the password of the connection must not get into logs.
  */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
-  /** Redis answered that it will not, so it did nothing */
+  /** Redis refused the command, so it has not been executed */
   readonly refused: boolean
-  /** it never left this process */
+  /** the command was not sent */
   readonly unsent: boolean
 
   constructor(error: Error) {
     super(error.message)
-    this.refused = error instanceof ReplyError || REDIRECTED.test(error.message)
+    this.refused = error instanceof ReplyError || TOO_MANY_REDIRECTIONS.test(error.message)
     this.unsent = /Stream isn't writeable|Cluster isn't ready/.test(error.message)
   }
 }
 
-/** A sentinel that leads nowhere would be asked for ever. In milliseconds. */
-export const OPEN_WITHIN = 5 * COMMAND_TIMEOUT
-
-/** @throws {Error} where it takes longer */
-export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
-  const waiting = new AbortController()
-  const late = after(milliseconds, undefined, { signal: waiting.signal }).then(() => {
-    throw new Error(`no connection within ${milliseconds / 1000} seconds`)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    late.catch(() => undefined)
-    waiting.abort()
-    work.catch(() => undefined)
-  }
-}
-
-/** Connections that share the work. They come back by themselves, however they were lost. */
+/** Connections that share the load. They reconnect automatically. */
 export class Pool {
   readonly #clients: readonly Connection[]
   #turn = 0
@@ -54,14 +38,18 @@ export class Pool {
     this.#clients = clients
   }
 
-  /** @throws {BadRedisUrl} {@link CommandFailed} */
+  /**
+   * Connects.
+   * @throws {BadRedisUrl}
+   * @throws {CommandFailed} when Redis cannot be reached
+   */
   static async open(url: string, connections: number, log: Logger): Promise<Pool> {
-    const clients = Array.from({ length: connections }, () => driverFor(url).getInstance() as Connection)
-    let last: Error | undefined
+    const clients = Array.from({ length: connections }, () => createRedisDriver(url).getInstance() as Connection)
+    let lastError: Error | undefined
     for (const client of clients) {
-      // Otherwise an error that comes while nobody waits would end the process. Commands hear of it themselves.
+      // Without a listener, a connection error would end the process. Commands report their own errors.
       client.on('error', (error: Error) => {
-        last = error
+        lastError = error
         log.debug({ err: new CommandFailed(error) }, 'redis connection')
       })
       client.defineCommand('lkRead', { numberOfKeys: 1, lua: READ })
@@ -70,44 +58,46 @@ export class Pool {
     }
     const pool = new Pool(clients)
     try {
-      await within(OPEN_WITHIN, Promise.all(clients.map((client) => client.connect())))
-      // The client itself would go on in database 0 where there is no such one.
+      await withTimeout(CONNECT_TIMEOUT, Promise.all(clients.map((client) => client.connect())))
+      // When the database does not exist, the client itself would silently use database 0.
       const database = databaseOf(url)
       if (database !== undefined) await Promise.all(clients.map((client) => (client as Redis).select(database)))
     } catch (error) {
       pool.close()
-      // What is thrown says only that there is no connection; why is said by the way.
-      throw new CommandFailed(last ?? (error as Error))
+      // The thrown error says only that there is no connection. The last error event has the reason.
+      throw new CommandFailed(lastError ?? (error as Error))
     }
     return pool
   }
 
   /**
-   * Asks over one of the connections that are there.
+   * Runs a command over one of the open connections.
+   * @param redirections how many redirections of a cluster are followed
    * @throws {CommandFailed}
    */
-  async ask<T>(command: (client: Connection) => Promise<T>, again = 2): Promise<T> {
+  async run<T>(command: (client: Connection) => Promise<T>, redirections = 2): Promise<T> {
     const client = this.#next()
     try {
       return await command(client)
     } catch (error) {
-      // It was not done: another node has that part of the cluster now.
-      if (again > 0 && client instanceof Cluster && MOVED.test((error as Error).message)) {
+      // MOVED: the slot is on another node, and the command has not been executed.
+      if (redirections > 0 && client instanceof Cluster && MOVED.test((error as Error).message)) {
         await new Promise((resolve) => client.refreshSlotsCache(resolve))
-        return this.ask(command, again - 1)
+        return this.run(command, redirections - 1)
       }
-      // The others lead to the same place: what is sent again should not find itself on the next silent one.
-      for (const each of this.#clients) leaveIfSilent(each, error as Error)
+      // All connections lead to the same server, so the next attempt should not use another unresponsive one.
+      for (const other of this.#clients) dropIfUnresponsive(other, error as Error)
       throw new CommandFailed(error as Error)
     }
   }
 
   /**
-   * Makes sure that Redis takes writes, and of a cluster that every part of it answers.
+   * Checks that Redis accepts writes, and that every master of a cluster answers.
+   * @param key is written, and expires after a second
    * @throws {CommandFailed}
    */
   async probe(key: string): Promise<void> {
-    await this.ask(async (client) => {
+    await this.run(async (client) => {
       await client.set(key, '', 'PX', 1000)
       if (client instanceof Cluster) await Promise.all(client.nodes('master').map((node) => node.ping()))
     })
@@ -117,6 +107,7 @@ export class Pool {
     for (const client of this.#clients) client.disconnect()
   }
 
+  /** The next connection that is open, or any connection when none is. */
   #next(): Connection {
     for (let i = 0; i < this.#clients.length; i++) {
       this.#turn = (this.#turn + 1) % this.#clients.length
@@ -126,25 +117,40 @@ export class Pool {
   }
 }
 
+/** @throws {Error} when the work takes longer than the timeout in milliseconds */
+export async function withTimeout<T>(timeout: number, work: Promise<T>): Promise<T> {
+  const timer = new AbortController()
+  const expired = delay(timeout, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`no connection within ${timeout / 1000} seconds`)
+  })
+  try {
+    return await Promise.race([work, expired])
+  } finally {
+    expired.catch(() => undefined)
+    timer.abort()
+    work.catch(() => undefined)
+  }
+}
+
 /**
- * Leaves a connection over which no answer came, so that another one is made: where the other side vanished
- * without a word, the operating system would go on trying for a quarter of an hour.
+ * Drops a connection after a command on it has timed out, so that the client opens a new one. When the server has
+ * vanished without closing the connection, the operating system would keep it for about a quarter of an hour.
  */
-export function leaveIfSilent(client: Connection, error: Error): void {
-  if (!isSilence(error) || client.status !== 'ready') return
+export function dropIfUnresponsive(client: Connection, error: Error): void {
+  if (!isTimeout(error) || client.status !== 'ready') return
   if (!(client instanceof Cluster)) return client.disconnect(true)
   for (const node of client.nodes())
-    node.ping().catch((silent: Error) => {
-      if (isSilence(silent)) node.disconnect()
+    node.ping().catch((pingError: Error) => {
+      if (isTimeout(pingError)) node.disconnect()
     })
 }
 
-function isSilence(error: Error): boolean {
+function isTimeout(error: Error): boolean {
   return error.message === 'Command timed out'
 }
 
-/** What an error of a client is to whoever uses the storage. */
-export function unavailable(error: unknown): StorageUnavailable {
+/** Converts a CommandFailed. Throws any other error. */
+export function toUnavailable(error: unknown): StorageUnavailable {
   if (!(error instanceof CommandFailed)) throw error
   return new StorageUnavailable(error.refused ? `Redis refused: ${error.message}` : 'Redis did not answer', { cause: error })
 }

@@ -1,20 +1,20 @@
 /**
- * The scripts of the Redis driver. Redis runs a script as one step. All keys of a partition have the same
- * hash tag, so they are on one node of a cluster:
+ * The scripts of the redis driver. Redis executes a script atomically. All keys of a partition have the same hash
+ * tag, so they are on the same node of a cluster:
  *
  *     lk:{partition}:r:KEY    a record: revision, space, JSON
- *     lk:{partition}:i:NAME   an index: a sorted set of equal scores
+ *     lk:{partition}:i:NAME   an index: a sorted set with equal scores
  *     lk:{partition}:v        the revision of each index that is not empty
  *     lk:{partition}:k        the keys of all records
  *     lk:{partition}:n        the revision of the last commit
- *     lk:{partition}:c:REV    whether a commit was done: for a while, for whoever did not hear of it
+ *     lk:{partition}:c:REV    the outcome of a commit: expires; for clients that missed the reply
  *
- * Each takes `lk:{partition}:n` as its key and a request as JSON. "" stands for "there is none".
+ * Each script takes `lk:{partition}:n` as its key and a request as JSON. "" means "absent".
  *
- * While a cluster moves a slot from one node to another, some keys of a partition are here and some there. The node
- * that gives them away has the script say so at the first key that is not there (any more, or at all); where the
- * key above has gone too, it says ASK, which is not followed. So there is an error, and nothing was done: a commit
- * asks for its own `c:REV`, which is not there, before it writes anything.
+ * While a cluster migrates a slot, the keys of a partition can be on two nodes. The source node fails a script at the
+ * first key that is missing there. When the key that routes the script has been migrated too, the node replies ASK,
+ * which the client does not follow. In both cases the command fails and nothing is changed: a commit reads its
+ * `c:REV`, which is absent, before it writes.
  */
 const SHARED = `
 local base, request = string.sub(KEYS[1], 1, -3), cjson.decode(ARGV[1])
@@ -23,7 +23,7 @@ local function revision(value)
   if not value then return '' end
   return string.sub(value, 1, string.find(value, ' ', 1, true) - 1)
 end
-local function holds()
+local function meetsExpectation()
   for _, expected in ipairs(request.records) do
     if revision(stored(expected[1])) ~= expected[2] then return false end
   end
@@ -34,23 +34,23 @@ local function holds()
 end
 `
 
-/** @returns nothing where something expected is not so; else records, ranges and counts */
+/** Reads a snapshot. @returns nil when the expectation is not met; otherwise records, ranges and counts */
 export const READ = `${SHARED}
-if not holds() then return false end
-local found, records, ranges, counts = {}, {}, {}, {}
+if not meetsExpectation() then return false end
+local values, records, ranges, counts = {}, {}, {}, {}
 for i, reference in ipairs(request.references) do
-  local led = true
+  local complete = true
   local key = string.gsub(reference, '{(%d+)%.([%w_]+)}', function(index, member)
-    local value = found[tonumber(index) + 1]
+    local value = values[tonumber(index) + 1]
     if value then
       value = cjson.decode(string.sub(value, string.find(value, ' ', 1, true) + 1))[member]
     end
     if type(value) == 'string' then return value end
-    led = false
+    complete = false
     return ''
   end)
-  found[i] = led and stored(key) or false
-  records[i] = { led and key or false, found[i] }
+  values[i] = complete and stored(key) or false
+  records[i] = { complete and key or false, values[i] }
 end
 for i, range in ipairs(request.ranges) do
   local name = base .. ':i:' .. range.index
@@ -62,13 +62,13 @@ for i, range in ipairs(request.ranges) do
   else
     entries = redis.call('ZRANGEBYLEX', name, low, high, 'LIMIT', 0, range.limit)
   end
-  local values = {}
+  local fetched = {}
   if range.fetch then
     for j, entry in ipairs(entries) do
-      values[j] = stored(range.fetch .. string.match(entry, '[^ ]+$')) or false
+      fetched[j] = stored(range.fetch .. string.match(entry, '[^ ]+$')) or false
     end
   end
-  ranges[i] = { redis.call('HGET', base .. ':v', range.index) or false, entries, values }
+  ranges[i] = { redis.call('HGET', base .. ':v', range.index) or false, entries, fetched }
 end
 for i, name in ipairs(request.counts) do
   counts[i] = redis.call('ZCARD', base .. ':i:' .. name)
@@ -77,31 +77,31 @@ return { records, ranges, counts }
 `
 
 /**
- * First it makes sure of everything, then it does what cannot fail: an error in the middle of a script undoes
- * nothing. (A server that is out of memory refuses the first write of a script, and none after it.)
+ * Applies a change. All checks come first and the writes cannot fail, because an error in the middle of a script
+ * does not undo its writes. (A server that is out of memory refuses the first write of a script, but no later one.)
  *
- * Its outcome is remembered. Where it is sent again, an earlier try may still be under way, in some buffer: what
- * the later one was answered must then hold for it too, so "no" is remembered as well as "done".
+ * The outcome is stored. When a commit is resent, an earlier attempt may still be in a network buffer. It must then
+ * have the outcome that was replied to the later attempt, so a conflict is stored for resent commits too.
  *
- * After the request it takes for how many milliseconds that is, and "1" where it was sent before.
- * @returns 1 where it is done, now or by an earlier try; 0 where something expected is not so
+ * Arguments after the request: how long the outcome is stored, in milliseconds, and "1" for a resent commit.
+ * @returns 1 when the change is applied, now or by an earlier attempt; 0 when the expectation is not met
  */
 export const COMMIT = `${SHARED}
-local marker, remember, again = base .. ':c:' .. request.revision, ARGV[2], ARGV[3] == '1'
+local marker, ttl, resent = base .. ':c:' .. request.revision, ARGV[2], ARGV[3] == '1'
 local known = redis.call('GET', marker)
 if known then
-  if again then redis.call('PEXPIRE', marker, remember) end
+  if resent then redis.call('PEXPIRE', marker, ttl) end
   return tonumber(known)
 end
 local function refuse()
-  if again then redis.call('SET', marker, '0', 'PX', remember) end
+  if resent then redis.call('SET', marker, '0', 'PX', ttl) end
   return 0
 end
-if not holds() then return refuse() end
+if not meetsExpectation() then return refuse() end
 for _, limit in ipairs(request.capacity) do
   if redis.call('ZCARD', base .. ':i:' .. limit[1]) > limit[2] then return refuse() end
 end
-local function inPieces(command, key, members, score)
+local function inBatches(command, key, members, score)
   for from = 1, #members, 1000 do
     local arguments = {}
     for i = from, math.min(from + 999, #members) do
@@ -122,21 +122,21 @@ for _, key in ipairs(request.remove) do
 end
 for _, change in ipairs(request.changes) do
   local name = base .. ':i:' .. change[1]
-  inPieces('ZREM', name, change[3], false)
-  inPieces('ZADD', name, change[2], true)
+  inBatches('ZREM', name, change[3], false)
+  inBatches('ZADD', name, change[2], true)
   if redis.call('EXISTS', name) == 1 then
     redis.call('HSET', base .. ':v', change[1], request.revision)
   else
     redis.call('HDEL', base .. ':v', change[1])
   end
 end
-redis.call('SET', marker, '1', 'PX', remember)
+redis.call('SET', marker, '1', 'PX', ttl)
 return 1
 `
 
 /**
- * A piece of all records.
- * @returns the revision of the last commit, and some keys with their records, in order
+ * Reads a batch of records, ordered by key. Arguments: the last key of the previous batch or "", and a limit.
+ * @returns the revision of the last commit, the keys, and their records
  */
 export const DUMP = `
 local base, after, limit = string.sub(KEYS[1], 1, -3), ARGV[1], tonumber(ARGV[2])

@@ -1,5 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { setTimeout as after } from 'node:timers/promises'
 import {
   StorageUnavailable,
   type Change,
@@ -12,29 +12,34 @@ import {
   type Value,
 } from '../port.ts'
 import { COMMAND_TIMEOUT, type Connection } from './client.ts'
-import { CommandFailed, Pool, unavailable } from './pool.ts'
+import { CommandFailed, Pool, toUnavailable } from './pool.ts'
 
-/** How long it is known that a commit was done, in milliseconds: far longer than anyone asks. */
-const REMEMBER = 60_000
-/** The same where it was sent twice: longer than the first try can be under way, which ends where TCP gives up. */
-const REMEMBER_RESENT = 30 * 60_000
-/** For so long a commit that was not heard of is asked about again. */
-const FIND_OUT = 2 * COMMAND_TIMEOUT
+/** The format of all keys and values. A Redis with data of another format is refused. */
 const FORMAT = '2'
-const DUMP_PIECE = 1000
+/** How long the outcome of a commit is stored, in milliseconds: much longer than a client resends it. */
+const MARKER_TTL = 60_000
+/** The same for a commit that was resent: longer than TCP keeps the first attempt in its buffers. */
+const RESENT_MARKER_TTL = 30 * 60_000
+/** How long an unanswered commit is resent, in milliseconds. */
+const RESEND_FOR = 2 * COMMAND_TIMEOUT
+/** Records per batch of a dump. */
+const DUMP_BATCH = 1000
+/** Makes a dump read all records in one batch. */
+const UNLIMITED = 1_000_000_000
 
 export interface RedisStoreOptions {
   readonly log: Logger
-  /** how many connections share the work */
+  /** number of connections; 2 by default */
   readonly connections?: number
-  /** what all keys begin with */
+  /** the prefix of all keys; `lk` by default */
   readonly prefix?: string
 }
 
 /**
- * Records in Redis, over the clients of unstorage's redis driver. Each read is one script and each commit is one
- * script; what they mean to each other is in `redis/scripts.ts`. Any number of processes may share one Redis.
- * @throws {StorageUnavailable} where it cannot be reached, or holds data of a newer format
+ * Opens a store in Redis, over the clients of unstorage's redis driver: each read and each commit is one script (see
+ * `scripts.ts`), so it is atomic. The persistence settings of Redis determine what a commit survives. Any number of
+ * processes per Redis.
+ * @throws {StorageUnavailable} when Redis cannot be reached, or holds data of another format
  * @throws {BadRedisUrl}
  */
 export async function openRedisStore(url: string, { log, connections = 2, prefix = 'lk' }: RedisStoreOptions): Promise<RedisStore> {
@@ -43,7 +48,7 @@ export async function openRedisStore(url: string, { log, connections = 2, prefix
     pool = await Pool.open(url, connections, log)
     const format = await readFormat(pool, `${prefix}:format`)
     if (format !== FORMAT)
-      throw new StorageUnavailable(`this Redis holds data of format ${format}; this version of Lanekeeper knows format ${FORMAT}`)
+      throw new StorageUnavailable(`this Redis holds data of format ${format}; this version of Lanekeeper supports format ${FORMAT}`)
     await warnOfEviction(pool, log)
   } catch (error) {
     pool?.close()
@@ -51,22 +56,6 @@ export async function openRedisStore(url: string, { log, connections = 2, prefix
     throw new StorageUnavailable(`${error.refused ? 'Redis refused' : 'Redis cannot be reached'}: ${error.message}`, { cause: error })
   }
   return new RedisStore(pool, prefix)
-}
-
-/** Written only where it is not there: what is full can still be read, and saved. */
-async function readFormat(pool: Pool, key: string): Promise<string | null> {
-  const found = await pool.ask((client) => client.get(key))
-  if (found !== null) return found
-  await pool.ask((client) => client.set(key, FORMAT, 'NX'))
-  return pool.ask((client) => client.get(key))
-}
-
-async function warnOfEviction(pool: Pool, log: Logger): Promise<void> {
-  // A user who may not ask that is let alone.
-  const memory = await pool.ask((client) => client.info('memory')).catch(() => '')
-  const policy = /maxmemory_policy:(\S+)/.exec(memory)?.[1]
-  if (policy !== undefined && policy !== 'noeviction')
-    log.warn(`this Redis forgets what it has where memory is short (maxmemory-policy ${policy}): data will be lost; set noeviction`)
 }
 
 /** A store in Redis. */
@@ -81,48 +70,35 @@ export class RedisStore implements Store {
   }
 
   async read(partition: string, { records, ranges, counts, expect }: ReadRequest): Promise<Snapshot | null> {
-    const request = JSON.stringify({ ...expectation(expect), references: records, ranges: ranges.map(plain), counts })
-    const answer = (await this.#ask((client) => client.lkRead(this.#key(partition), request))) as Answer | null
-    return answer === null ? null : snapshot(answer)
+    const request = JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: ranges.map(encodeRange), counts })
+    const reply = (await this.#run((client) => client.lkRead(this.#key(partition), request))) as ReadReply | null
+    return reply === null ? null : decodeSnapshot(reply)
   }
 
   async commit(partition: string, { revision, expect, put, remove, indexes }: Change): Promise<'done' | 'conflict'> {
     const request = JSON.stringify({
       revision,
-      ...expectation(expect),
+      ...encodeExpectation(expect),
       capacity: [...expect.capacity],
       put: [...put].map(([key, value]) => [key, JSON.stringify(value)]),
       remove: [...remove],
-      changes: [...indexes].map(([name, { add, remove: gone }]) => [name, add, gone]),
+      changes: [...indexes].map(([name, entries]) => [name, entries.add, entries.remove]),
     })
-    return (await this.#commitOnce(this.#key(partition), request)) === 1 ? 'done' : 'conflict'
+    return (await this.#commit(this.#key(partition), request)) === 1 ? 'done' : 'conflict'
   }
 
-  /** Reads piece by piece, and all of it again where somebody wrote meanwhile; at last in one piece. */
+  /** Reads in batches, and starts again when another commit came in between. The last attempt uses one batch. */
   async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {
-    for (const limit of [DUMP_PIECE, DUMP_PIECE, DUMP_PIECE, 1_000_000_000]) {
-      const pieces = await this.#dumpOnce(this.#key(partition), limit)
-      if (pieces === undefined) continue
-      yield* pieces
+    for (const limit of [DUMP_BATCH, DUMP_BATCH, DUMP_BATCH, UNLIMITED]) {
+      const batches = await this.#dumpBatches(this.#key(partition), limit)
+      if (batches === undefined) continue
+      yield* batches
       return
     }
   }
 
-  async #dumpOnce(key: string, limit: number): Promise<(readonly [string, Value])[][] | undefined> {
-    const pieces: (readonly [string, Value])[][] = []
-    let revision: string | undefined
-    for (let after = ''; ;) {
-      const [now, keys, values] = (await this.#ask((client) => client.lkDump(key, after, limit))) as [string, string[], string[]]
-      if (revision !== undefined && revision !== now) return undefined
-      revision = now
-      pieces.push(keys.map((key, i) => [key, stored(values[i]!)!.value] as const))
-      if (keys.length < limit) return pieces
-      after = keys.at(-1)!
-    }
-  }
-
   async ready(): Promise<void> {
-    await this.#pool.probe(`${this.#prefix}:ready`).catch(rethrow)
+    await this.#pool.probe(`${this.#prefix}:ready`).catch(throwUnavailable)
   }
 
   async close(): Promise<void> {
@@ -130,30 +106,45 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Sends a commit, and where no answer came sends it again: the script itself knows whether it was done. So it
-   * is done once or not at all; only where Redis stays silent is it not known which.
+   * Sends a commit, and resends it while no reply comes. The script detects a commit that is already applied, so it
+   * is applied at most once. When Redis does not answer at all, the outcome is unknown.
    */
-  async #commitOnce(key: string, request: string): Promise<unknown> {
-    const end = Date.now() + FIND_OUT
+  async #commit(key: string, request: string): Promise<unknown> {
+    const deadline = Date.now() + RESEND_FOR
     let sent = false
     for (let attempt = 1; ; attempt++) {
       try {
-        const [remember, again] = sent ? [REMEMBER_RESENT, '1'] : [REMEMBER, '0']
-        return await this.#pool.ask((client) => client.lkCommit(key, request, remember, again))
+        const [markerTtl, resent] = sent ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
+        return await this.#pool.run((client) => client.lkCommit(key, request, markerTtl, resent))
       } catch (error) {
         const { refused, unsent } = error as CommandFailed
-        // Redis answered that it will not (out of memory, a replica, loading …), so it did nothing now; but an
-        // earlier try may still be under way.
-        if (refused && !sent) throw unavailable(error)
+        // Redis refused this attempt (out of memory, a replica, loading …), so it changed nothing. An earlier attempt
+        // may still be in progress.
+        if (refused && !sent) throw toUnavailable(error)
         sent ||= !refused && !unsent
-        if (Date.now() > end) throw new StorageUnavailable('Redis did not answer', { certain: !sent, cause: error })
-        await after(Math.min(25 * 2 ** attempt, 400))
+        if (Date.now() > deadline) throw new StorageUnavailable('Redis did not answer', { outcomeKnown: !sent, cause: error })
+        await delay(Math.min(25 * 2 ** attempt, 400))
       }
     }
   }
 
-  #ask<T>(command: (client: Connection) => Promise<T>): Promise<T> {
-    return this.#pool.ask(command).catch(rethrow)
+  /** @returns undefined when another commit came between two batches */
+  async #dumpBatches(key: string, limit: number): Promise<(readonly [string, Value])[][] | undefined> {
+    const batches: (readonly [string, Value])[][] = []
+    let firstRevision: string | undefined
+    for (let after = ''; ;) {
+      const reply = await this.#run((client) => client.lkDump(key, after, limit))
+      const [revision, keys, values] = reply as [string, string[], string[]]
+      firstRevision ??= revision
+      if (revision !== firstRevision) return undefined
+      batches.push(keys.map((recordKey, i) => [recordKey, decodeStored(values[i]!)!.value] as const))
+      if (keys.length < limit) return batches
+      after = keys.at(-1)!
+    }
+  }
+
+  #run<T>(command: (client: Connection) => Promise<T>): Promise<T> {
+    return this.#pool.run(command).catch(throwUnavailable)
   }
 
   #key(partition: string): string {
@@ -161,31 +152,51 @@ export class RedisStore implements Store {
   }
 }
 
-type Answer = [records: [string | null, string | null][], ranges: [string | null, string[], (string | null)[]][], counts: number[]]
-
-function rethrow(error: unknown): never {
-  throw unavailable(error)
+/** Writes the format only when it is absent: a Redis that is out of memory can then still be read and exported. */
+async function readFormat(pool: Pool, key: string): Promise<string | null> {
+  const format = await pool.run((client) => client.get(key))
+  if (format !== null) return format
+  await pool.run((client) => client.set(key, FORMAT, 'NX'))
+  return pool.run((client) => client.get(key))
 }
 
-function expectation({ records, indexes }: Expectation) {
-  const listed = (map: ReadonlyMap<string, string | null>) => [...map].map(([name, revision]) => [name, revision ?? ''])
-  return { records: listed(records), indexes: listed(indexes) }
+async function warnOfEviction(pool: Pool, log: Logger): Promise<void> {
+  // A user without permission for INFO gets no warning.
+  const memory = await pool.run((client) => client.info('memory')).catch(() => '')
+  const policy = /maxmemory_policy:(\S+)/.exec(memory)?.[1]
+  if (policy !== undefined && policy !== 'noeviction')
+    log.warn(`this Redis evicts data when it is out of memory (maxmemory-policy ${policy}), and data will be lost; set noeviction`)
 }
 
-function plain({ index, after: from, before, reverse, limit, fetch }: IndexRange) {
-  return { index, after: from, before, reverse: reverse === true, limit, fetch }
+type ReadReply = [
+  records: [key: string | null, stored: string | null][],
+  ranges: [revision: string | null, entries: string[], records: (string | null)[]][],
+  counts: number[],
+]
+
+function encodeExpectation({ records, indexes }: Expectation) {
+  const pairs = (map: ReadonlyMap<string, string | null>) => [...map].map(([name, revision]) => [name, revision ?? ''])
+  return { records: pairs(records), indexes: pairs(indexes) }
 }
 
-function snapshot([records, ranges, counts]: Answer): Snapshot {
+function encodeRange({ index, after, before, reverse, limit, fetch }: IndexRange) {
+  return { index, after, before, reverse: reverse === true, limit, fetch }
+}
+
+function decodeSnapshot([records, ranges, counts]: ReadReply): Snapshot {
   return {
-    records: records.map(([key, text]) => ({ key, stored: stored(text) })),
-    ranges: ranges.map(([revision, entries, values]) => ({ revision, entries, records: values.map(stored) })),
+    records: records.map(([key, text]) => ({ key, stored: decodeStored(text) })),
+    ranges: ranges.map(([revision, entries, fetched]) => ({ revision, entries, records: fetched.map(decodeStored) })),
     counts,
   }
 }
 
-function stored(text: string | null): Stored | null {
+function decodeStored(text: string | null): Stored | null {
   if (text === null) return null
   const space = text.indexOf(' ')
   return { revision: text.slice(0, space), value: JSON.parse(text.slice(space + 1)) as Value }
+}
+
+function throwUnavailable(error: unknown): never {
+  throw toUnavailable(error)
 }

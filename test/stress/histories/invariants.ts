@@ -4,7 +4,7 @@ import { indexes } from '../../../src/store/indexes.ts'
 import type { Key } from '../../../src/store/keys.ts'
 import type { Service } from '../../support/service.ts'
 
-/** What must be so of the records of a workspace after any history, once the sweep has been: read behind the API's back. */
+/** Invariants of the records of a workspace after any history and a garbage collection. They are read without the API. */
 export async function checkInvariants(service: Service, workspaceId: string): Promise<void> {
   await collectGarbage(service.adminDeps, workspaceId)
   const keys = await service.recordKeys(workspaceId)
@@ -12,57 +12,57 @@ export async function checkInvariants(service: Service, workspaceId: string): Pr
     const values = await tx.read(keys as Key<any>[])
     return new Map(keys.map((key, i) => [key, values[i] as any]))
   })
-  const of = (kind: string): any[] => [...records].filter(([key]) => key.startsWith(`${kind}:`)).map(([, value]) => value)
-  const has = (kind: string, id: string) => expect([kind, id, records.has(`${kind}:${id}`)]).toEqual([kind, id, true])
-  const list = (index: { name: string; fetch: string }) => service.write(workspaceId, (tx) => tx.range(index, { limit: 100_000 }))
+  const allOf = (kind: string): any[] => [...records].filter(([key]) => key.startsWith(`${kind}:`)).map(([, value]) => value)
+  const expectRecord = (kind: string, id: string) => expect([kind, id, records.has(`${kind}:${id}`)]).toEqual([kind, id, true])
+  const list = (index: { name: string; fetch: string }) => service.write(workspaceId, (tx) => tx.all(index))
 
-  // No orphan.
-  for (const { board_id, user_id } of of('board_member')) {
-    has('board', board_id)
+  // No record is orphaned.
+  for (const { board_id, user_id } of allOf('board_member')) {
+    expectRecord('board', board_id)
     expect(records.get(`membership:${user_id}`).ended_at).toBeNull()
   }
-  for (const { board_id } of [...of('column'), ...of('label')]) has('board', board_id)
-  for (const card of of('card')) {
-    has('board', card.board_id)
+  for (const { board_id } of [...allOf('column'), ...allOf('label')]) expectRecord('board', board_id)
+  for (const card of allOf('card')) {
+    expectRecord('board', card.board_id)
     expect(records.get(`column:${card.column_id}`)?.board_id).toBe(card.board_id)
     for (const id of card.label_ids) expect(records.get(`label:${id}`)?.board_id).toBe(card.board_id)
     if (card.cover_attachment_id !== null) expect(records.get(`attachment:${card.cover_attachment_id}`)?.card_id).toBe(card.id)
     const board = records.get(`board:${card.board_id}`)
     for (const id of card.assignee_ids) {
-      const sees = board.visibility === 'workspace' || board.creator_id === id || records.has(`board_member:${board.id}:${id}`)
-      expect([id, records.get(`membership:${id}`)?.ended_at, sees]).toEqual([id, null, true])
+      const canSee = board.visibility === 'workspace' || board.creator_id === id || records.has(`board_member:${board.id}:${id}`)
+      expect([id, records.get(`membership:${id}`)?.ended_at, canSee]).toEqual([id, null, true])
     }
     for (const ids of [card.assignee_ids, card.label_ids]) expect(new Set(ids).size).toBe(ids.length)
   }
-  for (const { card_id } of [...of('subtask'), ...of('comment'), ...of('attachment')]) has('card', card_id)
-  for (const { file_id } of of('attachment')) has('file', file_id)
+  for (const { card_id } of [...allOf('subtask'), ...allOf('comment'), ...allOf('attachment')]) expectRecord('card', card_id)
+  for (const { file_id } of allOf('attachment')) expectRecord('file', file_id)
 
-  // Every index has just the entries of its records, in a total order.
-  for (const board of of('board')) {
-    const cards = of('card').filter((card) => card.board_id === board.id)
-    const columns = of('column').filter((column) => column.board_id === board.id)
+  // Every index contains exactly the entries of its records, in order.
+  for (const board of allOf('board')) {
+    const cards = allOf('card').filter((card) => card.board_id === board.id)
+    const columns = allOf('column').filter((column) => column.board_id === board.id)
     expect((await list(indexes.boardCards(board.id))).values).toHaveLength(cards.length)
     expect((await list(indexes.columns(board.id))).values).toHaveLength(columns.length)
     expect((await list(indexes.boardAssignments(board.id))).values).toHaveLength(cards.flatMap((card) => card.assignee_ids).length)
     for (const column of columns) {
       for (const state of ['active', 'archived'] as const) {
-        const own = cards.filter((card) => card.column_id === column.id && (card.archived_at === null) === (state === 'active'))
+        const inState = cards.filter((card) => card.column_id === column.id && (card.archived_at === null) === (state === 'active'))
         const listed = (await list(indexes.cards(state, column.id))).entries
-        expect(listed).toEqual(own.map((card) => `${card.position} ${card.id}`).toSorted())
+        expect(listed).toEqual(inState.map((card) => `${card.position} ${card.id}`).toSorted())
         const done = await Promise.all([true, false].map((value) => list(indexes.cardsDone(state, column.id, value))))
         expect(done.flatMap(({ entries }) => entries).toSorted()).toEqual(listed)
       }
     }
   }
-  for (const card of of('card')) {
+  for (const card of allOf('card')) {
     for (const [kind, index] of [
       ['subtask', indexes.subtasks(card.id)],
       ['comment', indexes.comments(card.id)],
       ['attachment', indexes.attachments(card.id)],
     ] as const) {
-      expect((await list(index)).values).toHaveLength(of(kind).filter((thing) => thing.card_id === card.id).length)
+      expect((await list(index)).values).toHaveLength(allOf(kind).filter((record) => record.card_id === card.id).length)
     }
   }
-  // No bytes without a file, no file without bytes.
+  // The bytes of every file are present.
   expect(await service.blobKeys()).toEqual(expect.arrayContaining(await service.blobKeysInUse(workspaceId)))
 }

@@ -1,7 +1,6 @@
-/**
- * The service as one would explain it on paper: plain arrays, no storage, no policy engine, no ranks. It says
- * what each step must be answered and what there is afterwards.
- */
+/** A simple model of the service: plain arrays, without storage, policy engine or ranks. */
+
+/** The expected outcome of a request: success, or the status of its error. */
 export type Outcome = 'ok' | 403 | 404 | 409 | 422
 
 export interface ModelCard {
@@ -37,60 +36,61 @@ export interface ModelFile {
   private: boolean
 }
 
-/** What there is, and what may be done with it. */
+/** The state of a workspace, and its rules. */
 export class Model {
   readonly people = new Set<string>()
   readonly boards: ModelBoard[] = []
   readonly files = new Map<string, ModelFile>()
 
-  sees(person: string, board: ModelBoard): boolean {
+  canSee(person: string, board: ModelBoard): boolean {
     return this.people.has(person) && (!board.private || board.creator === person || board.members.includes(person))
   }
 
-  uses(person: string, file: string): boolean {
-    const found = this.files.get(file)
-    return found !== undefined && (found.owner === person || !found.private)
+  canUse(person: string, fileId: string): boolean {
+    const file = this.files.get(fileId)
+    return file !== undefined && (file.owner === person || !file.private)
   }
 
-  /** What someone is answered who asks for something that only the creator may. */
+  /** The outcome of a request that only the creator of the board may make. */
   creatorOnly(person: string, board: ModelBoard | undefined): Outcome {
-    if (board === undefined || !this.sees(person, board)) return 404
+    if (board === undefined || !this.canSee(person, board)) return 404
     return board.creator === person ? 'ok' : 403
   }
 
+  /** The outcome of a request that every user who can see the board may make. */
   access(person: string, board: ModelBoard | undefined): Outcome {
-    return board !== undefined && this.sees(person, board) ? 'ok' : 404
+    return board !== undefined && this.canSee(person, board) ? 'ok' : 404
   }
 
   boardOf(cardId: string): ModelBoard | undefined {
     return this.boards.find((board) => board.columns.some((column) => column.cards.some(({ id }) => id === cardId)))
   }
 
-  /** Nobody stays assigned who does not see the board. */
-  unassign(board: ModelBoard): void {
+  /** Removes assignees who can no longer see the board. */
+  removeInvisibleAssignees(board: ModelBoard): void {
     for (const column of board.columns)
-      for (const card of column.cards) card.assignees = card.assignees.filter((person) => this.sees(person, board))
+      for (const card of column.cards) card.assignees = card.assignees.filter((person) => this.canSee(person, board))
   }
 
   leave(person: string): void {
     this.people.delete(person)
     for (const board of this.boards) {
       board.members = board.members.filter((member) => member !== person)
-      this.unassign(board)
+      this.removeInvisibleAssignees(board)
     }
   }
 }
 
-/** Takes an element out of a list and puts it next to another, or to an end. */
-export function reposition<T extends { id: string }>(list: T[], element: T, place: { before?: string; after?: string; to?: string }): void {
+/** Moves or inserts an element: next to another one, to the beginning, or by default to the end. */
+export function reposition<T extends { id: string }>(
+  list: T[],
+  element: T,
+  destination: { before?: string; after?: string; to?: string },
+): void {
   const from = list.indexOf(element)
   if (from !== -1) list.splice(from, 1)
-  const anchor = place.before ?? place.after
-  const at =
-    anchor === undefined
-      ? place.to === 'first'
-        ? 0
-        : list.length
-      : list.findIndex(({ id }) => id === anchor) + (place.after === undefined ? 0 : 1)
-  list.splice(at, 0, element)
+  const neighbour = destination.before ?? destination.after
+  if (neighbour === undefined) return void list.splice(destination.to === 'first' ? 0 : list.length, 0, element)
+  const position = list.findIndex(({ id }) => id === neighbour) + (destination.after === undefined ? 0 : 1)
+  list.splice(position, 0, element)
 }

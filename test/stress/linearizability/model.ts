@@ -1,147 +1,142 @@
-/** A board with one card and three people, as one would explain it: no storage, no policy engine. */
+/** A sequential model of the service: one board with one card and three users, without storage or policy engine. */
 
 export const people = ['ann', 'bob', 'cyd'] as const
 export type Person = (typeof people)[number]
-/** An ETag; null where it is a new one that nobody was told yet. */
+/** An ETag; null for a new one that no response has contained yet. */
 type Tag = string | null
 
 export interface State {
-  /** of people who left, and of tokens that were revoked */
+  /** users who have left the workspace, and revoked tokens */
   readonly gone: readonly string[]
-  /** Ann made it. null once it is deleted */
+  /** created by Ann; null once it is deleted */
   readonly board: { readonly name: string; readonly private: boolean; readonly members: readonly Person[]; readonly tag: Tag } | null
   readonly card: { readonly title: string; readonly assignees: readonly Person[]; readonly tag: Tag }
 }
 
-/** What is asked for, over HTTP with a token, or by the operator. */
+/** An action: a request with a token, or an admin action. */
 export type Action =
   | { readonly kind: 'leave'; readonly target: Person }
   | { readonly kind: 'revoke'; readonly token: string }
-  | (By & { readonly kind: 'read board' | 'list boards' | 'delete board' | 'read card' | 'list cards' })
-  | (By & { readonly kind: 'rename board' | 'rename card'; readonly name: string; readonly match?: string | undefined })
-  | (By & { readonly kind: 'set visibility'; readonly private: boolean })
-  | (By & { readonly kind: 'add member' | 'remove member' | 'assign' | 'unassign'; readonly target: Person })
-type By = { readonly who: Person; readonly token: string }
-
-/** What it was answered. */
-export interface ModelAnswer {
-  readonly status: number
-  readonly tag: string | null
-  /** what the body shows of the model: of the board, of the card, or how many there are */
-  readonly shown?: Record<string, unknown>
+  | (Caller & { readonly kind: 'read board' | 'list boards' | 'delete board' | 'read card' | 'list cards' })
+  | (Caller & { readonly kind: 'rename board' | 'rename card'; readonly name: string; readonly match?: string | undefined })
+  | (Caller & { readonly kind: 'set visibility'; readonly private: boolean })
+  | (Caller & { readonly kind: 'add member' | 'remove member' | 'assign' | 'unassign'; readonly target: Person })
+interface Caller {
+  readonly who: Person
+  readonly token: string
 }
 
-/** What the model says to a deed: the status, what there is afterwards, what is shown, and whose ETag goes with it. */
-interface Verdict {
+/** The response to an action. */
+export interface ModelResponse {
   readonly status: number
+  readonly tag: string | null
+  /** the part of the body that the model covers */
+  readonly content?: Record<string, unknown>
+}
+
+/** The response that the model expects, and the state afterwards. */
+interface Expected {
+  readonly status: number
+  /** undefined when the state does not change */
   readonly next?: State
-  readonly shown?: Record<string, unknown>
+  readonly content?: Record<string, unknown>
+  /** the resource whose ETag the response has */
   readonly tagged?: 'board' | 'card'
 }
 
-/** What there is after a deed that was answered so; undefined where it cannot have been. */
-export function applyAction(state: State, deed: Action, answer: ModelAnswer): State | undefined {
-  const verdict = judge(state, deed)
-  if (verdict.status !== answer.status) return undefined
-  for (const [name, value] of Object.entries(verdict.shown ?? {}))
-    if (JSON.stringify(answer.shown?.[name]) !== JSON.stringify(value)) return undefined
-  const next = verdict.next ?? state
-  return verdict.tagged === undefined ? next : withTag(next, verdict.tagged, answer.tag)
+/** The state after an action; undefined when the response is not possible in the given state. */
+export function applyAction(state: State, action: Action, response: ModelResponse): State | undefined {
+  const expected = expectedResponse(state, action)
+  if (expected.status !== response.status) return undefined
+  for (const [name, value] of Object.entries(expected.content ?? {}))
+    if (JSON.stringify(response.content?.[name]) !== JSON.stringify(value)) return undefined
+  const next = expected.next ?? state
+  return expected.tagged === undefined ? next : withTag(next, expected.tagged, response.tag)
 }
 
-/** What there is after a deed of which nobody knows how it was answered. */
-export function applyUnanswered(state: State, deed: Action): State {
-  return judge(state, deed).next ?? state
+/** The state after an action without a response. */
+export function applyUnanswered(state: State, action: Action): State {
+  return expectedResponse(state, action).next ?? state
 }
 
-/** An ETag that is known must be what is answered; one that nobody was told yet is known from now on. */
-function withTag(state: State, of: 'board' | 'card', tag: string | null): State | undefined {
-  const known = state[of]!.tag
+/** A known ETag must match the response. An ETag that is not known yet is learnt from the response. */
+function withTag(state: State, resource: 'board' | 'card', tag: string | null): State | undefined {
+  const known = state[resource]!.tag
   if (known !== null) return known === tag ? state : undefined
-  return { ...state, [of]: { ...state[of], tag } }
+  return { ...state, [resource]: { ...state[resource], tag } }
 }
 
-function judge(state: State, deed: Action): Verdict {
-  if (deed.kind === 'leave') return judgeLeave(state, deed.target)
-  if (deed.kind === 'revoke') return { status: 200, next: { ...state, gone: [...new Set([...state.gone, deed.token])].toSorted() } }
-  if (state.gone.includes(deed.who) || state.gone.includes(deed.token)) return { status: 401 }
-  if (deed.kind === 'list boards') return { status: 200, shown: { boards: sees(state, deed.who) ? [state.board!.name] : [] } }
-  if (!sees(state, deed.who)) return { status: 404 }
+function expectedResponse(state: State, action: Action): Expected {
+  if (action.kind === 'leave') return expectedOfLeave(state, action.target)
+  if (action.kind === 'revoke') return { status: 200, next: { ...state, gone: [...new Set([...state.gone, action.token])].toSorted() } }
+  if (state.gone.includes(action.who) || state.gone.includes(action.token)) return { status: 401 }
+  if (action.kind === 'list boards') return { status: 200, content: { boards: canSee(state, action.who) ? [state.board!.name] : [] } }
+  if (!canSee(state, action.who)) return { status: 404 }
   const board = state.board!
-  switch (deed.kind) {
+  switch (action.kind) {
     case 'read board':
-      return { status: 200, shown: boardShown(board), tagged: 'board' }
+      return { status: 200, content: boardContent(board), tagged: 'board' }
     case 'read card':
-      return { status: 200, shown: state.card && cardShown(state), tagged: 'card' }
+      return { status: 200, content: state.card && cardContent(state), tagged: 'card' }
     case 'list cards':
-      return { status: 200, shown: cardShown(state) }
+      return { status: 200, content: cardContent(state) }
     case 'rename board': {
-      if (deed.match !== undefined && deed.match !== board.tag) return { status: 412, tagged: 'board' }
-      const renamed = { ...board, name: deed.name, tag: null }
-      return { status: 200, next: { ...state, board: renamed }, shown: boardShown(renamed), tagged: 'board' }
+      if (action.match !== undefined && action.match !== board.tag) return { status: 412, tagged: 'board' }
+      const renamed = { ...board, name: action.name, tag: null }
+      return { status: 200, next: { ...state, board: renamed }, content: boardContent(renamed), tagged: 'board' }
     }
     case 'rename card': {
-      if (deed.match !== undefined && deed.match !== state.card.tag) return { status: 412, tagged: 'card' }
-      const next = { ...state, card: { ...state.card, title: deed.name, tag: null } }
-      return { status: 200, next, shown: cardShown(next), tagged: 'card' }
+      if (action.match !== undefined && action.match !== state.card.tag) return { status: 412, tagged: 'card' }
+      const next = { ...state, card: { ...state.card, title: action.name, tag: null } }
+      return { status: 200, next, content: cardContent(next), tagged: 'card' }
     }
     case 'set visibility': {
-      if (deed.who !== 'ann') return { status: 403 }
-      if (deed.private === board.private) return { status: 200, shown: boardShown(board), tagged: 'board' }
-      const changed = { ...board, private: deed.private, tag: null }
-      return { status: 200, next: unassignWhoLost({ ...state, board: changed }), shown: boardShown(changed), tagged: 'board' }
+      if (action.who !== 'ann') return { status: 403 }
+      if (action.private === board.private) return { status: 200, content: boardContent(board), tagged: 'board' }
+      const changed = { ...board, private: action.private, tag: null }
+      return { status: 200, next: withoutInvisibleAssignees({ ...state, board: changed }), content: boardContent(changed), tagged: 'board' }
     }
     case 'delete board':
-      return deed.who === 'ann' ? { status: 200, next: { ...state, board: null } } : { status: 403 }
+      return action.who === 'ann' ? { status: 200, next: { ...state, board: null } } : { status: 403 }
     case 'add member':
-      if (state.gone.includes(deed.target)) return { status: 404 }
-      if (deed.who !== 'ann') return { status: 403 }
-      return { status: 200, next: withMembers(state, [...board.members, deed.target]), tagged: 'board' }
-    case 'remove member':
-      if (!board.members.includes(deed.target)) return { status: 404 }
-      if (deed.who !== 'ann') return { status: 403 }
-      return {
-        status: 200,
-        next: unassignWhoLost(
-          withMembers(
-            state,
-            board.members.filter((person) => person !== deed.target),
-          ),
-        ),
-        tagged: 'board',
-      }
+      if (state.gone.includes(action.target)) return { status: 404 }
+      if (action.who !== 'ann') return { status: 403 }
+      return { status: 200, next: withMembers(state, [...board.members, action.target]), tagged: 'board' }
+    case 'remove member': {
+      if (!board.members.includes(action.target)) return { status: 404 }
+      if (action.who !== 'ann') return { status: 403 }
+      const members = board.members.filter((person) => person !== action.target)
+      return { status: 200, next: withoutInvisibleAssignees(withMembers(state, members)), tagged: 'board' }
+    }
     case 'assign': {
-      if (!sees(state, deed.target)) return { status: 404 }
-      const next = withAssignees(state, [...state.card.assignees, deed.target])
-      return { status: 200, next, shown: cardShown(next), tagged: 'card' }
+      if (!canSee(state, action.target)) return { status: 404 }
+      const next = withAssignees(state, [...state.card.assignees, action.target])
+      return { status: 200, next, content: cardContent(next), tagged: 'card' }
     }
     case 'unassign': {
-      if (!state.card.assignees.includes(deed.target)) return { status: 404 }
-      const next = withAssignees(
-        state,
-        state.card.assignees.filter((person) => person !== deed.target),
-      )
-      return { status: 200, next, tagged: 'card' }
+      if (!state.card.assignees.includes(action.target)) return { status: 404 }
+      const assignees = state.card.assignees.filter((person) => person !== action.target)
+      return { status: 200, next: withAssignees(state, assignees), tagged: 'card' }
     }
   }
 }
 
-/** Leaving ends the tokens, the explicit memberships and the assignments of a person, at one moment. */
-function judgeLeave(state: State, target: Person): Verdict {
+/** Leaving ends the tokens, the explicit memberships and the assignments of a user atomically. */
+function expectedOfLeave(state: State, target: Person): Expected {
   if (state.gone.includes(target)) return { status: 404 }
-  const without = <T extends string>(list: readonly T[]) => list.filter((person) => person !== target)
-  const next = state.board === null ? state : withMembers(state, without(state.board.members))
-  return { status: 200, next: withAssignees({ ...next, gone: [...next.gone, target].toSorted() }, without(next.card.assignees)) }
+  const withoutTarget = <T extends string>(list: readonly T[]) => list.filter((person) => person !== target)
+  const next = state.board === null ? state : withMembers(state, withoutTarget(state.board.members))
+  return { status: 200, next: withAssignees({ ...next, gone: [...next.gone, target].toSorted() }, withoutTarget(next.card.assignees)) }
 }
 
-function sees({ gone, board }: State, person: Person): boolean {
+function canSee({ gone, board }: State, person: Person): boolean {
   return board !== null && !gone.includes(person) && (!board.private || person === 'ann' || board.members.includes(person))
 }
 
-function unassignWhoLost(state: State): State {
+function withoutInvisibleAssignees(state: State): State {
   return withAssignees(
     state,
-    state.card.assignees.filter((person) => sees(state, person)),
+    state.card.assignees.filter((person) => canSee(state, person)),
   )
 }
 
@@ -154,10 +149,10 @@ function withAssignees(state: State, assignees: readonly Person[]): State {
   return distinct.length === state.card.assignees.length ? state : { ...state, card: { ...state.card, assignees: distinct, tag: null } }
 }
 
-function boardShown(board: NonNullable<State['board']>): Record<string, unknown> {
+function boardContent(board: NonNullable<State['board']>): Record<string, unknown> {
   return { name: board.name, private: board.private }
 }
 
-function cardShown({ card }: State): Record<string, unknown> {
+function cardContent({ card }: State): Record<string, unknown> {
   return { title: card.title, assignees: card.assignees }
 }

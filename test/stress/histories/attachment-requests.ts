@@ -1,0 +1,94 @@
+import { exists, failIf, first, pick, type Planner } from './selection.ts'
+
+/** Requests to attachments, covers and files. */
+export const attachmentRequests: Readonly<Record<string, Planner>> = {
+  'upload attachment': ({ model }, { person, board, card }, { c }) => {
+    const form = new FormData()
+    form.set('visibility', c % 2 ? 'private' : 'workspace')
+    form.set('file', new File([`${c}`], 'f', { type: c % 3 ? 'image/png' : 'text/plain' }))
+    return {
+      method: 'POST',
+      path: `/cards/${card.id}/attachments`,
+      form,
+      expected: first(exists(card), model.access(person.id, board)),
+      apply: ({ id, file_id }) => {
+        model.files.set(file_id, { owner: person.id, private: c % 2 === 1 })
+        card.attachments.push({ id, file: file_id, image: c % 3 !== 0 })
+      },
+    }
+  },
+  'attach existing file': ({ model }, { person, board, card, otherCard }, { c }) => {
+    const attachment = pick(otherCard.attachments, c, undefined as never)
+    const isDuplicate = attachment && card.attachments.some(({ file }) => file === attachment.file)
+    return (
+      attachment && {
+        method: 'POST',
+        path: `/cards/${card.id}/attachments`,
+        body: { file_id: attachment.file },
+        expected: first(
+          exists(card),
+          model.access(person.id, board),
+          failIf(!model.canUse(person.id, attachment.file), 404),
+          failIf(isDuplicate, 409),
+        ),
+        apply: ({ id }) => void card.attachments.push({ ...attachment, id }),
+      }
+    )
+  },
+  'delete attachment': ({ model }, { person, board, card }, { c }) => {
+    const attachment = pick(card.attachments, c, undefined as never)
+    return (
+      attachment && {
+        method: 'DELETE',
+        path: `/attachments/${attachment.id}`,
+        expected: first(model.access(person.id, board), failIf(!model.canUse(person.id, attachment.file), 404)),
+        apply: () => {
+          card.attachments = card.attachments.filter(({ id }) => id !== attachment.id)
+          if (card.cover === attachment.id) card.cover = null
+        },
+      }
+    )
+  },
+  'set cover': ({ model }, { person, board, card }, { c }) => {
+    const attachment = pick(card.attachments, c, undefined as never)
+    return (
+      attachment && {
+        method: 'PUT',
+        path: `/cards/${card.id}/cover`,
+        body: { attachment_id: attachment.id },
+        expected: first(
+          model.access(person.id, board),
+          failIf(!model.canUse(person.id, attachment.file), 404),
+          failIf(!attachment.image, 409),
+        ),
+        apply: () => (card.cover = attachment.id),
+      }
+    )
+  },
+  'remove cover': ({ model }, { person, board, card }) => {
+    const cover = card.attachments.find(({ id }) => id === card.cover)
+    return {
+      method: 'DELETE',
+      path: `/cards/${card.id}/cover`,
+      expected: first(
+        exists(card),
+        model.access(person.id, board),
+        failIf(cover !== undefined && !model.canUse(person.id, cover.file), 404),
+      ),
+      apply: () => (card.cover = null),
+    }
+  },
+  'set visibility of file': ({ model }, { person, card }, { c }) => {
+    const attachment = pick(card.attachments, c, undefined as never)
+    const file = attachment && model.files.get(attachment.file)
+    return (
+      file && {
+        method: 'PATCH',
+        path: `/files/${attachment.file}`,
+        body: { visibility: c % 2 ? 'private' : 'workspace' },
+        expected: first(failIf(!model.canUse(person.id, attachment.file), 404), failIf(file.owner !== person.id, 403)),
+        apply: () => (file.private = c % 2 === 1),
+      }
+    )
+  },
+}
