@@ -3,40 +3,37 @@ import { effectiveScopes, type Scope } from '../model/token.ts'
 import type { Engine } from '../policy/engine.ts'
 import { html } from './html.ts'
 
-/** What one scope adds to those before it, in the words of the specification's tables. */
+/** What one scope allows in addition to the scopes below it, in the words of the specification's tables. */
 export interface Allowance {
   readonly scope: Scope
-  /** of the scope table */
+  /** from the scope table */
   readonly capability: string
-  /** of the permission table: what is done, and what the person must be for it */
+  /** from the permission table: its id, what it allows, and the condition that the person must meet */
   readonly rows: readonly { readonly id: string; readonly what: string; readonly where: string }[]
 }
 
-/**
- * What a token with these scopes can be used for: read from the two tables that decide it, so that it cannot say
- * anything else.
- */
-export function allowances(engine: Engine, chosen: readonly string[]): readonly Allowance[] {
+/** What a token with these scopes can do. It is read from the policy tables, so the page cannot contradict them. */
+export function allowances(engine: Engine, granted: readonly string[]): readonly Allowance[] {
   const { vocabulary, permissionRules } = engine
-  const ladder = (scope: string) => ({ [vocabulary.scopeOrder.name]: scope })
-  return effectiveScopes(chosen).map((scope) => {
-    const asks = [...vocabulary.permissions.values()].filter(({ id: id }) => engine.checkScope(id, ladder(scope)).required === scope)
-    const row = asks[0] && engine.checkScope(asks[0].id, ladder(scope)).row
-    const deciding = permissionRules.filter((rule) =>
-      asks.some(({ action, subject }) => rule.action.includes(action) && rule.subject.includes(subject)),
+  return effectiveScopes(granted).map((scope) => {
+    const facts = { [vocabulary.scopeOrder.name]: scope }
+    const permissions = [...vocabulary.permissions.values()].filter(({ id }) => engine.checkScope(id, facts).required === scope)
+    const scopeRow = permissions[0] && engine.checkScope(permissions[0].id, facts).row
+    const rules = permissionRules.filter((rule) =>
+      permissions.some(({ action, subject }) => rule.action.includes(action) && rule.subject.includes(subject)),
     )
     return {
       scope,
-      capability: after(row === undefined ? '' : vocabulary.rows.get(row)!),
-      rows: [...new Set(deciding.map((rule) => rule.row))].map((id) => ({ id, ...split(vocabulary.rows.get(id)!) })),
+      capability: scopeRow === undefined ? '' : splitRow(vocabulary.rows.get(scopeRow)!).where,
+      rows: [...new Set(rules.map((rule) => rule.row))].map((id) => ({ id, ...splitRow(vocabulary.rows.get(id)!) })),
     }
   })
 }
 
-/** The same, as it is shown before a token is issued. */
-export function allowanceList(engine: Engine, chosen: readonly string[]): VNode {
+/** The list of {@link allowances} that is shown before a token is created. */
+export function allowanceList(engine: Engine, granted: readonly string[]): VNode {
   return html`<dl class="allowances">
-    ${allowances(engine, chosen).map(
+    ${allowances(engine, granted).map(
       ({ scope, capability, rows }) => html`
         <dt><code>${scope}</code> ${capability}</dt>
         <dd>
@@ -49,11 +46,8 @@ export function allowanceList(engine: Engine, chosen: readonly string[]): VNode 
   </dl>`
 }
 
-function split(words: string): { what: string; where: string } {
-  const colon = words.indexOf(': ')
-  return { what: words.slice(0, colon).replace('(extension) ', ''), where: words.slice(colon + 2) }
-}
-
-function after(words: string): string {
-  return words.slice(words.indexOf(': ') + 2)
+/** Splits the text of a row, `what: where`. */
+function splitRow(text: string): { what: string; where: string } {
+  const colon = text.indexOf(': ')
+  return { what: text.slice(0, colon).replace('(extension) ', ''), where: text.slice(colon + 2) }
 }

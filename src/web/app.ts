@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { addRoute, createRouter, findRoute } from 'rou3'
 import { FastResponse, type ServerRequest } from 'srvx'
 import { resumeSession } from '../auth/accounts/sessions.ts'
+import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/errors.ts'
 import type { Session } from '../model/account.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName, readCookies } from './cookies.ts'
-import { addressOf, ForeignForm, originOf, readForm, requireOwnForm } from './guard.ts'
-import { document } from './html.ts'
-import { notFoundPage, errorPage } from './error-pages.ts'
+import { errorPage, notFoundPage } from './error-pages.ts'
+import { ForeignForm, readForm, requireOwnForm } from './forms.ts'
+import { renderDocument } from './html.ts'
+import type { PageResponse, Page, PageView, PageContext, WebServices } from './page-context.ts'
 import { script } from './script.ts'
 import { securityHeaders } from './security-headers.ts'
 import { signInPage, signOutPage } from './sign-in.ts'
@@ -20,12 +22,11 @@ import { tokensPage } from './tokens-list.ts'
 import { newTokenPage } from './tokens-new.ts'
 import { revokePage } from './tokens-revoke.ts'
 import { rotatePage } from './tokens-rotate.ts'
-import type { PageResponse, Page, PageView, PageContext, WebServices } from './page-context.ts'
 
-const home: Page = { path: '/settings', open: true, get: async () => ({ redirect: '/settings/tokens' }) }
-/** All there are. */
+const homePage: Page = { path: '/settings', anonymous: true, get: async () => ({ redirect: '/settings/tokens' }) }
+/** All pages. */
 export const pages: readonly Page[] = [
-  home,
+  homePage,
   signInPage,
   signOutPage,
   signUpPage,
@@ -35,16 +36,16 @@ export const pages: readonly Page[] = [
   rotatePage,
   revokePage,
 ]
-const READS = new Set(['GET', 'HEAD'])
+const READ_METHODS = new Set(['GET', 'HEAD'])
 const assets: Readonly<Record<string, { type: string; text: string } | undefined>> = {
   '/settings/assets/style.css': { type: 'text/css; charset=utf-8', text: style },
   '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: script },
 }
 
 /**
- * The web app: where a person makes, rotates and revokes tokens (spec §5 "Credential" 6 and 7). It knows sessions
- * and no bearer tokens, as the API knows bearer tokens and no sessions.
- * @returns what answers every request below /settings; it never throws
+ * The web app, in which people create, rotate and revoke tokens (spec §5 "Credential" 6 and 7). It accepts sessions but
+ * no bearer tokens, while the API accepts bearer tokens but no sessions.
+ * @returns the handler of every request below /settings; it never throws
  */
 export function createWeb(web: WebServices): (request: ServerRequest, url: URL) => Promise<Response> {
   const router = createRouter<Page>()
@@ -53,85 +54,93 @@ export function createWeb(web: WebServices): (request: ServerRequest, url: URL) 
   return async (request, url) => {
     const origin = originOf(request, web.origin)
     const asset = assets[url.pathname]
-    if (asset !== undefined && READS.has(request.method))
+    if (asset !== undefined && READ_METHODS.has(request.method))
       return new FastResponse(asset.text, { headers: { ...securityHeaders(origin), 'content-type': asset.type } })
-    const cookies = readCookies(request.headers.get('cookie'))
     const path = url.pathname === '/settings/' ? '/settings' : url.pathname
-    const found = path.endsWith('/') ? undefined : findRoute(router, undefined, path)
-    const visit: PageContext = {
+    const route = path.endsWith('/') ? undefined : findRoute(router, undefined, path)
+    const context: PageContext = {
       web,
       request,
       requestId: randomUUID(),
       origin,
-      cookies,
-      setAnyway: [],
-      params: (found?.params ?? {}) as Record<string, string>,
+      cookies: readCookies(request.headers.get('cookie')),
+      pendingCookies: [],
+      params: (route?.params ?? {}) as Record<string, string>,
       query: url.searchParams,
       form: new URLSearchParams(),
-      address: addressOf(request, web.proxies) ?? 'unknown',
+      address: clientAddress(request, web.proxies) ?? 'unknown',
     }
     try {
-      const session = await resume(visit)
-      const answer = found === undefined ? unknown(asset !== undefined) : await runPage(found.data, visit, session)
-      return respond(answer, visit, session)
+      const session = await findSession(context)
+      if (route !== undefined) return respond(await runPage(route.data, context, session), context, session)
+      return respond(asset === undefined ? notFoundPage() : methodNotAllowed('GET, HEAD'), context, session)
     } catch (error) {
-      return respond(renderError(visit, error), visit, undefined)
+      return respond(renderError(context, error), context, undefined)
     }
   }
 }
 
-/** The session of a request, if it has one that is good. */
-async function resume({ web, cookies, origin }: PageContext): Promise<Session | undefined> {
+/**
+ * The public origin of the service.
+ * @param configured replaces the origin of the request
+ */
+function originOf(request: ServerRequest, configured: string | undefined): string {
+  return configured ?? `http://${request.headers.get('host') ?? new URL(request.url).host}`
+}
+
+/** The valid session of a request, if it has one. */
+async function findSession({ web, cookies, origin }: PageContext): Promise<Session | undefined> {
   const secret = cookies.get(cookieName('session', origin))
   if (secret === undefined) return undefined
   return transact(web.store, GLOBAL, web.random, (tx) => resumeSession(tx, secret, web.clock))
 }
 
-async function runPage(page: Page, visit: PageContext, session: Session | undefined): Promise<PageResponse> {
-  const { request, origin, cookies } = visit
+async function runPage(page: Page, context: PageContext, session: Session | undefined): Promise<PageResponse> {
+  const { request, origin, cookies } = context
   const method = request.method === 'HEAD' ? 'GET' : request.method
-  const serves = { GET: page.get, POST: page.post }[method]
-  if (serves === undefined) return notAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
-  if (!page.open && session === undefined) return { redirect: '/settings/sign-in?over' }
-  const form = method === 'POST' ? await readForm(request) : visit.form
-  if (method === 'POST') requireOwnForm(request, form, origin, page.open ? cookies.get(cookieName('form', origin)) : session!.form_token)
-  return serves({ ...visit, form, session: session! })
+  const handler = { GET: page.get, POST: page.post }[method]
+  if (handler === undefined) return methodNotAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
+  if (!page.anonymous && session === undefined) return { redirect: '/settings/sign-in?over' }
+  const form = method === 'POST' ? await readForm(request) : context.form
+  if (method === 'POST')
+    requireOwnForm(request, form, origin, page.anonymous ? cookies.get(cookieName('form', origin)) : session!.form_token)
+  return handler({ ...context, form, session: session! })
 }
 
-function unknown(asset: boolean): PageView {
-  return asset ? notAllowed('GET, HEAD') : notFoundPage()
-}
-
-function notAllowed(allow: string): PageView {
-  return errorPage(405, 'This cannot be done here', `This page takes ${allow} alone.`, { allow })
+function methodNotAllowed(allow: string): PageView {
+  return errorPage(405, 'Method not allowed', `This address accepts only ${allow}.`, { allow })
 }
 
 function renderError({ web, requestId }: PageContext, error: unknown): PageView {
   if (error instanceof ForeignForm) {
-    web.log.warn({ event: 'web.foreign_form', request_id: requestId, because: error.message }, 'a form was refused')
+    web.log.warn({ event: 'web.foreign_form', request_id: requestId, because: error.message }, 'form refused')
     return errorPage(
       403,
-      'This form was not taken',
-      'It did not come from this page, or is too old. Open the page again and try once more.',
+      'The form was not accepted',
+      'It was not sent from this site, or it is too old. Open the page again and send the form once more.',
     )
   }
   const { status, message, details } = toApiError(web.log, requestId, error)
-  const text = status === 500 ? `It is our fault, and was recorded. Whoever runs this service finds it by this: ${requestId}` : message
-  return errorPage(status, 'This did not work', text, { ...details.headers })
+  const text =
+    status === 500
+      ? `Something went wrong on our side, and the error was logged. Try again. If it happens again, give your administrator this ID: ${requestId}`
+      : message
+  return errorPage(status, 'Something went wrong', text, { ...details.headers })
 }
 
-function respond(answer: PageResponse, { origin, requestId, setAnyway }: PageContext, session: Session | undefined): Response {
-  const headers = new Headers({ ...securityHeaders(origin), 'x-request-id': requestId, ...answer.headers })
-  for (const cookie of [...setAnyway, ...(answer.cookies ?? [])]) headers.append('set-cookie', cookie)
-  if ('redirect' in answer) {
-    headers.set('location', answer.redirect)
+function respond(
+  response: PageResponse,
+  { origin, requestId, pendingCookies }: PageContext,
+  requestSession: Session | undefined,
+): Response {
+  const headers = new Headers({ ...securityHeaders(origin), 'x-request-id': requestId, ...response.headers })
+  for (const cookie of [...pendingCookies, ...(response.cookies ?? [])]) headers.append('set-cookie', cookie)
+  if ('redirect' in response) {
+    headers.set('location', response.redirect)
     return new Response(null, { status: 303, headers })
   }
   headers.set('content-type', 'text/html; charset=utf-8')
-  const now = answer.session ?? session
-  const signedIn = now && { formToken: now.form_token, email: now.email }
-  return new Response(
-    document({ title: (answer.status ?? 200) < 400 ? answer.title : `Error: ${answer.title}`, body: answer.body, signedIn }),
-    { status: answer.status ?? 200, headers },
-  )
+  const { title, body, status = 200, session = requestSession } = response
+  const signedIn = session && { formToken: session.form_token, email: session.email }
+  return new Response(renderDocument({ title: status < 400 ? title : `Error: ${title}`, body, signedIn }), { status, headers })
 }

@@ -2,34 +2,47 @@ import type { StorageUnavailable } from '../store/port.ts'
 import { html } from './html.ts'
 import type { PageView } from './page-context.ts'
 
-/** A page that says what is wrong, and where to go on. */
+/** A page that says what went wrong and what to do next. */
 export function errorPage(status: number, title: string, text: string, headers: Record<string, string> = {}): PageView {
   const body = html`
     <h1>${title}</h1>
     <p role="alert">${text}</p>
-    <p><a href="/settings/tokens">API tokens</a></p>
+    <p><a href="/settings/tokens">Go to API tokens</a></p>
   `
   return { title, body, status, headers }
 }
 
-/** What is not there, or is another person's: one answer for both. */
+/** The response for what does not exist and for what belongs to another person: it must not tell them apart. */
 export function notFoundPage(): PageView {
-  return errorPage(404, 'There is no such page', 'It is not there, or not there any more.')
+  return errorPage(404, 'Page not found', 'This page does not exist, or no longer exists.')
 }
 
-/** Storage failed while a token was being issued. */
-export function notIssuedPage({ outcomeKnown: outcomeKnown }: StorageUnavailable): PageView {
-  const text = outcomeKnown
-    ? 'Storage cannot be reached now. No token was issued, and none was ended. Begin again from the list, soon.'
-    : 'Storage did not answer in time. If there is a new token in the list, it is one that nobody has seen: rotate it.'
-  return errorPage(503, outcomeKnown ? 'No token was issued' : 'It is not known whether a token was issued', text, { 'retry-after': '1' })
+/** The storage failed while a token was being created or rotated. */
+export function notIssuedPage({ outcomeKnown }: StorageUnavailable): PageView {
+  const [title, text] = outcomeKnown
+    ? [
+        'No token was created',
+        'The storage is not available at the moment. No token was created, and none was ended. Wait a moment, then start again from the list.',
+      ]
+    : [
+        'The token may have been created',
+        'The storage did not respond in time. Check the list. If it contains a new token, rotate that token to get one that you can see.',
+      ]
+  return errorPage(503, title, text, { 'retry-after': '1' })
 }
 
-/** The session ended, or was renewed by another page of the same browser, while this form was on its way. */
+/** The session ended, or another tab of the same browser renewed it, before this form arrived. */
 export function sessionChangedPage(): PageView {
   return errorPage(
     409,
-    'Nothing was done',
-    'You signed in again, or out, on another page meanwhile. Open this page anew and try once more.',
+    'Nothing was changed',
+    'You signed in or out in another tab in the meantime. Open this page again and send the form once more.',
   )
+}
+
+/** The message and headers for a person who must wait before the next attempt. */
+export function tooManyAttempts(retryAfterMs: number): { error: string; headers: Record<string, string> } {
+  const seconds = Math.ceil(retryAfterMs / 1000)
+  const wait = seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
+  return { error: `Too many attempts. Try again in ${wait}.`, headers: { 'retry-after': String(seconds) } }
 }

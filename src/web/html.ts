@@ -2,11 +2,11 @@ import { html } from 'htm/preact'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 
-// Whatever is put into this tag's markup is text, unless it is markup of this tag.
+// Values in this template tag are escaped, unless the tag made them.
 export { html }
 
-/** A whole document. */
-export function document({
+/** Renders a complete HTML document. */
+export function renderDocument({
   title,
   body,
   signedIn,
@@ -27,7 +27,7 @@ export function document({
         <script src="/settings/assets/script.js" defer></script>
       </head>
       <body>
-        <a class="skip" href="#main">Skip to the content</a>
+        <a class="skip" href="#main">Skip to content</a>
         <header>
           <p class="brand">Lanekeeper <span>Settings</span></p>
           ${
@@ -50,17 +50,20 @@ export function document({
   return `<!doctype html>${renderToString(page)}`
 }
 
-/** A moment, for a person: to the minute, in UTC. */
-export function moment(at: string): VNode {
+/**
+ * A time for people: to the minute, in UTC.
+ * @param at RFC 3339
+ */
+export function renderTime(at: string): VNode {
   return html`<time datetime=${at}>${at.slice(0, 10)} ${at.slice(11, 16)} UTC</time>`
 }
 
-/** A message at the head of a page, which a screen reader reads out. */
+/** A message at the top of a page. Screen readers announce it. */
 export function notice(kind: 'error' | 'done' | 'warning', text: string): VNode {
   return html`<p class="notice ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>${text}</p>`
 }
 
-/** An input with its label, what it takes, and what was wrong with what was given. */
+/** An input with its label, a hint, and the error of the submitted value. */
 export function field({
   name,
   label,
@@ -68,14 +71,14 @@ export function field({
   error,
   ...attributes
 }: { name: string; label: string; hint?: string; error?: string | undefined } & Record<string, unknown>): VNode {
-  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ') || undefined
+  const describedBy = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ') || undefined
   return html`<div class="field">
     <label for=${name}>${label}</label>
     ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
     <input
       id=${name}
       name=${name}
-      aria-describedby=${described}
+      aria-describedby=${describedBy}
       aria-invalid=${error === undefined ? undefined : 'true'}
       ...${attributes}
     />

@@ -1,38 +1,44 @@
-import type { AccountDeps } from '../auth/accounts/deps.ts'
+import { findToken } from '../auth/tokens/issue.ts'
+import { MAX_LIFETIME, stateOf } from '../auth/tokens/lifecycle.ts'
 import { isId } from '../model/ids.ts'
 import type { TokenRecord } from '../model/token.ts'
 import { isActive } from '../model/workspace.ts'
-import { listAll } from '../store/list-all.ts'
+import type { Deps } from '../store/deps.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { transact } from '../store/transact.ts'
-import { findToken } from '../auth/tokens/issue.ts'
-import { MAX_LIFETIME, stateOf } from '../auth/tokens/lifecycle.ts'
+import { listAll, transact } from '../store/transact.ts'
+import type { SignedInContext } from './page-context.ts'
 
 /** A workspace that a person is an active member of. */
-export interface OwnWorkspace {
+export interface MemberWorkspace {
   readonly id: string
   readonly name: string
   readonly role: string
 }
 
-/** A token, with when it was last used. */
-export interface OwnToken extends TokenRecord {
+/** A token of a person, with its workspace. */
+export interface MemberToken {
+  readonly workspace: MemberWorkspace
+  readonly token: TokenRecord
+}
+
+/** A token in the list. */
+export interface ListedToken extends TokenRecord {
   readonly last_used_at: string | null
 }
 
-/** So many of a person's tokens in a workspace are listed at least, newest first; those that work, all of them. */
-const MOST_TOKENS = 200
+/** The list of a person's tokens in a workspace has the newest 200, and all older ones that are active. */
+const LISTED_TOKENS = 200
 
-/** Where a person is an active member, by name. */
-export async function workspacesOf(keeping: AccountDeps, userId: string): Promise<OwnWorkspace[]> {
-  const belongings = await listAll(keeping, GLOBAL, indexes.workspacesOf(userId))
-  const found = await Promise.all(belongings.map(({ workspace_id }) => workspaceOf(keeping, userId, workspace_id)))
-  return found.filter((workspace) => workspace !== undefined).toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
+/** The workspaces that a person is an active member of, by name. */
+export async function workspacesOf(deps: Deps, userId: string): Promise<MemberWorkspace[]> {
+  const links = await listAll(deps, GLOBAL, indexes.workspacesOf(userId))
+  const workspaces = await Promise.all(links.map(({ workspace_id }) => workspaceOf(deps, userId, workspace_id)))
+  return workspaces.filter((workspace) => workspace !== undefined).toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
 }
 
-/** A workspace, as long as the person is an active member of it. */
-export async function workspaceOf({ store, random }: AccountDeps, userId: string, id: string): Promise<OwnWorkspace | undefined> {
+/** A workspace; undefined if the person is not an active member of it. */
+export async function workspaceOf({ store, random }: Deps, userId: string, id: string): Promise<MemberWorkspace | undefined> {
   if (!isId('workspace', id)) return undefined
   return transact(store, id, random, async (tx) => {
     const [workspace, membership] = await tx.read([keys.workspace(), keys.membership(userId)])
@@ -41,33 +47,29 @@ export async function workspaceOf({ store, random }: AccountDeps, userId: string
   })
 }
 
-/** A person's tokens in a workspace, newest first. None that works is left out: it could not be seen and ended. */
-export async function tokensOf({ store, clock, random }: AccountDeps, userId: string, workspaceId: string): Promise<OwnToken[]> {
+/** A person's tokens in a workspace, newest first. Every active one is listed, so that its owner can see and end it. */
+export async function tokensOf({ store, clock, random }: Deps, userId: string, workspaceId: string): Promise<ListedToken[]> {
   return transact(store, workspaceId, random, async (tx) => {
-    const found: TokenRecord[] = []
+    const all: TokenRecord[] = []
     for (let before: string | undefined; ;) {
-      const { entries, values } = await tx.range(indexes.tokensOf(userId), { limit: MOST_TOKENS, reverse: true, weak: true, before })
-      found.push(...values.filter((token) => token !== undefined))
-      before = entries.at(-1)
-      // What was issued longer ago than a token can live has ended.
-      const oldest = found.at(-1)
-      if (entries.length < MOST_TOKENS || oldest === undefined || Date.parse(oldest.issued_at) + MAX_LIFETIME <= clock()) break
+      const page = await tx.range(indexes.tokensOf(userId), { limit: LISTED_TOKENS, reverse: true, weak: true, before })
+      all.push(...page.values.filter((token) => token !== undefined))
+      before = page.entries.at(-1)
+      // Tokens issued longer ago than the maximum lifetime have ended.
+      const oldest = all.at(-1)
+      if (page.entries.length < LISTED_TOKENS || oldest === undefined || Date.parse(oldest.issued_at) + MAX_LIFETIME <= clock()) break
     }
-    const tokens = found.filter((token, i) => i < MOST_TOKENS || stateOf(token, clock()) === 'active')
-    const uses = await tx.read(tokens.map(({ hash }) => keys.tokenUse(hash)))
-    return tokens.map((token, i) => ({ ...token, last_used_at: uses[i]?.at ?? null }))
+    const listed = all.filter((token, i) => i < LISTED_TOKENS || stateOf(token, clock()) === 'active')
+    const uses = await tx.read(listed.map(({ hash }) => keys.tokenUse(hash)))
+    return listed.map((token, i) => ({ ...token, last_used_at: uses[i]?.at ?? null }))
   })
 }
 
-/** One of a person's tokens in a workspace that he is an active member of. */
-export async function tokenOf(
-  keeping: AccountDeps,
-  userId: string,
-  workspaceId: string,
-  tokenId: string,
-): Promise<{ workspace: OwnWorkspace; token: TokenRecord } | undefined> {
-  const workspace = await workspaceOf(keeping, userId, workspaceId)
+/** The token in the path of a page, with its workspace; undefined if it is not the person's or they are not an active member. */
+export async function findMemberToken({ web, session, params }: SignedInContext): Promise<MemberToken | undefined> {
+  const tokenId = params['token']!
+  const workspace = await workspaceOf(web, session.user_id, params['workspace']!)
   if (workspace === undefined || !isId('token', tokenId)) return undefined
-  const token = await transact(keeping.store, workspaceId, keeping.random, (tx) => findToken(tx, tokenId))
-  return token?.user_id === userId ? { workspace, token } : undefined
+  const token = await transact(web.store, workspace.id, web.random, (tx) => findToken(tx, tokenId))
+  return token?.user_id === session.user_id ? { workspace, token } : undefined
 }

@@ -1,24 +1,24 @@
 import type { VNode } from 'preact'
 import type { Logger } from 'pino'
 import type { ServerRequest } from 'srvx'
-import type { AccountDeps } from '../auth/accounts/deps.ts'
 import type { Passwords } from '../auth/accounts/passwords.ts'
 import type { SignIn } from '../auth/accounts/sign-in.ts'
 import type { Throttle } from '../auth/accounts/throttle.ts'
 import type { Session } from '../model/account.ts'
 import type { Engine } from '../policy/engine.ts'
+import type { Deps } from '../store/deps.ts'
 
-/** What the web app works with. */
-export interface WebServices extends AccountDeps {
+/** The services that the web app uses. */
+export interface WebServices extends Deps {
   readonly engine: Engine
   readonly log: Logger
   readonly passwords: Passwords
   readonly signIn: SignIn
-  /** how often a sign-up form is taken, by network and by code */
+  /** limits sign-up attempts by network and by code */
   readonly signUps: Throttle
-  /** where people find it, as `https://kanban.example`; undefined: wherever a request says that it is */
+  /** the public origin of the service, such as `https://kanban.example`; undefined: the origin of each request */
   readonly origin: string | undefined
-  /** how many proxies in front add to X-Forwarded-For */
+  /** the number of trusted proxies that append to X-Forwarded-For */
   readonly proxies: number
 }
 
@@ -29,44 +29,52 @@ export interface PageContext {
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** empty unless it is a POST */
+  /** empty unless the request is a POST */
   readonly form: URLSearchParams
   readonly cookies: ReadonlyMap<string, string>
-  /** Set-Cookie headers of the answer, whatever becomes of the rest: a session that began must not get lost with it */
-  readonly setAnyway: string[]
-  /** where people find the service */
+  /**
+   * Set-Cookie headers that are sent with every response, an error page included: if the cookie of a new session got
+   * lost, its person would be signed out.
+   */
+  readonly pendingCookies: string[]
+  /** the public origin of the service */
   readonly origin: string
-  /** where the request came from, as far as it counts for throttling */
+  /** the client's address, for throttling and the log */
   readonly address: string
   readonly session?: Session | undefined
 }
 
-/** A request of somebody who is signed in. */
+/** A request of a person who is signed in. */
 export interface SignedInContext extends PageContext {
   readonly session: Session
 }
 
-/** What a request is answered with. */
+/** The response to a request for a page: a page or a redirect. */
 export type PageResponse =
   | PageView
   | { readonly redirect: string; readonly cookies?: readonly string[]; readonly headers?: Record<string, string> }
 
-/** A page that is shown. */
+/** A page to render. */
 export interface PageView {
   readonly title: string
   readonly body: VNode
-  /** where it is another one now than the request came with */
+  /** replaces the session of the request */
   readonly session?: Session
+  /** default: 200 */
   readonly status?: number
   readonly cookies?: readonly string[]
   readonly headers?: Record<string, string>
 }
 
-/** A page: one path, and what a GET and a POST of it do. */
+/** A page: its path, and its handlers of GET and POST. An anonymous page needs no session. */
 export type Page = {
   /** with `{name}` for its parameters */
   readonly path: string
 } & (
-  | { readonly open: true; get?(visit: PageContext): Promise<PageResponse>; post?(visit: PageContext): Promise<PageResponse> }
-  | { readonly open: false; get?(visit: SignedInContext): Promise<PageResponse>; post?(visit: SignedInContext): Promise<PageResponse> }
+  | { readonly anonymous: true; get?(context: PageContext): Promise<PageResponse>; post?(context: PageContext): Promise<PageResponse> }
+  | {
+      readonly anonymous: false
+      get?(context: SignedInContext): Promise<PageResponse>
+      post?(context: SignedInContext): Promise<PageResponse>
+    }
 )

@@ -1,6 +1,6 @@
 /**
- * The one script. Everything works without it; with it a token can be copied with a button, and is taken out of
- * the page when the page is left, so that no browser keeps it for going back.
+ * The only script. Every page works without it. It adds a button that copies a token, and removes the token from the
+ * page when the person leaves it, so that the browser's back/forward cache does not keep it.
  */
 export const script = `'use strict'
 for (const button of document.querySelectorAll('[data-copy]')) {
@@ -11,11 +11,11 @@ for (const button of document.querySelectorAll('[data-copy]')) {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent)
       status.textContent = 'Copied.'
     } catch {
-      status.textContent = 'It could not be copied. Select it and copy it by hand.'
+      status.textContent = 'Copying failed. Select the text and copy it yourself.'
     }
   })
 }
-// Who presses twice on a slow line would see the answer to the second time only, and never the token.
+// A second click on a slow connection would show the response to the second request, which contains no token.
 for (const form of document.forms) {
   let sent = false
   form.addEventListener('submit', (event) => {

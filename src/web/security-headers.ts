@@ -1,6 +1,6 @@
 /**
- * Headers of every page. Nothing is loaded but from here, no form goes elsewhere, nobody can frame it, nothing is
- * kept. (A referrer policy of no-referrer would make browsers send "null" as the origin of our own forms.)
+ * Headers of every response: load resources and submit forms only here, forbid frames, and store nothing. The referrer
+ * policy is not `no-referrer`, because browsers would then send `Origin: null` with our own forms.
  */
 export function securityHeaders(origin: string): Record<string, string> {
   return {

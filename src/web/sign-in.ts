@@ -1,28 +1,68 @@
-import { networkOf } from '../auth/accounts/sign-in.ts'
-import { newSecret } from '../auth/accounts/secrets.ts'
 import { endSession, endSessions } from '../auth/accounts/sessions.ts'
+import { networkOf } from '../http/client-address.ts'
+import { limits } from '../model/limits.ts'
+import { DAY } from '../model/time.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName, setCookie } from './cookies.ts'
-import { isFormToken } from './guard.ts'
+import { tooManyAttempts } from './error-pages.ts'
+import { anonymousFormToken } from './forms.ts'
 import { field, html, notice } from './html.ts'
-import { tooMany } from './re-authentication.ts'
-import type { Page, PageView, PageContext } from './page-context.ts'
+import type { Page, PageContext, PageView } from './page-context.ts'
 
-/** So long a browser is remembered, in seconds. */
-export const YEAR = 365 * 24 * 60 * 60
-const REFUSED = 'This e-mail address and this password do not go together.'
+/** How long the device cookie is kept: a year, in seconds. */
+export const DEVICE_COOKIE_AGE = (365 * DAY) / 1000
 
-/** What a form carries while nobody is signed in, and the cookie that it must fit. */
-export function anonymousForm({ web, cookies, origin }: PageContext): { token: string; cookies: string[] } {
-  const present = cookies.get(cookieName('form', origin))
-  if (present !== undefined && isFormToken(present)) return { token: present, cookies: [] }
-  const token = newSecret(web.random)
-  return { token, cookies: [setCookie('form', token, origin)] }
+/** Signs a person in. A new session always begins: the session of an existing cookie is never reused. */
+export const signInPage: Page = {
+  path: '/settings/sign-in',
+  anonymous: true,
+  get: async (context) => renderSignIn(context),
+  async post(context) {
+    const { web, form, origin, address, cookies } = context
+    const email = (form.get('email') ?? '').trim().toLowerCase()
+    const attempt = await web.signIn.attempt({
+      email,
+      password: form.get('password') ?? '',
+      network: networkOf(address),
+      device: cookies.get(cookieName('device', origin)),
+      currentSession: context.session?.hash,
+    })
+    const members = { user_id: attempt.userId, request_id: context.requestId, address }
+    if (attempt.result === 'throttled') {
+      web.log.warn({ event: 'web.sign_in_throttled', ...members }, 'sign-in throttled')
+      return renderSignIn(context, { status: 429, ...tooManyAttempts(attempt.retryAfterMs), email })
+    }
+    if (attempt.result === 'refused') {
+      web.log.warn({ event: 'web.sign_in_refused', ...members }, 'sign-in refused')
+      return renderSignIn(context, { status: 401, error: 'The e-mail address or the password is wrong. Check both and try again.', email })
+    }
+    web.log.info({ event: 'web.signed_in', ...members }, 'signed in')
+    return {
+      redirect: '/settings/tokens',
+      cookies: [
+        setCookie('session', attempt.secret, origin),
+        setCookie('device', attempt.device, origin, DEVICE_COOKIE_AGE),
+        setCookie('form', '', origin, 0),
+      ],
+    }
+  },
+}
+
+/** Signs a person out, in this browser or in all. */
+export const signOutPage: Page = {
+  path: '/settings/sign-out',
+  anonymous: false,
+  async post({ web, session, form, origin }) {
+    const everywhere = form.get('where') === 'everywhere'
+    await transact(web.store, GLOBAL, web.random, (tx) => (everywhere ? endSessions(tx, session.user_id) : endSession(tx, session.hash)))
+    web.log.info({ event: 'web.signed_out', user_id: session.user_id, everywhere }, 'signed out')
+    return { redirect: '/settings/sign-in?out', cookies: [setCookie('session', '', origin, 0)], headers: { 'clear-site-data': '"cache"' } }
+  },
 }
 
 function renderSignIn(
-  visit: PageContext,
+  context: PageContext,
   {
     status = 200,
     error,
@@ -30,68 +70,19 @@ function renderSignIn(
     headers = {},
   }: { status?: number; error?: string; email?: string; headers?: Record<string, string> } = {},
 ): PageView {
-  const { token, cookies } = anonymousForm(visit)
+  const { token, cookies } = anonymousFormToken(context)
   const body = html`
     <h1>Sign in</h1>
     ${error && notice('error', error)}
-    ${visit.query.has('over') && notice('warning', 'You are not signed in, or no longer. Sign in to go on.')}
-    ${visit.query.has('out') && notice('done', 'You are signed out.')}
+    ${context.query.has('over') && notice('warning', 'You are not signed in, or your session has ended. Sign in to continue.')}
+    ${context.query.has('out') && notice('done', 'You are signed out.')}
     <form method="post" action="/settings/sign-in" class="card">
       <input type="hidden" name="form_token" value=${token} />
-      ${field({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: email })}
-      ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', required: true, maxlength: 200 })}
+      ${field({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
+      ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', required: true, maxlength: limits.passwordLongest })}
       <button class="primary">Sign in</button>
     </form>
-    <p class="hint">No account yet, or the password is lost? Whoever runs this service can give you a sign-up link.</p>
+    <p class="hint">No account yet, or password forgotten? Ask your administrator for a sign-up link.</p>
   `
   return { title: 'Sign in', body, status, cookies, headers }
-}
-
-/** Signing in. A new session begins with it, whatever cookie came along. */
-export const signInPage: Page = {
-  path: '/settings/sign-in',
-  open: true,
-  get: async (visit) => renderSignIn(visit),
-  async post(visit) {
-    const { web, form, origin, address, cookies } = visit
-    const email = (form.get('email') ?? '').trim().toLowerCase()
-    const attempt = {
-      email,
-      password: form.get('password') ?? '',
-      address: networkOf(address),
-      device: cookies.get(cookieName('device', origin)),
-      present: visit.session?.hash,
-    }
-    const came = await web.signIn.attempt(attempt)
-    const who = { user_id: came.userId, request_id: visit.requestId, address }
-    if (came.result === 'throttled') {
-      web.log.warn({ event: 'web.sign_in_throttled', ...who }, 'sign-in throttled')
-      return renderSignIn(visit, { status: 429, ...tooMany(came.milliseconds), email })
-    }
-    if (came.result === 'refused') {
-      web.log.warn({ event: 'web.sign_in_refused', ...who }, 'sign-in refused')
-      return renderSignIn(visit, { status: 401, error: REFUSED, email })
-    }
-    web.log.info({ event: 'web.signed_in', ...who }, 'signed in')
-    const set = [
-      setCookie('session', came.secret, origin),
-      setCookie('device', came.device, origin, YEAR),
-      setCookie('form', '', origin, 0),
-    ]
-    return { redirect: '/settings/tokens', cookies: set }
-  },
-}
-
-/** Signing out, of this browser or of all. */
-export const signOutPage: Page = {
-  path: '/settings/sign-out',
-  open: false,
-  async post({ web, session, form, origin }) {
-    await transact(web.store, GLOBAL, web.random, async (tx) => {
-      if (form.get('where') === 'everywhere') return endSessions(tx, session.user_id)
-      return endSession(tx, session.hash)
-    })
-    web.log.info({ event: 'web.signed_out', user_id: session.user_id, everywhere: form.get('where') === 'everywhere' }, 'signed out')
-    return { redirect: '/settings/sign-in?out', cookies: [setCookie('session', '', origin, 0)], headers: { 'clear-site-data': '"cache"' } }
-  },
 }

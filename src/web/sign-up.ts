@@ -1,57 +1,62 @@
 import { z } from 'zod'
-import { hashOf, newSecret } from '../auth/accounts/secrets.ts'
-import { networkOf } from '../auth/accounts/sign-in.ts'
-import { invited, signUp } from '../auth/accounts/sign-up.ts'
+import { findInvitedUser, signUp } from '../auth/accounts/sign-up.ts'
+import { newSecret, sha256Hex } from '../auth/secrets.ts'
+import { networkOf } from '../http/client-address.ts'
 import { emailAddress, newPassword } from '../model/account.ts'
 import { limits } from '../model/limits.ts'
+import { HOUR } from '../model/time.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName, setCookie } from './cookies.ts'
+import { tooManyAttempts } from './error-pages.ts'
+import { anonymousFormToken } from './forms.ts'
 import { field, html } from './html.ts'
-import { tooMany } from './re-authentication.ts'
-import { anonymousForm, YEAR } from './sign-in.ts'
-import type { PageResponse, Page, PageView, PageContext } from './page-context.ts'
+import type { Page, PageContext, PageResponse, PageView } from './page-context.ts'
+import { DEVICE_COOKIE_AGE } from './sign-in.ts'
 
-const WITHIN = 60 * 60
+/** How long the browser keeps the code of a sign-up link: an hour, in seconds. */
+const CODE_COOKIE_AGE = HOUR / 1000
 const input = z
   .object({ email: emailAddress, password: newPassword, again: z.string() })
-  .refine(({ password, again }) => password === again, {
-    path: ['again'],
-    message: 'the two passwords are not the same',
-  })
-type FieldErrors = Readonly<Partial<Record<'email' | 'password' | 'again', string>>>
+  .refine(({ password, again }) => password === again, { path: ['again'], message: 'must be the same as the password above' })
+type FieldErrors = Readonly<Partial<Record<'email' | 'password' | 'again', readonly string[]>>>
 
-/** Setting an e-mail address and a password, with the code of a sign-up link. */
+/** Sets a person's e-mail address and password, with the code of a sign-up link. */
 export const signUpPage: Page = {
   path: '/settings/sign-up',
-  open: true,
-  async get(visit) {
-    const { query, origin } = visit
+  anonymous: true,
+  async get(context) {
+    const { query, origin } = context
     const code = query.get('code')
-    // Out of the address bar and the history, before anything is shown.
-    if (code !== null) return { redirect: '/settings/sign-up', cookies: [setCookie('sign_up', encodeURIComponent(code), origin, WITHIN)] }
-    const name = await invitedName(visit)
-    return name === undefined ? renderNoLink() : renderSignUp(visit, name, {}, '')
+    // The redirect keeps the code out of the address bar and the history.
+    if (code !== null) return { redirect: '/settings/sign-up', cookies: [setCookie('sign_up', code, origin, CODE_COOKIE_AGE)] }
+    const name = await invitedName(context)
+    return name === undefined ? renderInvalidLink() : renderSignUp(context, name, {}, '')
   },
-  async post(visit) {
-    const { web, form, origin } = visit
-    const name = await invitedName(visit)
-    if (name === undefined) return renderNoLink()
+  async post(context) {
+    const { web, form, origin, address } = context
+    const name = await invitedName(context)
+    if (name === undefined) return renderInvalidLink()
     const parsed = input.safeParse(Object.fromEntries(form))
     const email = form.get('email') ?? ''
-    if (!parsed.success) return renderSignUp(visit, name, z.flattenError(parsed.error).fieldErrors as never, email)
-    const wait = web.signUps.take(networkOf(visit.address)) || web.signUps.take(hashOf(codeOf(visit)))
-    if (wait > 0)
-      return { ...renderSignUp(visit, name, { email: tooMany(wait).error }, email), status: 429, headers: tooMany(wait).headers }
+    if (!parsed.success) return renderSignUp(context, name, z.flattenError(parsed.error).fieldErrors, email)
+    const code = codeOf(context)
+    const wait = web.signUps.take(networkOf(address)) || web.signUps.take(sha256Hex(code))
+    if (wait > 0) {
+      const { error, headers } = tooManyAttempts(wait)
+      return { ...renderSignUp(context, name, { email: [error] }, email), status: 429, headers }
+    }
     const passwordHash = await web.passwords.hash(parsed.data.password)
     const device = newSecret(web.random)
-    const came = await signUp(web, { code: codeOf(visit), email: parsed.data.email, passwordHash, device })
-    if ('refused' in came)
-      return came.refused === 'no_link' ? renderNoLink() : renderSignUp(visit, name, { email: 'is in use already' }, email)
-    web.log.info({ event: 'web.signed_up', user_id: came.userId }, 'signed up')
+    const result = await signUp(web, { code, email: parsed.data.email, passwordHash, device })
+    if ('refused' in result) {
+      if (result.refused === 'no_link') return renderInvalidLink()
+      return renderSignUp(context, name, { email: ['belongs to another account. Enter a different address.'] }, email)
+    }
+    web.log.info({ event: 'web.signed_up', user_id: result.userId }, 'signed up')
     return {
       redirect: '/settings/sign-in',
-      cookies: [setCookie('sign_up', '', origin, 0), setCookie('device', device, origin, YEAR)],
+      cookies: [setCookie('sign_up', '', origin, 0), setCookie('device', device, origin, DEVICE_COOKIE_AGE)],
     } satisfies PageResponse
   },
 }
@@ -60,39 +65,41 @@ function codeOf({ cookies, origin }: PageContext): string {
   return cookies.get(cookieName('sign_up', origin)) ?? ''
 }
 
-/** The name of the person that the link was made for. */
-async function invitedName(visit: PageContext): Promise<string | undefined> {
-  const { store, random, clock } = visit.web
+/** The name of the person that the link was created for; undefined if the link is not valid. */
+async function invitedName(context: PageContext): Promise<string | undefined> {
+  const { store, random, clock } = context.web
   return transact(store, GLOBAL, random, async (tx) => {
-    const userId = await invited(tx, codeOf(visit), clock)
+    const userId = await findInvitedUser(tx, codeOf(context), clock)
     return userId === undefined ? undefined : (await tx.get(keys.user(userId)))?.display_name
   })
 }
 
-function renderSignUp(visit: PageContext, name: string, problems: FieldErrors, email: string): PageView {
-  const { token, cookies } = anonymousForm(visit)
-  const error = (name: keyof FieldErrors) => (problems[name] === undefined ? undefined : [problems[name]].flat()[0])
+function renderSignUp(context: PageContext, name: string, errors: FieldErrors, email: string): PageView {
+  const { token, cookies } = anonymousFormToken(context)
   const body = html`
     <h1>Sign up</h1>
-    <p>Welcome, ${name}. Choose what you will sign in with. If you had a password before, it ends with this, and all sessions with it.</p>
+    <p>
+      Welcome, ${name}. Choose an e-mail address and a password to sign in with. If you already have a password, the new one replaces it and
+      all your sessions end.
+    </p>
     <form method="post" action="/settings/sign-up" class="card">
       <input type="hidden" name="form_token" value=${token} />
-      ${field({ name: 'email', label: 'E-mail address', hint: 'Only for signing in. The API never shows it.', error: error('email'), type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
-      ${field({ name: 'password', label: 'Password', hint: `At least ${limits.passwordShortest} characters. A few words in a row make a good one.`, error: error('password'), type: 'password', autocomplete: 'new-password', required: true, minlength: limits.passwordShortest, maxlength: limits.passwordLongest })}
-      ${field({ name: 'again', label: 'Password, again', error: error('again'), type: 'password', autocomplete: 'new-password', required: true, maxlength: limits.passwordLongest })}
+      ${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', error: errors.email?.[0], type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
+      ${field({ name: 'password', label: 'Password', hint: `At least ${limits.passwordShortest} characters. A few words in a row make a good password.`, error: errors.password?.[0], type: 'password', autocomplete: 'new-password', required: true, minlength: limits.passwordShortest, maxlength: limits.passwordLongest })}
+      ${field({ name: 'again', label: 'Repeat the password', error: errors.again?.[0], type: 'password', autocomplete: 'new-password', required: true, maxlength: limits.passwordLongest })}
       <button class="primary">Sign up</button>
     </form>
   `
-  return { title: 'Sign up', body, cookies, status: Object.keys(problems).length > 0 ? 422 : 200 }
+  return { title: 'Sign up', body, cookies, status: Object.keys(errors).length > 0 ? 422 : 200 }
 }
 
-function renderNoLink(): PageView {
+function renderInvalidLink(): PageView {
   return {
-    title: 'No sign-up',
+    title: 'Sign-up link not valid',
     status: 404,
     body: html`
-      <h1>This link is not good, or no longer</h1>
-      <p>A sign-up link works once, for a week, and only the newest one does. Whoever runs this service can give you another.</p>
+      <h1>This sign-up link is not valid</h1>
+      <p>A sign-up link works once, expires after 7 days, and is replaced by any newer link. Ask your administrator for a new one.</p>
       <p><a href="/settings/sign-in">Sign in</a></p>
     `,
   }

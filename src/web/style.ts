@@ -1,4 +1,4 @@
-/** The one style sheet: light and dark, from a telephone to a wide screen. */
+/** The only style sheet: light and dark, for phones and wide screens. */
 export const style = `
 :root {
   color-scheme: light dark;

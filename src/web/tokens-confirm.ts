@@ -1,44 +1,60 @@
+import { IssueRefused, issueToken } from '../auth/tokens/issue.ts'
 import type { Confirmation, Session } from '../model/account.ts'
 import { DAY } from '../model/time.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
-import { issueToken, IssueRefused } from '../auth/tokens/issue.ts'
 import { allowanceList } from './allowances.ts'
-import { workspaceOf, type OwnWorkspace } from './memberships.ts'
-import { html, moment, notice } from './html.ts'
-import { passwordField, reauthenticate, renderPlaintext } from './re-authentication.ts'
-import { notFoundPage, notIssuedPage, errorPage, sessionChangedPage } from './error-pages.ts'
-import type { PageResponse, Page, PageView, SignedInContext } from './page-context.ts'
+import { errorPage, notFoundPage, notIssuedPage, sessionChangedPage } from './error-pages.ts'
+import { html, notice, renderTime } from './html.ts'
+import { workspaceOf, type MemberWorkspace } from './memberships.ts'
+import type { Page, PageResponse, PageView, SignedInContext } from './page-context.ts'
+import { passwordField, reauthenticate } from './re-authentication.ts'
+import { renderPlaintext } from './tokens-plaintext.ts'
 
-/** What the token will be able to do, before it is issued; and its issuance, once. */
+/** Shows what a new token can do, and creates it after confirmation, once. */
 export const confirmPage: Page = {
   path: '/settings/confirm/{id}',
-  open: false,
-  async get(visit) {
-    const confirmation = findConfirmation(visit.session, visit.params['id']!)
-    const workspace = confirmation && (await workspaceOf(visit.web, visit.session.user_id, confirmation.workspace_id))
-    return workspace === undefined ? renderUsed() : renderConfirm(visit, confirmation!, workspace)
+  anonymous: false,
+  async get(context) {
+    const pending = await findPending(context)
+    return pending === undefined ? renderUsed() : renderConfirm(context, pending)
   },
-  async post(visit) {
-    const confirmation = findConfirmation(visit.session, visit.params['id']!)
-    const workspace = confirmation && (await workspaceOf(visit.web, visit.session.user_id, confirmation.workspace_id))
-    return workspace === undefined ? renderUsed() : create(visit, confirmation!, workspace)
+  async post(context) {
+    const pending = await findPending(context)
+    return pending === undefined ? renderUsed() : create(context, pending)
   },
 }
 
-async function create(visit: SignedInContext, { id, ...chosen }: Confirmation, workspace: OwnWorkspace): Promise<PageResponse> {
-  const { web, session } = visit
-  // It is used up before anything is issued, and in the commit that finds it there: so never twice.
-  const proved = await reauthenticate(
-    visit,
-    chosen.scopes,
-    (present) => findConfirmation(present, id) && { ...present, confirmations: present.confirmations.filter((other) => other.id !== id) },
-  )
-  if (proved === 'gone') return sessionChangedPage()
-  if (proved === 'refused') return renderUsed()
-  if ('error' in proved) return renderConfirm(visit, { id, ...chosen }, workspace, proved)
+/** A token that waits for confirmation, with its workspace. */
+interface Pending {
+  readonly confirmation: Confirmation
+  readonly workspace: MemberWorkspace
+}
+
+async function findPending({ web, session, params }: SignedInContext): Promise<Pending | undefined> {
+  const confirmation = findConfirmation(session, params['id']!)
+  const workspace = confirmation && (await workspaceOf(web, session.user_id, confirmation.workspace_id))
+  return workspace && { confirmation: confirmation!, workspace }
+}
+
+function findConfirmation(session: Session, id: string): Confirmation | undefined {
+  return session.confirmations.find((confirmation) => confirmation.id === id)
+}
+
+function removeConfirmation(session: Session, id: string): Session | undefined {
+  if (findConfirmation(session, id) === undefined) return undefined
+  return { ...session, confirmations: session.confirmations.filter((confirmation) => confirmation.id !== id) }
+}
+
+async function create(context: SignedInContext, pending: Pending): Promise<PageResponse> {
+  const { web, session } = context
+  const { id, name, scopes, days, workspace_id } = pending.confirmation
+  // The commit that finds the confirmation also removes it, before a token is issued: it never issues two tokens.
+  const result = await reauthenticate(context, scopes, (stored) => removeConfirmation(stored, id))
+  if (result === 'no_session') return sessionChangedPage()
+  if (result === 'refused') return renderUsed()
+  if ('error' in result) return renderConfirm(context, pending, result)
   try {
-    const { name, scopes, days, workspace_id } = chosen
     const request = { userId: session.user_id, name, scopes, lifetime: days * DAY }
     const issued = await transact(web.store, workspace_id, web.random, (tx) => issueToken(tx, request, web.clock, web.random))
     const { token } = issued
@@ -46,27 +62,23 @@ async function create(visit: SignedInContext, { id, ...chosen }: Confirmation, w
       { event: 'token.created', token_id: token.id, user_id: token.user_id, workspace_id, scopes, expires_at: token.expires_at },
       'token created',
     )
-    return renderPlaintext(visit, issued, workspace, proved, false)
+    return renderPlaintext(context, issued, pending.workspace, result, false)
   } catch (error) {
-    if (error instanceof StorageUnavailable) return { ...notIssuedPage(error), ...proved }
-    if (error instanceof IssueRefused) return { ...notFoundPage(), ...proved }
+    // The session may have been renewed, so every response carries it.
+    if (error instanceof StorageUnavailable) return { ...notIssuedPage(error), ...result }
+    if (error instanceof IssueRefused) return { ...notFoundPage(), ...result }
     throw error
   }
 }
 
-function findConfirmation(session: Session, id: string): Confirmation | undefined {
-  return session.confirmations.find((confirmation) => confirmation.id === id)
-}
-
 function renderConfirm(
-  visit: SignedInContext,
-  { id, name, scopes, days }: Confirmation,
-  workspace: OwnWorkspace,
+  context: SignedInContext,
+  { confirmation: { id, name, scopes, days }, workspace }: Pending,
   { status, error, headers = {} }: { status: number; error?: string; headers?: Record<string, string> } = { status: 200 },
 ): PageView {
-  const { web, session } = visit
+  const { web, session } = context
   const body = html`
-    <h1>Issue this token?</h1>
+    <h1>Create this token?</h1>
     ${error && notice('error', error)}
     <form method="post" action="/settings/confirm/${id}" class="card">
       <input type="hidden" name="form_token" value=${session.form_token} />
@@ -78,22 +90,22 @@ function renderConfirm(
         <dt>Scope</dt>
         <dd><code>${scopes.join(' ')}</code></dd>
         <dt>Expires</dt>
-        <dd>${moment(new Date(web.clock() + days * DAY).toISOString())}, after ${days} ${days === 1 ? 'day' : 'days'}</dd>
+        <dd>${renderTime(new Date(web.clock() + days * DAY).toISOString())}, after ${days} ${days === 1 ? 'day' : 'days'}</dd>
       </dl>
-      <h2>What it will be able to do, as you</h2>
+      <h2>What the token can do on your behalf</h2>
       ${allowanceList(web.engine, scopes)}
-      <p class="hint">Never more than you could do yourself: what is in brackets is asked of you at each request.</p>
-      ${passwordField(visit, scopes, error)}
-      <p class="actions"><button class="primary">Issue it</button> <a class="button" href="/settings/tokens">Cancel</a></p>
+      <p class="hint">It can never do more than you can. The condition in brackets is checked at every request.</p>
+      ${passwordField(context, scopes, error)}
+      <p class="actions"><button class="primary">Create token</button> <a class="button" href="/settings/tokens">Cancel</a></p>
     </form>
   `
-  return { title: 'Confirm', body, status, headers }
+  return { title: 'Create token', body, status, headers }
 }
 
 function renderUsed(): PageView {
   return errorPage(
     410,
-    'This was confirmed already, or is too old',
-    'Nothing more was issued. A token is shown once: if it was not kept, rotate it.',
+    'This page has been used or has expired',
+    'No further token was created. A token is shown only once: if you did not store it, rotate it in the list.',
   )
 }

@@ -1,39 +1,37 @@
 import type { VNode } from 'preact'
+import { EXPIRES_SOON, expiryOf, stateOf } from '../auth/tokens/lifecycle.ts'
 import { DAY } from '../model/time.ts'
-import { expiryOf, stateOf, type TokenState } from '../auth/tokens/lifecycle.ts'
-import { tokensOf, workspacesOf, type OwnToken, type OwnWorkspace } from './memberships.ts'
-import { html, moment, notice } from './html.ts'
+import { html, notice, renderTime } from './html.ts'
+import { tokensOf, workspacesOf, type ListedToken, type MemberWorkspace } from './memberships.ts'
 import type { Page } from './page-context.ts'
 
-const STATES: Record<TokenState, string> = { active: 'active', rotated: 'rotated', revoked: 'revoked', expired: 'expired' }
-
-/** Settings → API tokens: what there is, and what can be done with it. */
+/** Lists a person's tokens in all their workspaces. */
 export const tokensPage: Page = {
   path: '/settings/tokens',
-  open: false,
+  anonymous: false,
   async get({ web, session, query }) {
     const workspaces = await workspacesOf(web, session.user_id)
     const lists = await Promise.all(workspaces.map(({ id }) => tokensOf(web, session.user_id, id)))
     const body = html`
       <h1>API tokens</h1>
-      ${query.has('revoked') && notice('done', 'The token is revoked. Its very next request fails.')}
+      ${query.has('revoked') && notice('done', 'The token is revoked. It no longer works.')}
       <p>
-        A token lets an agent or a tool do on your behalf, in one workspace, what its scope allows and you could do yourself. It is shown
-        once and cannot be recovered: a token that was lost can only be rotated.
+        A token lets an agent or a tool act on your behalf in one workspace. It can do what its scope allows, but never more than you can. A
+        token is shown only once. If you lose it, rotate it to get a new one.
       </p>
-      ${workspaces.length === 0 && notice('warning', 'You belong to no workspace.')}
-      ${workspaces.map((workspace, i) => section(workspace, lists[i]!, web.clock()))}
+      ${workspaces.length === 0 && notice('warning', 'You are not a member of any workspace. Ask your administrator to add you to one.')}
+      ${workspaces.map((workspace, i) => renderWorkspace(workspace, lists[i]!, web.clock()))}
     `
     return { title: 'API tokens', body }
   },
 }
 
-function section(workspace: OwnWorkspace, tokens: readonly OwnToken[], now: number): VNode {
-  const heading = `workspace-${workspace.id}`
-  const order = (token: OwnToken) => Number(stateOf(token, now) !== 'active')
-  return html`<section aria-labelledby=${heading}>
+function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToken[], now: number): VNode {
+  const headingId = `workspace-${workspace.id}`
+  const rank = (token: ListedToken) => Number(stateOf(token, now) !== 'active')
+  return html`<section aria-labelledby=${headingId}>
     <div class="head">
-      <h2 id=${heading}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
+      <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
       <a class="button primary" href="/settings/tokens/new?workspace=${workspace.id}"
         >New token<span class="unseen"> in ${workspace.name}</span></a
       >
@@ -42,36 +40,36 @@ function section(workspace: OwnWorkspace, tokens: readonly OwnToken[], now: numb
       tokens.length === 0
         ? html`<p class="hint">No tokens yet.</p>`
         : html`<ul class="tokens">
-            ${tokens.toSorted((a, b) => order(a) - order(b)).map((token) => entry(workspace, token, now))}
+            ${tokens.toSorted((a, b) => rank(a) - rank(b)).map((token) => renderToken(workspace, token, now))}
           </ul>`
     }
   </section>`
 }
 
-function entry(workspace: OwnWorkspace, token: OwnToken, now: number): VNode {
+function renderToken(workspace: MemberWorkspace, token: ListedToken, now: number): VNode {
   const state = stateOf(token, now)
   const base = `/settings/tokens/${workspace.id}/${token.id}`
   return html`<li class="token ${state}">
     <div class="head">
       <h3>${token.name}</h3>
-      <span class="state ${state}">${STATES[state]}</span>
+      <span class="state ${state}">${state}</span>
     </div>
     <dl>
       <dt>Scope</dt>
       <dd><code>${token.scopes.join(' ')}</code></dd>
-      <dt>Id</dt>
+      <dt>ID</dt>
       <dd><code>${token.id}</code></dd>
       <dt>Created</dt>
-      <dd>${moment(token.issued_at)}</dd>
+      <dd>${renderTime(token.issued_at)}</dd>
       <dt>Expires</dt>
-      <dd>${moment(new Date(expiryOf(token)).toISOString())} ${state === 'active' && warning(expiryOf(token) - now)}</dd>
+      <dd>${renderTime(new Date(expiryOf(token)).toISOString())} ${state === 'active' && renderWarning(expiryOf(token) - now)}</dd>
       ${
         token.revoked_at !== null &&
         html`<dt>Ended</dt>
-          <dd>${moment(token.revoked_at)}${token.replaced_by !== null && html`, replaced by <code>${token.replaced_by}</code>`}</dd>`
+          <dd>${renderTime(token.revoked_at)}${token.replaced_by !== null && html`, replaced by <code>${token.replaced_by}</code>`}</dd>`
       }
       <dt>Last used</dt>
-      <dd>${token.last_used_at === null ? 'never' : moment(token.last_used_at)}</dd>
+      <dd>${token.last_used_at === null ? 'never' : renderTime(token.last_used_at)}</dd>
     </dl>
     ${
       state === 'active' &&
@@ -83,10 +81,10 @@ function entry(workspace: OwnWorkspace, token: OwnToken, now: number): VNode {
   </li>`
 }
 
-/** @param left milliseconds until it expires */
-function warning(left: number): VNode | undefined {
-  if (left > 14 * DAY) return undefined
-  const days = Math.ceil(left / DAY)
-  const level = left <= DAY ? 'urgent' : left <= 7 * DAY ? 'near' : 'ahead'
+/** @param remaining milliseconds until the token expires */
+function renderWarning(remaining: number): VNode | undefined {
+  if (remaining > EXPIRES_SOON) return undefined
+  const days = Math.ceil(remaining / DAY)
+  const level = remaining <= DAY ? 'urgent' : remaining <= 7 * DAY ? 'near' : 'ahead'
   return html`<strong class="expires ${level}">${days <= 1 ? 'within a day' : `in ${days} days`}</strong>`
 }

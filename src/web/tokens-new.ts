@@ -1,41 +1,42 @@
 import { z } from 'zod'
-import { newId } from '../model/ids.ts'
 import { tokenDays, tokenName, type Confirmation } from '../model/account.ts'
+import { newId } from '../model/ids.ts'
+import { limits } from '../model/limits.ts'
 import { scopes, type Scope } from '../model/token.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { allowances } from './allowances.ts'
-import { workspaceOf, type OwnWorkspace } from './memberships.ts'
-import { field, html } from './html.ts'
 import { notFoundPage } from './error-pages.ts'
+import { field, html } from './html.ts'
+import { workspaceOf, type MemberWorkspace } from './memberships.ts'
 import type { Page, PageView, SignedInContext } from './page-context.ts'
 
-/** So many may wait to be confirmed in one session; the oldest goes. */
-const MOST_WAITING = 5
-const input = z.object({ name: tokenName, scope: z.enum(scopes, 'choose one of these'), days: tokenDays })
+/** Maximum number of unconfirmed tokens per session. When it is exceeded, the oldest one is discarded. */
+const MAX_CONFIRMATIONS = 5
+const input = z.object({ name: tokenName, scope: z.enum(scopes, 'choose one of these scopes'), days: tokenDays })
 type FieldErrors = Readonly<Partial<Record<'name' | 'scope' | 'days', readonly string[]>>>
 
-/** Choosing what a token is to be. Nothing is issued here: what was chosen is shown again, to be confirmed. */
+/** Chooses the name, scope and lifetime of a new token. It is created on the next page, after confirmation. */
 export const newTokenPage: Page = {
   path: '/settings/tokens/new',
-  open: false,
-  async get(visit) {
-    const workspace = await workspaceOf(visit.web, visit.session.user_id, visit.query.get('workspace') ?? '')
-    return workspace === undefined ? notFoundPage() : renderNewToken(visit, workspace, { name: '', scope: 'kanban:read', days: '30' })
+  anonymous: false,
+  async get(context) {
+    const workspace = await workspaceOf(context.web, context.session.user_id, context.query.get('workspace') ?? '')
+    return workspace === undefined ? notFoundPage() : renderNewToken(context, workspace, { name: '', scope: 'kanban:read', days: '30' })
   },
-  async post(visit) {
-    const { web, session, form } = visit
+  async post(context) {
+    const { web, session, form } = context
     const workspace = await workspaceOf(web, session.user_id, form.get('workspace') ?? '')
     if (workspace === undefined) return notFoundPage()
     const parsed = input.safeParse(Object.fromEntries(form))
-    if (!parsed.success) return renderNewToken(visit, workspace, Object.fromEntries(form), z.flattenError(parsed.error).fieldErrors)
+    if (!parsed.success) return renderNewToken(context, workspace, Object.fromEntries(form), z.flattenError(parsed.error).fieldErrors)
     const { name, scope, days } = parsed.data
     const confirmation: Confirmation = { id: newId('confirmation', web.random), workspace_id: workspace.id, name, scopes: [scope], days }
     await transact(web.store, GLOBAL, web.random, async (tx) => {
-      const present = await tx.get(keys.session(session.hash))
-      if (present === undefined) return
-      const waiting = [...present.confirmations.slice(1 - MOST_WAITING), confirmation]
-      tx.put(keys.session(session.hash), { ...present, confirmations: waiting })
+      const stored = await tx.get(keys.session(session.hash))
+      if (stored === undefined) return
+      const confirmations = [...stored.confirmations.slice(1 - MAX_CONFIRMATIONS), confirmation]
+      tx.put(keys.session(session.hash), { ...stored, confirmations })
     })
     return { redirect: `/settings/confirm/${confirmation.id}` }
   },
@@ -43,15 +44,14 @@ export const newTokenPage: Page = {
 
 function renderNewToken(
   { web, session }: SignedInContext,
-  workspace: OwnWorkspace,
-  chosen: Record<string, string>,
-  problems: FieldErrors = {},
+  workspace: MemberWorkspace,
+  values: Record<string, string>,
+  errors: FieldErrors = {},
 ): PageView {
-  const known = allowances(web.engine, ['kanban:admin'])
-  const error = problems.scope?.[0]
-  const option = (scope: Scope, capability: string) =>
+  const scopeError = errors.scope?.[0]
+  const renderOption = (scope: Scope, capability: string) =>
     html`<div class="option">
-      <input type="radio" id=${scope} name="scope" value=${scope} checked=${chosen['scope'] === scope} aria-describedby="${scope}-allows" />
+      <input type="radio" id=${scope} name="scope" value=${scope} checked=${values['scope'] === scope} aria-describedby="${scope}-allows" />
       <label for=${scope}><code>${scope}</code></label>
       <p class="hint" id="${scope}-allows">${capability}</p>
     </div>`
@@ -60,15 +60,16 @@ function renderNewToken(
     <form method="post" action="/settings/tokens/new" class="card">
       <input type="hidden" name="form_token" value=${session.form_token} />
       <input type="hidden" name="workspace" value=${workspace.id} />
-      ${field({ name: 'name', label: 'Name', hint: 'What it is for, so that you know it again.', error: problems.name?.[0], required: true, maxlength: 100, value: chosen['name'], autocomplete: 'off' })}
-      <fieldset aria-describedby=${error && 'scope-error'}>
+      ${field({ name: 'name', label: 'Name', hint: 'What the token is for, so that you recognize it in the list.', error: errors.name?.[0], required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' })}
+      <fieldset aria-describedby=${scopeError && 'scope-error'}>
         <legend>Scope</legend>
-        ${known.map(({ scope, capability }) => option(scope, capability))} ${error && html`<p class="error" id="scope-error">${error}</p>`}
+        ${allowances(web.engine, ['kanban:admin']).map(({ scope, capability }) => renderOption(scope, capability))}
+        ${scopeError && html`<p class="error" id="scope-error">${scopeError}</p>`}
       </fieldset>
-      ${field({ name: 'days', label: 'Lifetime in days', hint: '1 to 90.', error: problems.days?.[0], type: 'number', min: 1, max: 90, required: true, value: chosen['days'] })}
-      <p class="actions"><button class="primary">Go on</button> <a class="button" href="/settings/tokens">Cancel</a></p>
-      <p class="hint">Nothing is issued yet. You will see exactly what the token will be able to do.</p>
+      ${field({ name: 'days', label: 'Lifetime in days', hint: 'From 1 to 90 days.', error: errors.days?.[0], type: 'number', min: 1, max: 90, required: true, value: values['days'] })}
+      <p class="actions"><button class="primary">Continue</button> <a class="button" href="/settings/tokens">Cancel</a></p>
+      <p class="hint">This does not create the token yet. The next page shows exactly what it can do.</p>
     </form>
   `
-  return { title: 'New token', body, status: Object.keys(problems).length > 0 ? 422 : 200 }
+  return { title: 'New token', body, status: Object.keys(errors).length > 0 ? 422 : 200 }
 }

@@ -2,20 +2,20 @@ import { setAccount } from '../../src/auth/accounts/sign-up.ts'
 import { GLOBAL } from '../../src/store/keys.ts'
 import { cheapPasswords, type Person, type Service } from './service.ts'
 
-/** A page as a person's browser has it. */
-export interface PageSeen {
+/** A response of the web app. */
+export interface ReceivedPage {
   readonly status: number
   readonly headers: Headers
-  /** the HTML, or what came instead */
+  /** the body: HTML, or the text of another content type */
   readonly text: string
-  /** where it leads to, with a redirect that was not followed */
+  /** the target of a redirect that was not followed */
   readonly location: string | null
-  /** what it set, by the name of the cookie: the whole Set-Cookie line */
+  /** cookie name → its whole Set-Cookie line */
   readonly cookies: ReadonlyMap<string, string>
 }
 
-/** How a form is sent, where that is to be another way than a browser's. A header of null is left out. */
-export interface Sending {
+/** Differences from the request that a browser would send. A header of null is omitted. */
+export interface RequestOptions {
   readonly headers?: Record<string, string | null>
   readonly method?: string
   readonly body?: string
@@ -23,14 +23,14 @@ export interface Sending {
 
 export const PASSWORD = 'correct horse battery'
 
-/** A browser without a screen: cookies, forms with what is hidden in them, redirects. */
+/** A browser without rendering: it keeps cookies, submits forms with their hidden fields, and follows redirects. */
 export class Visitor {
   readonly service: Service
   readonly jar = new Map<string, string>()
   readonly origin: string
   address: string
-  /** the page that it shows */
-  shown: PageSeen | undefined
+  /** the current page */
+  page: ReceivedPage | undefined
 
   constructor(service: Service, { origin = 'http://localhost', address = '192.0.2.1' } = {}) {
     this.service = service
@@ -38,60 +38,60 @@ export class Visitor {
     this.address = address
   }
 
-  /** Asks for a page, and follows where it leads to. */
-  async open(path: string): Promise<PageSeen> {
+  /** Opens a page and follows its redirects. */
+  async open(path: string): Promise<ReceivedPage> {
     let page = await this.request(path)
-    for (let hops = 0; page.location !== null; hops++) {
-      if (hops > 5) throw new Error(`${path} leads in circles`)
+    for (let redirects = 0; page.location !== null; redirects++) {
+      if (redirects > 5) throw new Error(`${path} redirects in a loop`)
       page = await this.request(page.location)
     }
-    return (this.shown = page)
+    return (this.page = page)
   }
 
-  /** Fills in the form of the page that is shown and sends it, as its button would. */
-  async submit(fields: Record<string, string> = {}, action?: string): Promise<PageSeen> {
-    const form = formOf(this.shown!.text, action)
+  /** Submits the form of the current page, as its button would. */
+  async submit(fields: Record<string, string> = {}, action?: string): Promise<ReceivedPage> {
+    const form = formOf(this.page!.text, action)
     const page = await this.post(form.action, { ...form.hidden, ...fields })
-    return page.location === null ? (this.shown = page) : this.open(page.location)
+    return page.location === null ? (this.page = page) : this.open(page.location)
   }
 
-  /** Sends a form, and does not follow where it leads to. */
-  post(path: string, fields: Record<string, string>, sending: Sending = {}): Promise<PageSeen> {
+  /** Sends a form without following a redirect. */
+  post(path: string, fields: Record<string, string>, options: RequestOptions = {}): Promise<ReceivedPage> {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: this.origin, 'sec-fetch-site': 'same-origin' }
     const body = String(new URLSearchParams(fields))
-    return this.request(path, { method: 'POST', body, ...sending, headers: { ...headers, ...sending.headers } })
+    return this.request(path, { method: 'POST', body, ...options, headers: { ...headers, ...options.headers } })
   }
 
-  async request(path: string, { method = 'GET', body, headers = {} }: Sending = {}): Promise<PageSeen> {
-    const all = new Headers({ 'x-forwarded-for': this.address })
-    if (this.jar.size > 0) all.set('cookie', [...this.jar].map(([name, value]) => `${name}=${value}`).join('; '))
+  async request(path: string, { method = 'GET', body, headers = {} }: RequestOptions = {}): Promise<ReceivedPage> {
+    const requestHeaders = new Headers({ 'x-forwarded-for': this.address })
+    if (this.jar.size > 0) requestHeaders.set('cookie', [...this.jar].map(([name, value]) => `${name}=${value}`).join('; '))
     for (const [name, value] of Object.entries(headers)) {
-      if (value === null) all.delete(name)
-      else all.set(name, value)
+      if (value === null) requestHeaders.delete(name)
+      else requestHeaders.set(name, value)
     }
     const response = await this.service.app.fetch(
-      new Request(new URL(path, this.origin), { method, headers: all, ...(body === undefined ? {} : { body }) }),
+      new Request(new URL(path, this.origin), { method, headers: requestHeaders, ...(body === undefined ? {} : { body }) }),
     )
     const cookies = new Map(response.headers.getSetCookie().map((line) => [line.slice(0, line.indexOf('=')), line]))
-    for (const [name, line] of cookies) this.#keep(name, line)
-    const { status, headers: answered } = response
-    return { status, headers: answered, text: await response.text(), location: answered.get('location'), cookies }
+    for (const [name, line] of cookies) this.#store(name, line)
+    const location = response.headers.get('location')
+    return { status: response.status, headers: response.headers, text: await response.text(), location, cookies }
   }
 
-  async signIn(email: string, password = PASSWORD): Promise<PageSeen> {
+  async signIn(email: string, password = PASSWORD): Promise<ReceivedPage> {
     await this.open('/settings/sign-in')
     return this.submit({ email, password }, '/settings/sign-in')
   }
 
-  /** Chooses a token, up to the page that asks for confirmation. */
-  async choose(workspaceId: string, { name = 'CI', scope = 'kanban:read', days = '30' } = {}): Promise<PageSeen> {
+  /** Fills in the form of a new token. @returns the page that asks for confirmation */
+  async choose(workspaceId: string, { name = 'CI', scope = 'kanban:read', days = '30' } = {}): Promise<ReceivedPage> {
     await this.open(`/settings/tokens/new?workspace=${workspaceId}`)
     return this.submit({ name, scope, days }, '/settings/tokens/new')
   }
 
-  /** Makes a token. @returns its plaintext and id */
-  async create(workspaceId: string, chosen: { name?: string; scope?: string; days?: string } = {}): Promise<string> {
-    await this.choose(workspaceId, chosen)
+  /** Creates a token. @returns its plaintext */
+  async create(workspaceId: string, options: { name?: string; scope?: string; days?: string } = {}): Promise<string> {
+    await this.choose(workspaceId, options)
     return plaintextIn(await this.submit({}, '/settings/confirm'))
   }
 
@@ -99,13 +99,13 @@ export class Visitor {
     return this.jar.get(`${this.origin.startsWith('https:') ? '__Host-' : ''}lk_session`)
   }
 
-  #keep(name: string, line: string): void {
+  #store(name: string, line: string): void {
     if (/; Max-Age=0(;|$)/.test(line)) this.jar.delete(name)
-    else this.jar.set(name, line.slice(name.length + 1, line.indexOf(';')))
+    else this.jar.set(name, /^[^=]*=([^;]*)/.exec(line)![1]!)
   }
 }
 
-/** Gives a person what to sign in with. @returns the e-mail address */
+/** Gives a person an e-mail address and a password. @returns the e-mail address */
 export async function giveAccount(service: Service, person: Pick<Person, 'id'>, email = `${person.id}@example.org`): Promise<string> {
   const passwordHash = await cheapPasswords.hash(PASSWORD)
   await service.write(GLOBAL, (tx) => setAccount(tx, { userId: person.id, email, passwordHash }, service.deps.clock))
@@ -114,7 +114,7 @@ export async function giveAccount(service: Service, person: Pick<Person, 'id'>, 
 
 let addresses = 0
 
-/** A person who is signed in, with the browser; from an address of its own, so that nobody slows down another. */
+/** Signs a person in. Every visitor has a different address, so that they do not throttle each other. */
 export async function signedIn(service: Service, person: Pick<Person, 'id'>, { origin = 'http://localhost' } = {}): Promise<Visitor> {
   const email = await giveAccount(service, person)
   const visitor = new Visitor(service, { origin, address: `198.51.100.${addresses++}` })
@@ -122,17 +122,17 @@ export async function signedIn(service: Service, person: Pick<Person, 'id'>, { o
   return visitor
 }
 
-/** A form of a page: where it goes to, and what is hidden in it. */
+/** Returns the action and the hidden fields of a form: the first one whose action begins with `action`. */
 export function formOf(html: string, action = ''): { action: string; hidden: Record<string, string> } {
   const form = [...html.matchAll(/<form[^>]* action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].find(
-    ([, at]) => at!.startsWith(action) && (action !== '' || at !== '/settings/sign-out'),
+    ([, target]) => target!.startsWith(action) && (action !== '' || target !== '/settings/sign-out'),
   )
-  if (form === undefined) throw new Error(`there is no form to ${action || 'anywhere'} on: ${textOf(html)}`)
+  if (form === undefined) throw new Error(`no form${action && ` to ${action}`} on: ${textOf(html)}`)
   const hidden = [...form[2]!.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!])
   return { action: form[1]!, hidden: Object.fromEntries(hidden) }
 }
 
-/** What a person reads on a page, in one line. */
+/** Returns the visible text of a page in one line. */
 export function textOf(html: string): string {
   const text = html.replace(/<head>.*?<\/head>/s, '').replace(/<[^>]*>/g, ' ')
   const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" }
@@ -143,9 +143,9 @@ export function textOf(html: string): string {
     .trim()
 }
 
-/** The plaintext that a page shows. */
-export function plaintextIn(page: PageSeen): string {
-  const found = /<code id="plaintext"[^>]*>([^<]*)</.exec(page.text)?.[1]
-  if (found === undefined) throw new Error(`no token is shown, but ${page.status}: ${textOf(page.text)}`)
-  return found
+/** Returns the token plaintext on a page. */
+export function plaintextIn(page: ReceivedPage): string {
+  const plaintext = /<code id="plaintext"[^>]*>([^<]*)</.exec(page.text)?.[1]
+  if (plaintext === undefined) throw new Error(`no token on a page with the status ${page.status}: ${textOf(page.text)}`)
+  return plaintext
 }

@@ -7,8 +7,8 @@ import { shipped, shippedFiles } from '../support/policy.ts'
 import { Service } from '../support/service.ts'
 import { formOf, signedIn, textOf } from '../support/visitor.ts'
 
-const LADDER = ['kanban:read', 'kanban:write', 'kanban:admin'] as const
-type Scope = (typeof LADDER)[number]
+const SCOPES = ['kanban:read', 'kanban:write', 'kanban:admin'] as const
+type Scope = (typeof SCOPES)[number]
 const services: Service[] = []
 afterAll(() => Promise.all(services.map((service) => service.stop())))
 
@@ -16,77 +16,77 @@ interface Rules {
   rules: { id: string; row: string; action: string | string[]; subject: string | string[]; conditions: Record<string, unknown> }[]
 }
 
-/** The shipped tables with one of them changed. */
-function changed(table: 'scopes' | 'permissions' | 'vocabulary', change: (text: any) => void): Engine {
+/** The engine of the shipped policy with one file changed. */
+function engineWith(table: 'scopes' | 'permissions' | 'vocabulary', change: (data: any) => void): Engine {
   const data = parse(shippedFiles[table].text)
   change(data)
   return loadEngine({ ...shippedFiles, [table]: { ...shippedFiles[table], text: stringify(data, { aliasDuplicateObjects: false }) } })
 }
 
-/** What the page that asks for confirmation says of each scope: the rows, and its own words. */
-async function shownOn(engine: Engine, scope: Scope): Promise<Map<string, { words: string; rows: string[] }>> {
+/** Returns for each scope on the confirmation page its description and the ids of its rows. */
+async function readConfirmationPage(engine: Engine, scope: Scope): Promise<Map<string, { words: string; rows: string[] }>> {
   const service = await Service.start(drivers[0]!, { engine, proxies: 1 })
   services.push(service)
   const workspaceId = await service.workspace()
   const visitor = await signedIn(service, await service.person(workspaceId))
   const confirm = (await visitor.choose(workspaceId, { scope })).text
   await visitor.open(formOf(confirm).action)
-  const plain = /<dl class="allowances">(.*?)<\/dl>/s.exec(visitor.shown!.text)![1]!
-  const found = new Map<string, { words: string; rows: string[] }>()
-  for (const [, head, list] of plain.matchAll(/<dt>(.*?)<\/dt>\s*<dd>(.*?)<\/dd>/gs)) {
-    const [name = '', ...words] = textOf(head!).split(' ')
-    found.set(name, { words: words.join(' '), rows: [...textOf(list!).matchAll(/\(([PX]\d+): /g)].map(([, row]) => row!) })
+  const list = /<dl class="allowances">(.*?)<\/dl>/s.exec(visitor.page!.text)![1]!
+  const scopes = new Map<string, { words: string; rows: string[] }>()
+  for (const [, term, details] of list.matchAll(/<dt>(.*?)<\/dt>\s*<dd>(.*?)<\/dd>/gs)) {
+    const [name = '', ...words] = textOf(term!).split(' ')
+    scopes.set(name, { words: words.join(' '), rows: [...textOf(details!).matchAll(/\(([PX]\d+): /g)].map(([, row]) => row!) })
   }
-  return found
+  return scopes
 }
 
-/** The rows that decide what each scope adds, counted out from the operations there are, and not from the page's own code. */
+/** The rows that each scope adds, derived from the table of operations: independent of the page's code. */
 function expectedOf(engine: Engine): Map<Scope, Set<string>> {
-  const rows = new Map<Scope, Set<string>>(LADDER.map((scope) => [scope, new Set()]))
+  const rows = new Map<Scope, Set<string>>(SCOPES.map((scope) => [scope, new Set()]))
   for (const { needs } of operations) {
-    const least = LADDER.find((scope) => engine.checkScope(needs.join(' '), { 'token.scope': scope }).allowed)!
+    const minimum = SCOPES.find((scope) => engine.checkScope(needs.join(' '), { 'token.scope': scope }).allowed)!
     for (const rule of engine.permissionRules)
-      if (rule.action.includes(needs[0]) && rule.subject.includes(needs[1])) rows.get(least)!.add(rule.row)
+      if (rule.action.includes(needs[0]) && rule.subject.includes(needs[1])) rows.get(minimum)!.add(rule.row)
   }
   return rows
 }
 
-describe('what a token is said to be able to do', () => {
-  test.each(LADDER)('%s: just what the two tables allow it, scope by scope', async (scope) => {
-    const shown = await shownOn(shipped, scope)
-    expect([...shown.keys()]).toEqual(LADDER.slice(0, LADDER.indexOf(scope) + 1))
+describe('the list of what a token can do', () => {
+  test.each(SCOPES)('for %s the page shows exactly what the policy tables allow, scope by scope', async (scope) => {
+    const scopes = await readConfirmationPage(shipped, scope)
+    expect([...scopes.keys()]).toEqual(SCOPES.slice(0, SCOPES.indexOf(scope) + 1))
     const expected = expectedOf(shipped)
-    for (const [name, { rows }] of shown) expect([name, rows.toSorted()]).toEqual([name, [...expected.get(name as Scope)!].toSorted()])
+    for (const [name, { rows }] of scopes) expect([name, rows.toSorted()]).toEqual([name, [...expected.get(name as Scope)!].toSorted()])
   })
 
-  test('together, every row of the permission table', async () => {
-    const rows = [...(await shownOn(shipped, 'kanban:admin')).values()].flatMap((one) => one.rows)
+  test('for kanban:admin the page shows every row of the permission table', async () => {
+    const rows = [...(await readConfirmationPage(shipped, 'kanban:admin')).values()].flatMap((scope) => scope.rows)
     const all = [...shipped.vocabulary.rows.keys()].filter((row) => /^[PX]/.test(row))
     expect([...new Set(rows)].toSorted()).toEqual(all.toSorted())
   })
 
-  test('where the scope table moves something to another scope, it moves on the page', async () => {
-    const moved = changed('scopes', ({ rules }: Rules) => {
+  test('when the scope table moves a permission to another scope, it moves on the page', async () => {
+    const moved = engineWith('scopes', ({ rules }: Rules) => {
       rules.find(({ id }) => id === 'S3.deletion')!.subject = ['Board']
       const cards = rules.find(({ id }) => id === 'S2.cards')!
       cards.action = [...[cards.action].flat(), 'delete']
     })
-    const [before, after] = [await shownOn(shipped, 'kanban:write'), await shownOn(moved, 'kanban:write')]
+    const [before, after] = [await readConfirmationPage(shipped, 'kanban:write'), await readConfirmationPage(moved, 'kanban:write')]
     expect([before.get('kanban:write')!.rows.includes('P10'), after.get('kanban:write')!.rows.includes('P10')]).toEqual([false, true])
-    const admin = (await shownOn(moved, 'kanban:admin')).get('kanban:admin')!.rows
+    const admin = (await readConfirmationPage(moved, 'kanban:admin')).get('kanban:admin')!.rows
     expect([admin.includes('P10'), admin.includes('P7')]).toEqual([false, true])
   })
 
-  test('where the words of a row are others, they are on the page', async () => {
-    const reworded = changed('vocabulary', ({ rows }: { rows: Record<string, string> }) => {
+  test('when the text of a row changes, it changes on the page', async () => {
+    const reworded = engineWith('vocabulary', ({ rows }: { rows: Record<string, string> }) => {
       rows['S1'] = 'kanban:read: look at <everything> that is visible'
-      rows['P2'] = 'List whatever: being there'
+      rows['P2'] = 'List everything: being there'
     })
-    const shown = await shownOn(reworded, 'kanban:read')
-    expect(shown.get('kanban:read')).toMatchObject({ words: 'look at <everything> that is visible' })
+    const scopes = await readConfirmationPage(reworded, 'kanban:read')
+    expect(scopes.get('kanban:read')).toMatchObject({ words: 'look at <everything> that is visible' })
   })
 
-  test('on the page where a scope is chosen each stands with its words', async () => {
+  test('the page on which a scope is chosen shows the description of each scope', async () => {
     const service = await Service.start(drivers[0]!, { proxies: 1 })
     services.push(service)
     const workspaceId = await service.workspace()
@@ -95,7 +95,7 @@ describe('what a token is said to be able to do', () => {
     for (const row of ['S1', 'S2', 'S3']) expect(text).toContain(shipped.vocabulary.rows.get(row)!.replace(': ', ' '))
   })
 
-  test('before a rotation the same is shown', async () => {
+  test('the rotation page shows the same list as the confirmation page', async () => {
     const service = await Service.start(drivers[0]!, { proxies: 1 })
     services.push(service)
     const workspaceId = await service.workspace()

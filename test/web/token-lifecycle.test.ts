@@ -1,24 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
+import { DAY, MINUTE } from '../../src/model/time.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { drivers } from '../support/drivers.ts'
-import { keptLog } from '../support/log.ts'
+import { captureLog } from '../support/log.ts'
 import { Service, type Person } from '../support/service.ts'
-import { formOf, PASSWORD, plaintextIn, signedIn, textOf, type PageSeen, type Visitor } from '../support/visitor.ts'
+import { formOf, PASSWORD, plaintextIn, signedIn, textOf, type ReceivedPage, type Visitor } from '../support/visitor.ts'
 
-const MINUTE = 60_000
-const DAY = 24 * 60 * MINUTE
-
-describe.each(drivers)('a token in the web app, on $name', (driver) => {
-  const kept = keptLog()
+describe.each(drivers)('tokens in the web app, on $name', (driver) => {
+  const captured = captureLog()
   let service: Service
   let workspaceId: string
   let person: Person
   let visitor: Visitor
   let start: number
   beforeAll(async () => {
-    service = await Service.start(driver, { log: kept.log, proxies: 1 })
+    service = await Service.start(driver, { log: captured.log, proxies: 1 })
     workspaceId = await service.workspace('Acme')
     start = service.now
   })
@@ -30,9 +28,9 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
   })
 
   const account = async (token: string) => {
-    const reply = await service.send(token, 'GET', '/account')
+    const response = await service.send(token, 'GET', '/account')
     await service.app.services.usage.settled()
-    return reply
+    return response
   }
   const status = async (token: string) => (await account(token)).status
   const entries = async () => {
@@ -46,9 +44,9 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
   }
   const idOf = async (token: string): Promise<string> => (await account(token)).body.data.token.id
 
-  test('is chosen, shown as it will be, confirmed, shown once, used, and seen in the list', async () => {
+  test('a token is chosen, confirmed, shown once, used, and listed', async () => {
     const chosen = await visitor.choose(workspaceId, { name: 'Nightly build', scope: 'kanban:write', days: '7' })
-    for (const text of ['Issue this token?', 'Nightly build', 'Acme', '2026-11-27 12:00 UTC, after 7 days', 'kanban:write', 'P13'])
+    for (const text of ['Create this token?', 'Nightly build', 'Acme', '2026-11-27 12:00 UTC, after 7 days', 'kanban:write', 'P13'])
       expect(textOf(chosen.text)).toContain(text)
     expect(await entries()).toHaveLength(4)
     await visitor.open(formOf(chosen.text).action)
@@ -60,16 +58,18 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
     expect(data).toMatchObject({ scopes: ['kanban:read', 'kanban:write'], token: { name: 'Nightly build' } })
     const text = textOf(await entryOf(data.token.id))
     expect(text).toBe(
-      `Nightly build active Scope kanban:write Id ${data.token.id} Created 2026-11-20 12:00 UTC Expires 2026-11-27 12:00 UTC in 7 days Last used 2026-11-20 12:00 UTC Rotate Nightly build Revoke Nightly build`,
+      `Nightly build active Scope kanban:write ID ${data.token.id} Created 2026-11-20 12:00 UTC Expires 2026-11-27 12:00 UTC in 7 days Last used 2026-11-20 12:00 UTC Rotate Nightly build Revoke Nightly build`,
     )
     expect((await visitor.open('/settings/tokens')).text).not.toContain(plaintext)
-    expect(kept.lines.filter(({ token_id }) => token_id === data.token.id)).toMatchObject([{ event: 'token.created', user_id: person.id }])
-    expect(kept.text()).not.toContain(plaintext)
+    expect(captured.lines.filter(({ token_id }) => token_id === data.token.id)).toMatchObject([
+      { event: 'token.created', user_id: person.id },
+    ])
+    expect(captured.text()).not.toContain(plaintext)
   })
 
-  test('a confirmation counts once, also when its page is sent again or gone back to', async () => {
+  test('a confirmation creates one token, even if its form is sent again', async () => {
     await visitor.choose(workspaceId)
-    const { action, hidden } = formOf(visitor.shown!.text)
+    const { action, hidden } = formOf(visitor.page!.text)
     plaintextIn(await visitor.post(action, hidden))
     const before = (await entries()).length
     const again = await visitor.post(action, hidden)
@@ -77,23 +77,23 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
     expect(again.text).not.toContain('lk_pat_')
   })
 
-  test('sent by two at the same time, it makes exactly one token', async () => {
+  test('a confirmation that is sent several times at once creates exactly one token', async () => {
     for (const scope of ['kanban:read', 'kanban:admin']) {
       service.now += scope === 'kanban:admin' ? 11 * MINUTE : 0
       const before = (await entries()).length
       await visitor.choose(workspaceId, { scope })
-      const { action, hidden } = formOf(visitor.shown!.text)
-      const sent = await Promise.all(Array.from({ length: 6 }, () => visitor.post(action, { ...hidden, password: PASSWORD })))
-      const shown = sent.filter(({ status }) => status === 200)
-      expect(shown).toHaveLength(1)
-      plaintextIn(shown[0]!)
-      for (const page of sent) if (page !== shown[0]) expect([303, 403, 409, 410]).toContain(page.status)
-      // Those that came too late were told to sign in, but the browser has the session that the first one got.
+      const { action, hidden } = formOf(visitor.page!.text)
+      const responses = await Promise.all(Array.from({ length: 6 }, () => visitor.post(action, { ...hidden, password: PASSWORD })))
+      const successes = responses.filter(({ status }) => status === 200)
+      expect(successes).toHaveLength(1)
+      plaintextIn(successes[0]!)
+      for (const page of responses) if (page !== successes[0]) expect([303, 403, 409, 410]).toContain(page.status)
+      // The other requests may have been redirected to sign in, but the browser has the session of the successful one.
       expect(await entries()).toHaveLength(before + 1)
     }
   })
 
-  test('however many were made and ended since, one that works is in the list', async () => {
+  test('the list contains every active token, however many tokens have been created and ended since', async () => {
     const old = await idOf(await visitor.create(workspaceId, { days: '90' }))
     service.now += DAY
     await service.write(workspaceId, async (tx) => {
@@ -108,7 +108,7 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
     expect([listed.filter((entry) => entry.includes('flood')).length, listed.filter((entry) => entry.includes(old)).length]).toEqual([
       200, 1,
     ])
-    // And after 90 days nothing is looked for any more beyond the newest.
+    // After 90 days, the list stops reading at the newest tokens.
     service.now += 90 * DAY
     visitor = await signedIn(service, person)
     service.store.trips = 0
@@ -116,14 +116,14 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
     expect(service.store.trips).toBeLessThan(7)
   })
 
-  test('at most five wait to be confirmed; the oldest goes', async () => {
-    const waiting: string[] = []
-    for (let i = 0; i < 6; i++) waiting.push(formOf((await visitor.choose(workspaceId, { name: `CI ${i}` })).text).action)
-    const statuses = await Promise.all(waiting.map(async (action) => (await visitor.request(action)).status))
+  test('a session has at most five unconfirmed tokens, and the oldest one is discarded', async () => {
+    const confirmations: string[] = []
+    for (let i = 0; i < 6; i++) confirmations.push(formOf((await visitor.choose(workspaceId, { name: `CI ${i}` })).text).action)
+    const statuses = await Promise.all(confirmations.map(async (action) => (await visitor.request(action)).status))
     expect(statuses).toEqual([410, 200, 200, 200, 200, 200])
   })
 
-  test('rotated, the old one fails and the new one works at once; what it replaced is in the list', async () => {
+  test('after a rotation the old token fails, the new one works, and the list shows both', async () => {
     const old = await visitor.create(workspaceId, { name: 'CI', scope: 'kanban:write', days: '7' })
     const id = await idOf(old)
     service.now += DAY
@@ -137,20 +137,20 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
     const entry = await entryOf(id)
     expect(textOf(entry)).toMatch(/^CI rotated /)
     expect(entry).not.toContain('/rotate"')
-    expect(kept.lines.filter(({ replaced }) => replaced === id)).toMatchObject([{ event: 'token.rotated', token_id: token.id }])
+    expect(captured.lines.filter(({ replaced }) => replaced === id)).toMatchObject([{ event: 'token.rotated', token_id: token.id }])
   })
 
-  test('of two who rotate it one gets a token, and the other is told and gets none', async () => {
+  test('one of several concurrent rotations shows a token, and the others respond with 409', async () => {
     const id = await idOf(await visitor.create(workspaceId))
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
-    const { action, hidden } = formOf(visitor.shown!.text)
-    const sent = await Promise.all(Array.from({ length: 4 }, () => visitor.post(action, { ...hidden, days: '30' })))
-    expect(sent.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
-    for (const { text, status: came } of sent) expect([came, text.includes('lk_pat_')]).toEqual([came, came === 200])
+    const { action, hidden } = formOf(visitor.page!.text)
+    const responses = await Promise.all(Array.from({ length: 4 }, () => visitor.post(action, { ...hidden, days: '30' })))
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
+    for (const response of responses) expect(response.text.includes('lk_pat_')).toBe(response.status === 200)
     expect((await visitor.request(action)).status).toBe(409)
   })
 
-  test('revoked, it fails with the very next request, and cannot be rotated', async () => {
+  test('a revoked token fails at the next request and cannot be rotated', async () => {
     const token = await visitor.create(workspaceId)
     const id = await idOf(token)
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/revoke`)
@@ -159,10 +159,10 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
     expect([before, await status(token)]).toEqual([200, 401])
     expect(textOf(await entryOf(id))).toMatch(/^CI revoked /)
     expect((await visitor.request(`/settings/tokens/${workspaceId}/${id}/rotate`)).status).toBe(409)
-    expect(kept.lines.filter(({ token_id, event }) => token_id === id && event === 'token.revoked')).toHaveLength(1)
+    expect(captured.lines.filter(({ token_id, event }) => token_id === id && event === 'token.revoked')).toHaveLength(1)
   })
 
-  test('revoking what has ended already changes nothing, and is not logged as if it had', async () => {
+  test('revoking a token that has ended changes nothing and is not logged', async () => {
     const old = await visitor.create(workspaceId)
     const id = await idOf(old)
     const form = formOf((await visitor.open(`/settings/tokens/${workspaceId}/${id}/revoke`)).text)
@@ -170,7 +170,7 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
     const entry = await entryOf(id)
     await visitor.post(form.action, form.hidden)
     expect(await entryOf(id)).toBe(entry)
-    expect(kept.lines.filter(({ token_id, event }) => token_id === id && event === 'token.revoked')).toEqual([])
+    expect(captured.lines.filter(({ token_id, event }) => token_id === id && event === 'token.revoked')).toEqual([])
   })
 
   test.each([
@@ -182,28 +182,28 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
     [DAY, 'within a day', 'urgent'],
     [1, 'within a day', 'urgent'],
     [0, undefined, undefined],
-  ])('%d ms before it expires the list says %s', async (left, said, level) => {
+  ])('%d ms before a token expires the list says %s', async (remaining, text, level) => {
     const id = await idOf(await visitor.create(workspaceId, { days: '30' }))
-    service.now += 30 * DAY - left
+    service.now += 30 * DAY - remaining
     visitor = await signedIn(service, person)
     const entry = await entryOf(id)
     const warning = /<strong class="expires (\w+)">([^<]*)</.exec(entry)
-    expect([warning?.[2], warning?.[1]]).toEqual([said, level])
-    expect(textOf(entry)).toMatch(left === 0 ? /^CI expired / : /^CI active /)
+    expect([warning?.[2], warning?.[1]]).toEqual([text, level])
+    expect(textOf(entry)).toMatch(remaining === 0 ? /^CI expired / : /^CI active /)
   })
 
-  describe('with kanban:admin', () => {
-    const issue = async (what: 'create' | 'rotate', fields: Record<string, string>): Promise<PageSeen> => {
-      if (what === 'create') return visitor.submit(fields)
+  describe('re-authentication for kanban:admin', () => {
+    const issue = async (action: 'create' | 'rotate', fields: Record<string, string>): Promise<ReceivedPage> => {
+      if (action === 'create') return visitor.submit(fields)
       return visitor.submit({ days: '30', ...fields })
     }
-    /** The page that issues one, so long after the password was given. */
-    const ready = async (what: 'create' | 'rotate', passed: number): Promise<PageSeen> => {
-      const at = service.now
-      if (what === 'create') await visitor.choose(workspaceId, { scope: 'kanban:admin' })
-      const id = what === 'rotate' ? await idOf(person.admin) : ''
-      service.now = at + passed
-      return visitor.open(what === 'create' ? formOf(visitor.shown!.text).action : `/settings/tokens/${workspaceId}/${id}/rotate`)
+    /** Opens the page that issues a token, `elapsed` ms after the password was entered. */
+    const openIssuePage = async (action: 'create' | 'rotate', elapsed: number): Promise<ReceivedPage> => {
+      const start = service.now
+      if (action === 'create') await visitor.choose(workspaceId, { scope: 'kanban:admin' })
+      const id = action === 'rotate' ? await idOf(person.admin) : ''
+      service.now = start + elapsed
+      return visitor.open(action === 'create' ? formOf(visitor.page!.text).action : `/settings/tokens/${workspaceId}/${id}/rotate`)
     }
 
     test.each([
@@ -213,33 +213,33 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
       ['rotate', 10 * MINUTE - 1000, false],
       ['rotate', 10 * MINUTE, false],
       ['rotate', 10 * MINUTE + 1000, true],
-    ] as const)('%s %d ms after the password was given asks for it: %s', async (what, passed, asks) => {
-      const page = await ready(what, passed)
-      expect(page.text.includes('type="password"')).toBe(asks)
-      const issued = await issue(what, {})
-      if (!asks) return void plaintextIn(issued)
-      expect([issued.status, textOf(issued.text).includes('Give your password again.')]).toEqual([403, true])
+    ] as const)('the form to %s a token, %d ms after the password was entered, requires it: %s', async (action, elapsed, required) => {
+      const page = await openIssuePage(action, elapsed)
+      expect(page.text.includes('type="password"')).toBe(required)
+      const issued = await issue(action, {})
+      if (!required) return void plaintextIn(issued)
+      expect([issued.status, textOf(issued.text).includes('Enter your password to continue.')]).toEqual([403, true])
       expect(issued.text).not.toContain('lk_pat_')
       expect(await entries()).toHaveLength(4)
     })
 
     test.each(['create', 'rotate'] as const)(
-      '%s: what was recent when the page was shown is not, when it is sent too late',
-      async (what) => {
-        await ready(what, 10 * MINUTE)
+      '%s: the form requires the password if the ten minutes end between opening and sending it',
+      async (action) => {
+        await openIssuePage(action, 10 * MINUTE)
         service.now += 1
-        expect((await issue(what, {})).status).toBe(403)
+        expect((await issue(action, {})).status).toBe(403)
       },
     )
 
     test.each(['create', 'rotate'] as const)(
-      '%s: the password given again begins another session id, and lasts ten minutes',
-      async (what) => {
-        await ready(what, 20 * MINUTE)
+      '%s: entering the password again renews the session cookie and counts for ten minutes',
+      async (action) => {
+        await openIssuePage(action, 20 * MINUTE)
         const before = visitor.session!
-        const wrong = await issue(what, { password: 'wrong password' })
-        expect([wrong.status, textOf(wrong.text).includes('This is not your password.'), visitor.session]).toEqual([403, true, before])
-        const issued = await issue(what, { password: PASSWORD })
+        const wrong = await issue(action, { password: 'wrong password' })
+        expect([wrong.status, textOf(wrong.text).includes('The password is wrong.'), visitor.session]).toEqual([403, true, before])
+        const issued = await issue(action, { password: PASSWORD })
         plaintextIn(issued)
         expect(visitor.session).not.toBe(before)
         const stale = await signedInWith(before)
@@ -257,39 +257,39 @@ describe.each(drivers)('a token in the web app, on $name', (driver) => {
       return browser
     }
 
-    test.each(['create', 'rotate'] as const)('%s: guessing the password ends in 429 with when to come back', async (what) => {
-      await ready(what, 20 * MINUTE)
-      for (let i = 0; i < 8; i++) expect((await issue(what, { password: `guess number ${i}` })).status).toBe(403)
-      const over = await issue(what, { password: PASSWORD })
+    test.each(['create', 'rotate'] as const)('%s: guessing the password is throttled with 429 and Retry-After', async (action) => {
+      await openIssuePage(action, 20 * MINUTE)
+      for (let i = 0; i < 8; i++) expect((await issue(action, { password: `guess number ${i}` })).status).toBe(403)
+      const over = await issue(action, { password: PASSWORD })
       expect([over.status, over.headers.get('retry-after'), over.text.includes('lk_pat_')]).toEqual([429, '120', false])
       service.now += 2 * MINUTE
-      plaintextIn(await issue(what, { password: PASSWORD }))
+      plaintextIn(await issue(action, { password: PASSWORD }))
     })
 
-    test('a lesser scope asks for no password, however long ago', async () => {
+    test('a scope below kanban:admin never requires the password again', async () => {
       await visitor.choose(workspaceId, { scope: 'kanban:write' })
       service.now += 29 * MINUTE
       plaintextIn(await visitor.submit())
     })
 
     test.each(['create', 'rotate'] as const)(
-      '%s: where storage fails after the password was given, its person stays signed in',
-      async (what) => {
-        await ready(what, 20 * MINUTE)
+      '%s: if the storage fails after the password was entered, the person stays signed in',
+      async (action) => {
+        await openIssuePage(action, 20 * MINUTE)
         service.store.afterCommit = async () => {
           service.store.beforeCommit = async () => {
             throw new StorageUnavailable('gone')
           }
         }
-        const failed = await issue(what, { password: PASSWORD })
+        const failed = await issue(action, { password: PASSWORD })
         expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, '1'])
         expect((await visitor.request('/settings/tokens')).status).toBe(200)
         expect(await entries()).toHaveLength(4)
       },
     )
 
-    test('who leaves while the password is checked gets no token, and stays signed in', async () => {
-      await ready('create', 20 * MINUTE)
+    test('if the membership ends while the password is checked, no token is issued and the person stays signed in', async () => {
+      await openIssuePage('create', 20 * MINUTE)
       service.store.afterCommit = async () => void (await endMembership(service.deps, workspaceId, person.id))
       expect((await issue('create', { password: PASSWORD })).status).toBe(404)
       expect((await visitor.request('/settings/tokens')).status).toBe(200)

@@ -1,59 +1,59 @@
-import { hash, verify } from '@node-rs/argon2'
+import * as argon2 from '@node-rs/argon2'
 import { ApiError } from '../../model/errors.ts'
 
-/** Turns passwords into what is kept of them. */
+/** Hashes and verifies passwords. */
 export interface Passwords {
   /**
-   * argon2id with a salt of its own, in PHC's format.
-   * @throws {ApiError} `unavailable` where too many are waiting
+   * Hashes a password with argon2id and a random salt, in PHC string format.
+   * @throws {ApiError} `unavailable` if too many calls are waiting
    */
   hash(password: string): Promise<string>
   /**
-   * Whether a password is the one. Where there is no hash, because nobody has that name, it takes the same work.
-   * What is no hash fits nothing.
-   * @throws {ApiError} `unavailable` where too many are waiting
+   * Whether a password matches a stored hash. Without a hash (no such account) it takes the same time and returns
+   * false. A malformed hash matches nothing.
+   * @throws {ApiError} `unavailable` if too many calls are waiting
    */
-  fits(password: string, kept: string | undefined): Promise<boolean>
+  verify(password: string, storedHash: string | undefined): Promise<boolean>
 }
 
-/** Memory in KiB and passes: OWASP's least for argon2id. */
+/** Memory in KiB and number of passes: the OWASP minimum for argon2id. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-/** So many are worked on at once: the journal's writes have to find a free thread between them. */
-const AT_ONCE = 2
-/** And so many wait at most: about two seconds of work. */
-const WAITING = 100
+/** Hashes computed at the same time. It leaves threads of libuv's pool free for the journal's writes. */
+const CONCURRENCY = 2
+/** Maximum number of waiting calls, about two seconds of work. */
+const MAX_WAITING = 100
 
-/** @param cost for tests, which need it cheap */
+/** @param cost lower values are for tests only */
 export function createPasswords(cost: { memoryCost: number; timeCost: number; parallelism: number } = COST): Passwords {
-  const nobody = hash('nobody has this password', cost)
-  const turn = turns(AT_ONCE, WAITING)
+  const placeholderHash = argon2.hash('placeholder for accounts that do not exist', cost)
+  const enqueue = createQueue(CONCURRENCY, MAX_WAITING)
   return {
-    hash: (password) => turn(() => hash(password.normalize('NFC'), cost)),
-    fits: (password, kept) =>
-      turn(async () => {
-        const fits = await verify(kept ?? (await nobody), password.normalize('NFC')).catch(() => false)
-        return fits && kept !== undefined
+    hash: (password) => enqueue(() => argon2.hash(password.normalize('NFC'), cost)),
+    verify: (password, storedHash) =>
+      enqueue(async () => {
+        const matches = await argon2.verify(storedHash ?? (await placeholderHash), password.normalize('NFC')).catch(() => false)
+        return matches && storedHash !== undefined
       }),
   }
 }
 
-function turns(atOnce: number, waitingAtMost: number): <T>(work: () => Promise<T>) => Promise<T> {
+function createQueue(concurrency: number, maxWaiting: number): <T>(task: () => Promise<T>) => Promise<T> {
   let running = 0
   const waiting: (() => void)[] = []
-  return async (work) => {
-    if (running >= atOnce) {
-      if (waiting.length >= waitingAtMost)
+  return async (task) => {
+    if (running >= concurrency) {
+      if (waiting.length >= maxWaiting)
         throw new ApiError('unavailable', {
-          message: 'Too many people sign in at this moment. Try again soon.',
+          message: 'Too many people are signing in at the moment. Try again in a few seconds.',
           headers: { 'retry-after': '2' },
         })
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else running++
     try {
-      return await work()
+      return await task()
     } finally {
       const next = waiting.shift()
-      // Whoever comes next takes over this place.
+      // The next call takes over this one's slot, so `running` does not change.
       if (next === undefined) running--
       else next()
     }

@@ -4,67 +4,69 @@ import { HOUR, MINUTE, timestamp, type Clock } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
-import { hashOf, newSecret } from './secrets.ts'
+import { newSecret, sha256Hex } from '../secrets.ts'
 
-/** A session ends after so long without a request, in milliseconds. */
-export const IDLE = 30 * MINUTE
-/** And after so long whatever comes, in milliseconds. */
-export const ABSOLUTE = 12 * HOUR
-/** That it was seen is written no more often than this. */
-const COARSENESS = MINUTE
-/** So many browsers may be signed in at once; the oldest goes. */
-const MOST = 20
+/** A session ends this long after its last request, in milliseconds. */
+export const IDLE_TIMEOUT = 30 * MINUTE
+/** A session ends this long after sign-in, whether it is used or not, in milliseconds. */
+export const ABSOLUTE_TIMEOUT = 12 * HOUR
+/** Minimum time between two writes of `seen_at`, in milliseconds. */
+const WRITE_INTERVAL = MINUTE
+/** Maximum number of sessions per person. When it is exceeded, the oldest session ends. */
+const MAX_SESSIONS = 20
 
-/** Whether a session is good at a moment. @param now milliseconds since 1970 */
-export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_at'>, now: number): boolean {
-  return now < Date.parse(seen_at) + IDLE && now < Date.parse(begun_at) + ABSOLUTE
+/** A session with the value of its cookie. Only the hash of that value is stored. */
+export interface NewSession {
+  readonly secret: string
+  readonly session: Session
 }
 
 /**
- * Begins a session of a person who has just given his password. Sessions of his that are over are removed.
- * @returns what the cookie is to hold, which is nowhere afterwards
+ * Whether a session is valid at a time.
+ * @param now milliseconds since 1970
  */
+function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_at'>, now: number): boolean {
+  return now < Date.parse(seen_at) + IDLE_TIMEOUT && now < Date.parse(begun_at) + ABSOLUTE_TIMEOUT
+}
+
+/** Begins a session for a person who has just entered their password, and removes their sessions that have ended. */
 export async function beginSession(
   tx: Transaction,
   { user_id: userId, email }: Pick<Session, 'user_id' | 'email'>,
   clock: Clock,
   random: RandomSource,
-): Promise<{ secret: string; session: Session }> {
-  const { values } = await tx.range(indexes.sessionsOf(userId), { limit: 10 * MOST })
-  const present = values.filter((session) => session !== undefined)
-  const over = present.filter((session) => !isLive(session, clock()))
-  const live = present.filter((session) => !over.includes(session))
-  for (const { hash } of [...over, ...live.slice(0, Math.max(0, live.length - MOST + 1))]) tx.remove(keys.session(hash))
+): Promise<NewSession> {
+  const sessions = await sessionsOf(tx, userId)
+  const ended = sessions.filter((session) => !isLive(session, clock()))
+  const live = sessions.filter((session) => !ended.includes(session))
+  const excess = live.slice(0, Math.max(0, live.length - MAX_SESSIONS + 1))
+  for (const { hash } of [...ended, ...excess]) tx.remove(keys.session(hash))
   const now = timestamp(clock)
-  return put(tx, { user_id: userId, email, begun_at: now, seen_at: now, proved_at: now, confirmations: [] }, random)
+  return createSession(tx, { user_id: userId, email, begun_at: now, seen_at: now, proved_at: now, confirmations: [] }, random)
 }
 
 /**
- * Gives a session another secret and form token, because its person has proved again who he is. The old one is
- * worth nothing from then on.
+ * Gives a session a new secret and form token after its person has entered their password again. The old cookie is
+ * no longer accepted. The session must have been read in this transaction.
  */
-export async function renewSession(
-  tx: Transaction,
-  session: Session,
-  clock: Clock,
-  random: RandomSource,
-): Promise<{ secret: string; session: Session }> {
+export async function renewSession(tx: Transaction, session: Session, clock: Clock, random: RandomSource): Promise<NewSession> {
   tx.remove(keys.session(session.hash))
   const { user_id, email, begun_at, confirmations } = session
-  return put(tx, { user_id, email, begun_at, seen_at: timestamp(clock), proved_at: timestamp(clock), confirmations }, random)
+  const now = timestamp(clock)
+  return createSession(tx, { user_id, email, begun_at, seen_at: now, proved_at: now, confirmations }, random)
 }
 
-/** The session of a cookie, as long as it is good. That it was seen is written down now and then. */
+/** Returns the session of a cookie if it is valid. At most once a minute it also writes that the session was used. */
 export async function resumeSession(tx: Transaction, secret: string, clock: Clock): Promise<Session | undefined> {
-  const session = await tx.get(keys.session(hashOf(secret)))
+  const session = await tx.get(keys.session(sha256Hex(secret)))
   if (session === undefined || !isLive(session, clock())) return undefined
-  if (clock() - Date.parse(session.seen_at) < COARSENESS) return session
-  const seen = { ...session, seen_at: timestamp(clock) }
-  tx.put(keys.session(session.hash), seen)
-  return seen
+  if (clock() - Date.parse(session.seen_at) < WRITE_INTERVAL) return session
+  const updated = { ...session, seen_at: timestamp(clock) }
+  tx.put(keys.session(session.hash), updated)
+  return updated
 }
 
-/** Ends one session, if it is there. */
+/** Ends one session, if it exists. */
 export async function endSession(tx: Transaction, hash: string): Promise<void> {
   await tx.get(keys.session(hash))
   tx.remove(keys.session(hash))
@@ -72,18 +74,18 @@ export async function endSession(tx: Transaction, hash: string): Promise<void> {
 
 /** Ends all sessions of a person. */
 export async function endSessions(tx: Transaction, userId: string): Promise<void> {
-  const { values } = await tx.range(indexes.sessionsOf(userId), { limit: 10 * MOST })
-  for (const session of values) if (session !== undefined) tx.remove(keys.session(session.hash))
+  for (const { hash } of await sessionsOf(tx, userId)) tx.remove(keys.session(hash))
 }
 
-async function put(
-  tx: Transaction,
-  session: Omit<Session, 'hash' | 'form_token'>,
-  random: RandomSource,
-): Promise<{ secret: string; session: Session }> {
+/** The stored sessions of a person, oldest first, including those that have ended. */
+async function sessionsOf(tx: Transaction, userId: string): Promise<Session[]> {
+  const { values } = await tx.all(indexes.sessionsOf(userId))
+  return values.filter((session) => session !== undefined)
+}
+
+async function createSession(tx: Transaction, members: Omit<Session, 'hash' | 'form_token'>, random: RandomSource): Promise<NewSession> {
   const secret = newSecret(random)
-  const whole: Session = { hash: hashOf(secret), form_token: newSecret(random), ...session }
-  await tx.get(keys.session(whole.hash))
-  tx.put(keys.session(whole.hash), whole)
-  return { secret, session: whole }
+  const session: Session = { hash: sha256Hex(secret), form_token: newSecret(random), ...members }
+  await tx.create(keys.session(session.hash), session)
+  return { secret, session }
 }

@@ -1,149 +1,137 @@
-import { isIPv4, isIPv6 } from 'node:net'
 import type { Account, Session } from '../../model/account.ts'
 import { MINUTE } from '../../model/time.ts'
+import type { Deps } from '../../store/deps.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import type { AccountDeps } from './deps.ts'
+import { newSecret, sha256Hex } from '../secrets.ts'
 import type { Passwords } from './passwords.ts'
-import { hashOf, newSecret } from './secrets.ts'
 import { beginSession, endSession } from './sessions.ts'
 import { Throttle } from './throttle.ts'
 
-/** What somebody says who wants to sign in. */
+/** One attempt to sign in. */
 export interface SignInAttempt {
-  /** as it is compared */
+  /** normalized: trimmed and in lower case */
   readonly email: string
   readonly password: string
-  /** where the request came from */
-  readonly address: string
-  /** what the browser keeps from the last time somebody signed in with it */
+  /** the network of the client's address: attempts from one network are throttled together */
+  readonly network: string
+  /** the browser's device cookie, set when a person last signed in with it */
   readonly device: string | undefined
-  /** the session that the browser has now, by its hash: it ends where another one begins */
-  readonly present: string | undefined
+  /** the hash of the browser's current session, which ends when the new one begins */
+  readonly currentSession: string | undefined
 }
 
-/** What came of it. */
+/** The result of an attempt. The user id of a failed one is for the log only: the response must not depend on it. */
 export type SignInResult =
   | { readonly result: 'signed_in'; readonly userId: string; readonly secret: string; readonly session: Session; readonly device: string }
-  | { readonly result: 'refused'; /** whose account was tried, where it is one */ readonly userId: string | undefined }
-  | { readonly result: 'throttled'; readonly userId: string | undefined; readonly milliseconds: number }
+  | { readonly result: 'refused'; /** the owner of the e-mail address, if it has one */ readonly userId: string | undefined }
+  | { readonly result: 'throttled'; readonly userId: string | undefined; readonly retryAfterMs: number }
 
-const MOST_DEVICES = 10
+/** Maximum number of known browsers per account. When it is exceeded, the one that signed in longest ago is forgotten. */
+const MAX_DEVICES = 10
 
 /**
- * Lets people sign in. Failures are counted for an address, for an account from one address, and for an account
- * from everywhere. Browsers that an account was signed in from before are counted apart: so however many
- * strangers try, its person can sign in.
+ * Signs people in. Failed attempts are throttled per network, per account and network, and per account. Attempts from
+ * a browser that has signed in to the account before are throttled separately: strangers cannot lock its owner out.
  */
 export class SignIn {
-  readonly #keeping: AccountDeps
+  readonly #deps: Deps
   readonly #passwords: Passwords
-  readonly #byAddress: Throttle
-  readonly #byPair: Throttle
+  readonly #byNetwork: Throttle
+  readonly #byAccountAndNetwork: Throttle
   readonly #byAccount: Throttle
 
-  constructor(keeping: AccountDeps, passwords: Passwords) {
-    this.#keeping = keeping
+  constructor(deps: Deps, passwords: Passwords) {
+    this.#deps = deps
     this.#passwords = passwords
-    this.#byAddress = new Throttle({ burst: 50, every: MINUTE / 2 }, keeping.clock)
-    this.#byPair = new Throttle({ burst: 8, every: 2 * MINUTE }, keeping.clock)
-    this.#byAccount = new Throttle({ burst: 100, every: MINUTE / 4 }, keeping.clock)
+    this.#byNetwork = new Throttle({ burst: 50, every: MINUTE / 2 }, deps.clock)
+    this.#byAccountAndNetwork = new Throttle({ burst: 8, every: 2 * MINUTE }, deps.clock)
+    this.#byAccount = new Throttle({ burst: 100, every: MINUTE / 4 }, deps.clock)
   }
 
   /**
-   * Checks a password, and begins a session. Whether nobody has that address or the password is another one:
-   * the answer is the same, and so is the work.
-   * @throws {Unavailable}
+   * Checks a password and begins a session. An unknown e-mail address and a wrong password cost the same work and have
+   * the same result, apart from the user id.
+   * @throws {StorageUnavailable}
+   * @throws {ApiError} `unavailable` if too many password checks are waiting
    */
-  async attempt({ email, password, address, device, present }: SignInAttempt): Promise<SignInResult> {
-    const account = await this.#account(email)
-    const known = device !== undefined && account?.devices.includes(hashOf(device)) === true
-    const charged = this.#charge(email, address, known ? device : undefined)
-    if (typeof charged === 'number') return { result: 'throttled', userId: account?.user_id, milliseconds: charged }
-    if (!(await this.#passwords.fits(password, account?.password_hash)) || account === undefined)
+  async attempt({ email, password, network, device, currentSession }: SignInAttempt): Promise<SignInResult> {
+    const account = await this.#findAccount(email)
+    const knownDevice = device !== undefined && account?.devices.includes(sha256Hex(device)) === true ? device : undefined
+    const charge = this.#charge(email, network, knownDevice)
+    if ('retryAfterMs' in charge) return { result: 'throttled', userId: account?.user_id, retryAfterMs: charge.retryAfterMs }
+    if (!(await this.#passwords.verify(password, account?.password_hash)) || account === undefined)
       return { result: 'refused', userId: account?.user_id }
-    charged()
-    return this.#begin(account, known ? device : undefined, present)
+    charge.refund()
+    return this.#begin(account, knownDevice, currentSession)
   }
 
-  /** Checks the password of somebody who is signed in already. */
-  async verifyPassword(session: Session, password: string): Promise<'proved' | 'refused' | { readonly milliseconds: number }> {
-    const { store, random } = this.#keeping
-    const name = `session ${session.hash}`
-    const milliseconds = this.#byPair.take(name)
-    if (milliseconds > 0) return { milliseconds }
+  /**
+   * Checks the password of a person who is already signed in.
+   * @throws {StorageUnavailable}
+   * @throws {ApiError} `unavailable` if too many password checks are waiting
+   */
+  async verifyPassword(session: Session, password: string): Promise<'verified' | 'refused' | { readonly retryAfterMs: number }> {
+    const { store, random } = this.#deps
+    const key = `session ${session.hash}`
+    const retryAfterMs = this.#byAccountAndNetwork.take(key)
+    if (retryAfterMs > 0) return { retryAfterMs }
     const account = await transact(store, GLOBAL, random, (tx) => tx.get(keys.account(session.user_id)))
-    if (!(await this.#passwords.fits(password, account?.password_hash))) return 'refused'
-    this.#byPair.giveBack(name)
-    return 'proved'
+    if (!(await this.#passwords.verify(password, account?.password_hash))) return 'refused'
+    this.#byAccountAndNetwork.refund(key)
+    return 'verified'
   }
 
-  async #account(email: string): Promise<Account | undefined> {
-    const { store, random } = this.#keeping
+  async #findAccount(email: string): Promise<Account | undefined> {
+    const { store, random } = this.#deps
     return transact(store, GLOBAL, random, async (tx) => {
-      const [, account] = await tx.read([keys.accountEmail(hashOf(email)), keys.account('{0.user_id}')])
+      const [, account] = await tx.read([keys.accountEmail(sha256Hex(email)), keys.account('{0.user_id}')])
       return account
     })
   }
 
-  /** Counts an attempt, before its password is looked at. @returns how to take that back, or how long to wait */
-  #charge(email: string, address: string, device: string | undefined): (() => void) | number {
+  /** Charges an attempt to its throttles before the password is checked, so that concurrent attempts count too. */
+  #charge(email: string, network: string, knownDevice: string | undefined): { refund(): void } | { readonly retryAfterMs: number } {
     const charges: [Throttle, string][] =
-      device === undefined
+      knownDevice === undefined
         ? [
-            [this.#byAddress, address],
-            [this.#byPair, `${hashOf(email)} ${address}`],
-            [this.#byAccount, hashOf(email)],
+            [this.#byNetwork, network],
+            [this.#byAccountAndNetwork, `${sha256Hex(email)} ${network}`],
+            [this.#byAccount, sha256Hex(email)],
           ]
-        : [[this.#byPair, `${hashOf(email)} ${hashOf(device)}`]]
+        : [[this.#byAccountAndNetwork, `${sha256Hex(email)} ${sha256Hex(knownDevice)}`]]
     const taken: [Throttle, string][] = []
-    const giveBack = (): void => {
-      for (const [throttle, name] of taken) throttle.giveBack(name)
+    const refund = (): void => {
+      for (const [throttle, key] of taken) throttle.refund(key)
     }
-    for (const [throttle, name] of charges) {
-      const milliseconds = throttle.take(name)
-      if (milliseconds === 0) taken.push([throttle, name])
-      else return (giveBack(), milliseconds)
+    for (const [throttle, key] of charges) {
+      const retryAfterMs = throttle.take(key)
+      if (retryAfterMs > 0) {
+        refund()
+        return { retryAfterMs }
+      }
+      taken.push([throttle, key])
     }
-    return giveBack
+    return { refund }
   }
 
-  async #begin({ user_id, password_hash }: Account, device: string | undefined, present: string | undefined): Promise<SignInResult> {
-    const { store, clock, random } = this.#keeping
-    const fresh = device ?? newSecret(random)
+  async #begin(
+    { user_id, password_hash }: Account,
+    knownDevice: string | undefined,
+    currentSession: string | undefined,
+  ): Promise<SignInResult> {
+    const { store, clock, random } = this.#deps
+    const device = knownDevice ?? newSecret(random)
+    const deviceHash = sha256Hex(device)
     return transact(store, GLOBAL, random, async (tx) => {
-      // Whatever was changed meanwhile, such as the password, makes what was checked worthless.
+      // If the password was changed since it was checked, the check no longer counts.
       const account = await tx.get(keys.account(user_id))
       if (account?.password_hash !== password_hash) return { result: 'refused', userId: user_id }
-      const devices = [hashOf(fresh), ...account.devices.filter((known) => known !== hashOf(fresh))].slice(0, MOST_DEVICES)
+      const devices = [deviceHash, ...account.devices.filter((hash) => hash !== deviceHash)].slice(0, MAX_DEVICES)
       tx.put(keys.account(user_id), { ...account, devices })
-      if (present !== undefined) await endSession(tx, present)
+      if (currentSession !== undefined) await endSession(tx, currentSession)
       const { secret, session } = await beginSession(tx, account, clock, random)
-      return { result: 'signed_in', userId: user_id, secret, session, device: fresh }
+      return { result: 'signed_in', userId: user_id, secret, session, device }
     })
   }
-}
-
-/**
- * The part of an address that one customer of a network has: of IPv6, the first 64 bits.
- * @param address also with a port, as some proxies write it
- */
-export function networkOf(address: string | undefined): string {
-  const bare = (address ?? '')
-    .trim()
-    .replace(/^\[(.*)\](:\d+)?$/, '$1')
-    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
-    .replace(/%.*$/, '')
-  if (isIPv4(bare)) return bare
-  if (!isIPv6(bare)) return 'unknown'
-  // The URL parser writes each address in one way.
-  const plain = new URL(`http://[${bare}]/`).hostname.slice(1, -1)
-  const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(plain)
-  if (mapped !== null)
-    return [mapped[1]!, mapped[2]!].flatMap((half) => [Number.parseInt(half, 16) >> 8, Number.parseInt(half, 16) & 255]).join('.')
-  const [head = '', tail] = plain.split('::')
-  const front = head === '' ? [] : head.split(':')
-  const back = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0')
-  return [...front, ...zeros, ...back].slice(0, 4).join(':')
 }

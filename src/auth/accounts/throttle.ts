@@ -1,23 +1,23 @@
 import type { Clock } from '../../model/time.ts'
 
-/** How much is let through: `burst` at once, and then one each `every` milliseconds. */
+/** A token bucket: `burst` attempts at once, and then one attempt per `every` milliseconds. */
 export interface Rate {
   readonly burst: number
   readonly every: number
 }
 
-/** More names than this are not remembered; those that were quiet longest are forgotten first. */
-const REMEMBERED = 20_000
+/** Maximum number of keys that are remembered. When it is exceeded, the key that was idle longest is forgotten. */
+const MAX_KEYS = 20_000
 
 /**
- * Lets through so much and no more, for each name apart (a token bucket). It is this process's own: nothing that
- * a stranger sends is stored.
+ * Limits the rate of attempts for each key separately (a token bucket). It is in this process's memory: nothing that a
+ * stranger sends is stored.
  */
 export class Throttle {
   readonly #rate: Rate
   readonly #clock: Clock
-  /** name → the time at which it is as if nothing had ever come */
-  readonly #free = new Map<string, number>()
+  /** key → the time at which its bucket is full again, in milliseconds since 1970 */
+  readonly #fullAt = new Map<string, number>()
 
   constructor(rate: Rate, clock: Clock) {
     this.#rate = rate
@@ -25,26 +25,26 @@ export class Throttle {
   }
 
   /**
-   * Takes one for a name.
-   * @returns 0 where it is let through, else in how many milliseconds one will be
+   * Takes one attempt.
+   * @returns 0 if the attempt is allowed, else the milliseconds until the next one is
    */
-  take(name: string): number {
+  take(key: string): number {
     const now = this.#clock()
     const { burst, every } = this.#rate
-    // More than this nobody can have taken: a clock that was set back must not lock anyone out.
-    const free = Math.min(Math.max(now, this.#free.get(name) ?? -Infinity), now + burst * every)
-    const wait = free - now - (burst - 1) * every
+    // The upper bound matters if the clock was set back: the wait is never longer than that for a full bucket.
+    const fullAt = Math.min(Math.max(now, this.#fullAt.get(key) ?? -Infinity), now + burst * every)
+    const wait = fullAt - now - (burst - 1) * every
     if (wait > 0) return wait
-    this.#free.delete(name)
-    if (this.#free.size >= REMEMBERED) this.#free.delete(this.#free.keys().next().value!)
-    this.#free.set(name, free + every)
+    this.#fullAt.delete(key)
+    if (this.#fullAt.size >= MAX_KEYS) this.#fullAt.delete(this.#fullAt.keys().next().value!)
+    this.#fullAt.set(key, fullAt + every)
     return 0
   }
 
-  /** Gives one back: it turned out to be none that counts. */
-  giveBack(name: string): void {
-    const free = (this.#free.get(name) ?? 0) - this.#rate.every
-    if (free > this.#clock()) this.#free.set(name, free)
-    else this.#free.delete(name)
+  /** Returns an attempt that does not count after all, such as a successful one. */
+  refund(key: string): void {
+    const fullAt = (this.#fullAt.get(key) ?? 0) - this.#rate.every
+    if (fullAt > this.#clock()) this.#fullAt.set(key, fullAt)
+    else this.#fullAt.delete(key)
   }
 }

@@ -4,32 +4,32 @@ import type { TokenRecord } from '../../model/token.ts'
 import { isActive } from '../../model/workspace.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
+import { mintToken } from './format.ts'
 import { transition, newLifecycle, MAX_LIFETIME } from './lifecycle.ts'
-import { mintToken } from './secret.ts'
 
-/** What is chosen when a token is created. */
+/** What a user chooses when they create a token. */
 export interface TokenRequest {
   readonly userId: string
   readonly name: string
   readonly scopes: readonly string[]
-  /** milliseconds; more than 90 days is taken as 90 days */
+  /** milliseconds; default and maximum: 90 days */
   readonly lifetime?: number
 }
 
-/** A token that was just made. The plaintext is nowhere afterwards. */
+/** A new token. Only its hash is stored: the plaintext cannot be recovered. */
 export interface IssuedToken {
   readonly plaintext: string
   readonly token: TokenRecord
 }
 
-/** A token cannot be issued: its person is no active member, or the one to be rotated is not active any more. */
+/** A token cannot be issued: the user is not an active member, or the token to rotate is absent or not active. */
 export class IssueRefused extends Error {
-  override readonly name = 'NotIssued'
-  readonly because: 'no_member' | 'no_token' | 'not_active'
+  override readonly name = 'IssueRefused'
+  readonly reason: 'no_member' | 'no_token' | 'not_active'
 
-  constructor(because: IssueRefused['because']) {
-    super(`the token was not issued: ${because}`)
-    this.because = because
+  constructor(reason: IssueRefused['reason']) {
+    super(`the token was not issued: ${reason}`)
+    this.reason = reason
   }
 }
 
@@ -46,8 +46,8 @@ export async function issueToken(
   const membership = await tx.get(keys.membership(userId))
   if (!isActive(membership)) throw new IssueRefused('no_member')
   const { plaintext, hash } = mintToken(tx.partition, random)
-  const life = newLifecycle(clock(), lifetime)
-  const token: TokenRecord = { id: newId('token', random), hash, user_id: userId, name, scopes: [...scopes], ...life }
+  const lifecycle = newLifecycle(clock(), lifetime)
+  const token: TokenRecord = { id: newId('token', random), hash, user_id: userId, name, scopes: [...scopes], ...lifecycle }
   await tx.read([keys.token(hash), keys.tokenHash(token.id)])
   tx.put(keys.token(hash), token)
   tx.put(keys.tokenHash(token.id), { hash })
@@ -55,8 +55,8 @@ export async function issueToken(
 }
 
 /**
- * Puts a new token in the place of a person's active one: the same name and scopes, and a lifetime from now on.
- * In one commit: at no moment are there two of them, or none (spec §3, "rotation").
+ * Replaces a user's active token by a new one with the same name and scopes. The lifetime (in milliseconds) starts
+ * now. One commit does both, so that at every moment exactly one of the two tokens is active (spec §3, "rotation").
  * @throws {IssueRefused}
  */
 export async function rotateToken(
@@ -68,24 +68,27 @@ export async function rotateToken(
   const old = await findToken(tx, tokenId)
   if (old === undefined || old.user_id !== userId) throw new IssueRefused('no_token')
   const { plaintext, token } = await issueToken(tx, { userId, name: old.name, scopes: old.scopes, lifetime }, clock, random)
-  const life = transition(old, { type: 'rotate', successor: token.id }, clock())
-  if (life === undefined) throw new IssueRefused('not_active')
-  const replaced = { ...old, ...life }
+  const lifecycle = transition(old, { type: 'rotate', successor: token.id }, clock())
+  if (lifecycle === undefined) throw new IssueRefused('not_active')
+  const replaced = { ...old, ...lifecycle }
   tx.put(keys.token(old.hash), replaced)
   return { plaintext, token, replaced }
 }
 
-/** A token by its id. */
+/** Finds a token by its id. */
 export async function findToken(tx: Transaction, tokenId: string): Promise<TokenRecord | undefined> {
   const pointer = await tx.get(keys.tokenHash(tokenId))
   return pointer && (await tx.get(keys.token(pointer.hash)))
 }
 
-/** Ends a token. It fails from the very next request on, whatever process that comes to (spec §5, rule 4). */
+/**
+ * Ends a token. It is refused from the next request on, in every process (spec §5, rule 4).
+ * @returns the token as it is now: the same object if it had already ended
+ */
 export function endToken(tx: Transaction, token: TokenRecord, type: 'revoke' | 'leave', clock: Clock): TokenRecord {
-  const life = transition(token, { type }, clock())!
-  if (life === token) return token
-  const ended = { ...token, ...life }
+  const lifecycle = transition(token, { type }, clock())!
+  if (lifecycle === token) return token
+  const ended = { ...token, ...lifecycle }
   tx.put(keys.token(token.hash), ended)
   return ended
 }

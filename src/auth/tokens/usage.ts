@@ -1,51 +1,48 @@
-import type { RandomSource } from '../../model/ids.ts'
-import { MINUTE, timestamp, type Clock } from '../../model/time.ts'
+import { MINUTE, timestamp } from '../../model/time.ts'
+import type { Deps } from '../../store/deps.ts'
 import { keys } from '../../store/keys.ts'
-import type { Store } from '../../store/port.ts'
 import { Transaction } from '../../store/transaction.ts'
 
-const COARSENESS = 10 * MINUTE
-const REMEMBERED = 10_000
+/** Minimum time between two writes for the same token, in milliseconds. */
+const WRITE_INTERVAL = 10 * MINUTE
+const MAX_REMEMBERED_TOKENS = 10_000
 
 /**
- * Notes when tokens are used, ten minutes coarse, behind the request's back: a request neither waits for it
- * nor fails or conflicts because of it.
+ * Records when tokens are used, with a precision of ten minutes. It writes in the background: a request does not wait
+ * for the write, and does not fail or conflict because of it.
  */
 export class UsageRecorder {
-  readonly #store: Store
-  readonly #clock: Clock
-  readonly #random: RandomSource
-  /** token hash → when this process wrote its use last */
+  readonly #deps: Deps
+  /** token hash → when this process last wrote its use, in milliseconds since 1970 */
   readonly #written = new Map<string, number>()
   readonly #pending = new Set<Promise<void>>()
 
-  constructor(store: Store, clock: Clock, random: RandomSource) {
-    this.#store = store
-    this.#clock = clock
-    this.#random = random
+  constructor(deps: Deps) {
+    this.#deps = deps
   }
 
-  /** Notes that a token was used now. Never throws. */
-  note(partition: string, hash: string): void {
-    const now = this.#clock()
-    if (now - (this.#written.get(hash) ?? -Infinity) < COARSENESS) return
-    if (this.#written.size >= REMEMBERED) this.#written.delete(this.#written.keys().next().value!)
+  /** Records that a token is used now. Never throws. */
+  record(workspaceId: string, hash: string): void {
+    const now = this.#deps.clock()
+    if (now - (this.#written.get(hash) ?? -Infinity) < WRITE_INTERVAL) return
+    if (this.#written.size >= MAX_REMEMBERED_TOKENS) this.#written.delete(this.#written.keys().next().value!)
     this.#written.set(hash, now)
-    // A use that could not be written is a coarser answer, no more: the next one after ten minutes is tried again.
-    const writing = this.#write(partition, hash).catch(() => undefined)
-    this.#pending.add(writing)
-    void writing.finally(() => this.#pending.delete(writing))
+    // A failed write only makes the recorded time older. The next use after the interval is written again.
+    const write = this.#write(workspaceId, hash).catch(() => undefined)
+    this.#pending.add(write)
+    void write.finally(() => this.#pending.delete(write))
   }
 
-  /** Waits for what is being written. */
+  /** Waits for the pending writes. */
   async settled(): Promise<void> {
     await Promise.all(this.#pending)
   }
 
-  async #write(partition: string, hash: string): Promise<void> {
-    const tx = new Transaction(this.#store, partition, this.#random)
+  async #write(workspaceId: string, hash: string): Promise<void> {
+    const { store, clock, random } = this.#deps
+    const tx = new Transaction(store, workspaceId, random)
     await tx.get(keys.tokenUse(hash))
-    tx.put(keys.tokenUse(hash), { at: timestamp(this.#clock) })
+    tx.put(keys.tokenUse(hash), { at: timestamp(clock) })
     await tx.commit()
   }
 }

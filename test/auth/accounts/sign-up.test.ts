@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { beginSession, resumeSession } from '../../../src/auth/accounts/sessions.ts'
-import { hashOf } from '../../../src/auth/accounts/secrets.ts'
-import { invite, invited, SIGN_UP_WITHIN, signUp } from '../../../src/auth/accounts/sign-up.ts'
+import { findInvitedUser, invite, SIGN_UP_LIFETIME, signUp } from '../../../src/auth/accounts/sign-up.ts'
+import { sha256Hex } from '../../../src/auth/secrets.ts'
 import { addUser } from '../../../src/admin/users.ts'
+import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { drivers } from '../../support/drivers.ts'
 import { Service } from '../../support/service.ts'
@@ -22,19 +23,19 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
 
   const use = (code: string, address = email, passwordHash = 'hash') => signUp(service.deps, { code, email: address, passwordHash })
   const accountOf = (id = userId) => service.write(GLOBAL, (tx) => tx.get(keys.account(id)))
-  const ownerOf = async (address: string) => (await service.write(GLOBAL, (tx) => tx.get(keys.accountEmail(hashOf(address)))))?.user_id
+  const ownerOf = async (address: string) => (await service.write(GLOBAL, (tx) => tx.get(keys.accountEmail(sha256Hex(address)))))?.user_id
 
-  test('a link works once', async () => {
+  test('a sign-up code works once', async () => {
     const { code } = await invite(service.deps, userId)
     expect([await use(code), await use(code, email, 'another')]).toEqual([{ userId }, { refused: 'no_link' }])
     expect(await accountOf()).toMatchObject({ user_id: userId, email, password_hash: 'hash' })
   })
 
-  test('of those who use it at the same time one gets through', async () => {
+  test('if a code is used several times at once, one use succeeds', async () => {
     const { code } = await invite(service.deps, userId)
-    const came = await Promise.all(Array.from({ length: 6 }, (_, i) => use(code, email, `hash ${i}`)))
-    expect(came.filter((one) => 'userId' in one)).toHaveLength(1)
-    const winner = came.findIndex((one) => 'userId' in one)
+    const results = await Promise.all(Array.from({ length: 6 }, (_, i) => use(code, email, `hash ${i}`)))
+    expect(results.filter((result) => 'userId' in result)).toHaveLength(1)
+    const winner = results.findIndex((result) => 'userId' in result)
     expect((await accountOf())!.password_hash).toBe(`hash ${winner}`)
   })
 
@@ -42,46 +43,46 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
     [-1, true],
     [0, false],
     [1, false],
-  ])('it is good for a week: %d ms from then: %s', async (off, good) => {
-    const at = service.now
+  ])('a code expires after 7 days: %d ms from then it is valid: %s', async (offset, valid) => {
+    const start = service.now
     const { code, expires_at } = await invite(service.deps, userId)
-    expect(expires_at).toBe(new Date(at + SIGN_UP_WITHIN).toISOString())
-    service.now = at + SIGN_UP_WITHIN + off
-    const came = await use(code)
-    service.now = at
-    expect([SIGN_UP_WITHIN, came]).toEqual([7 * 24 * 60 * 60 * 1000, good ? { userId } : { refused: 'no_link' }])
+    expect(expires_at).toBe(new Date(start + SIGN_UP_LIFETIME).toISOString())
+    service.now = start + SIGN_UP_LIFETIME + offset
+    const result = await use(code)
+    service.now = start
+    expect([SIGN_UP_LIFETIME, result]).toEqual([7 * DAY, valid ? { userId } : { refused: 'no_link' }])
   })
 
-  test('only the newest one works', async () => {
+  test('only the newest code of a person works', async () => {
     const { code: first } = await invite(service.deps, userId)
     const { code: second } = await invite(service.deps, userId)
     expect([await use(first), await use(second)]).toEqual([{ refused: 'no_link' }, { userId }])
   })
 
-  test('what is stored is no code', async () => {
+  test('the stored record does not contain the code', async () => {
     const { code } = await invite(service.deps, userId)
     const stored = await service.write(GLOBAL, (tx) => tx.get(keys.signUp(userId)))
     expect(JSON.stringify(stored)).not.toContain(code.split('.')[1])
   })
 
-  test('made-up codes lead to nobody', async () => {
-    const { code } = await invite(service.deps, userId)
+  test('invented codes are refused', async () => {
+    const invitation = await invite(service.deps, userId)
     const other = await addUser(service.deps, { display_name: 'Bob' })
-    const [who, secret] = code.split('.')
-    for (const made of [
+    const [tag, secret] = invitation.code.split('.')
+    for (const code of [
       '',
       '.',
-      who!,
-      `${who}.`,
-      `${who}.${secret}x`,
+      tag!,
+      `${tag}.`,
+      `${tag}.${secret}x`,
       `${other.id.slice(4)}.${secret}`,
-      `${who}:x.${secret}`,
+      `${tag}:x.${secret}`,
       `{0.x}.${secret}`,
     ])
-      expect([made, await service.write(GLOBAL, (tx) => invited(tx, made, service.deps.clock))]).toEqual([made, undefined])
+      expect([code, await service.write(GLOBAL, (tx) => findInvitedUser(tx, code, service.deps.clock))]).toEqual([code, undefined])
   })
 
-  test("another person's address is not taken over, and the link is good for another one", async () => {
+  test("another person's e-mail address is refused, and the code still works with a different address", async () => {
     const bob = await addUser(service.deps, { display_name: 'Bob' })
     await use((await invite(service.deps, userId)).code)
     const { code } = await invite(service.deps, bob.id)
@@ -90,15 +91,15 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
     expect(await use(code, `bob.${email}`)).toEqual({ userId: bob.id })
   })
 
-  test('of two people who take one address at the same time one gets it', async () => {
+  test('if two people choose one e-mail address at once, one of them gets it', async () => {
     const bob = await addUser(service.deps, { display_name: 'Bob' })
     const codes = [await invite(service.deps, userId), await invite(service.deps, bob.id)]
-    const came = await Promise.all(codes.map(({ code }) => use(code)))
-    expect(came.filter((one) => 'refused' in one)).toEqual([{ refused: 'email_taken' }])
-    expect([{ userId: await ownerOf(email) }]).toEqual(came.filter((one) => 'userId' in one))
+    const results = await Promise.all(codes.map(({ code }) => use(code)))
+    expect(results.filter((result) => 'refused' in result)).toEqual([{ refused: 'email_taken' }])
+    expect([{ userId: await ownerOf(email) }]).toEqual(results.filter((result) => 'userId' in result))
   })
 
-  test('a second link sets what was lost: the old address is free, and every session and known browser is gone', async () => {
+  test('a second sign-up replaces the e-mail address and password, frees the old address, and ends all sessions and known browsers', async () => {
     await use((await invite(service.deps, userId)).code)
     await service.write(GLOBAL, async (tx) => {
       const account = (await tx.get(keys.account(userId)))!

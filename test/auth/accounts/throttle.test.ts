@@ -8,7 +8,7 @@ const make = (burst: number, every: number) => {
 }
 
 describe('a throttle', () => {
-  test('lets its burst through at once, and then says how long to wait, to the millisecond', () => {
+  test('a throttle allows its burst at once, and then says how long to wait, to the millisecond', () => {
     const { clock, throttle } = make(3, 1000)
     expect([1, 2, 3, 4].map(() => throttle.take('a'))).toEqual([0, 0, 0, 1000])
     clock.now += 999
@@ -17,7 +17,7 @@ describe('a throttle', () => {
     expect([throttle.take('a'), throttle.take('a')]).toEqual([0, 1000])
   })
 
-  test('what is refused costs nothing', () => {
+  test('a refused attempt does not lengthen the wait', () => {
     const { clock, throttle } = make(1, 1000)
     throttle.take('a')
     for (let i = 0; i < 100; i++) expect(throttle.take('a')).toBe(1000)
@@ -25,44 +25,44 @@ describe('a throttle', () => {
     expect(throttle.take('a')).toBe(0)
   })
 
-  test('after a pause the whole burst is there again, and no more than that', () => {
+  test('after a pause a throttle allows its whole burst again, and no more', () => {
     const { clock, throttle } = make(3, 1000)
     for (let i = 0; i < 3; i++) throttle.take('a')
     clock.now += 1_000_000
     expect([1, 2, 3, 4].map(() => throttle.take('a') === 0)).toEqual([true, true, true, false])
   })
 
-  test('a clock that is set back locks nobody out for longer than the burst takes', () => {
+  test('after the clock is set back, no key waits longer than for a full bucket', () => {
     const { clock, throttle } = make(3, 1000)
     throttle.take('a')
-    throttle.giveBack('a')
+    throttle.refund('a')
     for (let i = 0; i < 3; i++) throttle.take('b')
     clock.now -= 3_600_000
     expect([throttle.take('a'), throttle.take('b')]).toEqual([0, 1000])
   })
 
-  test('names are apart', () => {
+  test('keys are counted separately', () => {
     const { throttle } = make(1, 1000)
     expect([throttle.take('a'), throttle.take('b'), throttle.take('a')]).toEqual([0, 0, 1000])
   })
 
-  test('what is given back can be taken again, and no more than was taken', () => {
+  test('a refunded attempt can be taken again, and a bucket never exceeds its burst', () => {
     const { throttle } = make(2, 1000)
-    throttle.giveBack('a')
+    throttle.refund('a')
     expect([throttle.take('a'), throttle.take('a'), throttle.take('a')]).toEqual([0, 0, 1000])
-    throttle.giveBack('a')
+    throttle.refund('a')
     expect([throttle.take('a'), throttle.take('a')]).toEqual([0, 1000])
   })
 
-  test('what is given back late does not add to what time gave back already', () => {
+  test('a late refund does not add to a bucket that has refilled', () => {
     const { clock, throttle } = make(2, 1000)
     throttle.take('a')
     clock.now += 60_000
-    for (let i = 0; i < 10; i++) throttle.giveBack('a')
+    for (let i = 0; i < 10; i++) throttle.refund('a')
     expect([1, 2, 3].map(() => throttle.take('a') === 0)).toEqual([true, true, false])
   })
 
-  test('names without end cost no memory without end: those that were quiet longest are forgotten', () => {
+  test('the number of remembered keys is limited: the key that was idle longest is forgotten', () => {
     const { throttle } = make(1, 1000)
     throttle.take('first')
     throttle.take('second')
@@ -71,7 +71,7 @@ describe('a throttle', () => {
     expect(throttle.take('first')).toBe(0)
   })
 
-  test('in no stretch of time does it let more through than its burst and what that time gives', () => {
+  test('no interval contains more allowed attempts than the burst and the refill of that interval', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5 }),
@@ -79,12 +79,12 @@ describe('a throttle', () => {
         fc.array(fc.nat(60), { minLength: 1, maxLength: 60 }),
         (burst, every, pauses) => {
           const { clock, throttle } = make(burst, every)
-          const passed: number[] = []
+          const allowedAt: number[] = []
           for (const pause of pauses) {
             clock.now += pause
-            if (throttle.take('a') === 0) passed.push(clock.now)
+            if (throttle.take('a') === 0) allowedAt.push(clock.now)
           }
-          return passed.every((from, i) => passed.slice(i).every((to, j) => j + 1 <= burst + Math.floor((to - from) / every)))
+          return allowedAt.every((from, i) => allowedAt.slice(i).every((to, j) => j + 1 <= burst + Math.floor((to - from) / every)))
         },
       ),
     )

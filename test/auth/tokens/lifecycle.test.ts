@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { DAY, MINUTE } from '../../../src/model/time.ts'
 import {
   transition,
   newLifecycle,
@@ -7,7 +8,7 @@ import {
   expiryOf,
   MAX_LIFETIME,
   mayIssue,
-  RECENT,
+  RE_AUTHENTICATION_WINDOW,
   stateOf,
   tokenStates,
   type TokenEvent,
@@ -16,20 +17,18 @@ import {
 } from '../../../src/auth/tokens/lifecycle.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
-const MINUTE = 60_000
-const DAY = 24 * 60 * MINUTE
 const at = (now: number) => new Date(now).toISOString()
 const SUCCESSOR = 'tok_00000000000000000001'
 
-const young = newLifecycle(NOW - DAY, 2 * DAY)
-const old = newLifecycle(NOW - 3 * DAY, 2 * DAY)
+const unexpired = newLifecycle(NOW - DAY, 2 * DAY)
+const expired = newLifecycle(NOW - 3 * DAY, 2 * DAY)
 const earlier = at(NOW - 5)
-/** A life in each state, at NOW. Those that ended did so before they would have expired, or have long expired since. */
-const lives: Record<TokenState, TokenLifecycle[]> = {
-  active: [young, newLifecycle(NOW, 1), newLifecycle(NOW, MAX_LIFETIME)],
-  rotated: [young, old].map((life) => ({ ...life, revoked_at: earlier, replaced_by: SUCCESSOR })),
-  revoked: [young, old].map((life) => ({ ...life, revoked_at: earlier })),
-  expired: [old, newLifecycle(NOW - 1, 1), newLifecycle(NOW, 0), newLifecycle(NOW - 90 * DAY, MAX_LIFETIME)],
+/** Lifecycles in each state at NOW. The rotated and revoked ones include some whose expiry has passed since. */
+const lifecycles: Record<TokenState, TokenLifecycle[]> = {
+  active: [unexpired, newLifecycle(NOW, 1), newLifecycle(NOW, MAX_LIFETIME)],
+  rotated: [unexpired, expired].map((lifecycle) => ({ ...lifecycle, revoked_at: earlier, replaced_by: SUCCESSOR })),
+  revoked: [unexpired, expired].map((lifecycle) => ({ ...lifecycle, revoked_at: earlier })),
+  expired: [expired, newLifecycle(NOW - 1, 1), newLifecycle(NOW, 0), newLifecycle(NOW - 90 * DAY, MAX_LIFETIME)],
 }
 const events: Record<TokenEvent['type'], TokenEvent> = {
   rotate: { type: 'rotate', successor: 'tok_00000000000000000002' },
@@ -37,49 +36,51 @@ const events: Record<TokenEvent['type'], TokenEvent> = {
   leave: { type: 'leave' },
 }
 
-/** state → event → the state that it leads to, `same` where nothing is changed, `refused` where it cannot be. */
+/** state → event → the new state, `same` if nothing changes, or `refused`. */
 const table: Record<TokenState, Record<TokenEvent['type'], TokenState | 'same' | 'refused'>> = {
   active: { rotate: 'rotated', revoke: 'revoked', leave: 'revoked' },
   rotated: { rotate: 'refused', revoke: 'same', leave: 'same' },
   revoked: { rotate: 'refused', revoke: 'same', leave: 'same' },
-  // What one process's clock takes for expired another's may not.
+  // A token that is expired by the clock of one process may still be active by the clock of another.
   expired: { rotate: 'refused', revoke: 'revoked', leave: 'revoked' },
 }
+test('a day is 86,400,000 ms, a minute 60,000 ms', () => expect([DAY, MINUTE]).toEqual([86_400_000, 60_000]))
+
 const cells = tokenStates.flatMap((state) =>
   (Object.keys(events) as TokenEvent['type'][]).map((event) => [state, event, table[state][event]] as const),
 )
 
-describe("a token's life", () => {
-  test.each(tokenStates)('%s is what it is', (state) => {
-    for (const life of lives[state]) expect([life, stateOf(life, NOW)]).toEqual([life, state])
+describe('the token lifecycle', () => {
+  test.each(tokenStates)('the state %s is derived from the record and the time', (state) => {
+    for (const lifecycle of lifecycles[state]) expect([lifecycle, stateOf(lifecycle, NOW)]).toEqual([lifecycle, state])
   })
 
-  test.each(cells)('%s, %s: %s', (state, type, becomes) => {
-    for (const life of lives[state]) {
-      const before = structuredClone(life)
-      const after = transition(life, events[type], NOW)
-      expect(life).toEqual(before)
-      if (becomes === 'refused') expect(after).toBeUndefined()
-      else if (becomes === 'same') expect(after).toBe(life)
+  test.each(cells)('a token in the state %s, after the event %s: %s', (state, type, outcome) => {
+    for (const lifecycle of lifecycles[state]) {
+      const before = structuredClone(lifecycle)
+      const after = transition(lifecycle, events[type], NOW)
+      expect(lifecycle).toEqual(before)
+      if (outcome === 'refused') expect(after).toBeUndefined()
+      else if (outcome === 'same') expect(after).toBe(lifecycle)
       else {
-        expect(stateOf(after!, NOW)).toBe(becomes)
+        expect(stateOf(after!, NOW)).toBe(outcome)
         const replaced_by = type === 'rotate' ? 'tok_00000000000000000002' : null
-        expect(after).toEqual({ ...life, revoked_at: at(NOW), replaced_by })
+        expect(after).toEqual({ ...lifecycle, revoked_at: at(NOW), replaced_by })
       }
     }
   })
 
-  test('what has ended never opens anything again, whatever is done and however late', () => {
-    const event = fc.constantFrom(...Object.values(events))
+  test('a token that has ended never becomes active again, whatever the events and the time', () => {
+    const anyEvent = fc.constantFrom(...Object.values(events))
     fc.assert(
-      fc.property(fc.array(fc.tuple(event, fc.nat(100 * DAY)), { minLength: 1 }), (steps) => {
-        let life = newLifecycle(NOW, MAX_LIFETIME)
+      fc.property(fc.array(fc.tuple(anyEvent, fc.nat(100 * DAY)), { minLength: 1 }), (steps) => {
+        let lifecycle = newLifecycle(NOW, MAX_LIFETIME)
         let now = NOW
         let ended = false
-        for (const [what, passed] of steps) {
-          now += passed
-          life = transition(life, what, now) ?? life
-          const active = stateOf(life, now) === 'active'
+        for (const [event, elapsed] of steps) {
+          now += elapsed
+          lifecycle = transition(lifecycle, event, now) ?? lifecycle
+          const active = stateOf(lifecycle, now) === 'active'
           if (ended && active) return false
           ended ||= !active
         }
@@ -92,20 +93,20 @@ describe("a token's life", () => {
     [-1, 'active'],
     [0, 'expired'],
     [1, 'expired'],
-  ] as const)('%d ms from its expiry it is %s', (off, state) => {
-    for (const lifetime of [1, 1000, DAY, MAX_LIFETIME]) expect(stateOf(newLifecycle(NOW, lifetime), NOW + lifetime + off)).toBe(state)
+  ] as const)('%d ms from its expiry a token is %s', (offset, state) => {
+    for (const lifetime of [1, 1000, DAY, MAX_LIFETIME]) expect(stateOf(newLifecycle(NOW, lifetime), NOW + lifetime + offset)).toBe(state)
   })
 
-  test('90 days is the most, whatever is asked for', () => {
+  test('a lifetime longer than 90 days is reduced to 90 days', () => {
     for (const lifetime of [MAX_LIFETIME, MAX_LIFETIME + 1, 91 * DAY, 1e15, Infinity]) {
-      const life = newLifecycle(NOW, lifetime)
-      expect(life.expires_at).toBe(at(NOW + 90 * DAY))
-      expect([stateOf(life, NOW + 90 * DAY - 1), stateOf(life, NOW + 90 * DAY)]).toEqual(['active', 'expired'])
+      const lifecycle = newLifecycle(NOW, lifetime)
+      expect(lifecycle.expires_at).toBe(at(NOW + 90 * DAY))
+      expect([stateOf(lifecycle, NOW + 90 * DAY - 1), stateOf(lifecycle, NOW + 90 * DAY)]).toEqual(['active', 'expired'])
     }
     expect(newLifecycle(NOW, MAX_LIFETIME - 1).expires_at).toBe(at(NOW + 90 * DAY - 1))
   })
 
-  test('a record that says more, or nothing that can be read, opens nothing more', () => {
+  test('a record cannot extend a lifetime beyond 90 days, and a record with an unreadable time has expired', () => {
     expect(expiryOf({ issued_at: at(NOW), expires_at: '2199-01-01T00:00:00.000Z' })).toBe(NOW + MAX_LIFETIME)
     for (const record of [
       { issued_at: 'never', expires_at: at(NOW + DAY) },
@@ -114,26 +115,26 @@ describe("a token's life", () => {
       expect(stateOf({ ...record, revoked_at: null, replaced_by: null }, NOW)).toBe('expired')
   })
 
-  test('a warning begins 14 days before', () => expect(EXPIRES_SOON).toBe(14 * DAY))
+  test('responses announce the expiry from 14 days before it', () => expect(EXPIRES_SOON).toBe(14 * DAY))
 })
 
-describe('what may be issued', () => {
+describe('re-authentication', () => {
   test.each([
     [0, true],
-    [RECENT - 1, true],
-    [RECENT, true],
-    [RECENT + 1, false],
+    [RE_AUTHENTICATION_WINDOW - 1, true],
+    [RE_AUTHENTICATION_WINDOW, true],
+    [RE_AUTHENTICATION_WINDOW + 1, false],
     [-1, false],
-  ])('kanban:admin, %d ms after the password was given: %s', (passed, may) => {
-    expect(RECENT).toBe(10 * MINUTE)
+  ])('a kanban:admin token may be issued %d ms after the password was entered: %s', (elapsed, allowed) => {
+    expect(RE_AUTHENTICATION_WINDOW).toBe(10 * MINUTE)
     for (const scopes of [['kanban:admin'], ['kanban:read', 'kanban:admin'], ['other:read', 'kanban:admin']])
-      expect(mayIssue(scopes, NOW - passed, NOW)).toBe(may)
+      expect(mayIssue(scopes, NOW - elapsed, NOW)).toBe(allowed)
   })
 
-  test('the lesser scopes ask for no more than a session', () => {
+  test('scopes below kanban:admin require no recent password entry', () => {
     for (const scopes of [['kanban:read'], ['kanban:write'], ['kanban:read', 'kanban:write'], []])
       expect(mayIssue(scopes, NOW - 30 * DAY, NOW)).toBe(true)
   })
 
-  test('a time of proof that cannot be read is none', () => expect(mayIssue(['kanban:admin'], NaN, NOW)).toBe(false))
+  test('an unreadable time of the password entry does not count as recent', () => expect(mayIssue(['kanban:admin'], NaN, NOW)).toBe(false))
 })

@@ -1,25 +1,29 @@
 import { expect, test } from 'vitest'
+import { MINUTE } from '../../../src/model/time.ts'
 import { drivers } from '../../support/drivers.ts'
 import { Service } from '../../support/service.ts'
 
-test.each(drivers)('when a token was last used is told ten minutes coarse, on $name', async (driver) => {
+test.each(drivers)('the last use of a token is recorded with a precision of ten minutes, on $name', async (driver) => {
   const service = await Service.start(driver)
   const person = await service.person(await service.workspace())
   const start = service.now
-  const used = async (after: number) => {
-    service.now = start + after
+  const lastUsedAfterRequestAt = async (offset: number) => {
+    service.now = start + offset
     const { body } = await service.send(person.read, 'GET', '/account')
     await service.app.services.usage.settled()
     return body.data.token.last_used_at
   }
-  const minute = 60_000
-  const at = (after: number) => new Date(start + after).toISOString()
-  await used(0)
-  expect([await used(minute), await used(10 * minute), await used(11 * minute)]).toEqual([at(0), at(0), at(10 * minute)])
+  const at = (offset: number) => new Date(start + offset).toISOString()
+  await lastUsedAfterRequestAt(0)
+  expect([
+    await lastUsedAfterRequestAt(MINUTE),
+    await lastUsedAfterRequestAt(10 * MINUTE),
+    await lastUsedAfterRequestAt(11 * MINUTE),
+  ]).toEqual([at(0), at(0), at(10 * MINUTE)])
   await service.stop()
 })
 
-test('a request that is refused is no use of the token', async () => {
+test('a refused request does not count as a use of the token', async () => {
   const service = await Service.start(drivers[0]!)
   const person = await service.person(await service.workspace())
   await service.leaveOnly(person.workspaceId, person.id)

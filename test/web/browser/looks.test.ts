@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../../src/http/server.ts'
 import { addMember } from '../../../src/admin/memberships.ts'
 import { inviteUser, addUser } from '../../../src/admin/users.ts'
+import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
-import { expectAccessible, openBrowser, openWindow, picture, pictures, type Window } from '../../support/chromium.ts'
+import { expectAccessible, openBrowser, openWindow, screenshot, screenshotFolder, type Window } from '../../support/chromium.ts'
 import { drivers } from '../../support/drivers.ts'
 import { Service, type Person } from '../../support/service.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
 
-const DAY = 24 * 60 * 60 * 1000
 const looks = {
   light: { colorScheme: 'light', viewport: { width: 1100, height: 800 } },
   dark: { colorScheme: 'dark', viewport: { width: 1100, height: 800 } },
@@ -27,31 +27,31 @@ beforeAll(async () => {
   listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   const workspaceId = await service.workspace('Acme')
   const at = service.now
-  // Tokens in every state, and with every warning.
+  // Tokens in every state and with every warning.
   service.now = at - 80 * DAY
   person = await service.person(workspaceId, 'owner', 'Olivia Stone')
   for (const lifetime of [10, 80.5, 86, 90]) await service.token(workspaceId, person.id, ['kanban:write'], lifetime * DAY)
   service.now = at
   await service.send(person.admin, 'GET', '/account')
   await service.app.services.usage.settled()
-  const other = await service.workspace('A workspace whose name is much longer than anybody would think wise, as there always is one')
+  const other = await service.workspace('A workspace whose name is much longer than usual, because some workspace always has such a name')
   const user = await service.write(GLOBAL, (tx) => tx.get(keys.user(person.id)))
   await addMember(service.deps, other, user!, 'member')
   email = await giveAccount(service, person)
 })
 afterAll(async () => {
-  console.log(`Pictures of every page are in ${pictures()}`)
+  console.log(`Screenshots of every page are in ${screenshotFolder()}`)
   await browser.close()
   await listener.close()
   await service.stop()
 })
 
-/** Clicks what leads to another page, and waits until that page has loaded with its style sheet. */
+/** Clicks a link or button and waits until the next page has loaded with its style sheet. */
 async function follow(page: Page, locator: Locator): Promise<void> {
   await Promise.all([page.waitForEvent('load'), locator.click()])
 }
 
-/** How many pixels the page is wider than its window. */
+/** Returns how many pixels the page is wider than its window. */
 function overflow(page: Page): Promise<number> {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
@@ -59,8 +59,8 @@ function overflow(page: Page): Promise<number> {
   })
 }
 
-/** Every page of the web app in the order of a visit, each with the way to it from the page before. */
-const visit: Record<string, (page: Page) => Promise<unknown>> = {
+/** Every page of the web app in the order of a visit: name → how to get there from the page before. */
+const steps: Record<string, (page: Page) => Promise<unknown>> = {
   'sign-in': (page) => page.goto('/settings/sign-in'),
   'sign-in-refused': async (page) => {
     await page.getByLabel('E-mail address').fill('somebody@example.org')
@@ -74,7 +74,7 @@ const visit: Record<string, (page: Page) => Promise<unknown>> = {
   'sign-up-refused': async (page) => {
     await page.getByLabel('E-mail address').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-    await page.getByLabel('Password, again').fill('another password')
+    await page.getByLabel('Repeat the password').fill('another password')
     await follow(page, page.getByRole('button', { name: 'Sign up' }))
   },
   'sign-up-no-link': (page) => page.goto('/settings/sign-up?code=none'),
@@ -88,65 +88,65 @@ const visit: Record<string, (page: Page) => Promise<unknown>> = {
   'new-refused': async (page) => {
     await page.evaluate(() => (globalThis as any).document.querySelector('main form').setAttribute('novalidate', ''))
     await page.getByLabel('Lifetime in days').fill('91')
-    await follow(page, page.getByRole('button', { name: 'Go on' }))
+    await follow(page, page.getByRole('button', { name: 'Continue' }))
   },
   confirm: async (page) => {
     await page.getByLabel('Name').fill('Nightly build')
     await page.getByLabel('Lifetime in days').fill('30')
     await page.getByLabel('kanban:admin').check()
-    await follow(page, page.getByRole('button', { name: 'Go on' }))
+    await follow(page, page.getByRole('button', { name: 'Continue' }))
   },
   'confirm-password': async (page) => {
     service.now += 15 * 60 * 1000
     await page.reload()
     await page.getByLabel('Your password').fill('wrong password')
-    await follow(page, page.getByRole('button', { name: 'Issue it' }))
+    await follow(page, page.getByRole('button', { name: 'Create token' }))
   },
   plaintext: async (page) => {
     await page.getByLabel('Your password').fill(PASSWORD)
-    await follow(page, page.getByRole('button', { name: 'Issue it' }))
+    await follow(page, page.getByRole('button', { name: 'Create token' }))
     await page.getByRole('button', { name: 'Copy' }).first().click()
     await page.getByText('Copied.').waitFor()
   },
   rotate: async (page) => {
-    await follow(page, page.getByRole('link', { name: 'I have kept it' }))
+    await follow(page, page.getByRole('link', { name: 'I have stored it' }))
     await follow(page, page.getByRole('link', { name: 'Rotate Nightly build' }).first())
   },
-  rotated: (page) => follow(page, page.getByRole('button', { name: 'Rotate it' })),
+  rotated: (page) => follow(page, page.getByRole('button', { name: 'Rotate token' })),
   revoke: async (page) => {
-    await follow(page, page.getByRole('link', { name: 'I have kept it' }))
+    await follow(page, page.getByRole('link', { name: 'I have stored it' }))
     await follow(page, page.getByRole('link', { name: 'Revoke Nightly build' }).first())
   },
-  revoked: (page) => follow(page, page.getByRole('button', { name: 'Revoke it' })),
-  gone: (page) => page.goto('/settings/confirm/cnf_00000000000000000000'),
-  'not-found': (page) => page.goto('/settings/nowhere'),
+  revoked: (page) => follow(page, page.getByRole('button', { name: 'Revoke token' })),
+  used: (page) => page.goto('/settings/confirm/cnf_00000000000000000000'),
+  'not-found': (page) => page.goto('/settings/absent'),
   'signed-out': (page) => follow(page, page.getByRole('button', { name: 'Sign out', exact: true })),
 }
 
-describe.each(Object.keys(looks) as (keyof typeof looks)[])('every page, %s', (look) => {
+describe.each(Object.keys(looks) as (keyof typeof looks)[])('page design: %s', (look) => {
   let window: Window
   beforeAll(async () => {
     window = await openWindow(browser, listener.url, looks[look])
   })
   afterAll(() => window.close())
 
-  test('can be read by everybody, fits its screen, and asks nothing of anybody else', async () => {
+  test('every page is accessible, fits its window and loads nothing from another origin', async () => {
     const { page } = window
-    for (const [name, go] of Object.entries(visit)) {
+    for (const [name, go] of Object.entries(steps)) {
       await go(page)
-      await picture(page, `${name}-${look}`)
+      await screenshot(page, `${name}-${look}`)
       if (look !== 'phone') await expectAccessible(page, name)
       expect([name, await overflow(page)]).toEqual([name, 0])
     }
-    expect(window.complaints).toEqual([])
+    expect(window.problems).toEqual([])
   })
 })
 
-test('larger text and a narrow screen push nothing off it', async () => {
+test('with large text in a narrow window no page is wider than its window', async () => {
   const window = await openWindow(browser, listener.url, { viewport: { width: 320, height: 640 } })
   const { page } = window
-  await visit['not-signed-in']!(page)
-  await visit['tokens']!(page)
+  await steps['not-signed-in']!(page)
+  await steps['tokens']!(page)
   await page.evaluate(() => ((globalThis as any).document.documentElement.style.fontSize = '200%'))
   expect(await overflow(page)).toBe(0)
   await window.close()

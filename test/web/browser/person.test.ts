@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectNowhere, openBrowser, openWindow, type Window } from '../../support/chromium.ts'
-import { runCommandLine, startProcess, type Running } from '../../support/process.ts'
+import { expectNotFound, openBrowser, openWindow, type Window } from '../../support/chromium.ts'
+import { runCommandLine, startProcess, type RunningProcess } from '../../support/process.ts'
 
 const PASSWORD = 'peas before the rain'
 const TOKEN = /^lk_pat_[0-9a-z]{20}[0-9A-Za-z]{33}$/
 
 let browser: Browser
 let folder: string
-let service: Running
+let service: RunningProcess
 let url: string
 let env: Record<string, string>
 beforeAll(async () => {
@@ -28,12 +28,12 @@ afterAll(async () => {
 })
 
 const operator = async (...args: string[]) => {
-  const ran = await runCommandLine([...args, '--json'], env)
-  expect([args, ran.code, ran.stderr]).toEqual([args, 0, ''])
-  return JSON.parse(ran.stdout)
+  const result = await runCommandLine([...args, '--json'], env)
+  expect([args, result.code, result.stderr]).toEqual([args, 0, ''])
+  return JSON.parse(result.stdout)
 }
-/** A person of a workspace, who has a link to sign up with. */
-const invited = async (name: string) => {
+/** Creates a member of a workspace with a sign-up link. */
+const createMember = async (name: string) => {
   const workspace = await operator('workspace', 'create', 'Acme')
   const user = await operator('user', 'add', name, '--url', url)
   await operator('member', 'add', workspace.id, user.id)
@@ -42,16 +42,16 @@ const invited = async (name: string) => {
 const account = (token: string) => fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${token}` } })
 const heading = (page: Page) => page.locator('h1').innerText()
 
-/** Goes to and fro and loads anew, as somebody would who looks for a token that another person has made. */
-async function expectGone(page: Page, plaintext: string): Promise<void> {
-  await expectNowhere(page, plaintext)
+/** Goes back, forward and reloads, as a person would who looks for a token that someone else created in this browser. */
+async function expectUnrecoverable(page: Page, plaintext: string): Promise<void> {
+  await expectNotFound(page, plaintext)
   for (const step of ['goBack', 'reload', 'goForward', 'goBack', 'goBack', 'goForward', 'goForward', 'reload'] as const) {
-    // Where a page was the answer to a form the browser has nothing to show: no-store keeps none.
+    // The browser cannot show a page that was the response to a form, because of no-store.
     await page[step]({ waitUntil: 'load' }).catch((error: Error) => expect(error.message).toContain('ERR_CACHE_MISS'))
-    await expectNowhere(page, plaintext)
+    await expectNotFound(page, plaintext)
   }
   await page.goto('/settings/tokens')
-  await expectNowhere(page, plaintext)
+  await expectNotFound(page, plaintext)
 }
 
 async function signUp({ page }: Window, link: string, email: string): Promise<void> {
@@ -59,7 +59,7 @@ async function signUp({ page }: Window, link: string, email: string): Promise<vo
   expect(new URL(page.url()).search).toBe('')
   await page.getByLabel('E-mail address').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByLabel('Password, again').fill(PASSWORD)
+  await page.getByLabel('Repeat the password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign up' }).click()
   expect(await heading(page)).toBe('Sign in')
 }
@@ -71,9 +71,9 @@ async function signIn({ page }: Window, email: string): Promise<void> {
   expect(await heading(page)).toBe('API tokens')
 }
 
-describe.each([true, false])('the whole way by a person, with scripts: %s', (javaScriptEnabled) => {
-  test('signs up, signs in, makes a token, uses it, rotates it, revokes it, signs out', async () => {
-    const { link, email } = await invited('Nora Lindqvist')
+describe.each([true, false])('a complete visit with JavaScript: %s', (javaScriptEnabled) => {
+  test('a person signs up, signs in, creates a token, uses it, rotates it, revokes it and signs out', async () => {
+    const { link, email } = await createMember('Nora Lindqvist')
     const window = await openWindow(browser, url, { javaScriptEnabled })
     const { page } = window
     await signUp(window, link, email)
@@ -83,10 +83,10 @@ describe.each([true, false])('the whole way by a person, with scripts: %s', (jav
     await page.getByLabel('Name').fill('Nightly build')
     await page.getByLabel('kanban:admin').check()
     await page.getByLabel('Lifetime in days').fill('7')
-    await page.getByRole('button', { name: 'Go on' }).click()
-    expect(await heading(page)).toBe('Issue this token?')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    expect(await heading(page)).toBe('Create this token?')
     expect(await page.getByText('Permanently delete a board').isVisible()).toBe(true)
-    await page.getByRole('button', { name: 'Issue it' }).click()
+    await page.getByRole('button', { name: 'Create token' }).click()
     const first = await page.locator('#plaintext').innerText()
     expect(first).toMatch(TOKEN)
     expect(await page.locator('#curl').innerText()).toBe(`curl -s ${url}/v1/account -H 'Authorization: Bearer ${first}'`)
@@ -98,56 +98,56 @@ describe.each([true, false])('the whole way by a person, with scripts: %s', (jav
     } else expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0)
     const response = await account(first)
     expect([response.status, ((await response.json()) as any).data.token.name]).toEqual([200, 'Nightly build'])
-    await page.getByRole('link', { name: 'I have kept it' }).click()
+    await page.getByRole('link', { name: 'I have stored it' }).click()
     expect(await page.getByText('in 7 days').isVisible()).toBe(true)
-    await expectGone(page, first)
+    await expectUnrecoverable(page, first)
 
     await page.getByRole('link', { name: 'Rotate Nightly build' }).click()
-    await page.getByRole('button', { name: 'Rotate it' }).click()
+    await page.getByRole('button', { name: 'Rotate token' }).click()
     const second = await page.locator('#plaintext').innerText()
     expect([(await account(first)).status, (await account(second)).status]).toEqual([401, 200])
-    await page.getByRole('link', { name: 'I have kept it' }).click()
-    await expectGone(page, second)
-    // Gone to and fro, nothing more was issued.
+    await page.getByRole('link', { name: 'I have stored it' }).click()
+    await expectUnrecoverable(page, second)
+    // Going back and forward has created no further token.
     expect(await page.locator('.token').count()).toBe(2)
 
     await page.getByRole('link', { name: 'Revoke Nightly build' }).click()
-    await page.getByRole('button', { name: 'Revoke it' }).click()
+    await page.getByRole('button', { name: 'Revoke token' }).click()
     expect(await page.getByRole('status').innerText()).toContain('The token is revoked.')
     expect((await account(second)).status).toBe(401)
     await page.getByRole('button', { name: 'Sign out', exact: true }).click()
     expect(await page.getByText('You are signed out.').isVisible()).toBe(true)
     await page.goBack()
     expect(await page.locator('.token').count()).toBe(0)
-    for (const secret of [first, second]) await expectNowhere(page, secret)
+    for (const secret of [first, second]) await expectNotFound(page, secret)
 
-    expect(window.complaints).toEqual([])
+    expect(window.problems).toEqual([])
     await window.close()
     for (const secret of [first, second, PASSWORD, new URL(link).searchParams.get('code')!]) expect(service.stderr()).not.toContain(secret)
   })
 })
 
-test('the whole way by keyboard alone', async () => {
-  const { link, email } = await invited('Ben Carter')
+test('a complete visit with the keyboard alone', async () => {
+  const { link, email } = await createMember('Ben Carter')
   const window = await openWindow(browser, url)
   const { page } = window
   const press = (...keys: string[]) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve())
-  /** Goes on with Tab until the focus is on what has this name, and sees that one can see where it is. */
+  /** Presses Tab until the element with this name has the focus, and expects that the focus is visible. */
   const reach = async (name: string | RegExp, role?: string) => {
     for (let i = 0; i < 60; i++) {
       await page.keyboard.press('Tab')
       const focused = await page.evaluate(() => {
-        const at = (globalThis as any).document.activeElement
-        const label = at.labels?.[0]?.textContent ?? at.textContent
-        const { outlineStyle, outlineWidth } = (globalThis as any).getComputedStyle(at)
-        return { tag: at.tagName, label: label.trim(), outline: `${outlineStyle} ${outlineWidth}` }
+        const element = (globalThis as any).document.activeElement
+        const label = element.labels?.[0]?.textContent ?? element.textContent
+        const { outlineStyle, outlineWidth } = (globalThis as any).getComputedStyle(element)
+        return { tag: element.tagName, label: label.trim(), outline: `${outlineStyle} ${outlineWidth}` }
       })
-      const fits = typeof name === 'string' ? focused.label === name : name.test(focused.label)
-      if (!fits || (role !== undefined && focused.tag !== role)) continue
+      const matches = typeof name === 'string' ? focused.label === name : name.test(focused.label)
+      if (!matches || (role !== undefined && focused.tag !== role)) continue
       expect([name, focused.outline]).toEqual([name, 'solid 3px'])
       return
     }
-    throw new Error(`the focus never came to ${name}`)
+    throw new Error(`no element with the name ${name} can be reached with Tab`)
   }
   const follow = (keys: string) => Promise.all([page.waitForEvent('load'), press(keys)])
 
@@ -166,9 +166,9 @@ test('the whole way by keyboard alone', async () => {
   await follow('Enter')
   expect(await heading(page)).toBe('API tokens')
 
-  // What is first on every page leads past its head.
+  // The first link on every page skips its header.
   await press('Tab')
-  expect(await page.evaluate(() => (globalThis as any).document.activeElement.textContent)).toBe('Skip to the content')
+  expect(await page.evaluate(() => (globalThis as any).document.activeElement.textContent)).toBe('Skip to content')
   await press('Enter', 'Tab')
   expect(await page.evaluate(() => (globalThis as any).document.activeElement.textContent)).toContain('New token')
   await follow('Enter')
@@ -180,30 +180,30 @@ test('the whole way by keyboard alone', async () => {
   await press('ControlOrMeta+a')
   await page.keyboard.type('3')
   await follow('Enter')
-  await reach('Issue it')
+  await reach('Create token')
   await follow('Space')
   const plaintext = await page.locator('#plaintext').innerText()
   await reach(/^Copy/)
   await press('Enter')
   await page.getByText('Copied.').waitFor()
-  await reach('I have kept it')
+  await reach('I have stored it')
   await follow('Enter')
   await reach(/^Rotate Keys$/)
   await follow('Enter')
-  await reach('Rotate it')
+  await reach('Rotate token')
   await follow('Enter')
   const second = await page.locator('#plaintext').innerText()
   expect([(await account(plaintext)).status, (await account(second)).status]).toEqual([401, 200])
-  await reach('I have kept it')
+  await reach('I have stored it')
   await follow('Enter')
   await reach(/^Revoke Keys$/)
   await follow('Enter')
-  await reach('Revoke it')
+  await reach('Revoke token')
   await follow('Enter')
   expect((await account(second)).status).toBe(401)
   await reach('Sign out')
   await follow('Enter')
   expect(await page.getByText('You are signed out.').isVisible()).toBe(true)
-  expect(window.complaints).toEqual([])
+  expect(window.problems).toEqual([])
   await window.close()
 })

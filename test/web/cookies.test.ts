@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { cookieName, readCookies, setCookie } from '../../src/web/cookies.ts'
+
+const HTTPS = 'https://kanban.example'
+const HTTP = 'http://localhost'
+
+test.each([
+  ['lk_form=a; lk_session=b', 'b'],
+  ['lk_session=first; lk_session=second', 'first'],
+  [' \tlk_session \t=\t b \t; x=y', 'b'],
+  ['flag; lk_session=b', 'b'],
+  ['lk_session=a=b', 'a=b'],
+  ['lk_session=a%20b', 'a b'],
+  ['lk_session=%zz', '%zz'],
+  ['lk_session=', ''],
+  ['LK_SESSION=b', undefined],
+  ['lk_session', undefined],
+  ['=lk_session', undefined],
+  ['', undefined],
+  [null, undefined],
+])('in the Cookie header %j the value of lk_session is %j', (header, value) => expect(readCookies(header).get('lk_session')).toBe(value))
+
+test.each(['\u00a0', '\u000b', '\u000c', '\ufeff', '\u2003'])(
+  'white space other than space and tab (%j) does not give a cookie the prefix __Host-, which the browser did not check',
+  (space) => {
+    const cookies = readCookies(`${space}__Host-lk_session=planted; __Host-lk_session${space}=planted; __Host-lk_session=genuine`)
+    expect(cookies.get('__Host-lk_session')).toBe('genuine')
+  },
+)
+
+test.each(['__proto__', 'constructor', 'toString'])('a cookie with the name %s is a cookie like any other', (name) => {
+  expect(readCookies('x=y').get(name)).toBeUndefined()
+  expect(readCookies(`${name}=value`).get(name)).toBe('value')
+})
+
+test.each([
+  [HTTPS, undefined, '__Host-lk_session=secret; Path=/; HttpOnly; Secure; SameSite=Lax'],
+  [HTTPS, 60, '__Host-lk_session=secret; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Lax'],
+  [HTTP, undefined, 'lk_session=secret; Path=/; HttpOnly; SameSite=Lax'],
+  [HTTP, 0, 'lk_session=secret; Max-Age=0; Path=/; HttpOnly; SameSite=Lax'],
+])('the Set-Cookie header at %s with the maximum age %s is %s', (origin, maxAge, line) =>
+  expect(setCookie('session', 'secret', origin, maxAge)).toBe(line),
+)
+
+test('a value with special characters adds no attribute and is read back unchanged', () => {
+  const value = 'x; Domain=evil.example,\r\nSet-Cookie: y=z ü%41'
+  const line = setCookie('sign_up', value, HTTPS)
+  expect(line.split('; ').slice(1)).toEqual(['Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax'])
+  expect(readCookies(line.split('; ')[0]!).get(cookieName('sign_up', HTTPS))).toBe(value)
+})
