@@ -4,7 +4,7 @@ import { H3, type H3Event } from 'h3'
 import type { Logger } from 'pino'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
-import { networkOf, SignIn } from './auth/accounts/sign-in.ts'
+import { SignIn } from './auth/accounts/sign-in.ts'
 import { Throttle } from './auth/accounts/throttle.ts'
 import { errorResponse } from './http/envelope.ts'
 import { toApiError } from './http/errors.ts'
@@ -27,15 +27,15 @@ import { createBlobs, type Blobs } from './store/blobs.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
 import { createWeb } from './web/app.ts'
-import { addressOf } from './web/guard.ts'
+import { clientAddress, networkOf } from './http/client-address.ts'
 
-/** What an app is made from. */
+/** The options of an app. */
 export interface AppOptions {
   readonly store: Store
   readonly log: Logger
-  /** where the bytes of files are; default: in memory */
+  /** the bytes of files; default: in memory */
   readonly blobs?: Blobs
-  /** bytes of an upload, at most; default: 25 MiB */
+  /** the maximum size of an upload in bytes; default: 25 MiB */
   readonly uploadBytes?: number
   /** default: the tables in `policies/` */
   readonly engine?: Engine
@@ -43,34 +43,34 @@ export interface AppOptions {
   readonly operations?: readonly Operation[]
   /** prefixes of tokens issued before a rename, without `_pat_` */
   readonly legacyPrefixes?: readonly string[]
-  /** where people find the service, as `https://kanban.example`; default: wherever a request says that it is */
+  /** the origin under which users reach the service, such as `https://kanban.example`; default: the Host of each request */
   readonly origin?: string | undefined
-  /** how many proxies in front add to X-Forwarded-For; default: none */
+  /** the number of trusted proxies that append to X-Forwarded-For; default: 0 */
   readonly proxies?: number
   readonly passwords?: Passwords
   readonly clock?: Clock
   readonly random?: RandomSource
-  readonly observe?: (trace: DecisionRecord) => void
+  readonly observe?: (record: DecisionRecord) => void
 }
 
 /** The service without a listener. */
 export interface App {
   readonly h3: H3
-  /** what was proved of the tables before the first request */
+  /** what was proved at start */
   readonly proof: Proof
   readonly services: Services
   readonly passwords: Passwords
   fetch(request: globalThis.Request): Promise<Response>
 }
 
-/** Rows of which one would hide another. */
+/** Rows of the operations table that have the same id, or the same method and path. */
 function findAmbiguous(rows: readonly Operation[]): string[] {
   const ids = new Set<string>()
   const places = new Map<string, string>()
   return rows.flatMap(({ id, method, path }) => {
     const place = `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
     const other = places.get(place)
-    const found = [ids.has(id) && `operation ${id} stands twice`, other !== undefined && `${other} and ${id} are both ${method} ${path}`]
+    const found = [ids.has(id) && `operation ${id} is a duplicate`, other !== undefined && `${other} and ${id} are both ${method} ${path}`]
     ids.add(id)
     places.set(place, id)
     return found.filter((failure) => failure !== false)
@@ -78,9 +78,9 @@ function findAmbiguous(rows: readonly Operation[]): string[] {
 }
 
 /**
- * The tables that ship with the service. Relative to this file, the same from `src` and from `dist`.
+ * Loads the policy that ships with the service. Its path is relative to this file, the same from `src` and from `dist`.
  * @throws {PolicyError}
- * @throws {PolicyInvariantError} where one is not there
+ * @throws {PolicyInvariantError} if a file cannot be read
  */
 export function shippedEngine(): Engine {
   const file = (name: string) => ({ path: `policies/${name}`, text: readPolicy(name) })
@@ -95,15 +95,15 @@ function readPolicy(name: string): string {
   }
 }
 
-/** Tables, facts and operations that do not fit each other. Nothing is served with them. */
+/** Tables, facts and operations contradict each other. The service does not start. */
 export class PolicyInvariantError extends Error {
-  override readonly name = 'NotProved'
+  override readonly name = 'PolicyInvariantError'
 }
 
 /**
- * Proves the tables and builds the service on a store.
- * @throws {PolicyError} where a policy file cannot be trusted
- * @throws {PolicyInvariantError} where what must hold of the tables does not
+ * Proves the policy and builds the service on a store.
+ * @throws {PolicyError} if a policy file is refused
+ * @throws {PolicyInvariantError} if an invariant of the policy does not hold
  */
 export function createApp(options: AppOptions): App {
   const { store, log, clock = systemClock, random = systemRandom } = options
@@ -123,7 +123,7 @@ export function createApp(options: AppOptions): App {
     legacyPrefixes: options.legacyPrefixes ?? [],
     blobs: options.blobs ?? createBlobs(memoryDriver()),
     uploadBytes: options.uploadBytes ?? limits.uploadBytes,
-    usage: new UsageRecorder(store, clock, random),
+    usage: new UsageRecorder({ store, clock, random }),
     clock,
     random,
     log,
@@ -134,7 +134,7 @@ export function createApp(options: AppOptions): App {
   const signIn = new SignIn(keeping, passwords)
   const signUps = new Throttle({ burst: 20, every: 30_000 }, clock)
   const web = createWeb({ ...keeping, engine, log, passwords, signIn, signUps, origin, proxies })
-  // Malformed paths are let through: they get the same answers in the same order as any other path.
+  // Malformed paths get the same responses, in the same order, as any other unknown path.
   const h3: H3 = new H3({
     allowMalformedURL: true,
     silent: true,
@@ -142,14 +142,14 @@ export function createApp(options: AppOptions): App {
   })
   const api = ({ req: request }: H3Event, { path, search }: RequestTarget) =>
     handleRequest(services, { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search })
-  // h3 has made the path tidy. What is asked for is told by the path that was sent.
+  // h3 normalizes event.url. Routing uses the path that the client sent.
   h3.use((event, next) => {
     const target = targetOf(event.req, event.url)
     if (isBelow('/v1', target.path)) return api(event, target)
     return target.path === event.url.pathname ? next() : errorResponse(randomUUID(), new ApiError('not_found'))
   })
   serveHealth(h3, store, services.blobs)
-  serveRevocation(h3, services, (request) => networkOf(addressOf(request, proxies)))
+  serveRevocation(h3, services, (request) => networkOf(clientAddress(request, proxies)))
   const page = (event: H3Event) => web(event.req, event.url)
   h3.all('/settings', page)
   h3.all('/settings/**', page)

@@ -1,59 +1,60 @@
 import { newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
-import { buryUnusedFile } from '../resources/cascades.ts'
+import { createTombstone, removeFileIfUnattached } from '../resources/cascades.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { AdminDeps } from './deps.ts'
 
-/** How much is reclaimed in one commit: small, so that nobody waits for it. */
+/** The number of records that one commit removes. Small commits do not delay requests. */
 const BATCH = 50
 
 /**
- * Reclaims what is left of deleted things in one workspace: records, and bytes that nothing needs. Each step
- * is one small commit that leaves the rest findable, so it can end anywhere and be done again, by several at
- * once too.
- * @param stopped asked before each step, whether to leave the rest for another time
- * @returns how many steps were done; 0 where nothing was left that is due
+ * Removes what deleted resources left in one workspace: records that belong to them, and bytes that no file needs. Each
+ * step is one small commit after which the rest can still be found. So it can stop anywhere, start again, and run in
+ * several processes at once.
+ * @param stopped asked before each step
+ * @returns the number of steps; 0 if nothing was due
  */
-export async function collectGarbage(tools: AdminDeps, workspaceId: string, stopped: () => boolean = () => false): Promise<number> {
+export async function collectGarbage(deps: AdminDeps, workspaceId: string, stopped: () => boolean = () => false): Promise<number> {
   for (let steps = 0; ; steps++) {
     if (stopped()) return steps
-    const due = await transact(tools.store, workspaceId, tools.random, async (tx) => {
-      const { values } = await tx.range(indexes.tombstones(), { before: `${timestamp(tools.clock)}~`, limit: 1, weak: true })
+    const due = await transact(deps.store, workspaceId, deps.random, async (tx) => {
+      const { values } = await tx.range(indexes.tombstones(), { before: `${timestamp(deps.clock)}~`, limit: 1, weak: true })
       return values[0]
     })
     if (due === undefined) return steps
-    await step(tools, workspaceId, due)
+    await collectNext(deps, workspaceId, due)
   }
 }
 
-async function step(tools: AdminDeps, workspaceId: string, { id, kind }: Tombstone): Promise<void> {
-  const { store, random } = tools
-  const work = { board: collectBoard, card: collectCard, file: collectFile, blob: claimBlob }[kind]
-  const bytes = await transact(store, workspaceId, random, async (tx) => {
-    const trash = await tx.get(keys.tombstone(id))
-    return trash === undefined ? undefined : work(tx, trash, tools)
+async function collectNext(deps: AdminDeps, workspaceId: string, { id, kind }: Tombstone): Promise<void> {
+  const { store, random, blobs } = deps
+  const collect = { board: collectBoard, card: collectCard, file: collectFile, blob: claimBlob }[kind]
+  const blobId = await transact(store, workspaceId, random, async (tx) => {
+    const tombstone = await tx.get(keys.tombstone(id))
+    return tombstone === undefined ? undefined : collect(tx, tombstone, deps)
   })
-  if (bytes === undefined) return
-  await tools.blobs.remove(bytes)
+  if (blobId === undefined) return
+  await blobs.remove(blobId)
   await transact(store, workspaceId, random, async (tx) => {
     if ((await tx.get(keys.tombstone(id))) !== undefined) tx.remove(keys.tombstone(id))
   })
 }
 
-type Step = (tx: Transaction, trash: Tombstone, tools: AdminDeps) => Promise<string | undefined>
+/** One step for one kind of tombstone. @returns the id of bytes to remove, if any */
+type Step = (tx: Transaction, tombstone: Tombstone, deps: AdminDeps) => Promise<string | undefined>
 
-/** Removes the next records of an index whose owner is gone. */
-async function removeNext<T>(tx: Transaction, index: Index<T>, also?: (value: T) => Promise<void>): Promise<number> {
+/** Removes the next records of an index whose owner was deleted. @returns how many */
+async function removeNext<T>(tx: Transaction, index: Index<T>, cascade?: (value: T) => Promise<void>): Promise<number> {
   const { entries, values } = await tx.range(index, { limit: BATCH })
   for (const [i, entry] of entries.entries()) {
     const value = values[i]
-    if (value === undefined) throw new Error(`the index ${index.name} leads to a record that is not there`)
+    if (value === undefined) throw new Error(`an entry of the index ${index.name} has no record`)
     tx.remove(index.fetch + lastWord(entry))
-    await also?.(value)
+    await cascade?.(value)
   }
   return entries.length
 }
@@ -62,9 +63,8 @@ async function removeOrder(tx: Transaction, list: string): Promise<void> {
   if ((await tx.get(keys.order(list))) !== undefined) tx.remove(keys.order(list))
 }
 
-const collectBoard: Step = async (tx, { id, target }, tools) => {
-  const cards = await removeNext(tx, indexes.boardCards(target), (card) => buryCard(tx, card.id, tools))
-  if (cards > 0) return
+const collectBoard: Step = async (tx, { id, target }, { clock, random }) => {
+  if ((await removeNext(tx, indexes.boardCards(target), (card) => createTombstone({ tx, clock, random }, 'card', card.id))) > 0) return
   if ((await removeNext(tx, indexes.boardMembers(target))) > 0) return
   if ((await removeNext(tx, indexes.labels(target))) > 0) return
   if ((await removeNext(tx, indexes.columns(target), (column) => removeOrder(tx, column.id))) > 0) return
@@ -72,17 +72,12 @@ const collectBoard: Step = async (tx, { id, target }, tools) => {
   tx.remove(keys.tombstone(id))
 }
 
-async function buryCard(tx: Transaction, cardId: string, { clock, random }: AdminDeps): Promise<void> {
-  const tombstone: Tombstone = { id: newId('tombstone', random), kind: 'card', target: cardId, not_before: timestamp(clock) }
-  await tx.create(keys.tombstone(tombstone.id), tombstone)
-}
-
-const collectCard: Step = async (tx, { id, target }, tools) => {
+const collectCard: Step = async (tx, { id, target }, { clock }) => {
   if ((await removeNext(tx, indexes.subtasks(target))) > 0) return
   if ((await removeNext(tx, indexes.comments(target))) > 0) return
-  const request = { tx, clock: tools.clock, random: tools.random }
-  const attachments = await removeNext(tx, indexes.attachments(target), (gone) => buryUnusedFile(request, gone.file_id, gone.id, 0))
-  if (attachments > 0) return
+  const detach = (attachment: { file_id: string; id: string }) =>
+    removeFileIfUnattached({ tx, clock }, attachment.file_id, attachment.id, 0)
+  if ((await removeNext(tx, indexes.attachments(target), detach)) > 0) return
   await removeOrder(tx, target)
   tx.remove(keys.tombstone(id))
 }
@@ -103,8 +98,8 @@ const collectFile: Step = async (tx, { id, target }, { clock, random }) => {
   tx.remove(keys.tombstone(id))
 }
 
-/** First it is written down that the bytes are going: an upload that ends only now finds that out at its commit. */
-const claimBlob: Step = async (tx, trash) => {
-  tx.put(keys.tombstone(trash.id), { ...trash, claimed: true })
-  return trash.target
+/** Marks the bytes as being removed. An upload that ends only now finds the mark when it commits, and fails. */
+const claimBlob: Step = async (tx, tombstone) => {
+  tx.put(keys.tombstone(tombstone.id), { ...tombstone, claimed: true })
+  return tombstone.target
 }

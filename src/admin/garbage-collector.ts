@@ -1,66 +1,88 @@
 import type { Logger } from 'pino'
-import { HOUR } from '../model/time.ts'
-import { listAll } from '../store/list-all.ts'
-import { GLOBAL } from '../store/keys.ts'
+import { HOUR, timestamp } from '../model/time.ts'
+import type { Tombstone } from '../model/tombstone.ts'
+import { decorateStore } from '../store/decorate.ts'
 import { indexes } from '../store/indexes.ts'
-import { collectGarbage } from './garbage-collection.ts'
+import { GLOBAL } from '../store/keys.ts'
+import type { Change, Store } from '../store/port.ts'
+import { listAll } from '../store/transact.ts'
 import type { AdminDeps } from './deps.ts'
+import { collectGarbage } from './garbage-collection.ts'
 
-/** Every workspace is looked at this often, for what became due in the meantime: milliseconds. */
-const ROUND = HOUR
+/** The time in milliseconds between two collections in all workspaces. */
+const INTERVAL = HOUR
 
-/** Sweeps in the background: soon after something was deleted, and everywhere at start and every hour. */
+/**
+ * Collects garbage in the background: in a workspace when a commit leaves some there, and in all workspaces at start and
+ * every hour. The hourly collection finds what became due since, and what other processes left.
+ */
 export class GarbageCollector {
-  readonly #tools: AdminDeps
+  readonly #deps: AdminDeps
   readonly #log: Logger
-  readonly #waiting = new Set<string>()
+  readonly #queue = new Set<string>()
   #running: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
   #stopped = false
 
-  constructor(tools: AdminDeps, log: Logger) {
-    this.#tools = tools
+  constructor(deps: AdminDeps, log: Logger) {
+    this.#deps = deps
     this.#log = log
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.#everywhere(), ROUND)
+    this.#timer = setInterval(() => void this.#scheduleAll(), INTERVAL)
     this.#timer.unref()
-    void this.#everywhere()
+    void this.#scheduleAll()
   }
 
-  /** Says that something was deleted in a workspace. */
-  note(workspaceId: string): void {
+  /** Returns a store that schedules a collection after each commit that writes a tombstone which is due. */
+  watch(store: Store): Store {
+    return decorateStore(store, {
+      commit: async (partition, change) => {
+        const outcome = await store.commit(partition, change)
+        if (outcome === 'done' && hasDueTombstone(change, timestamp(this.#deps.clock))) this.schedule(partition)
+        return outcome
+      },
+    })
+  }
+
+  /** Schedules a collection in a workspace. */
+  schedule(workspaceId: string): void {
     if (this.#stopped) return
-    this.#waiting.add(workspaceId)
+    this.#queue.add(workspaceId)
     this.#running ??= this.#run().finally(() => (this.#running = undefined))
   }
 
-  /** Ends what is being done, and does no more. */
+  /** Stops after the step that is running. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#timer)
-    this.#waiting.clear()
+    this.#queue.clear()
     await this.#running
   }
 
   async #run(): Promise<void> {
-    for (const workspaceId of this.#waiting) {
-      this.#waiting.delete(workspaceId)
+    for (const workspaceId of this.#queue) {
+      this.#queue.delete(workspaceId)
       try {
-        await collectGarbage(this.#tools, workspaceId, () => this.#stopped)
+        await collectGarbage(this.#deps, workspaceId, () => this.#stopped)
       } catch (error) {
-        // What is left is found again in the next round.
-        this.#log.warn({ workspace_id: workspaceId, err: error }, 'the sweep did not come to its end')
+        // The next interval tries again.
+        this.#log.warn({ workspace_id: workspaceId, err: error }, 'garbage collection failed')
       }
     }
   }
 
-  async #everywhere(): Promise<void> {
+  async #scheduleAll(): Promise<void> {
     try {
-      for (const { id } of await listAll(this.#tools, GLOBAL, indexes.workspaces())) this.note(id)
+      for (const { id } of await listAll(this.#deps, GLOBAL, indexes.workspaces())) this.schedule(id)
     } catch (error) {
-      this.#log.warn({ err: error }, 'the workspaces could not be listed for the sweep')
+      this.#log.warn({ err: error }, 'garbage collection could not list the workspaces')
     }
   }
+}
+
+function hasDueTombstone({ put }: Change, now: string): boolean {
+  for (const [key, value] of put) if (key.startsWith('tombstone:') && (value as unknown as Tombstone).not_before <= now) return true
+  return false
 }

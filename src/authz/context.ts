@@ -1,8 +1,8 @@
-import type { Board, BoardMember } from '../model/board.ts'
+import type { Board, BoardMember, Visibility } from '../model/board.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Membership } from '../model/workspace.ts'
 
-/** On whose behalf a request is made: a person in a workspace, with a token (spec §1). */
+/** The user, workspace and token that a request is made with (spec §1). */
 export interface Caller {
   readonly userId: string
   readonly workspaceId: string
@@ -10,22 +10,22 @@ export interface Caller {
   readonly token: TokenRecord
 }
 
-/** What a request is about: the records that its facts are read from. */
+/** The records that the facts of a request are read from. */
 export interface AuthorizationContext {
   readonly board?: Board
-  /** the caller's own entry among the board's explicit members */
+  /** the caller's explicit membership of the board */
   readonly boardMember?: BoardMember | undefined
-  /** the person whom the request names, and his entry among the board's explicit members */
+  /** the user that the request names, and their explicit membership of the board */
   readonly user?: { readonly membership: Membership; readonly boardMember: BoardMember | undefined }
   readonly comment?: { readonly author_id: string }
   readonly label?: { readonly board_id: string }
   readonly file?: FileAccess
-  /** of the operations that ask for it: the file of the card's cover, or null where none is set */
+  /** the file of the card's cover, or null if the card has none; only for operations that depend on it */
   readonly cover?: FileAccess | null
 }
 
-/** What decides who may use a file. */
+/** The members of a file that decide who has access to it. */
 export interface FileAccess {
   readonly owner_id: string
-  readonly visibility: 'workspace' | 'private'
+  readonly visibility: Visibility
 }

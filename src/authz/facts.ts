@@ -5,7 +5,7 @@ import type { Facts } from '../policy/evaluate.ts'
 import type { Vocabulary } from '../policy/vocabulary.ts'
 import type { Caller, FileAccess, AuthorizationContext } from './context.ts'
 
-// Where no cover is set there is no file: its facts are then those that open nothing.
+// A card without a cover has no file. These facts grant no access.
 const NO_FILE: FileAccess = { owner_id: '', visibility: 'private' }
 
 const MEMBERSHIP = ['active', 'ended'] as const
@@ -13,31 +13,31 @@ const RELATION = ['creator', 'member', 'none'] as const
 const SELF = ['caller', 'other'] as const
 
 interface FactReader {
-  /** all that it can come to */
+  /** all values that it can have */
   readonly values: readonly string[]
-  read(caller: Caller, situation: AuthorizationContext): string
+  read(caller: Caller, context: AuthorizationContext): string
 }
 
 function fact<const Value extends string>(
   values: readonly Value[],
-  read: (caller: Caller, situation: AuthorizationContext) => Value,
+  read: (caller: Caller, context: AuthorizationContext) => Value,
 ): FactReader {
   return { values, read }
 }
 
 /**
- * How each fact of `policies/vocabulary.yaml` is read: an equality of ids, the membership of a set. Nothing is
- * decided here. The registry and the vocabulary, with all values, are compared both ways at start.
+ * How each fact of `policies/vocabulary.yaml` is read from records: an equality of ids or the membership of a set.
+ * Nothing is decided here. At start the registry and the vocabulary are compared both ways, values included.
  */
-export const facts: Readonly<Record<string, FactReader>> = {
+const facts: Readonly<Record<string, FactReader>> = {
   'token.scope': fact(['none', ...scopes], ({ token }) => effectiveScopes(token.scopes).at(-1) ?? 'none'),
   'caller.membership': fact(MEMBERSHIP, ({ membership }) => membershipState(membership)),
   'caller.role': fact(roles, ({ membership }) => membership.role),
   'board.visibility': fact(visibilities, (_caller, { board }) => need(board, 'board').visibility),
   'board.caller': fact(RELATION, ({ userId }, { board, boardMember }) => relation(need(board, 'board'), userId, boardMember)),
   'comment.author': fact(SELF, ({ userId }, { comment }) => self(need(comment, 'comment').author_id, userId)),
-  'file.visibility': fact(visibilities, (_caller, situation) => fileOf(situation).visibility),
-  'file.owner': fact(SELF, ({ userId }, situation) => self(fileOf(situation).owner_id, userId)),
+  'file.visibility': fact(visibilities, (_caller, context) => fileOf(context).visibility),
+  'file.owner': fact(SELF, ({ userId }, context) => self(fileOf(context).owner_id, userId)),
   'cover.state': fact(['set', 'none'], (_caller, { cover }) => (need(cover, 'cover') === null ? 'none' : 'set')),
   'label.board': fact(['this', 'other'], (_caller, { board, label }) =>
     need(label, 'label').board_id === need(board, 'board').id ? 'this' : 'other',
@@ -48,24 +48,24 @@ export const facts: Readonly<Record<string, FactReader>> = {
   ),
 }
 
-/** The facts of one situation that a pair is decided on. */
-export function factsFor(vocabulary: Vocabulary, groups: readonly string[], caller: Caller, situation: AuthorizationContext): Facts {
+/** The facts of a context that belong to these groups. */
+export function factsFor(vocabulary: Vocabulary, groups: readonly string[], caller: Caller, context: AuthorizationContext): Facts {
   const stated: Record<string, string> = {}
-  for (const group of groups) for (const { name } of vocabulary.groups.get(group)!) stated[name] = facts[name]!.read(caller, situation)
+  for (const group of groups) for (const { name } of vocabulary.groups.get(group)!) stated[name] = facts[name]!.read(caller, context)
   return stated
 }
 
-/** What is wrong between the registry and the vocabulary; empty where they are equal. */
+/** The differences between the registry and the vocabulary; empty if they are equal. */
 export function compareFacts(vocabulary: Vocabulary): readonly string[] {
   const unread = [...vocabulary.facts.keys()]
     .filter((name) => !Object.hasOwn(facts, name))
-    .map((name) => `fact "${name}" of the vocabulary is read nowhere`)
+    .map((name) => `fact "${name}" of the vocabulary has no reader`)
   const unknown = Object.keys(facts)
     .filter((name) => !vocabulary.facts.has(name))
-    .map((name) => `fact "${name}" is read, and is not in the vocabulary`)
+    .map((name) => `fact "${name}" has a reader and is not in the vocabulary`)
   const differing = [...vocabulary.facts.values()]
     .filter(({ name, values }) => Object.hasOwn(facts, name) && facts[name]!.values.join() !== values.join())
-    .map(({ name, values }) => `fact "${name}" has the values ${values.join(', ')}; it is read as ${facts[name]!.values.join(', ')}`)
+    .map(({ name, values }) => `fact "${name}" has the values ${values.join(', ')}; its reader has ${facts[name]!.values.join(', ')}`)
   return [...unread, ...unknown, ...differing]
 }
 
@@ -87,6 +87,6 @@ function relation(board: Board, userId: string, entry: BoardMember | undefined):
 }
 
 function need<T>(record: T | undefined, what: string): T {
-  if (record === undefined) throw new TypeError(`facts: this operation loaded no ${what}`)
+  if (record === undefined) throw new TypeError(`facts: the operation loaded no ${what}`)
   return record
 }

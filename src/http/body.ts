@@ -4,43 +4,44 @@ import { ApiError } from '../model/errors.ts'
 
 /**
  * Reads a request's body into memory.
- * @param most bytes; one more is refused, as soon as it is announced or has come
- * @throws {ApiError} `payload_too_large`; `bad_request` where the client went away
+ * @param maxBytes a larger body is refused as soon as its announced or received size exceeds this
+ * @throws {ApiError} `payload_too_large`; `bad_request` if the client closed the connection
  */
-export async function readBody(request: ServerRequest, most: number): Promise<Uint8Array> {
+export async function readBody(request: ServerRequest, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = () =>
     new ApiError('payload_too_large', {
-      message: `The body is larger than ${most} bytes.`,
-      members: { limit_bytes: most },
+      message: `The body is larger than ${maxBytes} bytes.`,
+      members: { limit_bytes: maxBytes },
       headers: { connection: 'close' },
     })
-  if (Number(request.headers.get('content-length') ?? 0) > most) throw tooLarge()
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of bodyOf(request)) {
     size += chunk.byteLength
-    if (size > most) throw tooLarge()
+    if (size > maxBytes) throw tooLarge()
     chunks.push(chunk)
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
-function proceed({ runtime }: ServerRequest): void {
+/** Sends `100 Continue`, and undoes `Connection: close`, which is only for a refusal without reading the body. */
+function sendContinue({ runtime }: ServerRequest): void {
   const response = runtime!.node!.res as ServerResponse
   response.removeHeader('connection')
   response.writeContinue()
 }
 
-/** The bytes of a body as they come. Giving up early leaves the connection fit for an answer. */
+/** Streams the bytes of a body. A consumer that stops early can still send a response. */
 export async function* bodyOf(request: ServerRequest): AsyncGenerator<Uint8Array> {
   const node = request.runtime?.node?.req as IncomingMessage | undefined
   try {
-    if (node?.headers.expect?.toLowerCase() === '100-continue') proceed(request)
-    // Without destroyOnReturn: false the socket would be gone before the refusal is written.
+    if (node?.headers.expect?.toLowerCase() === '100-continue') sendContinue(request)
+    // By default the iterator would destroy the socket before the refusal is written.
     if (node !== undefined) yield* node.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
     else if (request.body !== null) yield* request.body as unknown as AsyncIterable<Uint8Array>
   } catch (error) {
     if (error instanceof ApiError) throw error
-    throw new ApiError('bad_request', { message: 'The body did not arrive whole.' })
+    throw new ApiError('bad_request', { message: 'The body is incomplete.' })
   }
 }

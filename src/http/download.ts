@@ -8,14 +8,14 @@ import { notModifiedResponse } from './envelope.ts'
 import { isCurrent } from './preconditions.ts'
 
 /**
- * Answers with the bytes of a file, or a range of them (RFC 9110 §14). They are other people's bytes: whatever
- * they claim to be, nothing is shown or run in this service's name.
+ * Returns the bytes of a file, or a range of them (RFC 9110 §14). Files are user content: the headers keep browsers from
+ * rendering or running it in the service's origin.
  * @throws {ApiError} `range_not_satisfiable`
  */
 export function download(requestId: string, method: string, headers: Headers, file: FileRecord, blobs: Blobs): Response {
   const shared = headersOf(requestId, file)
   if (isCurrent(headers, file.sha256)) return notModifiedResponse(requestId, { etag: shared.etag, 'cache-control': 'private, no-cache' })
-  // A range is a matter of GET (RFC 9110 §14.2).
+  // Only GET supports ranges (RFC 9110 §14.2).
   const range = method === 'GET' ? rangeOf(headers, file) : undefined
   const { start, end } = range ?? { start: 0, end: file.size }
   const partial = range === undefined ? {} : { 'content-range': `bytes ${start}-${end - 1}/${file.size}` }
@@ -45,7 +45,7 @@ function headersOf(requestId: string, { name, content_type, sha256 }: FileRecord
   }
 }
 
-/** The one range that is asked for. Several at once, or what is none, means the whole file. */
+/** The requested range. Several ranges, or a malformed one, mean the whole file. */
 function rangeOf(headers: Headers, { size, sha256 }: FileRecord): { start: number; end: number } | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(headers.get('range') ?? '')
   const condition = headers.get('if-range')

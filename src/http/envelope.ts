@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { FastResponse } from 'srvx'
 import type { ApiError } from '../model/errors.ts'
 
-/** Headers of every answer below /v1. Nothing there is for a shared cache, or for another token. */
+/** Headers of every response below /v1. Responses depend on the token and must not be stored by shared caches. */
 const API_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'private, no-store',
@@ -10,7 +10,7 @@ const API_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** An answer: `{"data": …}`, with `page` for a list (spec §2, "Response envelope"). */
+/** A success: `{"data": …}`, with `page` for a list (spec §2, "Response envelope"). */
 export function dataResponse(
   requestId: string,
   status: number,
@@ -22,7 +22,7 @@ export function dataResponse(
   return json(requestId, status, body, headers)
 }
 
-/** 304: what the client has is what there is. */
+/** 304: the client's copy is current. */
 export function notModifiedResponse(requestId: string, headers: Readonly<Record<string, string>>): Response {
   const { 'content-type': _type, ...shared } = API_HEADERS
   return new FastResponse(null, {
@@ -33,24 +33,24 @@ export function notModifiedResponse(requestId: string, headers: Readonly<Record<
 }
 
 /** A failure: `{"error": {code, message, request_id}}` (spec §7). */
-export function errorResponse(requestId: string, fault: ApiError): Response {
-  return json(requestId, fault.status, errorBody(requestId, fault), { ...challenge(fault), ...fault.details.headers })
+export function errorResponse(requestId: string, error: ApiError): Response {
+  return json(requestId, error.status, errorBody(requestId, error), { ...challenge(error), ...error.details.headers })
 }
 
-/** The body of a failure. A 404 tells nothing more, whatever it was made from. */
+/** The body of a failure. A 404 has no further members, so that all of them are equal. */
 export function errorBody(requestId: string, { code, message, details }: ApiError): { error: Record<string, unknown> } {
   const members = code === 'not_found' ? undefined : details.members
   return { error: { code, message, request_id: requestId, ...members } }
 }
 
-// Every 401 carries exactly this (spec §5, rule 1; RFC 6750 §3).
+// Every 401 has exactly this header (spec §5, rule 1; RFC 6750 §3).
 function challenge({ code }: ApiError): Record<string, string> {
   return code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}
 }
 
 function json(requestId: string, status: number, body: unknown, headers: Readonly<Record<string, string>>): Response {
   const text = JSON.stringify(body)
-  // Plain headers on srvx's own response: h3 hands it to Node without building a Headers object.
+  // With plain headers, h3 passes srvx's own response to Node without building a Headers object.
   return new FastResponse(text, {
     statusText: STATUS_CODES[status] ?? '',
     status,

@@ -2,16 +2,37 @@ import type { Logger } from 'pino'
 import { ApiError } from '../model/errors.ts'
 import { StorageUnavailable } from '../store/port.ts'
 
-const UNCERTAIN = 'Storage did not answer in time. It is not known whether this was done: read before you try it again.'
+const UNKNOWN_OUTCOME = 'Storage did not answer in time. It is not known whether the change was made: read before you retry.'
 
-/** What a request is told of an error. What nobody foresaw is logged here and tells nothing of the inside. */
+/**
+ * Converts an error to the response of a request. An unexpected error is logged here, and its response reveals nothing
+ * of the inside.
+ */
 export function toApiError(log: Logger, requestId: string, error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof StorageUnavailable) {
     log.warn({ request_id: requestId, reason: error.message, err: error.cause }, 'storage unavailable')
     const headers = { 'retry-after': '1' }
-    return new ApiError('unavailable', error.outcomeKnown ? { headers } : { headers, message: UNCERTAIN })
+    return new ApiError('unavailable', error.outcomeKnown ? { headers } : { headers, message: UNKNOWN_OUTCOME })
   }
   log.error({ request_id: requestId, err: error }, 'unexpected error')
   return new ApiError('internal_error')
+}
+
+/** One member of a request that is not valid. */
+export interface ValidationIssue {
+  readonly in: 'query' | 'body'
+  /** the member, with dots between levels; empty for the whole */
+  readonly path: string
+  readonly message: string
+}
+
+/** The error that lists all issues, with the first one in its message. */
+export function validationFailed(issues: readonly ValidationIssue[]): ApiError {
+  const [first] = issues
+  const subject = first!.path === '' ? `the ${first!.in}` : `"${first!.path}"`
+  return new ApiError('validation_failed', {
+    message: `The request does not match what this operation accepts: ${subject} ${first!.message}.`,
+    members: { issues },
+  })
 }

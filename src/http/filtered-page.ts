@@ -1,44 +1,41 @@
 import { factsFor } from '../authz/facts.ts'
-import type { Operation, OperationRequest } from '../resources/operation.ts'
-import { encodeCursor, type PageQuery } from '../listing/pages.ts'
+import { encodeCursor, type ListPage, type PageQuery } from '../listing/pages.ts'
 import type { Engine } from '../policy/engine.ts'
+import type { Operation, OperationRequest } from '../resources/operation.ts'
 import type { DecisionRecord } from './services.ts'
 
-/** A page of what the caller may see, filled past what is hidden. */
-export interface FilteredPage {
-  readonly items: readonly unknown[]
-  readonly nextCursor: string | null
-}
-
-/** Asks the permission table about each candidate of a list, until the page is full or there are no more. */
+/**
+ * Returns a page of the items that the caller can see. The permission table is asked about each candidate until the
+ * page is full or the list ends, so hidden items never make a page shorter.
+ */
 export async function filteredPage(
   engine: Engine,
-  operation: Operation & { kind: 'each' },
+  operation: Operation & { kind: 'filtered_list' },
   request: OperationRequest,
-  trace: DecisionRecord,
-): Promise<FilteredPage> {
+  record: DecisionRecord,
+): Promise<ListPage<unknown>> {
   const { limit, cursor } = request.query as PageQuery
-  const pair = operation.needs.join(' ')
-  const groups = engine.vocabulary.permissions.get(pair)!.groups
+  const permission = operation.needs.join(' ')
+  const { groups } = engine.vocabulary.permissions.get(permission)!
   const size = limit + 1
-  const items: unknown[] = []
-  const listed = { pair, asked: 0, shown: 0 }
-  trace.listed = listed
+  const data: unknown[] = []
+  const listed = { permission, asked: 0, allowed: 0 }
+  record.listed = listed
   let last: string | undefined
-  let position = cursor
+  let after = cursor
   for (;;) {
-    const candidates = await operation.candidates(request, position, size)
-    for (const { position: own, found } of candidates) {
-      position = own
-      if (found === undefined) continue
+    const candidates = await operation.candidates(request, after, size)
+    for (const { position, item } of candidates) {
+      after = position
+      if (item === undefined) continue
       listed.asked++
-      const decision = engine.decide(pair, factsFor(engine.vocabulary, groups, request.caller, found.situation))
+      const decision = engine.decide(permission, factsFor(engine.vocabulary, groups, request.caller, item.context))
       if (decision.outcome !== 'allowed') continue
-      if (items.length === limit) return { items, nextCursor: encodeCursor(operation.id, last!) }
-      items.push(found.data)
-      listed.shown++
-      last = own
+      if (data.length === limit) return { data, nextCursor: encodeCursor(operation.id, last!) }
+      data.push(item.data)
+      listed.allowed++
+      last = position
     }
-    if (candidates.length < size) return { items, nextCursor: null }
+    if (candidates.length < size) return { data, nextCursor: null }
   }
 }

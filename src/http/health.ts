@@ -5,22 +5,22 @@ import type { Blobs } from '../store/blobs.ts'
 import type { Store } from '../store/port.ts'
 
 /**
- * For whoever watches over processes, outside /v1 and without a token: `/healthz` says that this one lives,
- * `/readyz` that it can do its work (the policy is proved, or there were no process; storage answers).
+ * Probes for process supervisors, outside /v1 and without a token. `/healthz`: the process is alive. `/readyz`: storage
+ * can be read and written. (The policy was proved at start, or the process would not run.)
  */
 export function serveHealth(h3: H3, store: Store, blobs: Blobs): void {
-  h3.get('/healthz', () => answer(200, { status: 'alive' }))
+  h3.get('/healthz', () => probeResponse(200, { status: 'alive' }))
   h3.get('/readyz', async () => {
     try {
       await Promise.all([store.ready(), blobs.ready()])
-      return answer(200, { status: 'ready', storage: store.driver })
+      return probeResponse(200, { status: 'ready', storage: store.driver })
     } catch {
-      return answer(503, { status: 'not ready', storage: store.driver })
+      return probeResponse(503, { status: 'not ready', storage: store.driver })
     }
   })
 }
 
-function answer(status: number, body: object): Response {
+function probeResponse(status: number, body: object): Response {
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',

@@ -4,23 +4,23 @@ import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
 import { readBody } from './body.ts'
-import { validationFailed, type ValidationIssue } from './issues.ts'
+import { validationFailed, type ValidationIssue } from './errors.ts'
 import { parseJson } from './json.ts'
-import { checkAnnounced, isUpload } from './upload.ts'
+import { checkAnnouncedSize, isUpload } from './upload.ts'
 
-/** What a request says, in the shapes that its operation states. */
+/** The input of a request, in the shapes that the operation's row states. */
 export interface Input {
   readonly query: unknown
   readonly body: unknown
-  /** whether a file comes along, whose bytes nobody has read yet */
+  /** whether the body is a file, which is not read yet */
   readonly upload: boolean
 }
 
 const nothing = z.strictObject({})
-const OR_FORM = 'The body must be JSON (application/json), or a form with a file (multipart/form-data with its boundary).'
+const JSON_OR_FILE = 'The body must be JSON (application/json), or a form with a file (multipart/form-data with its boundary).'
 
 /**
- * Reads query and body against the operation's row. Whatever the row does not know is refused.
+ * Reads query and body, and validates them against the operation's row. Unknown members are refused.
  * @throws {ApiError} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
  */
 export async function readInput(
@@ -31,24 +31,25 @@ export async function readInput(
   uploadBytes: number,
 ): Promise<Input> {
   const upload = operation.takesUpload && isUpload(request.headers)
-  if (upload) checkAnnounced(request.headers, uploadBytes)
+  if (upload) checkAnnouncedSize(request.headers, uploadBytes)
   const body = upload || operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readJson(request, operation)
   const issues: ValidationIssue[] = []
-  const query = check(operation.query, readQuery(search, issues), 'query', issues)
-  const checked = body === undefined ? undefined : check(operation.body ?? nothing, body, 'body', issues)
-  const contradiction = checked === undefined ? undefined : operation.contradiction?.(params, checked)
-  if (contradiction !== undefined) issues.push({ in: 'body', ...contradiction })
+  const query = validate(operation.query, readQuery(search, issues), 'query', issues)
+  const validBody = body === undefined ? undefined : validate(operation.body ?? nothing, body, 'body', issues)
+  const broken = validBody === undefined ? undefined : operation.bodyRule?.(params, validBody)
+  if (broken !== undefined) issues.push({ in: 'body', ...broken })
   if (issues.length > 0) throw validationFailed(issues)
-  return { query, body: checked, upload }
+  return { query, body: validBody, upload }
 }
 
-function check(schema: z.ZodType, value: unknown, place: ValidationIssue['in'], issues: ValidationIssue[]): unknown {
+/** Returns the valid value; undefined if there are issues, which are added to the list. */
+function validate(schema: z.ZodType, value: unknown, place: ValidationIssue['in'], issues: ValidationIssue[]): unknown {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   for (const issue of result.error.issues) {
     const path = issue.path.map(String)
     if (issue.code === 'unrecognized_keys')
-      for (const key of issue.keys) issues.push({ in: place, path: [...path, key].join('.'), message: 'is not known here' })
+      for (const key of issue.keys) issues.push({ in: place, path: [...path, key].join('.'), message: 'is not a known member' })
     else issues.push({ in: place, path: path.join('.'), message: describe(issue) })
   }
   return undefined
@@ -62,8 +63,8 @@ function describe(issue: z.core.$ZodIssue): string {
 function readQuery(search: string, issues: ValidationIssue[]): Record<string, string> {
   const query: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(search)) {
-    if (Object.hasOwn(query, name)) issues.push({ in: 'query', path: name, message: 'stands twice' })
-    // Defined, not assigned: a parameter may be called __proto__.
+    if (Object.hasOwn(query, name)) issues.push({ in: 'query', path: name, message: 'is given twice' })
+    // An assignment would set the prototype for a parameter called __proto__.
     Object.defineProperty(query, name, { value, enumerable: true, configurable: true, writable: true })
   }
   return query
@@ -77,9 +78,9 @@ async function readJson(request: ServerRequest, { body: schema, takesUpload }: O
     (headers.get('content-length') ?? '0') !== '0' ||
     (request.runtime?.node === undefined && request.body !== null)
   if (!hasBody && !required) return {}
-  if (!hasBody) throw new ApiError('bad_request', { message: 'This operation takes a JSON body, and there is none.' })
+  if (!hasBody) throw new ApiError('bad_request', { message: 'This operation requires a JSON body.' })
   const type = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
   if (!type.test(headers.get('content-type') ?? '') || (headers.get('content-encoding') ?? 'identity') !== 'identity')
-    throw new ApiError('unsupported_media_type', takesUpload ? { message: OR_FORM } : {})
+    throw new ApiError('unsupported_media_type', takesUpload ? { message: JSON_OR_FILE } : {})
   return parseJson(await readBody(request, limits.jsonBytes), limits.jsonDepth)
 }

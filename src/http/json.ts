@@ -2,16 +2,16 @@ import { ApiError } from '../model/errors.ts'
 
 /**
  * Parses a JSON body.
- * @param depth how many levels of arrays and objects it may have: JSON.parse itself has no bound, and what it
- *   returned could not be written again
- * @throws {ApiError} `bad_request` where it is no UTF-8, no JSON, too deep, or a member stands twice: readers
- *   differ in which of the two they take (RFC 8259 §4)
+ * @param maxDepth the maximum number of nested arrays and objects. JSON.parse has no limit, and its result could not be
+ *   serialized again.
+ * @throws {ApiError} `bad_request` if the body is not UTF-8, not JSON, nested too deep, or has a duplicate member
+ *   (parsers differ in which of two they keep, RFC 8259 §4)
  */
-export function parseJson(bytes: Uint8Array, depth: number): unknown {
+export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
   const text = decode(bytes)
-  if (deeper(text, depth)) throw new ApiError('bad_request', { message: `The body is nested more than ${depth} levels deep.` })
+  if (isDeeper(text, maxDepth)) throw new ApiError('bad_request', { message: `The body is nested more than ${maxDepth} levels deep.` })
   const value = parse(text)
-  if (repeats(text)) throw new ApiError('bad_request', { message: 'An object of the body has a member that stands twice.' })
+  if (hasDuplicateMember(text)) throw new ApiError('bad_request', { message: 'An object of the body has a duplicate member.' })
   return value
 }
 
@@ -19,13 +19,13 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Node's message quotes the body, which may hold anything.
+    // Node's own message quotes the body.
     throw new ApiError('bad_request', { message: 'The body is not valid JSON.' })
   }
 }
 
 /** @param text valid JSON */
-function repeats(text: string): boolean {
+function hasDuplicateMember(text: string): boolean {
   const open: (Set<string> | undefined)[] = []
   for (const [token, , colon] of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g)) {
     if (token === '{') open.push(new Set())
@@ -49,7 +49,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function deeper(text: string, depth: number): boolean {
+function isDeeper(text: string, maxDepth: number): boolean {
   let level = 0
   let quoted = false
   for (let i = 0; i < text.length; i++) {
@@ -59,7 +59,7 @@ function deeper(text: string, depth: number): boolean {
       else if (character === '"') quoted = false
     } else if (character === '"') quoted = true
     else if (character === '{' || character === '[') {
-      if (++level > depth) return true
+      if (++level > maxDepth) return true
     } else if (character === '}' || character === ']') level--
   }
   return false

@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { isIPv6, type AddressInfo } from 'node:net'
 import { Counter, Histogram, Registry } from 'prom-client'
+import { decorateStore } from '../store/decorate.ts'
 import type { Store } from '../store/port.ts'
 import { CannotListen } from './server.ts'
 import type { DecisionRecord } from './services.ts'
 
-/** Figures for Prometheus: what was asked and answered, what was decided, and how storage does. */
+/** Metrics for Prometheus: requests, policy decisions and storage. */
 export class Metrics {
   readonly registry = new Registry()
   readonly #requests = new Counter({
@@ -23,24 +24,24 @@ export class Metrics {
   })
   readonly #conflicts = new Counter({
     name: 'lanekeeper_commit_conflicts_total',
-    help: 'Commits that found something changed',
+    help: 'Commits that failed because a concurrent commit changed what they read',
     registers: [this.registry],
   })
   readonly #retries = new Counter({
     name: 'lanekeeper_request_retries_total',
-    help: 'Requests that were begun again because others wrote',
+    help: 'Attempts after the first, caused by concurrent writes',
     labelNames: ['operation'],
     registers: [this.registry],
   })
   readonly #storage = new Histogram({
     name: 'lanekeeper_storage_seconds',
-    help: 'How long storage takes, by step and outcome',
+    help: 'Duration of storage calls, by step and outcome',
     labelNames: ['step', 'outcome'],
     buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
     registers: [this.registry],
   })
 
-  /** Counts a request that was answered. */
+  /** Counts an answered request. */
   observe({ operation = 'none', status, scope, decision, hidden, listed, attempts }: DecisionRecord): void {
     this.#requests.inc({ operation, status })
     if (scope !== undefined)
@@ -48,13 +49,13 @@ export class Metrics {
     if (decision !== undefined) this.#decisions.inc({ stage: 'permission', row: decision.row, outcome: decision.outcome })
     if (hidden !== undefined) this.#decisions.inc({ stage: 'permission', row: hidden.definition, outcome: 'not_found' })
     if (listed !== undefined) {
-      this.#decisions.inc({ stage: 'list', row: listed.pair, outcome: 'allowed' }, listed.shown)
-      this.#decisions.inc({ stage: 'list', row: listed.pair, outcome: 'not_found' }, listed.asked - listed.shown)
+      this.#decisions.inc({ stage: 'list', row: listed.permission, outcome: 'allowed' }, listed.allowed)
+      this.#decisions.inc({ stage: 'list', row: listed.permission, outcome: 'not_found' }, listed.asked - listed.allowed)
     }
     if (attempts > 1) this.#retries.inc({ operation }, attempts - 1)
   }
 
-  /** A store that is measured. */
+  /** Returns a store whose calls are measured. */
   measure(store: Store): Store {
     const timed = async <T>(step: string, outcomeOf: (result: T) => string, work: () => Promise<T>): Promise<T> => {
       const stop = this.#storage.startTimer({ step })
@@ -67,8 +68,7 @@ export class Metrics {
         throw error
       }
     }
-    return {
-      driver: store.driver,
+    return decorateStore(store, {
       read: (partition, request) =>
         timed(
           'read',
@@ -84,14 +84,11 @@ export class Metrics {
           },
           () => store.commit(partition, change),
         ),
-      dump: (partition) => store.dump(partition),
-      ready: () => store.ready(),
-      close: () => store.close(),
-    }
+    })
   }
 
   /**
-   * Serves the figures on an address of their own.
+   * Serves `GET /metrics` on a separate address.
    * @throws {CannotListen}
    */
   async listen(host: string, port: number): Promise<{ readonly url: string; close(): Promise<void> }> {

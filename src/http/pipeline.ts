@@ -1,26 +1,26 @@
 import type { ServerRequest } from 'srvx'
-import { ApiError } from '../model/errors.ts'
-import { factsFor } from '../authz/facts.ts'
-import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
+import { EXPIRES_SOON, expiryOf } from '../auth/tokens/lifecycle.ts'
+import type { ParsedToken } from '../auth/tokens/format.ts'
 import type { AuthorizationContext } from '../authz/context.ts'
+import { factsFor } from '../authz/facts.ts'
+import { ApiError } from '../model/errors.ts'
+import type { TokenRecord } from '../model/token.ts'
+import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { backOff } from '../store/transact.ts'
-import { TransactionConflict, Transaction } from '../store/transaction.ts'
-import type { ParsedToken } from '../auth/tokens/secret.ts'
-import type { TokenRecord } from '../model/token.ts'
-import { EXPIRES_SOON, expiryOf } from '../auth/tokens/lifecycle.ts'
+import { Transaction, TransactionConflict } from '../store/transaction.ts'
 import { authenticate, readCredential } from './authenticate.ts'
 import { download } from './download.ts'
-import { errorResponse, notModifiedResponse, dataResponse } from './envelope.ts'
+import { dataResponse, errorResponse, notModifiedResponse } from './envelope.ts'
 import { toApiError } from './errors.ts'
 import { filteredPage } from './filtered-page.ts'
 import { readInput, type Input } from './input.ts'
-import { requirePermission, requireScope, visibilityGate } from './permission.ts'
+import { requirePermission, requireScope, requireVisible } from './permission.ts'
 import { entityHeaders, isCurrent, requireMatch } from './preconditions.ts'
-import { receiveFile } from './receiver.ts'
-import { resetRecord, type Services, type DecisionRecord } from './services.ts'
+import { resetRecord, type DecisionRecord, type Services } from './services.ts'
+import { receiveFile } from './upload.ts'
 
-/** One request below /v1, taken apart as far as it can be before anything is asked. */
+/** A request below /v1, parsed as far as that needs no storage. */
 export interface Incoming {
   readonly request: ServerRequest
   readonly requestId: string
@@ -32,101 +32,105 @@ export interface Incoming {
 }
 
 /**
- * Answers a request. This is the one way in: every answer below /v1 comes from here.
- * @returns always an answer; never throws
+ * Answers a request below /v1. Every response there comes from here.
+ * @returns the response; it never throws
  */
 export async function handleRequest(services: Services, incoming: Incoming): Promise<Response> {
-  const trace: DecisionRecord = { requestId: incoming.requestId, policy: services.engine.hash, attempts: 0, status: 0 }
-  const response = await answerWithRetries(services, incoming, trace).catch((error: unknown) => {
-    const fault = toApiError(services.log, incoming.requestId, error)
-    trace.code = fault.code
-    return errorResponse(incoming.requestId, fault)
+  const record: DecisionRecord = { requestId: incoming.requestId, policy: services.engine.hash, attempts: 0, status: 0 }
+  const response = await answerWithRetries(services, incoming, record).catch((error: unknown) => {
+    const apiError = toApiError(services.log, incoming.requestId, error)
+    record.code = apiError.code
+    return errorResponse(incoming.requestId, apiError)
   })
-  trace.status = response.status
-  if (trace.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', trace.tokenExpires)
-  observe(services, trace)
+  record.status = response.status
+  if (record.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', record.tokenExpires)
+  observe(services, record)
   return response
 }
 
-/** What watches must not change what was done. */
-function observe({ observe, log }: Services, trace: DecisionRecord): void {
+/** An observer that fails must not change the response. */
+function observe({ observe: observer, log }: Services, record: DecisionRecord): void {
   try {
-    observe?.(trace)
+    observer?.(record)
   } catch (error) {
-    log.error({ request_id: trace.requestId, err: error }, 'an answer could not be reported')
+    log.error({ request_id: record.requestId, err: error }, 'the decision record could not be observed')
   }
 }
 
-// All that is read while deciding is expected by the commit. Where it has changed meanwhile, everything starts
-// again at authentication: so to check and to act are one step.
 const MAX_ATTEMPTS = 12
 
-/** What is read from the connection, which can be done once only, whatever the attempts. */
-interface Memo {
+/** Input that can be read from the connection only once. All attempts share it. */
+interface ReadOnce {
   input?: Input
   upload?: Promise<Upload>
 }
 
-async function answerWithRetries(services: Services, incoming: Incoming, trace: DecisionRecord): Promise<Response> {
+/**
+ * Attempts a request until no concurrent write conflicts with it. The commit expects everything that the decision read
+ * to be unchanged. If it is not, the request starts again at authentication: checking and acting are one step.
+ */
+async function answerWithRetries(services: Services, incoming: Incoming, record: DecisionRecord): Promise<Response> {
   const credential = readCredential(incoming.request.headers.get('authorization'), services.legacyPrefixes)
-  const memo: Memo = {}
+  const once: ReadOnce = {}
   try {
-    while (trace.attempts++ < MAX_ATTEMPTS) {
+    while (record.attempts++ < MAX_ATTEMPTS) {
       try {
-        return await attempt(services, incoming, credential, memo, trace)
+        return await attempt(services, incoming, credential, once, record)
       } catch (error) {
         if (!(error instanceof TransactionConflict)) throw error
-        await backOff(trace.attempts)
+        await backOff(record.attempts)
       }
     }
-    throw new StorageUnavailable('others kept changing what this request is about')
+    throw new StorageUnavailable('concurrent writes kept conflicting with this request')
   } catch (error) {
-    // Only where it is certain that nothing was committed; the sweep finds the rest.
-    if (error instanceof ApiError) await memo.upload?.then(({ blobId }) => services.blobs.remove(blobId)).catch(() => undefined)
+    // Only if nothing was committed for certain. Garbage collection finds the rest.
+    if (error instanceof ApiError) await once.upload?.then(({ blobId }) => services.blobs.remove(blobId)).catch(() => undefined)
     throw error
   }
 }
 
-/** The way of a request, in the order in which the contract refuses. */
+/** One attempt, in the order in which the contract refuses requests. */
 async function attempt(
   services: Services,
   incoming: Incoming,
   credential: ParsedToken,
-  memo: Memo,
-  trace: DecisionRecord,
+  once: ReadOnce,
+  record: DecisionRecord,
 ): Promise<Response> {
   const { engine, clock, random } = services
-  if (trace.attempts > 1) resetRecord(trace)
+  if (record.attempts > 1) resetRecord(record)
   const tx = new Transaction(services.store, credential.workspaceId, random)
   const caller = await authenticate(tx, credential, clock, (token) => logReplacedToken(services, incoming, token)) // 401
-  Object.assign(trace, { userId: caller.userId, workspaceId: caller.workspaceId, tokenId: caller.token.id })
+  Object.assign(record, { userId: caller.userId, workspaceId: caller.workspaceId, tokenId: caller.token.id })
   const expiry = expiryOf(caller.token)
-  if (expiry - clock() <= EXPIRES_SOON) trace.tokenExpires = new Date(expiry).toISOString()
+  if (expiry - clock() <= EXPIRES_SOON) record.tokenExpires = new Date(expiry).toISOString()
   const { operation, params } = services.route(incoming.method, incoming.path) // 404 405
-  trace.operation = operation.id
-  requireScope(services, operation, caller, trace) // 403
-  services.usage.note(credential.workspaceId, credential.hash)
-  memo.input ??= await readInput(incoming.request, incoming.search, operation, params, services.uploadBytes) // 400 413 415 422
-  const { query, body, upload } = memo.input
-  const receive = upload ? () => (memo.upload ??= receiveFile(services, incoming.request, caller.workspaceId)) : undefined
-  const holds = (name: string, situation: AuthorizationContext) =>
-    engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.groups, caller, situation))
-  const see = visibilityGate(services, operation, caller, trace)
-  const request: OperationRequest = { tx, caller, params, query, body, clock, random, holds, see, receive }
-  if (operation.kind === 'each') {
-    const { items, nextCursor } = await filteredPage(engine, operation, request, trace)
-    return dataResponse(incoming.requestId, operation.status, items, nextCursor, {})
+  record.operation = operation.id
+  requireScope(services, operation, caller, record) // 403
+  services.usage.record(credential.workspaceId, credential.hash)
+  once.input ??= await readInput(incoming.request, incoming.search, operation, params, services.uploadBytes) // 400 413 415 422
+  const { query, body, upload } = once.input
+  const receive = upload ? () => (once.upload ??= receiveFile(services, incoming.request, caller.workspaceId)) : undefined
+  const holds = (name: string, context: AuthorizationContext) =>
+    engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.groups, caller, context))
+  const request: OperationRequest = { tx, caller, params, query, body, clock, random, holds, receive }
+  if (operation.kind === 'filtered_list') {
+    const { data, nextCursor } = await filteredPage(engine, operation, request, record)
+    return dataResponse(incoming.requestId, operation.status, data, nextCursor, {})
   }
-  const loaded = await operation.load(request) // 404
-  requirePermission(services, operation, request, loaded, trace) // 404 403
+  const target = await operation.target(request) // 404
+  requireVisible(services, operation, caller, target, record) // 404
+  const loaded = { ...target, ...(await operation.related(request, target)) } // 404
+  requirePermission(services, operation, request, loaded, record) // 404 403
   return run(services, incoming, operation, request, loaded) // 409 412
 }
 
-/** A token that was replaced is in use: an old copy was forgotten, or somebody has it who should not. */
+/** A rotated token is still in use: its user forgot a copy, or it was stolen. */
 function logReplacedToken({ log }: Services, { requestId }: Incoming, { id, user_id, replaced_by }: TokenRecord): void {
   log.warn({ event: 'token.replaced_used', request_id: requestId, token_id: id, replaced_by, user_id }, 'a replaced token was used')
 }
 
+/** Runs an operation that is allowed, commits, and makes the response. */
 async function run(
   services: Services,
   incoming: Incoming,
@@ -143,12 +147,12 @@ async function run(
   const reads = method === 'GET' || method === 'HEAD'
   const entity = operation.entity?.(request.params)
   if (!reads) requireMatch(headers, entity && tx.revisionOf(entity)) // 412
-  const answer = await operation.run(request, loaded) // 409
+  const result = await operation.run(request, loaded) // 409
   await tx.commit()
-  if (answer.download !== undefined) return download(requestId, method, headers, answer.download, services.blobs)
-  const named = answer.entity === null ? undefined : (answer.entity ?? entity)
+  if (result.download !== undefined) return download(requestId, method, headers, result.download, services.blobs)
+  const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && tx.revisionOf(named)
-  const location = answer.location === undefined ? {} : { location: `/v1${answer.location}` }
+  const location = result.location === undefined ? {} : { location: `/v1${result.location}` }
   if (reads && isCurrent(headers, revision)) return notModifiedResponse(requestId, entityHeaders(headers, revision))
-  return dataResponse(requestId, operation.status, answer.data, answer.nextCursor, { ...entityHeaders(headers, revision), ...location })
+  return dataResponse(requestId, operation.status, result.data, result.nextCursor, { ...entityHeaders(headers, revision), ...location })
 }

@@ -9,11 +9,11 @@ import { errorBody } from './envelope.ts'
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
 
 /**
- * Gives the envelope to what is no HTTP, or more than Node takes, and so never becomes a request.
- * @param handler answers what is one
+ * Answers what Node refuses before it becomes a request (invalid HTTP, oversized heads) with the error envelope.
+ * @param handler answers requests
  */
 export function speakEnvelope(server: Server, handler: NodeHandler): void {
-  // Node's own refusal of a request without a host has no body. Here it is one more request that is refused.
+  // Node's own refusal of a request without a Host header has no body.
   Object.assign(server, { requireHostHeader: false })
   server.on('request', (request, response) => {
     if (request.httpVersion === '1.1' && request.headers.host === undefined) refuse(request.socket, 'bad_request')
@@ -24,13 +24,13 @@ export function speakEnvelope(server: Server, handler: NodeHandler): void {
     else refuse(socket, codeOf(error))
   })
   server.on('connect', (_request, socket) => refuse(socket, 'bad_request'))
-  // "100 Continue" is said once the body is wanted, see `bodyOf`; a refusal comes without it, and then nobody
-  // knows whether a body follows (RFC 9110 §10.1.1).
+  // `bodyOf` sends "100 Continue" when it reads the body. After a refusal without it, the client may or may not send the
+  // body, so the connection must close (RFC 9110 §10.1.1).
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     response.setHeader('connection', 'close')
     handler(request, response)
   })
-  // Whatever else is expected is no reason to answer otherwise.
+  // Unknown expectations are ignored.
   server.on('checkExpectation', handler)
 }
 

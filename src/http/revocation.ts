@@ -6,7 +6,7 @@ import { ApiError } from '../model/errors.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { endToken } from '../auth/tokens/issue.ts'
-import { parseToken } from '../auth/tokens/secret.ts'
+import { parseToken } from '../auth/tokens/format.ts'
 import { readBody } from './body.ts'
 import { errorResponse, dataResponse } from './envelope.ts'
 import { toApiError } from './errors.ts'
@@ -15,9 +15,9 @@ import type { Services } from './services.ts'
 const BODY_BYTES = 4096
 
 /**
- * `POST /revoke`: whoever has found a token can end it by presenting it, as RFC 7009 §2.1 has it (a form with the
- * member `token`). The answer is the same whether there was such a token (§2.2), so it tells nothing.
- * @param networkOf what is throttled as one
+ * `POST /revoke`: anyone who finds a leaked token can revoke it (RFC 7009 §2.1: a form with the member `token`). The
+ * response is the same whether or not the token exists (§2.2), so it reveals nothing.
+ * @param networkOf returns the network of the client, which is rate limited as one
  */
 export function serveRevocation(h3: H3, services: Services, networkOf: (request: ServerRequest) => string): void {
   const throttle = new Throttle({ burst: 30, every: 2000 }, services.clock)
@@ -40,26 +40,26 @@ async function readToken(request: ServerRequest): Promise<string> {
   if (type !== 'application/x-www-form-urlencoded')
     throw new ApiError('unsupported_media_type', { message: 'The body must be a form: Content-Type: application/x-www-form-urlencoded.' })
   const tokens = new URLSearchParams(Buffer.from(await readBody(request, BODY_BYTES)).toString()).getAll('token')
-  if (tokens.length !== 1) throw new ApiError('bad_request', { message: 'The form must have one member "token".' })
+  if (tokens.length !== 1) throw new ApiError('bad_request', { message: 'The form must have exactly one member "token".' })
   return tokens[0]!
 }
 
 async function revoke({ store, random, clock, legacyPrefixes, log }: Services, requestId: string, plaintext: string): Promise<void> {
-  // As it was found: with a line break, in quotes, behind "Bearer ".
+  // The token may be pasted with quotes, a line break, or "Bearer " before it.
   const parsed = parseToken(/\w+_pat_\w+/.exec(plaintext)?.[0] ?? '', legacyPrefixes)
   if (parsed === undefined) return
   const { hash, workspaceId } = parsed
-  const ended = await transact(store, workspaceId, random, async (tx) => {
+  const revoked = await transact(store, workspaceId, random, async (tx) => {
     const token = await tx.get(keys.token(hash))
     return token && endToken(tx, token, 'revoke', clock) !== token ? token : undefined
   })
-  if (ended !== undefined)
+  if (revoked !== undefined)
     log.warn(
       {
         event: 'token.revoked',
         request_id: requestId,
-        token_id: ended.id,
-        user_id: ended.user_id,
+        token_id: revoked.id,
+        user_id: revoked.user_id,
         workspace_id: workspaceId,
         by: 'finder',
       },

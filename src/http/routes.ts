@@ -2,7 +2,7 @@ import { addRoute, createRouter, findRoute } from 'rou3'
 import { ApiError } from '../model/errors.ts'
 import type { Operation } from '../resources/operation.ts'
 
-/** The one row of the operations table that a method and a path match. */
+/** The row of the operations table that a method and a path match. */
 export interface Route {
   readonly operation: Operation
   readonly params: Readonly<Record<string, string>>
@@ -11,9 +11,8 @@ export interface Route {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /**
- * Finds rows of the operations table. HEAD is GET's row. A path is taken as it is: no trailing or doubled
- * slash, no other case.
- * @returns a function that throws {@link ApiError} `not_found` or `method_not_allowed`
+ * Returns a function that finds the operation of a method and a path. HEAD uses the row of GET. Paths must match exactly:
+ * no trailing slash, no double slash, same case. It throws {@link ApiError} `not_found` or `method_not_allowed`.
  */
 export function createRouteTable(operations: readonly Operation[]): (method: string, path: string) => Route {
   const router = createRouter<Operation>()

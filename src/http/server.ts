@@ -5,32 +5,32 @@ import { toNodeHandler } from 'h3/node'
 import { listen } from 'listhen'
 import { speakEnvelope, type NodeHandler } from './protocol.ts'
 
-/** A service that listens. */
+/** A running listener. */
 export interface Listener {
   /** the origin, without /v1 */
   readonly url: string
   readonly port: number
-  /** Takes no more connections, lets requests in flight end, and resolves once all is closed. */
+  /** Stops accepting connections, waits for the requests in flight, and resolves when all connections are closed. */
   close(): Promise<void>
 }
 
 export interface ListenOptions {
-  /** 0: any that is free */
+  /** 0 chooses a free port */
   readonly port: number
   readonly host: string
-  /** how long requests in flight are waited for, in milliseconds */
+  /** the time in milliseconds to wait for the requests in flight */
   readonly grace?: number
 }
 
-/** The address cannot be listened on. */
+/** The service cannot listen on this address. */
 export class CannotListen extends Error {
   override readonly name = 'CannotListen'
 }
 
 /**
- * Listens, under listhen. Its conveniences are all off: it would take another port where one is busy or
- * unsafe, "localhost" where a host is public or mistyped, and exit at once on a signal.
- * @throws {CannotListen} where it cannot be on just this host and port
+ * Starts a listener with listhen. Its automatic choices are off: it would choose another port if one is taken or unsafe,
+ * "localhost" for a public or mistyped host, and exit immediately on a signal.
+ * @throws {CannotListen} if it cannot listen on exactly this host and port
  */
 export async function startListener(h3: H3, { port, host, grace = 10_000 }: ListenOptions): Promise<Listener> {
   const handler = toNodeHandler(h3) as NodeHandler
@@ -51,9 +51,9 @@ export async function startListener(h3: H3, { port, host, grace = 10_000 }: List
   const address = server.address() as AddressInfo
   if (port !== 0 && address.port !== port) {
     server.close()
-    throw new CannotListen(`cannot listen on port ${port}: browsers refuse it as unsafe, and listhen with them`)
+    throw new CannotListen(`cannot listen on port ${port}: browsers and listhen refuse it as unsafe`)
   }
-  // listhen counts requests to be able to kill them, and its counter throws where a body is refused early.
+  // listhen's request counter throws if a body is refused before it was read.
   server.removeAllListeners('request')
   speakEnvelope(server, handler)
   const name = anywhere ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { UsageRecorder } from '../auth/tokens/usage.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
@@ -6,10 +7,9 @@ import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Store } from '../store/port.ts'
-import type { UsageRecorder } from '../auth/tokens/usage.ts'
 import type { Route } from './routes.ts'
 
-/** What the pipeline works with. */
+/** What the pipeline depends on. */
 export interface Services {
   readonly engine: Engine
   readonly store: Store
@@ -17,43 +17,44 @@ export interface Services {
   /** prefixes of tokens issued before a rename, without `_pat_` (spec §5) */
   readonly legacyPrefixes: readonly string[]
   readonly blobs: Blobs
-  /** bytes of an upload, at most */
+  /** the maximum size of an upload in bytes */
   readonly uploadBytes: number
   readonly usage: UsageRecorder
   readonly clock: Clock
   readonly random: RandomSource
   readonly log: Logger
-  /** is told of every request below /v1 once it is answered */
-  readonly observe?: ((trace: DecisionRecord) => void) | undefined
+  /** receives the decision record of every request below /v1 after it was answered */
+  readonly observe?: ((record: DecisionRecord) => void) | undefined
 }
 
 /**
- * What became of one request: who asked for what, what both tables said and why. With the policy's hash and
- * the facts in the decision it can be replayed exactly against any version of the tables.
+ * The record of one request: who asked for what, and what both tables decided, and why. With the policy's hash and the
+ * facts of the decision, the decision can be replayed against any version of the tables.
  */
 export interface DecisionRecord {
   readonly requestId: string
+  /** SHA-256 of the policy files, in hex */
   readonly policy: string
   operation?: string
   userId?: string
   workspaceId?: string
   tokenId?: string
-  /** where it is soon: when the token expires, as the answer's header says */
+  /** when the token expires, if that is soon: the value of the header Lanekeeper-Token-Expires */
   tokenExpires?: string
   scope?: ScopeDecision
   decision?: Decision
-  /** in the place of a decision: the definition that failed before anything else was read, and why */
+  /** instead of a decision: the definition that denied access to the target, and its facts */
   hidden?: { readonly definition: string; readonly facts: Facts }
-  /** in the place of a decision: a list, of so many that were asked about, and that were shown */
-  listed?: { readonly pair: string; asked: number; shown: number }
-  /** how often it was tried: more than once where others wrote at the same time */
+  /** instead of a decision: the number of list items that were decided, and that were allowed */
+  listed?: { readonly permission: string; asked: number; allowed: number }
+  /** the number of attempts; more than one if concurrent writes caused a conflict */
   attempts: number
   status: number
   code?: ErrorCode
 }
 
-/** Begins a trace again: what an attempt found that came to nothing is no part of the answer. */
-export function resetRecord(trace: DecisionRecord): void {
-  for (const part of ['operation', 'userId', 'workspaceId', 'tokenId', 'tokenExpires', 'scope', 'decision', 'hidden', 'listed'] as const)
-    delete trace[part]
+/** Clears what the previous attempt recorded: it is no part of the response. */
+export function resetRecord(record: DecisionRecord): void {
+  for (const member of ['operation', 'userId', 'workspaceId', 'tokenId', 'tokenExpires', 'scope', 'decision', 'hidden', 'listed'] as const)
+    delete record[member]
 }

@@ -2,39 +2,65 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import type { ServerRequest } from 'srvx'
-import { ApiError } from '../model/errors.ts'
-import { limits } from '../model/limits.ts'
 import { visibilities } from '../model/board.ts'
+import { ApiError } from '../model/errors.ts'
+import { newId } from '../model/ids.ts'
+import { limits } from '../model/limits.ts'
+import { HOUR, timestamp } from '../model/time.ts'
 import type { Upload } from '../resources/operation.ts'
 import type { Blobs } from '../store/blobs.ts'
+import { keys } from '../store/keys.ts'
+import { transact } from '../store/transact.ts'
 import { bodyOf } from './body.ts'
-import { validationFailed, type ValidationIssue } from './issues.ts'
+import { validationFailed, type ValidationIssue } from './errors.ts'
+import type { Services } from './services.ts'
 
-/** What surrounds the bytes of a file in a multipart body, at most. */
-const OVERHEAD = 64 * 1024
+/** The maximum size in bytes of a multipart body without its file. */
+const MAX_OVERHEAD = 64 * 1024
+/** The time in milliseconds after which the bytes of an unfinished upload are removed. */
+const MAX_DURATION = HOUR
 
-/** Whether a request brings a file along. */
+/** Whether the body of a request is a form with a file. */
 export function isUpload(headers: Headers): boolean {
   return /^multipart\/form-data\s*;.*\bboundary=./i.test(headers.get('content-type') ?? '')
 }
 
 /**
- * Refuses an upload that says itself that it is too large.
+ * Refuses an upload whose announced size exceeds the limit.
  * @throws {ApiError} `payload_too_large`
  */
-export function checkAnnounced(headers: Headers, most: number): void {
-  if (Number(headers.get('content-length') ?? 0) > most + OVERHEAD) throw tooLarge(most)
+export function checkAnnouncedSize(headers: Headers, maxBytes: number): void {
+  if (Number(headers.get('content-length') ?? 0) > maxBytes + MAX_OVERHEAD) throw tooLarge(maxBytes)
 }
 
 /**
- * Streams the one file of a multipart body to where bytes are kept, and reads the field `visibility`.
- * @param most bytes of the file
- * @throws {ApiError} `bad_request`, `payload_too_large`, `validation_failed`; the bytes are then removed
+ * Stores the file of a request. A tombstone for its bytes is committed first, and the commit that creates the file
+ * removes it. So the bytes of an upload that is interrupted, even by a crash, are always removed.
+ * @throws {ApiError} `bad_request`, `payload_too_large`, `validation_failed`
  */
-export async function receiveUpload(request: ServerRequest, blobs: Blobs, blobId: string, most: number): Promise<Received> {
+export async function receiveFile(
+  { store, blobs, clock, random, uploadBytes }: Services,
+  request: ServerRequest,
+  workspaceId: string,
+): Promise<Upload> {
+  const blobId = newId('blob', random)
+  const tombstoneId = newId('tombstone', random)
+  await transact(store, workspaceId, random, async (tx) => {
+    await tx.get(keys.tombstone(tombstoneId))
+    const not_before = timestamp(() => clock() + MAX_DURATION)
+    tx.put(keys.tombstone(tombstoneId), { id: tombstoneId, kind: 'blob', target: blobId, not_before })
+  })
+  return { ...(await receiveForm(request, blobs, blobId, uploadBytes)), tombstoneId }
+}
+
+/** A file whose bytes are stored. */
+type ReceivedFile = Omit<Upload, 'tombstoneId'>
+
+/** Streams the file of a multipart body to blob storage, and reads the field `visibility`. On failure the bytes are removed. */
+async function receiveForm(request: ServerRequest, blobs: Blobs, blobId: string, maxBytes: number): Promise<ReceivedFile> {
   let form: Form | undefined
   try {
-    form = new Form(request.headers, blobs, blobId, most)
+    form = new Form(request.headers, blobs, blobId, maxBytes)
     await pipeline(Readable.from(bodyOf(request)), form.parser)
     return { blobId, ...(await form.result()) }
   } catch (error) {
@@ -44,10 +70,7 @@ export async function receiveUpload(request: ServerRequest, blobs: Blobs, blobId
   }
 }
 
-/** A file whose bytes were received. */
-export type Received = Omit<Upload, 'tombstoneId'>
-
-/** A multipart form while it comes. */
+/** A multipart form that is being received. */
 class Form {
   readonly parser: InstanceType<typeof Busboy>
   readonly #issues: ValidationIssue[] = []
@@ -55,91 +78,94 @@ class Form {
   readonly #blobId: string
   #visibility: Upload['visibility'] | undefined
   #stream: BusboyFileStream | undefined
-  #file: Promise<Omit<Received, 'blobId' | 'visibility'>> | undefined
+  #file: Promise<Omit<ReceivedFile, 'blobId' | 'visibility'>> | undefined
 
-  constructor(headers: Headers, blobs: Blobs, blobId: string, most: number) {
+  constructor(headers: Headers, blobs: Blobs, blobId: string, maxBytes: number) {
     this.#blobs = blobs
     this.#blobId = blobId
     this.parser = new Busboy({
       headers: { 'content-type': headers.get('content-type')! },
-      limits: { fileSize: most, files: 2, fields: 10, fieldSize: 1000, parts: 12, headerPairs: 20 },
+      limits: { fileSize: maxBytes, files: 2, fields: 10, fieldSize: 1000, parts: 12, headerPairs: 20 },
     })
-    this.parser.on('field', (name: string | undefined, value: string) => this.#field(name ?? '', value))
+    this.parser.on('field', (name: string | undefined, value: string) => this.#readField(name ?? '', value))
     this.parser.on(
       'file',
       (name: string | undefined, stream: BusboyFileStream, given: string | undefined, _encoding: string, type: string) =>
-        this.#part(name ?? '', stream, given, type, most),
+        this.#readFile(name ?? '', stream, given, type, maxBytes),
     )
   }
 
-  async result(): Promise<Omit<Received, 'blobId'>> {
+  async result(): Promise<Omit<ReceivedFile, 'blobId'>> {
     const file = await this.#file
-    if (file === undefined) this.#issues.push({ in: 'body', path: 'file', message: 'is missing' })
+    if (file === undefined) this.#report('file', 'is missing')
     if (this.#issues.length > 0) throw validationFailed(this.#issues)
     return { ...file!, visibility: this.#visibility ?? 'private' }
   }
 
   async abandon(): Promise<void> {
-    // Where the client went away nobody ends the part that was coming: its reader would wait for good.
-    this.#stream?.destroy(new Error('the upload was given up'))
+    // If the client has closed the connection, nothing else ends the stream of the part, and its reader would wait forever.
+    this.#stream?.destroy(new Error('the upload was abandoned'))
     await this.#file?.catch(() => undefined)
     await this.#blobs.remove(this.#blobId)
   }
 
-  #part(name: string, stream: BusboyFileStream, given: string | undefined, type: string, most: number): void {
-    if (name === 'file' && this.#file === undefined) {
-      this.#stream = stream
-      const known = fileName(given)
-      if (known.length > limits.fileName)
-        this.#issues.push({ in: 'body', path: name, message: `has a name of more than ${limits.fileName} characters` })
-      this.#file = this.#receive(stream, most, known, mediaType(type))
-      // It is awaited at the end; until then a failure is nobody's.
-      this.#file.catch((error: Error) => this.parser.destroy(error))
-    } else {
-      this.#issues.push({ in: 'body', path: name, message: name === 'file' ? 'stands twice' : 'is not known here' })
-      stream.resume()
-    }
+  #report(path: string, message: string): void {
+    this.#issues.push({ in: 'body', path, message })
   }
 
-  #field(name: string, value: string): void {
+  #readFile(name: string, stream: BusboyFileStream, given: string | undefined, type: string, maxBytes: number): void {
+    if (name !== 'file' || this.#file !== undefined) {
+      this.#report(name, name === 'file' ? 'is given twice' : 'is not a known member')
+      stream.resume()
+      return
+    }
+    this.#stream = stream
+    const safeName = fileName(given)
+    if (safeName.length > limits.fileName) this.#report(name, `has a name of more than ${limits.fileName} characters`)
+    this.#file = this.#store(stream, maxBytes, safeName, mediaType(type))
+    // result() awaits it. Until then, a failure has to end the parser.
+    this.#file.catch((error: Error) => this.parser.destroy(error))
+  }
+
+  #readField(name: string, value: string): void {
     const visibility = visibilities.find((known) => known === value)
-    if (name === 'file') this.#issues.push({ in: 'body', path: name, message: 'must be a file: give it a filename' })
-    else if (name !== 'visibility') this.#issues.push({ in: 'body', path: name, message: 'is not known here' })
-    else if (visibility === undefined) this.#issues.push({ in: 'body', path: name, message: `must be one of ${visibilities.join(', ')}` })
-    else if (this.#visibility !== undefined) this.#issues.push({ in: 'body', path: name, message: 'stands twice' })
+    if (name === 'file') this.#report(name, 'must be a file: give it a filename')
+    else if (name !== 'visibility') this.#report(name, 'is not a known member')
+    else if (visibility === undefined) this.#report(name, `must be one of ${visibilities.join(', ')}`)
+    else if (this.#visibility !== undefined) this.#report(name, 'is given twice')
     else this.#visibility = visibility
   }
 
-  async #receive(
+  async #store(
     stream: BusboyFileStream,
-    most: number,
+    maxBytes: number,
     name: string,
     contentType: string,
-  ): Promise<Omit<Received, 'blobId' | 'visibility'>> {
+  ): Promise<Omit<ReceivedFile, 'blobId' | 'visibility'>> {
     const written = await this.#blobs.write(this.#blobId, stream)
-    if (stream.truncated) throw tooLarge(most)
+    if (stream.truncated) throw tooLarge(maxBytes)
     return { name, contentType, ...written }
   }
 }
 
-function tooLarge(most: number): ApiError {
+function tooLarge(maxBytes: number): ApiError {
   return new ApiError('payload_too_large', {
-    message: `The file is larger than ${most} bytes.`,
-    members: { limit_bytes: most },
+    message: `The file is larger than ${maxBytes} bytes.`,
+    members: { limit_bytes: maxBytes },
     headers: { connection: 'close' },
   })
 }
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/
 
-/** The media type of an upload, without parameters; what is none is taken as mere bytes. */
-export function mediaType(text: string | undefined): string {
+/** The media type of an upload, without parameters. A malformed one becomes `application/octet-stream`. */
+function mediaType(text: string | undefined): string {
   const type = (text ?? '').split(';')[0]!.trim().toLowerCase()
   return MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
 }
 
-/** The name of an upload: its last part, without anything that a header or a shell would trip over. It may be too long. */
-export function fileName(text: string | undefined): string {
+/** The last component of an upload's name, without control and format characters. It may exceed the length limit. */
+function fileName(text: string | undefined): string {
   const name = (text ?? '')
     .split(/[\\/]/)
     .at(-1)!

@@ -10,10 +10,11 @@ export interface ListPage<T> {
   readonly nextCursor: string | null
 }
 
-/** The query of a list: how many items, and after which. */
+/** The paging parameters of a list. */
 export interface PageQuery {
+  /** the maximum number of items */
   readonly limit: number
-  /** the entry of the last item returned */
+  /** the decoded cursor: the position of the last item of the previous page */
   readonly cursor?: string | undefined
 }
 
@@ -23,24 +24,27 @@ const limit = z
   .transform(Number)
   .pipe(z.number().max(limits.pageSize.max))
 
-/** The members of a list's query. A cursor belongs to one list: another's is refused. */
+/** A boolean query parameter. */
+export const booleanParameter = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true')
+
+/** The paging members of a list's query. A cursor of another list is refused. */
 export function pageQuery(list: string) {
   return { limit: limit.default(limits.pageSize.default), cursor: cursorOf(list).optional() }
 }
 
 /**
- * The cursor of one of several lists.
- * @param lists their names
- * @param chosen the name of the one that a query asks for; a position of another is refused
+ * The query of an operation that has several lists, such as one for each sort order.
+ * @param lists the names of the lists
+ * @param chosen returns the name of the list that a query selects; a cursor of another list is refused
  */
-export function choosePage<Shape extends z.ZodRawShape>(
+export function pageQueryOfOne<Shape extends z.ZodRawShape>(
   lists: readonly string[],
   shape: Shape,
   chosen: (query: z.output<z.ZodObject<Shape>>) => string,
 ): z.ZodType<z.output<z.ZodObject<Shape>> & PageQuery> {
   const cursor = z.string().transform((text, context) => {
-    const found = lists.map((list) => [list, decodeCursor(list, text)] as const).find(([, position]) => position !== undefined)
-    return found ?? refuse(context)
+    const decoded = lists.map((list) => [list, decodeCursor(list, text)] as const).find(([, position]) => position !== undefined)
+    return decoded ?? refuse(context)
   })
   const whole = z.strictObject({ limit: limit.default(limits.pageSize.default), cursor: cursor.optional(), ...shape })
   return whole.transform((read, context) => {
@@ -51,7 +55,7 @@ export function choosePage<Shape extends z.ZodRawShape>(
   }) as unknown as z.ZodType<z.output<z.ZodObject<Shape>> & PageQuery>
 }
 
-const NO_CURSOR = 'is no cursor of this list: take page.next_cursor of its last page, or leave it out'
+const NO_CURSOR = 'is not a cursor of this list: use page.next_cursor of the previous page, or omit it'
 
 function cursorOf(list: string) {
   return z.string().transform((text, context) => decodeCursor(list, text) ?? refuse(context))
@@ -62,7 +66,7 @@ function refuse(context: z.core.$RefinementCtx): never {
   return z.NEVER
 }
 
-/** A cursor: opaque, and no more than the list's name and the position of the last item returned. */
+/** Encodes an opaque cursor: the list's name and the position of the last item returned, nothing else. */
 export function encodeCursor(list: string, position: string): string {
   return Buffer.from(`${list}\n${position}`).toString('base64url')
 }
@@ -75,8 +79,8 @@ function decodeCursor(list: string, cursor: string): string | undefined {
 }
 
 /**
- * Reads one page of an index, as it is answered.
- * @param shape makes the item of a record; default: the record itself
+ * Reads one page of an index.
+ * @param shape converts a record to an item; default: the record itself
  */
 export async function listPage<T, Item = T>(
   tx: Transaction,
@@ -87,10 +91,14 @@ export async function listPage<T, Item = T>(
 ): Promise<ListPage<Item>> {
   const { entries, values } = await tx.range(index, { after: cursor, limit: size + 1 })
   const items = values.slice(0, size).flatMap((value) => (value === undefined ? [] : [shape(value)]))
-  return listAnswer(list, items, entries.at(Math.min(size, entries.length) - 1), entries.length > size)
+  return toPage(list, items, entries.at(Math.min(size, entries.length) - 1), entries.length > size)
 }
 
-/** A page as it is answered. */
-export function listAnswer<T>(list: string, items: readonly T[], lastPosition: string | undefined, more: boolean): ListPage<T> {
+/**
+ * Makes a page of items.
+ * @param lastPosition the position of the last item
+ * @param more whether items follow it
+ */
+export function toPage<T>(list: string, items: readonly T[], lastPosition: string | undefined, more: boolean): ListPage<T> {
   return { data: items, nextCursor: more && lastPosition !== undefined ? encodeCursor(list, lastPosition) : null }
 }

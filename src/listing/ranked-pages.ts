@@ -1,40 +1,41 @@
-import { keys } from '../store/keys.ts'
-import type { Page } from '../store/reading.ts'
-import type { Transaction } from '../store/transaction.ts'
 import { ApiError } from '../model/errors.ts'
 import { positionEntry } from '../store/indexes.ts'
-import { entryNow, type OrderedList, type Positioned } from './ranks.ts'
-import { listAnswer, type ListPage, type PageQuery } from './pages.ts'
+import { keys } from '../store/keys.ts'
+import type { IndexPage, Transaction } from '../store/transaction.ts'
+import { toPage, type ListPage, type PageQuery } from './pages.ts'
+import { currentEntry, type Ranked, type RankedList } from './ranks.ts'
 
 /**
- * Reads one page of a list that has places. The cursor says where the last item was, and in which generation
- * of the list, so that it leads to the same place after a rebalancing.
- * @param shown which of the things are wanted
+ * Reads one page of a ranked list. The cursor holds the position of the last item and the generation of the list, so
+ * that it continues at the same place after a rebalancing.
+ * @param matches which items belong to the page; default: all
  */
-export async function orderedPage<T extends Positioned>(
+export async function rankedPage<T extends Ranked>(
   tx: Transaction,
   name: string,
-  list: OrderedList<T>,
+  list: RankedList<T>,
   { limit, cursor }: PageQuery,
-  shown: (thing: T) => boolean = () => true,
+  matches: (item: T) => boolean = () => true,
 ): Promise<ListPage<T>> {
   const [index] = list.indexes
   const [generation, from] = cursor === undefined ? [undefined, undefined] : readPosition(cursor)
   const first = await tx.load({ records: [keys.order(list.id)], ranges: [{ index: index!, options: { after: from, limit: limit + 1 } }] })
   const [order] = first.records
-  let page = first.ranges[0] as Page<T>
+  let page = first.ranges[0] as IndexPage<T>
   if (generation !== undefined && generation !== (order?.generation ?? 0)) {
-    page = await tx.range(index!, { after: entryNow(order, generation, from!) ?? refuse(), limit: limit + 1 })
+    const after = currentEntry(order, generation, from!)
+    if (after === undefined) throw staleCursor()
+    page = await tx.range(index!, { after, limit: limit + 1 })
   }
   const items: T[] = []
   for (;;) {
-    for (const value of page.values) if (value !== undefined && shown(value)) items.push(value)
+    for (const value of page.values) if (value !== undefined && matches(value)) items.push(value)
     if (items.length > limit || page.entries.length <= limit) break
     page = await tx.range(index!, { after: page.entries.at(-1), limit: limit + 1 })
   }
-  const shownItems = items.slice(0, limit)
-  const last = shownItems.at(-1)
-  return listAnswer(name, shownItems, last && `${order?.generation ?? 0} ${positionEntry(last)}`, items.length > limit)
+  const data = items.slice(0, limit)
+  const last = data.at(-1)
+  return toPage(name, data, last && `${order?.generation ?? 0} ${positionEntry(last)}`, items.length > limit)
 }
 
 function readPosition(cursor: string): [generation: number, entry: string] {
@@ -42,15 +43,11 @@ function readPosition(cursor: string): [generation: number, entry: string] {
   return [Number(cursor.slice(0, space)), cursor.slice(space + 1)]
 }
 
-function refuse(): never {
-  throw staleCursor()
-}
-
-/** The list was rebalanced too often since to tell where the cursor was. */
+/** The cursor is older than the rebalancings that are remembered, so its place is not known. */
 export function staleCursor(): ApiError {
-  const message = 'is too old: begin again without it'
+  const message = 'is too old: start again without it'
   return new ApiError('validation_failed', {
-    message: `The request does not fit what this operation takes: "cursor" ${message}.`,
+    message: `The request does not match what this operation accepts: "cursor" ${message}.`,
     members: { issues: [{ in: 'query', path: 'cursor', message }] },
   })
 }

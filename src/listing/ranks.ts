@@ -4,111 +4,111 @@ import { timestamp, type Clock } from '../model/time.ts'
 import { positionEntry, type Index } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
+import { neighborOf, type ResolvedPlacement } from './placement.ts'
 
-/** Something that has a place among its like. Positions compare as texts; between any two there is another. */
-export interface Positioned {
+/** An item of a ranked list. Positions compare as text; between any two there is another. */
+export interface Ranked {
   readonly id: string
   readonly position: string
   readonly updated_at: string
 }
 
-/** A list in which things have places. */
-export interface OrderedList<T extends Positioned> {
-  /** the id of what the list belongs to */
+/** A list whose items have positions. */
+export interface RankedList<T extends Ranked> {
+  /** the id of the resource that the list belongs to */
   readonly id: string
-  /** where its things are; those put away keep their places among the others */
+  /** the indexes of its items. Archived items keep their positions, so their index belongs to the list too. */
   readonly indexes: readonly Index<T>[]
   readonly keyOf: (id: string) => Key<T>
 }
 
-/** A place: next to another thing, or at an end. */
-export type Place<T> = { readonly before: T } | { readonly after: T } | { readonly to: 'first' | 'last' }
-
-/** Longer positions than this are a reason to write the whole list anew. */
+/** A longer position causes a rebalancing of its list. */
 const MAX_LENGTH = 40
-/** So many rebalancings a cursor survives at least. */
-export const KEPT_MAPS = 8
-const ALL = 100_000
+/** The number of rebalancings that a cursor survives. */
+const KEPT_REBALANCINGS = 8
 
-/**
- * Finds the position of a place. Usually that writes nothing else. Where positions would grow long, or two
- * things that came at the same moment have the same one, the whole list is rebalanced in the same commit.
- * @param self the thing that is moved, which is no neighbour of its own
- */
-export async function positionAt<T extends Positioned>(
-  { tx, clock }: { readonly tx: Transaction; readonly clock: Clock },
-  list: OrderedList<T>,
-  place: Place<T>,
-  self?: string,
-): Promise<string> {
-  // Relied on: a place found before a rebalancing is none after it.
-  const order = await tx.get(keys.order(list.id))
-  const [low, high] = await neighbours(tx, list, place, self)
-  const fits = low === undefined || high === undefined || low < high
-  const position = fits ? generateKeyBetween(low ?? null, high ?? null) : undefined
-  return position !== undefined && position.length <= MAX_LENGTH ? position : rebalance(tx, list, place, self, order, timestamp(clock))
+interface Work {
+  readonly tx: Transaction
+  readonly clock: Clock
 }
 
 /**
- * The positions on both sides of a place, those of things put away too: so that each comes back to where it was.
- * They are hints: who else comes between takes a place of his own.
+ * Finds the position of a place. This writes no other record, except when the position would be too long or two
+ * neighbors have the same one: then the whole list is rebalanced in the same commit.
+ * @param self the id of the item that is moved, which is ignored as a neighbor
  */
-async function neighbours<T extends Positioned>(
+export async function positionAt<T extends Ranked>(
+  { tx, clock }: Work,
+  list: RankedList<T>,
+  placement: ResolvedPlacement<T>,
+  self?: string,
+): Promise<string> {
+  // The commit must fail if the list was rebalanced meanwhile: the position would be wrong.
+  const order = await tx.get(keys.order(list.id))
+  const [low, high] = await neighborPositions(tx, list, placement, self)
+  const fits = low === undefined || high === undefined || low < high
+  const position = fits ? generateKeyBetween(low ?? null, high ?? null) : undefined
+  if (position !== undefined && position.length <= MAX_LENGTH) return position
+  return rebalance({ tx, clock }, list, placement, self, order)
+}
+
+/**
+ * The positions on both sides of a place, archived items included, so that each comes back to its place. These are
+ * weak reads: an item that is added between them does not make the position wrong.
+ */
+async function neighborPositions<T extends Ranked>(
   tx: Transaction,
-  list: OrderedList<T>,
-  place: Place<T>,
+  list: RankedList<T>,
+  placement: ResolvedPlacement<T>,
   self: string | undefined,
 ): Promise<[low: string | undefined, high: string | undefined]> {
   const next = async (options: { after?: string; before?: string; reverse?: boolean }): Promise<string | undefined> => {
-    const { ranges } = await tx.load({ ranges: list.indexes.map((index) => ({ index, options: { ...options, limit: 2, hint: true } })) })
+    const { ranges } = await tx.load({ ranges: list.indexes.map((index) => ({ index, options: { ...options, limit: 2, weak: true } })) })
     const entries = ranges.flatMap((range) => range.entries).filter((entry) => entry.split(' ')[1] !== self)
     return (options.reverse ? entries.toSorted().at(-1) : entries.toSorted()[0])?.split(' ')[0]
   }
-  if ('before' in place) return [await next({ before: positionEntry(place.before), reverse: true }), place.before.position]
-  if ('after' in place) return [place.after.position, await next({ after: positionEntry(place.after) })]
-  return place.to === 'first' ? [undefined, await next({})] : [await next({ reverse: true }), undefined]
+  if ('before' in placement) return [await next({ before: positionEntry(placement.before), reverse: true }), placement.before.position]
+  if ('after' in placement) return [placement.after.position, await next({ after: positionEntry(placement.after) })]
+  return placement.to === 'first' ? [undefined, await next({})] : [await next({ reverse: true }), undefined]
 }
 
-async function rebalance<T extends Positioned>(
-  tx: Transaction,
-  list: OrderedList<T>,
-  place: Place<T>,
+async function rebalance<T extends Ranked>(
+  { tx, clock }: Work,
+  list: RankedList<T>,
+  placement: ResolvedPlacement<T>,
   self: string | undefined,
   order: OrderRecord | undefined,
-  updated_at: string,
 ): Promise<string> {
-  const { ranges } = await tx.load({ ranges: list.indexes.map((index) => ({ index, options: { limit: ALL } })) })
-  const things = (ranges as { values: readonly (T | undefined)[] }[])
-    .flatMap(({ values }) => values)
-    .filter((thing): thing is T => thing !== undefined && thing.id !== self)
-    .toSorted((a, b) => (positionEntry(a) < positionEntry(b) ? -1 : 1))
-  const positions = generateNKeysBetween(null, null, things.length + 1)
-  const [own] = positions.splice(slotOf(things, place), 1)
-  const now = things.map((thing, i) => ({ ...thing, position: positions[i]!, updated_at }))
-  for (const [i, thing] of now.entries()) if (thing.position !== things[i]!.position) tx.put(list.keyOf(thing.id), thing)
+  const items: T[] = []
+  for (const index of list.indexes)
+    for (const item of (await tx.all(index)).values) if (item !== undefined && item.id !== self) items.push(item)
+  items.sort((a, b) => (positionEntry(a) < positionEntry(b) ? -1 : 1))
+  const positions = generateNKeysBetween(null, null, items.length + 1)
+  const [own] = positions.splice(slotOf(items, placement), 1)
+  const updated_at = timestamp(clock)
+  const moved = items.map((item, i) => ({ ...item, position: positions[i]!, updated_at }))
+  for (const [i, item] of moved.entries()) if (item.position !== items[i]!.position) tx.put(list.keyOf(item.id), item)
   const generation = order?.generation ?? 0
-  const map = { from: generation, old: things.map(positionEntry), new: now.map(positionEntry) }
-  tx.put(keys.order(list.id), { generation: generation + 1, maps: [...(order?.maps ?? []), map].slice(-KEPT_MAPS) })
+  const map = { from: generation, old: items.map(positionEntry), new: moved.map(positionEntry) }
+  tx.put(keys.order(list.id), { generation: generation + 1, maps: [...(order?.maps ?? []), map].slice(-KEPT_REBALANCINGS) })
   return own!
 }
 
-function slotOf<T extends Positioned>(things: readonly T[], place: Place<T>): number {
-  if ('to' in place) return place.to === 'first' ? 0 : things.length
-  const anchor = 'before' in place ? place.before : place.after
-  const at = things.findIndex(({ id }) => id === anchor.id)
-  return 'before' in place ? at : at + 1
+function slotOf<T extends Ranked>(items: readonly T[], placement: ResolvedPlacement<T>): number {
+  if ('to' in placement) return placement.to === 'first' ? 0 : items.length
+  const neighbor = items.findIndex(({ id }) => id === neighborOf(placement)!.id)
+  return 'before' in placement ? neighbor : neighbor + 1
 }
 
 /**
- * Where a position in a list is now, after the list may have been rebalanced.
- * @param entry of the list as it was in that generation
- * @returns undefined where that was too long ago to tell
+ * Maps an index entry of an earlier generation of a list to the current one.
+ * @returns undefined if the rebalancings since then are no longer remembered
  */
-export function entryNow(order: OrderRecord | undefined, generation: number, entry: string): string | undefined {
-  const present = order?.generation ?? 0
-  if (generation > present) return undefined
+export function currentEntry(order: OrderRecord | undefined, generation: number, entry: string): string | undefined {
+  const current = order?.generation ?? 0
+  if (generation > current) return undefined
   let position = entry
-  for (let step = generation; step < present; step++) {
+  for (let step = generation; step < current; step++) {
     const map = order!.maps.find(({ from }) => from === step)
     if (map === undefined) return undefined
     const before = map.old.findLastIndex((old) => old <= position)

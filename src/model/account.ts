@@ -3,29 +3,32 @@ import { limits } from './limits.ts'
 import { line } from './text.ts'
 
 /**
- * What a person signs in to the web app with. The API knows nothing of it, and shows nothing of it: e-mail
- * addresses are never exposed there (spec §2).
+ * The web app's credentials of a user. The API neither reads nor shows them: e-mail addresses are never exposed
+ * there (spec §2).
  */
 export interface Account {
   readonly user_id: string
-  /** as it is compared: without white space around it, in lower case */
+  /** normalised for comparison: trimmed and in lower case */
   readonly email: string
-  /** argon2id, in PHC's format */
+  /** argon2id in PHC string format */
   readonly password_hash: string
-  /** browsers from which it was signed in to, newest first, as hashes: they are throttled apart from strangers */
+  /** SHA-256 of the device cookies that have signed in before, newest first. Known devices are throttled separately. */
   readonly devices: readonly string[]
   readonly created_at: string
   readonly updated_at: string
 }
 
-/** The one link with which a person sets a password. It stands here as a hash, and is gone once it was used. */
+/** The one-time link with which a user sets a password. Only its hash is stored, and it is removed when it is used. */
 export interface SignUp {
   readonly user_id: string
   readonly hash: string
   readonly expires_at: string
 }
 
-/** A token that is to be made once its person confirms it. Only this record says what it will be; the form just names it. */
+/**
+ * A token that waits for its user's confirmation. The form carries only the id, so what is issued is exactly what
+ * was shown.
+ */
 export interface Confirmation {
   readonly id: string
   readonly workspace_id: string
@@ -34,23 +37,26 @@ export interface Confirmation {
   readonly days: number
 }
 
-/** A signed-in browser. Times are RFC 3339. */
+/** A session of the web app. Times are RFC 3339. */
 export interface Session {
-  /** SHA-256 of what the cookie holds, in hex */
+  /** SHA-256 of the cookie's value, in hex */
   readonly hash: string
   readonly user_id: string
-  /** what was signed in with, so that every page can say whose it is */
+  /** the address that signed in, shown on every page */
   readonly email: string
   readonly begun_at: string
   readonly seen_at: string
-  /** when the password was given last */
+  /** when the password was last entered */
   readonly proved_at: string
-  /** what every form of this session carries */
+  /** the CSRF token in every form of this session */
   readonly form_token: string
   readonly confirmations: readonly Confirmation[]
 }
 
-/** That a person is, or was, a member of a workspace: only a hint, the membership itself decides. */
+/**
+ * A pointer from a user to a workspace that they are, or were, a member of. It only helps to find the workspace: the
+ * membership decides.
+ */
 export interface WorkspaceLink {
   readonly user_id: string
   readonly workspace_id: string
@@ -67,6 +73,7 @@ export const newPassword = z
   .min(limits.passwordShortest, `must have at least ${limits.passwordShortest} characters`)
   .max(limits.passwordLongest, `must have at most ${limits.passwordLongest} characters`)
 export const tokenName = line(limits.tokenName)
-/** days that a token is to live (spec §8) */
+
 const DAYS = 'must be a whole number from 1 to 90'
+/** The lifetime of a token in days (spec §8). */
 export const tokenDays = z.coerce.number<string>(DAYS).int(DAYS).min(1, DAYS).max(90, DAYS)

@@ -1,14 +1,15 @@
 import { z } from 'zod'
 
-/** Who can find a board: every member of its workspace, or its creator and explicit members. */
+/** `workspace`: every member of the workspace has access. `private`: only the creator and explicit members have. */
 export const visibilities = ['workspace', 'private'] as const
+export type Visibility = (typeof visibilities)[number]
 
 export const color = z
   .string()
   .regex(/^#[0-9a-fA-F]{6}$/, 'must be a color: "#rrggbb"')
   .toLowerCase()
 
-/** A board, as it is stored and as it is answered. */
+/** A board, as it is stored and as the API returns it. */
 export const board = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -21,11 +22,11 @@ export const board = z.strictObject({
 })
 export type Board = Readonly<z.infer<typeof board>>
 
-/** That a person is an explicit member of a board. The creator needs no such entry. */
+/** An explicit membership of a board. The creator needs none. */
 export interface BoardMember {
   readonly board_id: string
   readonly user_id: string
-  /** when the board was created: it orders this person's boards */
+  /** a copy of the board's `created_at`, which orders the user's list of boards */
   readonly board_created_at: string
   readonly added_at: string
 }

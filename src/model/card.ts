@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A card, as it is stored and as it is answered. */
+/** A card, as it is stored and as the API returns it. */
 export const card = z.strictObject({
   id: z.string(),
   board_id: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A column, as it is stored and as it is answered. */
+/** A column, as it is stored and as the API returns it. */
 export const column = z.strictObject({
   id: z.string(),
   board_id: z.string(),

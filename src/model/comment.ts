@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A comment on a card, as it is stored and as it is answered. */
+/** A comment on a card, as it is stored and as the API returns it. */
 export const comment = z.strictObject({
   id: z.string(),
   card_id: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { visibilities } from './board.ts'
 
-/** A file of the workspace, as it is answered. Its bytes are apart. */
+/** A file of the workspace, as the API returns it. Its bytes are stored separately. */
 export const file = z.strictObject({
   id: z.string(),
   owner_id: z.string(),
@@ -15,13 +15,13 @@ export const file = z.strictObject({
 
 /** A file as it is stored. */
 export type FileRecord = Readonly<z.infer<typeof file>> & {
-  /** where its bytes are */
+  /** the id of its bytes */
   readonly blob_id: string
   /** SHA-256 of its bytes, in hex */
   readonly sha256: string
 }
 
-/** That a file hangs on a card, as it is stored and as it is answered. */
+/** The attachment of a file to a card, as it is stored and as the API returns it. */
 export const attachment = z.strictObject({
   id: z.string(),
   card_id: z.string(),

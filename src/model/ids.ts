@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** The kind prefix of each id. */
+/** The prefix of each kind of id. */
 export const idPrefixes = {
   workspace: 'wsp',
   user: 'usr',
@@ -18,33 +18,33 @@ export const idPrefixes = {
   confirmation: 'cnf',
 } as const
 
-/** What an id can be the id of. */
+/** The kinds of resources that have ids. */
 export type IdKind = keyof typeof idPrefixes
 
-/** Makes the random parts of ids, revisions and secrets. Injected, so that a test can repeat a run. */
+/** Returns random bytes for ids, revisions and secrets. Injected, so that a test can repeat a run. */
 export type RandomSource = (bytes: number) => Uint8Array
 
-// Crockford's: lower-case alone, so that ids differ on file systems that ignore case.
+// Crockford's base32, lower case only: ids stay distinct on file systems that ignore case.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const LENGTH = 20
 const shapes = new Map(Object.entries(idPrefixes).map(([kind, prefix]) => [kind, new RegExp(`^${prefix}_[${ALPHABET}]{${LENGTH}}$`)]))
 
-/** The operating system's randomness. */
+/** The operating system's random source. */
 export const systemRandom: RandomSource = (bytes) => randomBytes(bytes)
 
-/** `length` random characters of 5 bits each. */
+/** Returns `length` random characters of 5 bits each. */
 export function randomText(random: RandomSource, length: number): string {
   let text = ''
   for (const byte of random(length)) text += ALPHABET[byte & 31]
   return text
 }
 
-/** A new id: the kind's prefix, `_`, and 100 random bits. */
+/** Returns a new id: the prefix of its kind, `_`, and 100 random bits. */
 export function newId(kind: IdKind, random: RandomSource): string {
   return `${idPrefixes[kind]}_${randomText(random, LENGTH)}`
 }
 
-/** Whether a text could be an id of this kind. What could not is answered as what is not there. */
+/** Whether a text has the shape of an id of this kind. A malformed id is answered like an absent one (404). */
 export function isId(kind: IdKind, text: string): boolean {
   return shapes.get(kind)!.test(text)
 }

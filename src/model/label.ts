@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A label of a board, as it is stored and as it is answered. */
+/** A label of a board, as it is stored and as the API returns it. */
 export const label = z.strictObject({
   id: z.string(),
   board_id: z.string(),

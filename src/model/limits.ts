@@ -1,17 +1,17 @@
 /**
- * Every limit of the service, in one place. Lengths count UTF-16 code units, as JSON and JavaScript do.
- * What the input alone tells is answered 422 (413 where it is bytes); what depends on what is stored, 409.
+ * All limits of the service. Lengths count UTF-16 code units, as JavaScript does. A limit that the input alone
+ * exceeds is a 422 (413 for bytes); a limit that depends on what is stored is a 409.
  */
 export const limits = {
   /** bytes of a JSON body */
   jsonBytes: 512 * 1024,
   /** levels of nesting in a JSON body */
   jsonDepth: 16,
-  /** bytes of an upload, unless it is configured */
+  /** bytes of an upload, the default of a setting */
   uploadBytes: 25 * 1024 * 1024,
   /** items of a page */
   pageSize: { default: 50, max: 100 },
-  /** characters of a bearer token, before anything else is looked at */
+  /** characters of a bearer token, checked before anything else */
   tokenLength: 255,
 
   workspaceName: 100,
@@ -28,7 +28,7 @@ export const limits = {
   searchText: 200,
   tokenName: 100,
   email: 254,
-  /** longer than most rules ask: there is no second factor (NIST SP 800-63B §3.1.1) */
+  /** longer than the usual 8, because there is no second factor (NIST SP 800-63B §3.1.1) */
   passwordShortest: 12,
   passwordLongest: 200,
 

@@ -1,10 +1,10 @@
 /**
- * How an ordered list was rebalanced: written anew with short positions, in the same order. It is kept so that
- * a cursor from before still leads to the same place.
+ * The rebalancings of an ordered list. A rebalancing replaces all positions by short ones in the same order. Its
+ * record lets a cursor from before it continue at the same place.
  */
 export interface OrderRecord {
-  /** how often it was rebalanced */
+  /** the number of rebalancings so far */
   readonly generation: number
-  /** the latest of these, oldest first: entry by entry, what it was and what it became */
+  /** the latest rebalancings, oldest first: the index entries before and after, in order */
   readonly maps: readonly { readonly from: number; readonly old: readonly string[]; readonly new: readonly string[] }[]
 }

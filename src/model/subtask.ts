@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A subtask of a card, as it is stored and as it is answered. */
+/** A subtask of a card, as it is stored and as the API returns it. */
 export const subtask = z.strictObject({
   id: z.string(),
   card_id: z.string(),

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
-// Of control characters only tab and line breaks have a place in text, and only in text of several lines.
+// Tab and line breaks are the only control characters that are accepted, and only in multi-line text.
 const CONTROL = /(?![\t\n\r])\p{Cc}/u
 const LINE_CONTROL = /\p{Cc}/u
 
 const wellFormed = (text: string) => text.isWellFormed()
-const WELL_FORMED = 'must be valid Unicode: a surrogate stands alone'
+const WELL_FORMED = 'must be valid Unicode: it contains a lone surrogate'
 
-/** Text of one line, 1 to `max` characters, with something in it that can be seen. White space around it is cut off. */
+/** One line of text: 1 to `max` characters, trimmed, with at least one visible character. */
 export function line(max: number) {
   return z
     .string()
@@ -18,7 +18,7 @@ export function line(max: number) {
     .max(max)
 }
 
-/** Text of any number of lines, up to `max` characters. */
+/** Multi-line text of up to `max` characters. */
 export function prose(max: number) {
   return z
     .string()
@@ -29,10 +29,10 @@ export function prose(max: number) {
 
 const TIME = 'must be a time with its offset, as 2026-11-20T12:00:00Z (RFC 3339)'
 
-/** A time, RFC 3339. Any offset is taken; it is kept in UTC with milliseconds. */
+/** An RFC 3339 time with any offset; the result is in UTC with milliseconds. */
 export const time = z.iso.datetime({ offset: true, error: TIME }).transform((text, context) => {
   const value = new Date(text)
-  // In UTC it may be in the year -1 or 10000, which RFC 3339 cannot say.
+  // In UTC the year may be -1 or 10000, which RFC 3339 cannot express.
   const inUtc = Number.isNaN(value.getTime()) ? '' : value.toISOString()
   if (/^\d{4}-/.test(inUtc)) return inUtc
   context.addIssue({ code: 'custom', message: TIME })

@@ -1,12 +1,12 @@
-/** Something whose remains are to be reclaimed. What it was is gone for everyone already. */
+/** Marks something for garbage collection. A deleted resource is already invisible to every request. */
 export interface Tombstone {
   readonly id: string
-  /** a deleted board or card; a file that may hang nowhere any more; bytes that nothing may need */
+  /** a deleted board or card, a file that may be unattached, or bytes that may be unused */
   readonly kind: 'board' | 'card' | 'file' | 'blob'
-  /** what it is: the id of the board, card, file or blob */
+  /** the id of the board, card, file or blob */
   readonly target: string
-  /** not to be touched before */
+  /** the time before which it must not be collected */
   readonly not_before: string
-  /** of bytes: that they are being removed, so nobody may begin to need them */
+  /** of a blob: its removal has begun, so no file may refer to it any more */
   readonly claimed?: true
 }

@@ -1,7 +1,7 @@
 import { limits } from './limits.ts'
 import { line } from './text.ts'
 
-/** What a member can be in a workspace (spec §2: "a workspace owner and an admin exist"). */
+/** The roles of a workspace (spec §2: "a workspace owner and an admin exist"). */
 export const roles = ['owner', 'admin', 'member'] as const
 export type Role = (typeof roles)[number]
 
@@ -13,7 +13,7 @@ export interface Workspace {
   readonly updated_at: string
 }
 
-/** A person, whatever the workspaces he belongs to. */
+/** A person. A user can be a member of several workspaces. */
 export interface User {
   readonly id: string
   readonly display_name: string
@@ -23,8 +23,8 @@ export interface User {
 }
 
 /**
- * What a person is in one workspace, with the profile that is shown there. It stays when the membership ends,
- * so that "ended" is something one can know; whoever comes back gets a new `joined_at`.
+ * A user's membership of a workspace, with the profile that is shown there. The record remains when the membership
+ * ends, with `ended_at` set. A user who comes back gets a new `joined_at`.
  */
 export interface Membership {
   readonly user_id: string
@@ -37,7 +37,7 @@ export interface Membership {
   readonly updated_at: string
 }
 
-/** Whether somebody is a member now. */
+/** Whether a membership exists and has not ended. */
 export function isActive(membership: Membership | undefined): membership is Membership & { readonly ended_at: null } {
   return membership?.ended_at === null
 }

@@ -7,88 +7,87 @@ import { indexes, lastWord } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationRequest } from './operation.ts'
+import { saveResource } from './writes.ts'
 
 /**
- * What follows from a change elsewhere, in the same commit: so nobody ever finds an assignee who cannot see
- * the card, or a label that is none.
+ * Changes that follow from another change, in the same commit. So no response ever shows an assignee who has no access
+ * to the card, or a label that does not exist.
  */
 
-const ALL = 1_000_000
+type Work = Pick<OperationRequest, 'tx' | 'clock'>
+type CreatingWork = Pick<OperationRequest, 'tx' | 'clock' | 'random'>
 
-/** How long a file that hangs nowhere any more can be attached again, in milliseconds. */
-const UNUSED_FOR = DAY
+/** The time in milliseconds for which a file without attachments can be attached again. */
+const UNATTACHED_FILE_LIFETIME = DAY
 
-/** Has a file reclaimed that hangs nowhere any more, unless it is attached again before that. */
-export async function buryUnusedFile(
-  request: Pick<OperationRequest, 'tx' | 'clock' | 'random'>,
+/**
+ * Schedules the removal of a file if its last attachment is removed. Attaching it again cancels that.
+ * @param delay milliseconds until the file is removed
+ */
+export async function removeFileIfUnattached(
+  { tx, clock }: Work,
   fileId: string,
-  goneAttachmentId: string,
-  delay = UNUSED_FOR,
+  removedAttachmentId: string,
+  delay = UNATTACHED_FILE_LIFETIME,
 ): Promise<void> {
-  const { entries } = await request.tx.range(indexes.fileAttachments(fileId), { limit: 2 })
-  if (!entries.every((entry) => lastWord(entry) === goneAttachmentId)) return
-  const id = tombstoneIdOf(fileId)
-  const note: Tombstone = { id, kind: 'file', target: fileId, not_before: timestamp(() => request.clock() + delay) }
-  await request.tx.get(keys.tombstone(id))
-  request.tx.put(keys.tombstone(id), note)
+  const { entries } = await tx.range(indexes.fileAttachments(fileId), { limit: 2 })
+  if (!entries.every((entry) => lastWord(entry) === removedAttachmentId)) return
+  const id = fileTombstoneId(fileId)
+  const tombstone: Tombstone = { id, kind: 'file', target: fileId, not_before: timestamp(() => clock() + delay) }
+  await tx.get(keys.tombstone(id))
+  tx.put(keys.tombstone(id), tombstone)
 }
 
-/** Keeps a file that is attached again. */
-export async function exhumeFile(tx: Transaction, fileId: string): Promise<void> {
-  const key = keys.tombstone(tombstoneIdOf(fileId))
+/** Cancels the removal of a file that is attached again. */
+export async function cancelFileRemoval(tx: Transaction, fileId: string): Promise<void> {
+  const key = keys.tombstone(fileTombstoneId(fileId))
   if ((await tx.get(key)) !== undefined) tx.remove(key)
 }
 
-/** A file has one note at most, so that the last time that it was taken off counts. */
-function tombstoneIdOf(fileId: string): string {
+/** One tombstone per file: the latest removal of an attachment counts. */
+function fileTombstoneId(fileId: string): string {
   return `tmb_${fileId.slice(fileId.indexOf('_') + 1)}`
 }
 
 /**
- * Takes everyone off the cards of a board who does not belong to its scope any more.
- * @param board as it will be; the entries of its members are looked at as the unit of work leaves them
+ * Unassigns every user who no longer belongs to the board's scope.
+ * @param board its state after the change. Its members are read as this unit of work leaves them.
  */
 export async function unassignWithoutAccess(
   { tx, clock, holds }: Pick<OperationRequest, 'tx' | 'clock' | 'holds'>,
   board: Board,
 ): Promise<void> {
-  const { entries, values } = await tx.range(indexes.boardAssignments(board.id), { limit: ALL })
-  const people = [...new Set(entries.map((entry) => entry.split(' ')[0]!))]
-  const memberships = await tx.read(people.map(keys.membership))
-  const boardMembers = await tx.read(people.map((userId) => keys.boardMember(board.id, userId)))
-  const stay = new Set(
-    people.filter((_id, i) => holds('user.belongs', { board, user: { membership: memberships[i]!, boardMember: boardMembers[i] } })),
+  const { entries, values } = await tx.all(indexes.boardAssignments(board.id))
+  const userIds = [...new Set(entries.map((entry) => entry.split(' ')[0]!))]
+  const memberships = await tx.read(userIds.map(keys.membership))
+  const boardMembers = await tx.read(userIds.map((userId) => keys.boardMember(board.id, userId)))
+  const remaining = new Set(
+    userIds.filter((_id, i) => holds('user.belongs', { board, user: { membership: memberships[i]!, boardMember: boardMembers[i] } })),
   )
-  for (const card of new Map(values.map((value) => [value?.id, value])).values()) {
-    if (card?.assignee_ids.some((userId) => !stay.has(userId))) withoutAssignees(tx, card, clock, (userId) => !stay.has(userId))
-  }
+  // A card has one entry for each assignee.
+  for (const card of new Map(values.map((value) => [value?.id, value])).values())
+    if (card?.assignee_ids.some((userId) => !remaining.has(userId))) unassign({ tx, clock }, card, (userId) => !remaining.has(userId))
 }
 
-/** Takes one person off all cards of the workspace. */
-export async function unassignFromAllCards(tx: Transaction, userId: string, clock: OperationRequest['clock']): Promise<void> {
-  const { values } = await tx.range(indexes.assignmentsOf(userId), { limit: ALL })
-  for (const card of values) if (card !== undefined) withoutAssignees(tx, card, clock, (id) => id === userId)
+/** Unassigns a user from all cards of the workspace. */
+export async function unassignFromAllCards(work: Work, userId: string): Promise<void> {
+  const { values } = await work.tx.all(indexes.assignmentsOf(userId))
+  for (const card of values) if (card !== undefined) unassign(work, card, (id) => id === userId)
 }
 
-/** Takes a label off all cards that bear it. */
-export async function removeLabelFromCards(tx: Transaction, labelId: string, clock: OperationRequest['clock']): Promise<void> {
-  const { values } = await tx.range(indexes.labelCards(labelId), { limit: ALL })
-  for (const card of values) {
-    if (card !== undefined)
-      tx.put(keys.card(card.id), { ...card, label_ids: card.label_ids.filter((id) => id !== labelId), updated_at: timestamp(clock) })
-  }
+/** Removes a label from all cards that have it. */
+export async function removeLabelFromCards(work: Work, labelId: string): Promise<void> {
+  const { values } = await work.tx.all(indexes.labelCards(labelId))
+  for (const card of values)
+    if (card !== undefined) saveResource(work, keys.card, { ...card, label_ids: card.label_ids.filter((id) => id !== labelId) })
 }
 
-/** Has the remains of something reclaimed. */
-export async function createTombstone(
-  { tx, clock, random }: Pick<OperationRequest, 'tx' | 'clock' | 'random'>,
-  kind: 'board' | 'card',
-  target: string,
-): Promise<void> {
+/** Marks what belongs to a deleted board or card for garbage collection. */
+export async function createTombstone({ tx, clock, random }: CreatingWork, kind: 'board' | 'card', target: string): Promise<void> {
   const tombstone: Tombstone = { id: newId('tombstone', random), kind, target, not_before: timestamp(clock) }
   await tx.create(keys.tombstone(tombstone.id), tombstone)
 }
 
-function withoutAssignees(tx: Transaction, card: Card, clock: OperationRequest['clock'], leaves: (userId: string) => boolean): void {
-  tx.put(keys.card(card.id), { ...card, assignee_ids: card.assignee_ids.filter((id) => !leaves(id)), updated_at: timestamp(clock) })
+function unassign(work: Work, card: Card, removed: (userId: string) => boolean): void {
+  saveResource(work, keys.card, { ...card, assignee_ids: card.assignee_ids.filter((id) => !removed(id)) })
 }

@@ -1,141 +1,176 @@
 import { z } from 'zod'
+import type { AuthorizationContext, Caller } from '../authz/context.ts'
+import type { Visibility } from '../model/board.ts'
 import type { FileRecord } from '../model/file.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { Caller, AuthorizationContext } from '../authz/context.ts'
 
-/** An operation's view of a request that may be made: who asks, what for, and the unit of work. */
+/** What an operation is called with: the caller, the input, and the unit of work. */
 export interface OperationRequest<Query = unknown, Body = unknown> {
   readonly tx: Transaction
   readonly caller: Caller
-  /** the parts of the path that the row names; ids that nobody has looked at yet */
+  /** the parameters of the path, not validated yet */
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
   readonly clock: Clock
   readonly random: RandomSource
-  /** whether a definition of the policy holds in a situation, which may be one that a change would bring about */
-  readonly holds: (definition: string, situation: AuthorizationContext) => boolean
-  /**
-   * Refuses what lies on a board that the caller may not see, before anything else is read: so what is hidden
-   * takes as many steps as what is not there.
-   * @throws {Failure} `not_found`
-   */
-  readonly see: <Seen extends AuthorizationContext>(situation: Seen) => Seen
-  /** receives the file that comes along; undefined where none does. Called again, it answers the same */
+  /** whether a definition of the policy holds in a context, for example in the state after a change */
+  readonly holds: (definition: string, context: AuthorizationContext) => boolean
+  /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
   readonly receive: (() => Promise<Upload>) | undefined
 }
 
-/** A file that came along, its bytes already kept. */
+/** An uploaded file whose bytes are stored. */
 export interface Upload {
   readonly blobId: string
-  /** the note that its bytes may be left behind: whoever makes them a file removes it */
+  /** the tombstone of the bytes. The commit that makes them a file removes it. */
   readonly tombstoneId: string
   readonly name: string
   readonly contentType: string
+  /** bytes */
   readonly size: number
+  /** SHA-256 of the bytes, in hex */
   readonly sha256: string
-  readonly visibility: 'workspace' | 'private'
+  readonly visibility: Visibility
 }
 
-/** As much of a request as finding what its path names takes. */
-export type Addressed = Pick<OperationRequest, 'tx' | 'caller' | 'params'>
+/** The part of a request that loading the target of its path needs. */
+export type TargetRequest = Pick<OperationRequest, 'tx' | 'caller' | 'params'>
 
-/** What an operation answers. */
-export interface OperationResult {
-  readonly data: unknown
-  /** of a list: the cursor of its last item, or null at the end */
+/** The result of an operation. A list is read-only. */
+export interface OperationResult<Data = unknown> {
+  readonly data: Data extends readonly (infer Item)[] ? readonly Item[] : Data
+  /** of a list: the cursor of the next page, or null on the last one */
   readonly nextCursor?: string | null
   /** of a created resource: its path below /v1 */
   readonly location?: string
-  /** of a created resource: the record whose revision is its ETag; null: this answer has none */
+  /** of a created resource: the record whose revision is its ETag; null: the response has no ETag */
   readonly entity?: Key<unknown> | null
-  /** a file whose bytes are the answer, in the place of any data */
+  /** the file whose bytes are the response body, instead of `data` */
   readonly download?: FileRecord
 }
 
-/** One thing that a list might show, and what decides whether this caller may see it. */
-export interface Candidate {
-  /** where the list goes on after it */
+/** An item that a filtered list may return, with the context that decides whether the caller can see it. */
+export interface Candidate<Item = unknown> {
+  /** the position from which the list continues after it */
   readonly position: string
-  /** undefined where there is nothing any more */
-  readonly found: { readonly situation: AuthorizationContext; readonly data: unknown } | undefined
+  /** undefined if the record was deleted and its index entry not collected yet */
+  readonly item: { readonly context: AuthorizationContext; readonly data: Item } | undefined
 }
 
-interface OperationRow<Query, Body> {
+/**
+ * A request that works, for the documentation and the tests. `{name}` in a text stands for the parameter of that name,
+ * as in the path.
+ */
+export interface RequestExample {
+  readonly body?: unknown
+}
+
+interface OperationRow<Query, Body, Data> {
   /** `resource.verb` */
   readonly id: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** below /v1, with `{name}` for its parameters */
+  /** below /v1, with `{name}` for each parameter */
   readonly path: string
-  /** one sentence for whoever calls it */
+  /** one sentence for the documentation */
   readonly summary: string
-  /** the (action, subject) pair that both tables are asked about */
+  /** the permission: the action and the subject that both tables are asked about */
   readonly needs: readonly [action: string, subject: string]
-  /** the row of the permission table that decides it; held against the table at start */
+  /** the row of the permission table that decides it; compared with the table at start */
   readonly row: string
   readonly query: z.ZodType<Query>
   readonly body: z.ZodType<Body> | undefined
-  /** what cannot be, as path and body together tell: which member, and why */
-  readonly contradiction?: (params: Readonly<Record<string, string>>, body: Body) => { path: string; message: string } | undefined
-  /** the shape of `data` */
-  readonly data: z.ZodType
-  /** a create that has a path of its own answers 201 with Location */
+  /** validates the body against the path */
+  readonly bodyRule?: (params: Readonly<Record<string, string>>, body: Body) => { path: string; message: string } | undefined
+  /** the shape of `data` in the response */
+  readonly data: z.ZodType<Data>
+  /** 201 for the creation of a resource that has a path */
   readonly status: 200 | 201
-  /** where the permission is decided field by field: the fields that change */
+  /** the fields that a body changes, if the permission is decided by field */
   readonly fields?: (body: Body) => readonly string[]
-  /** the record whose revision is the ETag of what the path names */
+  /** the record whose revision is the ETag of the path's target */
   readonly entity?: (params: Readonly<Record<string, string>>) => Key<unknown>
-  /** whether the body may be a file (multipart/form-data) too */
+  /** whether the body can also be a file (multipart/form-data) */
   readonly takesUpload: boolean
-  /** in which states it answers 409, a sentence each */
+  /** the message of each 409 that the operation can answer */
   readonly conflicts: readonly string[]
+  readonly example: RequestExample
 }
 
-/** An operation that is decided once, on what its path and body name. */
-interface SingleOperation<Query, Body, Loaded extends AuthorizationContext> extends OperationRow<Query, Body> {
+/** An operation that is decided once, on the resources that its path and body name. */
+interface SingleOperation<Query, Body, Data, Target extends AuthorizationContext, Related extends object> extends OperationRow<
+  Query,
+  Body,
+  Data
+> {
   readonly kind: 'single'
   /**
-   * Reads what the request names, and what that hangs on, inside the caller's workspace.
-   * @throws {Failure} `not_found` where something is not there
+   * Loads the resource that the path names, with the records up to its board, in one snapshot. The pipeline then
+   * answers 404 if the caller has no access to that board, before `related` reads anything.
+   * @throws {ApiError} `not_found`
    */
-  load(request: OperationRequest<Query, Body>): Promise<Loaded>
+  target(request: TargetRequest): Promise<Target>
   /**
-   * Does it. It is called only once the permission table has allowed it.
-   * @throws {Failure} `conflict`
+   * Loads what else the request names: in its body, or in a second parameter of the path.
+   * @throws {ApiError} `not_found`
    */
-  run(request: OperationRequest<Query, Body>, loaded: Loaded): Promise<OperationResult>
+  related(request: OperationRequest<Query, Body>, target: NoInfer<Target>): Promise<Related>
+  /**
+   * Performs the operation. It is called after the permission table has allowed it.
+   * @throws {ApiError} `conflict`
+   */
+  run(request: OperationRequest<Query, Body>, loaded: NoInfer<Target & Related>): Promise<OperationResult<NoInfer<Data>>>
 }
 
-/** A list whose items are decided one by one. */
-interface FilteredListOperation<Query, Body> extends OperationRow<Query, Body> {
-  readonly kind: 'each'
-  /** The next candidates after a position, in the list's order; fewer than `limit` at the end alone. */
-  candidates(request: OperationRequest<Query, Body>, after: string | undefined, limit: number): Promise<readonly Candidate[]>
+/** A list whose items are decided one by one: items that the caller cannot see are left out. */
+interface FilteredListOperation<Query, Item> extends OperationRow<Query, any, readonly Item[]> {
+  readonly kind: 'filtered_list'
+  /** Reads the next candidates after a position, in the order of the list. Fewer than `limit` means the end. */
+  candidates(request: OperationRequest<Query, any>, after: string | undefined, limit: number): Promise<readonly Candidate<Item>[]>
 }
 
-/** One row of the operations table: all there is to know of an operation. */
-export type Operation = SingleOperation<any, any, any> | FilteredListOperation<any, any>
+/** A row of the operations table: everything that is known about an operation. */
+export type Operation = SingleOperation<any, any, any, any, any> | FilteredListOperation<any, any>
 
-type Defaults = 'kind' | 'query' | 'body' | 'status' | 'takesUpload' | 'conflicts'
-type Given<Row extends OperationRow<any, any>> = Omit<Row, Defaults> & Partial<Pick<Row, Exclude<Defaults, 'kind'>>>
+type Optional = 'query' | 'body' | 'status' | 'takesUpload' | 'conflicts' | 'example'
+type Given<Row extends OperationRow<any, any, any>> = Omit<Row, 'kind' | Optional> & Partial<Pick<Row, Optional>>
 
 const nothing = z.strictObject({})
-const defaults = { query: nothing, body: undefined, status: 200, takesUpload: false, conflicts: [] } as const
+const defaults = { query: nothing, body: undefined, status: 200, takesUpload: false, conflicts: [], example: {} } as const
 
-/** A row that is decided once. */
-export function operation<Loaded extends AuthorizationContext, Query = Record<string, never>, Body = undefined>(
-  row: Given<SingleOperation<Query, Body, Loaded>>,
-): Operation {
-  return Object.freeze({ ...defaults, ...row, kind: 'single' }) as unknown as Operation
+type GivenSingle<Query, Body, Data, Target extends AuthorizationContext, Related extends object> = Omit<
+  Given<SingleOperation<Query, Body, Data, Target, Related>>,
+  'target' | 'related'
+> &
+  Partial<Pick<SingleOperation<Query, Body, Data, Target, Related>, 'target' | 'related'>>
+
+/** A row that is decided once. Its target is the workspace if it states none. */
+export function operation<
+  Data,
+  Target extends AuthorizationContext = {},
+  Related extends object = {},
+  Query = Record<string, never>,
+  Body = undefined,
+>(row: GivenSingle<Query, Body, Data, Target, Related>): Operation {
+  return Object.freeze({ ...defaults, target: nothingMore, related: nothingMore, ...row, kind: 'single' }) as unknown as Operation
 }
 
-/** A row that lists what the caller may see, decided item by item. */
-export function filteredList<Query = Record<string, never>>(row: Given<FilteredListOperation<Query, undefined>>): Operation {
-  return Object.freeze({ ...defaults, ...row, kind: 'each' }) as unknown as Operation
+/** A row that lists what the caller can see, decided item by item. */
+export function filteredList<Item, Query = Record<string, never>>(row: Given<FilteredListOperation<Query, Item>>): Operation {
+  return Object.freeze({ ...defaults, ...row, kind: 'filtered_list' }) as unknown as Operation
 }
 
-/** What a DELETE answers. */
+async function nothingMore(): Promise<AuthorizationContext> {
+  return {}
+}
+
+/** The response of a DELETE (`api.md`, "Envelope and lists"). */
 export const deleted = z.strictObject({ id: z.string(), deleted: z.literal(true) })
+
+/** The body of a PATCH: at least one member. */
+export function atLeastOne<Shape extends z.ZodObject>(shape: Shape) {
+  return shape.refine((body) => Object.keys(body as object).length > 0, `must have at least one of ${Object.keys(shape.shape).join(', ')}`)
+}

@@ -1,19 +1,8 @@
-import { tokenSummary } from './schema.ts'
-import { z } from 'zod'
-import { effectiveScopes, scopes } from '../../model/token.ts'
-import { roles } from '../../model/workspace.ts'
-import { keys } from '../../store/keys.ts'
 import { expiryOf } from '../../auth/tokens/lifecycle.ts'
+import { effectiveScopes } from '../../model/token.ts'
+import { keys } from '../../store/keys.ts'
 import { operation } from '../operation.ts'
-
-const account = z.strictObject({
-  user_id: z.string(),
-  display_name: z.string(),
-  role: z.enum(roles),
-  workspace: z.strictObject({ id: z.string(), name: z.string() }),
-  scopes: z.array(z.enum(scopes)),
-  token: tokenSummary,
-})
+import { account } from './schema.ts'
 
 /** The account of the calling token (spec §2, §4). */
 export const accountOperations = [
@@ -21,11 +10,10 @@ export const accountOperations = [
     id: 'account.read',
     method: 'GET',
     path: '/account',
-    summary: 'Tells whom the token represents, in which workspace, and what it can be used for.',
+    summary: 'Returns the user, the workspace and the scopes of the token.',
     needs: ['read', 'Account'],
     row: 'P1',
     data: account,
-    load: async () => ({}),
     async run({ tx, caller }) {
       const { token, membership } = caller
       const [workspace, use] = await tx.read([keys.workspace(), keys.tokenUse(token.hash)])
@@ -35,7 +23,7 @@ export const accountOperations = [
           display_name: membership.display_name,
           role: membership.role,
           workspace: { id: workspace!.id, name: workspace!.name },
-          scopes: effectiveScopes(token.scopes),
+          scopes: [...effectiveScopes(token.scopes)],
           token: { id: token.id, name: token.name, expires_at: new Date(expiryOf(token)).toISOString(), last_used_at: use?.at ?? null },
         },
       }

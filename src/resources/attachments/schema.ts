@@ -1,4 +1,4 @@
 import { z } from 'zod'
 
-/** A file that is there already is attached by its id. */
+/** Attaches a file of the workspace by its id. A new file is uploaded as multipart/form-data instead. */
 export const attachById = z.strictObject({ file_id: z.string() })

@@ -1,30 +1,24 @@
-import { boardMemberEntry } from './schema.ts'
 import { z } from 'zod'
-import { type BoardMember } from '../../model/board.ts'
+import { pageQuery, toPage } from '../../listing/pages.ts'
+import type { BoardMember } from '../../model/board.ts'
 import { conflict, notFound } from '../../model/errors.ts'
-import { isId } from '../../model/ids.ts'
-import { limits } from '../../model/limits.ts'
 import { timestamp } from '../../model/time.ts'
 import { isActive, type Membership } from '../../model/workspace.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { unassignWithoutAccess } from '../cascades.ts'
-import { loadBoard } from '../targets.ts'
 import { deleted, operation } from '../operation.ts'
-import { listAnswer, pageQuery } from '../../listing/pages.ts'
-import { requireCapacity } from '../../listing/capacity.ts'
+import { boardTarget, idOf, relatedUser } from '../targets.ts'
+import { capacityMessage, deletedResult, requireCapacity } from '../writes.ts'
+import { boardMemberEntry, type BoardMemberEntry } from './schema.ts'
 
-const FULL = `A board has at most ${limits.membersPerBoard} explicit members.`
-// Before every entry: the creator comes first, and has none.
+// Sorts before every entry of the index: the creator is listed first and has no entry.
 const CREATOR_POSITION = '0'
+const CREATOR_STAYS = 'The creator of a board cannot be removed from it.'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.board(params['board_id']!)
 
-function toEntry({ user_id, display_name, avatar_url }: Membership, creator: boolean, addedAt: string) {
-  return { user_id, display_name, avatar_url, creator, added_at: addedAt }
-}
-
-/** Who is on a board: its creator and its explicit members (spec §5: rows P2, P6). */
+/** The members of a board: its creator and its explicit members (spec §5: rows P2, P6). */
 export const boardMemberOperations = [
   operation({
     id: 'board_members.list',
@@ -35,7 +29,7 @@ export const boardMemberOperations = [
     row: 'P2',
     query: z.strictObject(pageQuery('board_members.list')),
     data: z.array(boardMemberEntry),
-    load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
+    target: boardTarget,
     async run({ tx, query: { limit, cursor } }, { board }) {
       const { records, ranges } = await tx.load({
         records: [keys.membership(board.creator_id)],
@@ -43,13 +37,13 @@ export const boardMemberOperations = [
       })
       const [{ entries, values }] = ranges
       const rows = entries.map((position, i) => ({ position, userId: lastWord(position), addedAt: values[i]!.added_at, creator: false }))
-      // A creator who has left is not on his board, until he comes back.
-      const creatorIsHere = cursor === undefined && isActive(records[0])
-      if (creatorIsHere) rows.unshift({ position: CREATOR_POSITION, userId: board.creator_id, addedAt: board.created_at, creator: true })
+      // A creator whose membership has ended is not on the board until it is active again.
+      const creatorIsActive = cursor === undefined && isActive(records[0])
+      if (creatorIsActive) rows.unshift({ position: CREATOR_POSITION, userId: board.creator_id, addedAt: board.created_at, creator: true })
       const page = rows.slice(0, limit)
-      const people = await tx.read(page.map(({ userId }) => keys.membership(userId)))
-      const items = page.map(({ addedAt, creator }, i) => toEntry(people[i]!, creator, addedAt))
-      return listAnswer('board_members.list', items, page.at(-1)?.position, rows.length > limit)
+      const memberships = await tx.read(page.map(({ userId }) => keys.membership(userId)))
+      const items = page.map(({ addedAt, creator }, i) => toEntry(memberships[i]!, creator, addedAt))
+      return toPage('board_members.list', items, page.at(-1)?.position, rows.length > limit)
     },
   }),
 
@@ -57,32 +51,26 @@ export const boardMemberOperations = [
     id: 'board_members.add',
     method: 'PUT',
     path: '/boards/{board_id}/members/{user_id}',
-    summary: 'Makes a member of the workspace an explicit member of a board. Doing it again changes nothing.',
+    summary: 'Makes a member of the workspace an explicit member of a board. Repeating it changes nothing.',
     needs: ['add', 'BoardMember'],
     row: 'P6',
     data: boardMemberEntry,
     entity,
-    conflicts: [FULL],
-    async load({ tx, caller, params, see }) {
-      const userId = params['user_id']!
-      const loaded = see(await loadBoard(tx, caller, params['board_id']!))
-      if (!isId('user', userId)) throw notFound()
-      const [membership, entry] = await tx.read([keys.membership(userId), keys.boardMember(loaded.board.id, userId)])
-      if (membership === undefined) throw notFound()
-      return { ...loaded, user: { membership, boardMember: entry } }
-    },
-    async run({ tx, clock }, { board, user }) {
-      const { membership } = user
+    conflicts: [capacityMessage('membersPerBoard')],
+    target: boardTarget,
+    related: relatedUser,
+    async run({ tx, clock }, { board, user: { membership, boardMember } }) {
       if (membership.user_id === board.creator_id) return { data: toEntry(membership, true, board.created_at) }
-      const entry: BoardMember = user.boardMember ?? {
+      if (boardMember !== undefined) return { data: toEntry(membership, false, boardMember.added_at) }
+      await requireCapacity(tx, indexes.boardMembers(board.id), 'membersPerBoard')
+      const added: BoardMember = {
         board_id: board.id,
         user_id: membership.user_id,
         board_created_at: board.created_at,
         added_at: timestamp(clock),
       }
-      if (user.boardMember === undefined) await requireCapacity(tx, indexes.boardMembers(board.id), limits.membersPerBoard, FULL)
-      if (user.boardMember === undefined) tx.put(keys.boardMember(board.id, membership.user_id), entry)
-      return { data: toEntry(membership, false, entry.added_at) }
+      tx.put(keys.boardMember(board.id, membership.user_id), added)
+      return { data: toEntry(membership, false, added.added_at) }
     },
   }),
 
@@ -95,20 +83,24 @@ export const boardMemberOperations = [
     row: 'P6',
     data: deleted,
     entity,
-    conflicts: ['The creator of a board cannot be removed from it.'],
-    async load({ tx, caller, params, see }) {
-      const userId = params['user_id']!
-      const loaded = see(await loadBoard(tx, caller, params['board_id']!))
-      if (!isId('user', userId)) throw notFound()
-      const entry = await tx.get(keys.boardMember(loaded.board.id, userId))
-      if (entry === undefined && userId !== loaded.board.creator_id) throw notFound()
-      return { ...loaded, removed: userId }
+    conflicts: [CREATOR_STAYS],
+    target: boardTarget,
+    async related({ tx, params }, { board }) {
+      const userId = idOf('user', params['user_id'])
+      const boardMember = await tx.get(keys.boardMember(board.id, userId))
+      if (boardMember === undefined && userId !== board.creator_id) throw notFound()
+      return {}
     },
-    async run(request, { board, removed }) {
-      if (removed === board.creator_id) throw conflict('The creator of a board cannot be removed from it.')
-      request.tx.remove(keys.boardMember(board.id, removed))
+    async run(request, { board }) {
+      const userId = request.params['user_id']!
+      if (userId === board.creator_id) throw conflict(CREATOR_STAYS)
+      request.tx.remove(keys.boardMember(board.id, userId))
       await unassignWithoutAccess(request, board)
-      return { data: { id: removed, deleted: true } }
+      return deletedResult(userId)
     },
   }),
 ]
+
+function toEntry({ user_id, display_name, avatar_url }: Membership, creator: boolean, addedAt: string): BoardMemberEntry {
+  return { user_id, display_name, avatar_url, creator, added_at: addedAt }
+}

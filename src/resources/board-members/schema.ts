@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A board member as it is answered; `creator` tells the one who needs no entry. */
+/** A member of a board. `creator` marks the one who needs no explicit membership. */
 export const boardMemberEntry = z.strictObject({
   user_id: z.string(),
   display_name: z.string(),
@@ -8,3 +8,4 @@ export const boardMemberEntry = z.strictObject({
   creator: z.boolean(),
   added_at: z.string(),
 })
+export type BoardMemberEntry = z.infer<typeof boardMemberEntry>

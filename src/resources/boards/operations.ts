@@ -1,16 +1,14 @@
-import { boardCreate, boardUpdate, boardVisibility } from './schema.ts'
 import { z } from 'zod'
+import { pageQuery } from '../../listing/pages.ts'
 import { board, type Board } from '../../model/board.ts'
-import { newId } from '../../model/ids.ts'
-import { timestamp } from '../../model/time.ts'
-import { indexes, lastWord } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone, unassignWithoutAccess } from '../cascades.ts'
-import { boardCounts, withCounts } from '../counts.ts'
-import { loadBoard } from '../targets.ts'
-import { deleted, filteredList, operation } from '../operation.ts'
-import { pageQuery } from '../../listing/pages.ts'
-import { atLeastOne } from '../patch.ts'
+import { includeCounts, withCounts } from '../counts.ts'
+import { atLeastOne, deleted, filteredList, operation } from '../operation.ts'
+import { boardTarget } from '../targets.ts'
+import { createResource, removeResource, saveResource } from '../writes.ts'
+import { boardCandidates, boardCountIndexes } from './queries.ts'
+import { boardCreate, boardUpdate, boardVisibility, boardWithCounts } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.board(params['board_id']!)
 
@@ -20,108 +18,77 @@ export const boardOperations = [
     id: 'boards.list',
     method: 'GET',
     path: '/boards',
-    summary: 'Lists the boards that the caller has access to, oldest first.',
+    summary: 'Lists the boards that you have access to, oldest first.',
     needs: ['read', 'Board'],
     row: 'P2',
     query: z.strictObject(pageQuery('boards.list')),
     data: z.array(board),
-    async candidates({ tx, caller }, after, limit) {
-      // Two orders of one kind, merged: so the cost is that of the page, however many boards others hide.
-      const options = { after, limit }
-      const { ranges } = await tx.load({
-        ranges: [
-          { index: indexes.workspaceBoards(), options },
-          { index: indexes.boardsOf(caller.userId), options },
-        ],
-      })
-      const merged = new Map(ranges.flatMap(({ entries, values }) => entries.map((entry, i) => [entry, values[i]] as const)))
-      const next = [...merged].toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(0, limit)
-      const own = await tx.read(next.map(([entry]) => keys.boardMember(lastWord(entry), caller.userId)))
-      return next.map(([position, value], i) => ({
-        position,
-        found: value && { situation: { board: value, boardMember: own[i] }, data: value },
-      }))
-    },
+    candidates: boardCandidates,
   }),
 
   operation({
     id: 'boards.create',
     method: 'POST',
     path: '/boards',
-    summary: 'Creates a board that every member of the workspace can find.',
+    summary: 'Creates a board that every member of the workspace has access to.',
     needs: ['create_board', 'Workspace'],
     row: 'P3',
     body: boardCreate,
     data: board,
     status: 201,
-    load: async () => ({}),
-    async run({ tx, caller, body, clock, random }) {
-      const now = timestamp(clock)
-      const created: Board = {
-        id: newId('board', random),
-        ...body,
-        visibility: 'workspace',
-        creator_id: caller.userId,
-        created_at: now,
-        updated_at: now,
-      }
-      const key = keys.board(created.id)
-      await tx.create(key, created)
-      return { data: created, location: `/boards/${created.id}`, entity: key }
-    },
+    example: { body: { name: 'Spring release' } },
+    run: (request) =>
+      createResource(request, 'board', keys.board, { ...request.body, visibility: 'workspace', creator_id: request.caller.userId }),
   }),
 
   operation({
     id: 'boards.read',
     method: 'GET',
     path: '/boards/{board_id}',
-    summary: 'Reads a board; ?include=counts tells how many columns, cards and labels it has.',
+    summary: 'Returns a board. With ?include=counts it has the numbers of its columns, cards and labels.',
     needs: ['read', 'Board'],
     row: 'P2',
-    query: z.strictObject(withCounts.query),
-    data: board.extend(boardCounts.shape),
+    query: z.strictObject(includeCounts),
+    data: boardWithCounts,
     entity,
-    load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
-    run: ({ tx, query }, loaded) => withCounts.answer(tx, query, loaded.board, boardCounts.of(loaded.board)),
+    target: boardTarget,
+    run: ({ tx, query }, loaded) => withCounts(tx, query, loaded.board, boardCountIndexes(loaded.board)),
   }),
 
   operation({
     id: 'boards.update',
     method: 'PATCH',
     path: '/boards/{board_id}',
-    summary: 'Changes the name, description or cover color of a board.',
+    summary: 'Changes the name, the description or the cover color of a board.',
     needs: ['update', 'Board'],
     row: 'P4',
     body: atLeastOne(boardUpdate),
     data: board,
     entity,
     fields: (body) => Object.keys(body),
-    load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
-    async run({ tx, body, clock }, loaded) {
-      const changed = { ...loaded.board, ...body, updated_at: timestamp(clock) } as Board
-      tx.put(keys.board(changed.id), changed)
-      return { data: changed }
-    },
+    example: { body: { name: 'Summer release' } },
+    target: boardTarget,
+    run: async (request, loaded) => saveResource(request, keys.board, { ...loaded.board, ...request.body } as Board),
   }),
 
   operation({
     id: 'boards.set_visibility',
     method: 'PUT',
     path: '/boards/{board_id}/visibility',
-    summary: 'Opens a board to the workspace, or makes it private to its creator and explicit members.',
+    summary: 'Gives every member of the workspace access to a board, or only its creator and explicit members.',
     needs: ['set_visibility', 'Board'],
     row: 'P5',
     body: boardVisibility,
     data: board,
     entity,
-    load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
-    async run(request, loaded) {
-      const { tx, body, clock } = request
-      if (loaded.board.visibility === body.visibility) return { data: loaded.board }
-      const changed: Board = { ...loaded.board, visibility: body.visibility, updated_at: timestamp(clock) }
-      tx.put(keys.board(changed.id), changed)
-      await unassignWithoutAccess(request, changed)
-      return { data: changed }
+    example: { body: { visibility: 'private' } },
+    target: boardTarget,
+    async run(request, { board: current }) {
+      const { visibility } = request.body
+      if (current.visibility === visibility) return { data: current }
+      const saved = saveResource(request, keys.board, { ...current, visibility })
+      await unassignWithoutAccess(request, saved.data)
+      return saved
     },
   }),
 
@@ -129,16 +96,15 @@ export const boardOperations = [
     id: 'boards.delete',
     method: 'DELETE',
     path: '/boards/{board_id}',
-    summary: 'Deletes a board for good, with all that is on it.',
+    summary: 'Deletes a board permanently, with everything on it.',
     needs: ['delete', 'Board'],
     row: 'P7',
     data: deleted,
     entity,
-    load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
+    target: boardTarget,
     async run(request, loaded) {
-      request.tx.remove(keys.board(loaded.board.id))
       await createTombstone(request, 'board', loaded.board.id)
-      return { data: { id: loaded.board.id, deleted: true } }
+      return removeResource(request.tx, keys.board, loaded.board)
     },
   }),
 ]

@@ -1,20 +1,22 @@
 import { z } from 'zod'
-import { color, visibilities } from '../../model/board.ts'
+import { board, color, visibilities } from '../../model/board.ts'
 import { limits } from '../../model/limits.ts'
 import { line, prose } from '../../model/text.ts'
+import { countsShape } from '../counts.ts'
+
+const members = {
+  name: line(limits.boardName),
+  description: prose(limits.boardDescription),
+  cover_color: color.nullable(),
+}
 
 export const boardCreate = z.strictObject({
-  name: line(limits.boardName),
-  description: prose(limits.boardDescription).default(''),
-  cover_color: color.nullable().default(null),
+  ...members,
+  description: members.description.default(''),
+  cover_color: members.cover_color.default(null),
 })
-
-export const boardUpdate = z
-  .strictObject({
-    name: line(limits.boardName),
-    description: prose(limits.boardDescription),
-    cover_color: color.nullable(),
-  })
-  .partial()
-
+export const boardUpdate = z.strictObject(members).partial()
 export const boardVisibility = z.strictObject({ visibility: z.enum(visibilities) })
+
+/** A board, with counts if the query asks for them. */
+export const boardWithCounts = board.extend(countsShape('columns', 'cards', 'labels'))

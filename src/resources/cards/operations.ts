@@ -1,82 +1,94 @@
-import { cardCompletion, cardCreate, cardMove, cardUpdate } from './schema.ts'
 import { z } from 'zod'
+import { toPage } from '../../listing/pages.ts'
+import { AT_END, notNextToItself } from '../../listing/placement.ts'
+import { positionAt } from '../../listing/ranks.ts'
 import { card, type Card } from '../../model/card.ts'
-import { newId } from '../../model/ids.ts'
-import { limits } from '../../model/limits.ts'
 import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { notNextToItself, placeOf } from '../../listing/anchors.ts'
-import { cardEntity, columnList, loadTheCard, saveCard } from './writing.ts'
-import { ARCHIVED, ELSEWHERE, loadDestination, requireOpen } from './target.ts'
 import { createTombstone } from '../cascades.ts'
-import { cardCounts, withCounts } from '../counts.ts'
-import { loadBoard, loadCard } from '../targets.ts'
-import { deleted, operation } from '../operation.ts'
-import { positionAt } from '../../listing/ranks.ts'
-import { atLeastOne } from '../patch.ts'
-import { requireCapacity } from '../../listing/capacity.ts'
+import { countAll, includeCounts, withCounts } from '../counts.ts'
+import { atLeastOne, deleted, operation } from '../operation.ts'
+import { boardTarget, cardTarget } from '../targets.ts'
+import { capacityMessage, createResource, removeResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
+import { cardsOf, destinationConflicts, loadDestination, requireOpen } from './destination.ts'
+import { cardsByPosition, cardsByUpdate, cardCountIndexes } from './queries.ts'
+import { cardCompletion, cardCreate, cardListName, cardListQuery, cardMove, cardUpdate, cardWithCounts } from './schema.ts'
 
-const FULL = `A board has at most ${limits.cardsPerBoard} cards, archived ones included.`
+const entity = (params: Readonly<Record<string, string>>) => keys.card(params['card_id']!)
 
 /** Cards (spec §5: rows P2, P9, P10). */
 export const cardOperations = [
   operation({
+    id: 'cards.list',
+    method: 'GET',
+    path: '/boards/{board_id}/cards',
+    summary:
+      'Lists the cards of a board column by column, or with ?updated_since= in the order of their updates. ?archived=true lists the archived ones; ?q= searches title and description.',
+    needs: ['read', 'Card'],
+    row: 'P2',
+    query: cardListQuery,
+    data: z.array(cardWithCounts),
+    target: boardTarget,
+    async run({ tx, query }, { board }) {
+      const find = query.updated_since === undefined ? cardsByPosition : cardsByUpdate
+      const { cards, position, more } = await find(tx, board.id, query, query)
+      const list = cardListName(query)
+      if (query.include === undefined) return toPage(list, cards, position, more)
+      const counts = await countAll(tx, cards.map(cardCountIndexes))
+      const items = cards.map((found, i) => ({ ...found, counts: counts[i] as z.infer<typeof cardWithCounts>['counts'] }))
+      return toPage(list, items, position, more)
+    },
+  }),
+
+  operation({
     id: 'cards.read',
     method: 'GET',
     path: '/cards/{card_id}',
-    summary: 'Reads a card; ?include=counts tells how many subtasks, comments and attachments it has.',
+    summary: 'Returns a card. With ?include=counts it has the numbers of its subtasks, comments and attachments.',
     needs: ['read', 'Card'],
     row: 'P2',
-    query: z.strictObject(withCounts.query),
-    data: card.extend(cardCounts.shape),
-    entity: cardEntity,
-    load: loadTheCard,
-    run: ({ tx, query }, loaded) => withCounts.answer(tx, query, loaded.card, cardCounts.of(loaded.card)),
+    query: z.strictObject(includeCounts),
+    data: cardWithCounts,
+    entity,
+    target: cardTarget,
+    run: ({ tx, query }, loaded) => withCounts(tx, query, loaded.card, cardCountIndexes(loaded.card)),
   }),
 
   operation({
     id: 'cards.create',
     method: 'POST',
     path: '/boards/{board_id}/cards',
-    summary: 'Creates a card in a column: before or after another one, else last.',
+    summary: 'Creates a card in a column, before or after another card, or at the end.',
     needs: ['create', 'Card'],
     row: 'P9',
     body: cardCreate,
     data: card,
     status: 201,
     entity: (params) => keys.board(params['board_id']!),
-    conflicts: [FULL, ARCHIVED, ELSEWHERE],
-    async load({ tx, caller, params, body, see }) {
-      const loaded = see(await loadBoard(tx, caller, params['board_id']!))
-      return { ...loaded, ...(await loadDestination(tx, loaded.board, body, body.column_id)) }
-    },
-    async run({ tx, caller, body, clock, random }, { board, column, anchor }) {
-      requireOpen(column, anchor)
-      await requireCapacity(tx, indexes.boardCards(board.id), limits.cardsPerBoard, FULL)
-      const now = timestamp(clock)
-      const { title, description, due_at } = body
-      const position = await positionAt({ tx, clock }, columnList(column.id), placeOf(anchor, 'last'))
-      const created: Card = {
-        id: newId('card', random),
+    conflicts: [capacityMessage('cardsPerBoard'), ...destinationConflicts],
+    example: { body: { column_id: '{column_id}', title: 'Publish the changelog' } },
+    target: boardTarget,
+    related: ({ tx, body }, { board }) => loadDestination(tx, board, body),
+    async run(request, { board, ...destination }) {
+      requireOpen(destination)
+      await requireCapacity(request.tx, indexes.boardCards(board.id), 'cardsPerBoard')
+      const { column, placement = AT_END } = destination
+      const { title, description, due_at } = request.body
+      return createResource(request, 'card', keys.card, {
         board_id: board.id,
         column_id: column.id,
         title,
         description,
-        position,
+        position: await positionAt(request, cardsOf(column.id), placement),
         due_at,
         completed_at: null,
         archived_at: null,
         assignee_ids: [],
         label_ids: [],
         cover_attachment_id: null,
-        creator_id: caller.userId,
-        created_at: now,
-        updated_at: now,
-      }
-      const key = keys.card(created.id)
-      await tx.create(key, created)
-      return { data: created, location: `/cards/${created.id}`, entity: key }
+        creator_id: request.caller.userId,
+      })
     },
   }),
 
@@ -84,37 +96,37 @@ export const cardOperations = [
     id: 'cards.update',
     method: 'PATCH',
     path: '/cards/{card_id}',
-    summary: 'Changes the title, description or due time of a card.',
+    summary: 'Changes the title, the description or the due time of a card.',
     needs: ['update', 'Card'],
     row: 'P9',
     body: atLeastOne(cardUpdate),
     data: card,
-    entity: cardEntity,
-    load: loadTheCard,
-    run: async (request, loaded) => saveCard(request, { ...loaded.card, ...request.body } as Card),
+    entity,
+    example: { body: { due_at: '2027-01-15T17:00:00Z' } },
+    target: cardTarget,
+    run: async (request, loaded) => saveResource(request, keys.card, { ...loaded.card, ...request.body } as Card),
   }),
 
   operation({
     id: 'cards.move',
     method: 'POST',
     path: '/cards/{card_id}/move',
-    summary: 'Moves a card within its column or to another one of its board; next to a card, it goes to the column of that.',
+    summary: 'Moves a card within its column or to another column of its board.',
     needs: ['move', 'Card'],
     row: 'P9',
     body: cardMove,
     data: card,
-    entity: cardEntity,
-    contradiction: notNextToItself('card_id'),
-    conflicts: [ARCHIVED, ELSEWHERE],
-    async load({ tx, caller, params, body, see }) {
-      const loaded = see(await loadCard(tx, caller, params['card_id']!))
-      return { ...loaded, ...(await loadDestination(tx, loaded.board, body, body.column_id, loaded.card.column_id)) }
-    },
-    async run(request, { card: moved, column, anchor }) {
-      const place = placeOf(anchor, request.body.to)
-      requireOpen(column, anchor)
-      const position = await positionAt(request, columnList(column.id), place, moved.id)
-      return saveCard(request, { ...moved, column_id: column.id, position })
+    entity,
+    bodyRule: notNextToItself('card_id'),
+    conflicts: destinationConflicts,
+    example: { body: { column_id: '{column_id}', to: 'first' } },
+    target: cardTarget,
+    related: ({ tx, body }, loaded) => loadDestination(tx, loaded.board, body, loaded.card.column_id),
+    async run(request, { card: moved, ...destination }) {
+      requireOpen(destination)
+      const { column, placement = AT_END } = destination
+      const position = await positionAt(request, cardsOf(column.id), placement, moved.id)
+      return saveResource(request, keys.card, { ...moved, column_id: column.id, position })
     },
   }),
 
@@ -122,16 +134,18 @@ export const cardOperations = [
     id: 'cards.complete',
     method: 'PUT',
     path: '/cards/{card_id}/completion',
-    summary: 'Says that a card is completed, or that it is not.',
+    summary: 'Marks a card as completed, or as not completed.',
     needs: ['complete', 'Card'],
     row: 'P9',
     body: cardCompletion,
     data: card,
-    entity: cardEntity,
-    load: loadTheCard,
+    entity,
+    example: { body: { completed: true } },
+    target: cardTarget,
     async run(request, loaded) {
-      if ((loaded.card.completed_at !== null) === request.body.completed) return { data: loaded.card }
-      return saveCard(request, { ...loaded.card, completed_at: request.body.completed ? timestamp(request.clock) : null })
+      const { completed } = request.body
+      if ((loaded.card.completed_at !== null) === completed) return { data: loaded.card }
+      return saveResource(request, keys.card, { ...loaded.card, completed_at: completed ? timestamp(request.clock) : null })
     },
   }),
 
@@ -139,48 +153,41 @@ export const cardOperations = [
     id: 'cards.archive',
     method: 'POST',
     path: '/cards/{card_id}/archive',
-    summary: 'Puts a card away.',
+    summary: 'Archives a card.',
     needs: ['archive', 'Card'],
     row: 'P9',
     data: card,
-    entity: cardEntity,
-    load: loadTheCard,
-    async run(request, loaded) {
-      return loaded.card.archived_at === null
-        ? saveCard(request, { ...loaded.card, archived_at: timestamp(request.clock) })
-        : { data: loaded.card }
-    },
+    entity,
+    target: cardTarget,
+    run: async (request, loaded) => setArchived(request, keys.card, loaded.card, true),
   }),
 
   operation({
     id: 'cards.restore',
     method: 'POST',
     path: '/cards/{card_id}/restore',
-    summary: 'Brings an archived card back to its place.',
+    summary: 'Restores an archived card to its place.',
     needs: ['restore', 'Card'],
     row: 'P9',
     data: card,
-    entity: cardEntity,
-    load: loadTheCard,
-    async run(request, loaded) {
-      return loaded.card.archived_at === null ? { data: loaded.card } : saveCard(request, { ...loaded.card, archived_at: null })
-    },
+    entity,
+    target: cardTarget,
+    run: async (request, loaded) => setArchived(request, keys.card, loaded.card, false),
   }),
 
   operation({
     id: 'cards.delete',
     method: 'DELETE',
     path: '/cards/{card_id}',
-    summary: 'Deletes a card for good, with all that hangs on it.',
+    summary: 'Deletes a card permanently, with its subtasks, comments and attachments.',
     needs: ['delete', 'Card'],
     row: 'P10',
     data: deleted,
-    entity: cardEntity,
-    load: loadTheCard,
+    entity,
+    target: cardTarget,
     async run(request, loaded) {
-      request.tx.remove(keys.card(loaded.card.id))
       await createTombstone(request, 'card', loaded.card.id)
-      return { data: { id: loaded.card.id, deleted: true } }
+      return removeResource(request.tx, keys.card, loaded.card)
     },
   }),
 ]

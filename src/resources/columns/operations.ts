@@ -1,29 +1,23 @@
-import { columnCreate, columnMove, columnRename } from './schema.ts'
 import { z } from 'zod'
+import { booleanParameter, pageQuery } from '../../listing/pages.ts'
+import { AT_END, notNextToItself, resolvePlacement, type Placement } from '../../listing/placement.ts'
+import { rankedPage } from '../../listing/ranked-pages.ts'
+import { positionAt, type RankedList } from '../../listing/ranks.ts'
+import type { Board } from '../../model/board.ts'
 import { column, type Column } from '../../model/column.ts'
-import { newId } from '../../model/ids.ts'
-import { limits } from '../../model/limits.ts'
-import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { loadAnchor, notNextToItself, placeOf } from '../../listing/anchors.ts'
-import { flag } from '../../listing/filters.ts'
-import { loadBoard, loadColumn } from '../targets.ts'
-import { operation, type Addressed, type OperationRequest } from '../operation.ts'
-import { orderedPage } from '../../listing/ranked-pages.ts'
-import { positionAt, type OrderedList } from '../../listing/ranks.ts'
-import { pageQuery } from '../../listing/pages.ts'
-import { requireCapacity } from '../../listing/capacity.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { operation } from '../operation.ts'
+import { boardTarget, columnTarget } from '../targets.ts'
+import { capacityMessage, createResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
+import { columnCreate, columnMove, columnRename } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.column(params['column_id']!)
-const load = ({ tx, caller, params }: Addressed) => loadColumn(tx, caller, params['column_id']!)
-const boardList = (boardId: string): OrderedList<Column> => ({ id: boardId, indexes: [indexes.columns(boardId)], keyOf: keys.column })
-const FULL = `A board has at most ${limits.columnsPerBoard} columns, archived ones included.`
+const columnsOf = (boardId: string): RankedList<Column> => ({ id: boardId, indexes: [indexes.columns(boardId)], keyOf: keys.column })
 
-function save({ tx, clock }: Pick<OperationRequest, 'tx' | 'clock'>, changed: Column): { data: Column } {
-  const data = { ...changed, updated_at: timestamp(clock) }
-  tx.put(keys.column(data.id), data)
-  return { data }
+async function placementOnBoard({ tx, body }: { tx: Transaction; body: Placement }, { board }: { board: Board }) {
+  return { placement: await resolvePlacement(tx, body, 'column', keys.column, ({ board_id }) => board_id === board.id) }
 }
 
 /** Columns of a board (spec §5: rows P2, P8; X1). */
@@ -32,26 +26,26 @@ export const columnOperations = [
     id: 'columns.list',
     method: 'GET',
     path: '/boards/{board_id}/columns',
-    summary: 'Lists the columns of a board in their order: those at work, or with ?archived=true those put away.',
+    summary: 'Lists the active columns of a board in their order, or the archived ones with ?archived=true.',
     needs: ['read', 'Column'],
     row: 'P2',
-    query: z.strictObject({ ...pageQuery('columns.list'), archived: flag.default(false) }),
+    query: z.strictObject({ ...pageQuery('columns.list'), archived: booleanParameter.default(false) }),
     data: z.array(column),
-    load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
+    target: boardTarget,
     run: ({ tx, query }, { board }) =>
-      orderedPage(tx, 'columns.list', boardList(board.id), query, ({ archived_at }) => (archived_at !== null) === query.archived),
+      rankedPage(tx, 'columns.list', columnsOf(board.id), query, ({ archived_at }) => (archived_at !== null) === query.archived),
   }),
 
   operation({
     id: 'columns.read',
     method: 'GET',
     path: '/columns/{column_id}',
-    summary: 'Reads a column.',
+    summary: 'Returns a column.',
     needs: ['read', 'Column'],
     row: 'P2',
     data: column,
     entity,
-    load,
+    target: columnTarget,
     run: async (_request, loaded) => ({ data: loaded.column }),
   }),
 
@@ -59,34 +53,21 @@ export const columnOperations = [
     id: 'columns.create',
     method: 'POST',
     path: '/boards/{board_id}/columns',
-    summary: 'Creates a column: before or after another one, else last.',
+    summary: 'Creates a column before or after another one, or at the end.',
     needs: ['create', 'Column'],
     row: 'P8',
     body: columnCreate,
     data: column,
     status: 201,
     entity: (params) => keys.board(params['board_id']!),
-    conflicts: [FULL],
-    async load({ tx, caller, params, body, see }) {
-      const loaded = see(await loadBoard(tx, caller, params['board_id']!))
-      return { ...loaded, anchor: await loadAnchor(tx, body, 'column', keys.column, ({ board_id }) => board_id === loaded.board.id) }
-    },
-    async run({ tx, body, clock, random }, { board, anchor }) {
-      await requireCapacity(tx, indexes.columns(board.id), limits.columnsPerBoard, FULL)
-      const now = timestamp(clock)
-      const position = await positionAt({ tx, clock }, boardList(board.id), placeOf(anchor, 'last'))
-      const created: Column = {
-        id: newId('column', random),
-        board_id: board.id,
-        name: body.name,
-        position,
-        archived_at: null,
-        created_at: now,
-        updated_at: now,
-      }
-      const key = keys.column(created.id)
-      await tx.create(key, created)
-      return { data: created, location: `/columns/${created.id}`, entity: key }
+    conflicts: [capacityMessage('columnsPerBoard')],
+    example: { body: { name: 'To do' } },
+    target: boardTarget,
+    related: placementOnBoard,
+    async run(request, { board, placement = AT_END }) {
+      await requireCapacity(request.tx, indexes.columns(board.id), 'columnsPerBoard')
+      const position = await positionAt(request, columnsOf(board.id), placement)
+      return createResource(request, 'column', keys.column, { board_id: board.id, name: request.body.name, position, archived_at: null })
     },
   }),
 
@@ -100,28 +81,28 @@ export const columnOperations = [
     body: columnRename,
     data: column,
     entity,
-    load,
-    run: async (request, loaded) => save(request, { ...loaded.column, name: request.body.name }),
+    example: { body: { name: 'Doing' } },
+    target: columnTarget,
+    run: async (request, loaded) => saveResource(request, keys.column, { ...loaded.column, name: request.body.name }),
   }),
 
   operation({
     id: 'columns.move',
     method: 'POST',
     path: '/columns/{column_id}/move',
-    summary: 'Moves a column among the columns of its board.',
+    summary: 'Moves a column to another place on its board.',
     needs: ['move', 'Column'],
     row: 'P8',
     body: columnMove,
     data: column,
     entity,
-    contradiction: notNextToItself('column_id'),
-    async load({ tx, caller, params, body, see }) {
-      const loaded = see(await loadColumn(tx, caller, params['column_id']!))
-      return { ...loaded, anchor: await loadAnchor(tx, body, 'column', keys.column, ({ board_id }) => board_id === loaded.board.id) }
-    },
-    async run(request, { column: moved, anchor }) {
-      const position = await positionAt(request, boardList(moved.board_id), placeOf(anchor, request.body.to), moved.id)
-      return save(request, { ...moved, position })
+    bodyRule: notNextToItself('column_id'),
+    example: { body: { to: 'first' } },
+    target: columnTarget,
+    related: placementOnBoard,
+    async run(request, { column: moved, placement }) {
+      const position = await positionAt(request, columnsOf(moved.board_id), placement!, moved.id)
+      return saveResource(request, keys.column, { ...moved, position })
     },
   }),
 
@@ -129,29 +110,25 @@ export const columnOperations = [
     id: 'columns.archive',
     method: 'POST',
     path: '/columns/{column_id}/archive',
-    summary: 'Puts a column away. Its cards leave the active lists with it.',
+    summary: 'Archives a column. Its cards leave the active lists with it.',
     needs: ['archive', 'Column'],
     row: 'P8',
     data: column,
     entity,
-    load,
-    async run(request, { column: archived }) {
-      return archived.archived_at === null ? save(request, { ...archived, archived_at: timestamp(request.clock) }) : { data: archived }
-    },
+    target: columnTarget,
+    run: async (request, loaded) => setArchived(request, keys.column, loaded.column, true),
   }),
 
   operation({
     id: 'columns.restore',
     method: 'POST',
     path: '/columns/{column_id}/restore',
-    summary: 'Brings an archived column back to its place, with its cards.',
+    summary: 'Restores an archived column to its place, with its cards.',
     needs: ['restore', 'Column'],
     row: 'X1',
     data: column,
     entity,
-    load,
-    async run(request, { column: restored }) {
-      return restored.archived_at === null ? { data: restored } : save(request, { ...restored, archived_at: null })
-    },
+    target: columnTarget,
+    run: async (request, loaded) => setArchived(request, keys.column, loaded.column, false),
   }),
 ]

@@ -1,20 +1,14 @@
-import { commentBody } from './schema.ts'
 import { z } from 'zod'
-import { comment, type Comment } from '../../model/comment.ts'
-import { newId } from '../../model/ids.ts'
-import { limits } from '../../model/limits.ts'
-import { timestamp } from '../../model/time.ts'
+import { listPage, pageQuery } from '../../listing/pages.ts'
+import { comment } from '../../model/comment.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { cardEntity, loadTheCard } from '../cards/writing.ts'
-import { loadComment } from '../targets.ts'
-import { deleted, operation, type Addressed } from '../operation.ts'
-import { listPage, pageQuery } from '../../listing/pages.ts'
-import { requireCapacity } from '../../listing/capacity.ts'
+import { deleted, operation } from '../operation.ts'
+import { cardTarget, commentTarget } from '../targets.ts'
+import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
+import { commentBody } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.comment(params['comment_id']!)
-const load = ({ tx, caller, params }: Addressed) => loadComment(tx, caller, params['comment_id']!)
-const FULL = `A card has at most ${limits.commentsPerCard} comments.`
 
 /** Comments on a card (spec §5: rows P2, P13, P14). */
 export const commentOperations = [
@@ -27,7 +21,7 @@ export const commentOperations = [
     row: 'P2',
     query: z.strictObject(pageQuery('comments.list')),
     data: z.array(comment),
-    load: loadTheCard,
+    target: cardTarget,
     run: ({ tx, query }, { card }) => listPage(tx, 'comments.list', indexes.comments(card.id), query),
   }),
 
@@ -35,12 +29,12 @@ export const commentOperations = [
     id: 'comments.read',
     method: 'GET',
     path: '/comments/{comment_id}',
-    summary: 'Reads a comment.',
+    summary: 'Returns a comment.',
     needs: ['read', 'Comment'],
     row: 'P2',
     data: comment,
     entity,
-    load,
+    target: commentTarget,
     run: async (_request, loaded) => ({ data: loaded.comment }),
   }),
 
@@ -48,29 +42,20 @@ export const commentOperations = [
     id: 'comments.create',
     method: 'POST',
     path: '/cards/{card_id}/comments',
-    summary: 'Comments on a card, in the name of the token’s user.',
+    summary: 'Adds a comment to a card. Its author is the user of the token.',
     needs: ['create', 'Comment'],
     row: 'P13',
     body: commentBody,
     data: comment,
     status: 201,
-    entity: cardEntity,
-    conflicts: [FULL],
-    load: loadTheCard,
-    async run({ tx, caller, body, clock, random }, { card }) {
-      await requireCapacity(tx, indexes.comments(card.id), limits.commentsPerCard, FULL)
-      const now = timestamp(clock)
-      const created: Comment = {
-        id: newId('comment', random),
-        card_id: card.id,
-        author_id: caller.userId,
-        body: body.body,
-        created_at: now,
-        updated_at: now,
-      }
-      const key = keys.comment(created.id)
-      await tx.create(key, created)
-      return { data: created, location: `/comments/${created.id}`, entity: key }
+    entity: (params) => keys.card(params['card_id']!),
+    conflicts: [capacityMessage('commentsPerCard')],
+    example: { body: { body: 'The build is green.' } },
+    target: cardTarget,
+    async run(request, { card }) {
+      await requireCapacity(request.tx, indexes.comments(card.id), 'commentsPerCard')
+      const { body } = request.body
+      return createResource(request, 'comment', keys.comment, { card_id: card.id, author_id: request.caller.userId, body })
     },
   }),
 
@@ -78,33 +63,27 @@ export const commentOperations = [
     id: 'comments.update',
     method: 'PATCH',
     path: '/comments/{comment_id}',
-    summary: "Changes one's own comment.",
+    summary: 'Changes your own comment.',
     needs: ['update', 'Comment'],
     row: 'P14',
     body: commentBody,
     data: comment,
     entity,
-    load,
-    async run({ tx, body, clock }, loaded) {
-      const changed: Comment = { ...loaded.comment, body: body.body, updated_at: timestamp(clock) }
-      tx.put(keys.comment(changed.id), changed)
-      return { data: changed }
-    },
+    example: { body: { body: 'The build is green again.' } },
+    target: commentTarget,
+    run: async (request, loaded) => saveResource(request, keys.comment, { ...loaded.comment, body: request.body.body }),
   }),
 
   operation({
     id: 'comments.delete',
     method: 'DELETE',
     path: '/comments/{comment_id}',
-    summary: "Deletes one's own comment.",
+    summary: 'Deletes your own comment.',
     needs: ['delete', 'Comment'],
     row: 'P14',
     data: deleted,
     entity,
-    load,
-    async run({ tx }, loaded) {
-      tx.remove(keys.comment(loaded.comment.id))
-      return { data: { id: loaded.comment.id, deleted: true } }
-    },
+    target: commentTarget,
+    run: async ({ tx }, loaded) => removeResource(tx, keys.comment, loaded.comment),
   }),
 ]

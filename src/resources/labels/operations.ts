@@ -1,20 +1,15 @@
-import { labelCreate } from './schema.ts'
 import { z } from 'zod'
-import { newId } from '../../model/ids.ts'
-import { label, type Label } from '../../model/label.ts'
-import { limits } from '../../model/limits.ts'
-import { timestamp } from '../../model/time.ts'
+import { listPage, pageQuery } from '../../listing/pages.ts'
+import { label } from '../../model/label.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { removeLabelFromCards } from '../cascades.ts'
-import { loadBoard, loadLabel } from '../targets.ts'
-import { deleted, operation, type Addressed } from '../operation.ts'
-import { listPage, pageQuery } from '../../listing/pages.ts'
-import { requireCapacity } from '../../listing/capacity.ts'
+import { deleted, operation } from '../operation.ts'
+import { boardTarget, labelTarget } from '../targets.ts'
+import { capacityMessage, createResource, removeResource, requireCapacity } from '../writes.ts'
+import { labelCreate } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.label(params['label_id']!)
-const load = ({ tx, caller, params }: Addressed) => loadLabel(tx, caller, params['label_id']!)
-const FULL = `A board has at most ${limits.labelsPerBoard} labels.`
 
 /** Labels of a board (spec §5: rows P2, P11). */
 export const labelOperations = [
@@ -27,7 +22,7 @@ export const labelOperations = [
     row: 'P2',
     query: z.strictObject(pageQuery('labels.list')),
     data: z.array(label),
-    load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
+    target: boardTarget,
     run: ({ tx, query }, { board }) => listPage(tx, 'labels.list', indexes.labels(board.id), query),
   }),
 
@@ -35,12 +30,12 @@ export const labelOperations = [
     id: 'labels.read',
     method: 'GET',
     path: '/labels/{label_id}',
-    summary: 'Reads a label.',
+    summary: 'Returns a label.',
     needs: ['read', 'Label'],
     row: 'P2',
     data: label,
     entity,
-    load,
+    target: labelTarget,
     run: async (_request, loaded) => ({ data: loaded.label }),
   }),
 
@@ -55,15 +50,12 @@ export const labelOperations = [
     data: label,
     status: 201,
     entity: (params) => keys.board(params['board_id']!),
-    conflicts: [FULL],
-    load: ({ tx, caller, params }) => loadBoard(tx, caller, params['board_id']!),
-    async run({ tx, body, clock, random }, { board }) {
-      await requireCapacity(tx, indexes.labels(board.id), limits.labelsPerBoard, FULL)
-      const now = timestamp(clock)
-      const created: Label = { id: newId('label', random), board_id: board.id, ...body, created_at: now, updated_at: now }
-      const key = keys.label(created.id)
-      await tx.create(key, created)
-      return { data: created, location: `/labels/${created.id}`, entity: key }
+    conflicts: [capacityMessage('labelsPerBoard')],
+    example: { body: { name: 'Bug', color: '#d73a4a' } },
+    target: boardTarget,
+    async run(request, { board }) {
+      await requireCapacity(request.tx, indexes.labels(board.id), 'labelsPerBoard')
+      return createResource(request, 'label', keys.label, { board_id: board.id, ...request.body })
     },
   }),
 
@@ -71,16 +63,15 @@ export const labelOperations = [
     id: 'labels.delete',
     method: 'DELETE',
     path: '/labels/{label_id}',
-    summary: 'Deletes a label. It leaves every card that bears it.',
+    summary: 'Deletes a label, and removes it from all cards.',
     needs: ['delete', 'Label'],
     row: 'P11',
     data: deleted,
     entity,
-    load,
-    async run({ tx, clock }, loaded) {
-      await removeLabelFromCards(tx, loaded.label.id, clock)
-      tx.remove(keys.label(loaded.label.id))
-      return { data: { id: loaded.label.id, deleted: true } }
+    target: labelTarget,
+    async run(request, loaded) {
+      await removeLabelFromCards(request, loaded.label.id)
+      return removeResource(request.tx, keys.label, loaded.label)
     },
   }),
 ]

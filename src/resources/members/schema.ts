@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { roles } from '../../model/workspace.ts'
 
-/** An entry of the member directory: these four members and no other (spec §2). */
+/** An entry of the member directory: these four members and no other (spec §2, "Member directory entry"). */
 export const directoryEntry = z.strictObject({
   user_id: z.string(),
   role: z.enum(roles),

@@ -1,0 +1,51 @@
+import { neighborOf, resolvePlacement, type Placement, type ResolvedPlacement } from '../../listing/placement.ts'
+import type { RankedList } from '../../listing/ranks.ts'
+import type { Board } from '../../model/board.ts'
+import type { Card } from '../../model/card.ts'
+import type { Column } from '../../model/column.ts'
+import { conflict, notFound } from '../../model/errors.ts'
+import { isId } from '../../model/ids.ts'
+import { indexes } from '../../store/indexes.ts'
+import { keys } from '../../store/keys.ts'
+import type { Transaction } from '../../store/transaction.ts'
+
+const ARCHIVED = 'The column, or the card named by before or after, is archived.'
+const OTHER_COLUMN = 'The card named by before or after is in another column than column_id.'
+/** The messages of the 409s that {@link requireOpen} throws. */
+export const destinationConflicts = [ARCHIVED, OTHER_COLUMN]
+
+/** The place where a card is created or moved to. */
+export interface CardDestination {
+  readonly column: Column
+  readonly placement: ResolvedPlacement<Card> | undefined
+}
+
+/** The cards of a column, archived ones included. */
+export function cardsOf(columnId: string): RankedList<Card> {
+  return { id: columnId, indexes: [indexes.cards('active', columnId), indexes.cards('archived', columnId)], keyOf: keys.card }
+}
+
+/**
+ * Loads the destination that a body names. The column and the neighbor must be on the card's own board.
+ * @param otherwise the column if the body names neither a column nor a neighbor
+ * @throws {ApiError} `not_found`
+ */
+export async function loadDestination(
+  tx: Transaction,
+  board: Board,
+  { column_id, ...place }: Placement & { readonly column_id?: string | undefined },
+  otherwise?: string,
+): Promise<CardDestination> {
+  const placement = await resolvePlacement(tx, place, 'card', keys.card, ({ board_id }) => board_id === board.id)
+  const columnId = column_id ?? neighborOf(placement)?.column_id ?? otherwise!
+  const column = isId('column', columnId) ? await tx.get(keys.column(columnId)) : undefined
+  if (column === undefined || column.board_id !== board.id) throw notFound()
+  return { column, placement }
+}
+
+/** Checks that a card can go to a destination. @throws {ApiError} `conflict` */
+export function requireOpen({ column, placement }: CardDestination): void {
+  const neighbor = neighborOf(placement)
+  if (column.archived_at !== null || (neighbor !== undefined && neighbor.archived_at !== null)) throw conflict(ARCHIVED)
+  if (neighbor !== undefined && neighbor.column_id !== column.id) throw conflict(OTHER_COLUMN)
+}

@@ -1,0 +1,142 @@
+import { card, type Card } from '../../model/card.ts'
+import { conflict, notFound } from '../../model/errors.ts'
+import { keys } from '../../store/keys.ts'
+import { deleted, operation, type OperationRequest } from '../operation.ts'
+import { cardTarget, idOf, relatedUser, requireFound } from '../targets.ts'
+import { capacityMessage, deletedResult, requireCapacityOf, saveResource } from '../writes.ts'
+import { cardCover, coverCleared } from './schema.ts'
+
+const NO_IMAGE = 'The cover of a card must be an image, and this attachment is not one.'
+
+const entity = (params: Readonly<Record<string, string>>) => keys.card(params['card_id']!)
+type Write = Pick<OperationRequest, 'tx' | 'clock'>
+type Ids = 'assignee_ids' | 'label_ids'
+const capacityOf = { assignee_ids: 'assigneesPerCard', label_ids: 'labelsPerCard' } as const
+
+/** Adds an id to a list of the card. If it is there already, nothing is written. */
+function addId(request: Write, loaded: Card, list: Ids, id: string): { data: Card } {
+  if (loaded[list].includes(id)) return { data: loaded }
+  requireCapacityOf(loaded[list].length, capacityOf[list])
+  return saveResource(request, keys.card, { ...loaded, [list]: [...loaded[list], id] })
+}
+
+function removeId(request: Write, loaded: Card, list: Ids, id: string) {
+  saveResource(request, keys.card, { ...loaded, [list]: loaded[list].filter((other) => other !== id) })
+  return deletedResult(id)
+}
+
+/** The assignees, labels and cover of a card (spec §5: rows P12, P15). */
+export const cardRelationOperations = [
+  operation({
+    id: 'cards.assign',
+    method: 'PUT',
+    path: '/cards/{card_id}/assignees/{user_id}',
+    summary: 'Assigns a user who has access to the board. Repeating it changes nothing.',
+    needs: ['assign', 'Card'],
+    row: 'P12',
+    data: card,
+    entity,
+    conflicts: [capacityMessage('assigneesPerCard')],
+    target: cardTarget,
+    related: relatedUser,
+    run: async (request, loaded) => addId(request, loaded.card, 'assignee_ids', loaded.user.membership.user_id),
+  }),
+
+  operation({
+    id: 'cards.unassign',
+    method: 'DELETE',
+    path: '/cards/{card_id}/assignees/{user_id}',
+    summary: 'Removes an assignee from a card, whether or not they still have access to the board.',
+    needs: ['unassign', 'Card'],
+    row: 'P12',
+    data: deleted,
+    entity,
+    target: cardTarget,
+    async related({ params }, loaded) {
+      if (!loaded.card.assignee_ids.includes(params['user_id']!)) throw notFound()
+      return {}
+    },
+    run: async (request, loaded) => removeId(request, loaded.card, 'assignee_ids', request.params['user_id']!),
+  }),
+
+  operation({
+    id: 'cards.apply_label',
+    method: 'PUT',
+    path: '/cards/{card_id}/labels/{label_id}',
+    summary: 'Applies a label of the board to a card. Repeating it changes nothing.',
+    needs: ['apply_label', 'Card'],
+    row: 'P12',
+    data: card,
+    entity,
+    conflicts: [capacityMessage('labelsPerCard')],
+    target: cardTarget,
+    related: async ({ tx, params }) => ({ label: requireFound(await tx.get(keys.label(idOf('label', params['label_id'])))) }),
+    run: async (request, loaded) => addId(request, loaded.card, 'label_ids', loaded.label.id),
+  }),
+
+  operation({
+    id: 'cards.remove_label',
+    method: 'DELETE',
+    path: '/cards/{card_id}/labels/{label_id}',
+    summary: 'Removes a label from a card.',
+    needs: ['remove_label', 'Card'],
+    row: 'P12',
+    data: deleted,
+    entity,
+    target: cardTarget,
+    async related({ params }, loaded) {
+      if (!loaded.card.label_ids.includes(params['label_id']!)) throw notFound()
+      return {}
+    },
+    run: async (request, loaded) => removeId(request, loaded.card, 'label_ids', request.params['label_id']!),
+  }),
+
+  operation({
+    id: 'cards.set_cover',
+    method: 'PUT',
+    path: '/cards/{card_id}/cover',
+    summary: 'Makes an image that is attached to a card its cover.',
+    needs: ['set_cover', 'Card'],
+    row: 'P15',
+    body: cardCover,
+    data: card,
+    entity,
+    conflicts: [NO_IMAGE],
+    example: { body: { attachment_id: '{attachment_id}' } },
+    target: cardTarget,
+    async related({ tx, body }, loaded) {
+      const id = idOf('attachment', body.attachment_id)
+      const [attachment, file] = await tx.read([keys.attachment(id), keys.file('{0.file_id}')])
+      if (attachment?.card_id !== loaded.card.id) throw notFound()
+      return { attachment, file: requireFound(file) }
+    },
+    async run(request, { card: current, attachment }) {
+      if (!attachment.content_type.startsWith('image/')) throw conflict(NO_IMAGE)
+      if (current.cover_attachment_id === attachment.id) return { data: current }
+      return saveResource(request, keys.card, { ...current, cover_attachment_id: attachment.id })
+    },
+  }),
+
+  operation({
+    id: 'cards.clear_cover',
+    method: 'DELETE',
+    path: '/cards/{card_id}/cover',
+    summary: 'Removes the cover of a card, and returns the id of the attachment that it was. Without a cover, nothing changes.',
+    needs: ['clear_cover', 'Card'],
+    row: 'P15',
+    data: coverCleared,
+    entity,
+    target: cardTarget,
+    async related({ tx }, loaded) {
+      const id = loaded.card.cover_attachment_id
+      if (id === null) return { cover: null }
+      const [, file] = await tx.read([keys.attachment(id), keys.file('{0.file_id}')])
+      return { cover: file ?? null }
+    },
+    async run(request, { card: current }) {
+      const id = current.cover_attachment_id
+      if (id !== null) saveResource(request, keys.card, { ...current, cover_attachment_id: null })
+      return { data: { id, deleted: true as const } }
+    },
+  }),
+]

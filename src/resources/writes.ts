@@ -1,0 +1,98 @@
+import { conflict } from '../model/errors.ts'
+import { newId, type IdKind } from '../model/ids.ts'
+import { limits } from '../model/limits.ts'
+import { timestamp } from '../model/time.ts'
+import type { Index } from '../store/indexes.ts'
+import type { Key } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
+import type { OperationRequest, OperationResult } from './operation.ts'
+
+interface Timestamped {
+  readonly id: string
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** The kinds of resources with a path: `/boards/{id}` and so on. */
+type ResourceKind = Extract<IdKind, 'board' | 'column' | 'card' | 'label' | 'subtask' | 'comment' | 'attachment'>
+
+/** Creates a resource with a new id. The result has its Location and its ETag. */
+export async function createResource<T extends Timestamped>(
+  { tx, clock, random }: Pick<OperationRequest, 'tx' | 'clock' | 'random'>,
+  kind: ResourceKind,
+  keyOf: (id: string) => Key<T>,
+  members: Omit<T, keyof Timestamped>,
+): Promise<OperationResult<T>> {
+  const id = newId(kind, random)
+  const now = timestamp(clock)
+  const created = { id, ...members, created_at: now, updated_at: now } as unknown as T
+  await tx.create(keyOf(id), created)
+  return { data: created, location: `/${kind}s/${id}`, entity: keyOf(id) } as OperationResult<T>
+}
+
+/** Writes a changed resource with a new `updated_at`. */
+export function saveResource<T extends Timestamped>(
+  { tx, clock }: Pick<OperationRequest, 'tx' | 'clock'>,
+  keyOf: (id: string) => Key<T>,
+  changed: T,
+): { data: T } {
+  const data = { ...changed, updated_at: timestamp(clock) }
+  tx.put(keyOf(data.id), data)
+  return { data }
+}
+
+/** Archives or restores a resource. If it is in that state already, nothing is written. */
+export function setArchived<T extends Timestamped & { readonly archived_at: string | null }>(
+  request: Pick<OperationRequest, 'tx' | 'clock'>,
+  keyOf: (id: string) => Key<T>,
+  resource: T,
+  archived: boolean,
+): { data: T } {
+  if ((resource.archived_at !== null) === archived) return { data: resource }
+  return saveResource(request, keyOf, { ...resource, archived_at: archived ? timestamp(request.clock) : null })
+}
+
+/** Removes a resource. */
+export function removeResource<T extends Timestamped>(tx: Transaction, keyOf: (id: string) => Key<T>, resource: T): DeletedResult {
+  tx.remove(keyOf(resource.id))
+  return deletedResult(resource.id)
+}
+
+type DeletedResult = { readonly data: { readonly id: string; readonly deleted: true } }
+
+/** The result of a DELETE. */
+export function deletedResult(id: string): DeletedResult {
+  return { data: { id, deleted: true } }
+}
+
+/** What each limit on stored resources bounds. */
+const capacities = {
+  membersPerBoard: 'A board has at most # explicit members.',
+  columnsPerBoard: 'A board has at most # columns, archived ones included.',
+  cardsPerBoard: 'A board has at most # cards, archived ones included.',
+  labelsPerBoard: 'A board has at most # labels.',
+  assigneesPerCard: 'A card has at most # assignees.',
+  labelsPerCard: 'A card has at most # labels.',
+  subtasksPerCard: 'A card has at most # subtasks.',
+  commentsPerCard: 'A card has at most # comments.',
+  attachmentsPerCard: 'A card has at most # attachments.',
+} as const satisfies Partial<Record<keyof typeof limits, string>>
+type Capacity = keyof typeof capacities
+
+/** The message of the 409 at a limit. */
+export function capacityMessage(capacity: Capacity): string {
+  return capacities[capacity].replace('#', String(limits[capacity]))
+}
+
+/**
+ * Checks that an index has capacity for one more entry. The commit checks it again.
+ * @throws {ApiError} `conflict`, with `limit`
+ */
+export async function requireCapacity(tx: Transaction, index: Index<unknown>, capacity: Capacity): Promise<void> {
+  requireCapacityOf(await tx.count(index, limits[capacity] - 1), capacity)
+}
+
+/** The same for a number that was read before. @throws {ApiError} `conflict`, with `limit` */
+export function requireCapacityOf(count: number, capacity: Capacity): void {
+  if (count >= limits[capacity]) throw conflict(capacityMessage(capacity), { limit: limits[capacity] })
+}
