@@ -1,146 +1,194 @@
+import { z } from 'zod'
 import { limits } from './model/limits.ts'
 import { BadAddress, kindOf } from './store/open.ts'
 
-/** How the service is started. */
-export interface Config {
-  readonly host: string
-  readonly port: number
-  /** the address of the storage */
-  readonly storage: string
-  /** where bytes of files are, if not beside the records */
-  readonly bytes: string | undefined
-  /** whether an empty storage gets the demo world */
-  readonly demo: boolean
-  /** one JSON line on stdout instead of a text for people */
-  readonly json: boolean
-  /** where figures for Prometheus are served, if anywhere: never on the public port */
-  readonly metrics: { readonly host: string; readonly port: number } | undefined
-  /** where people find the service, if that is not where it listens */
-  readonly origin: string | undefined
-  /** how many proxies in front add to X-Forwarded-For */
-  readonly proxies: number
-  readonly legacyPrefixes: readonly string[]
-  readonly logLevel: string
-  /** bytes of an upload, at most */
-  readonly uploadBytes: number
-}
-
-/** What the command line says; what it leaves out the environment may say. */
+/** The settings on the command line, as commander parses them. A setting that is missing here is read from the environment. */
 export interface Flags {
-  readonly host?: string | undefined
-  readonly port?: string | undefined
   readonly storage?: string | undefined
   readonly bytes?: string | undefined
   readonly demo?: boolean | undefined
-  readonly json?: boolean | undefined
-  readonly metrics?: string | undefined
+  readonly host?: string | undefined
+  readonly port?: string | undefined
   readonly url?: string | undefined
+  readonly metrics?: string | undefined
+  readonly json?: boolean | undefined
 }
 
-/** A setting that cannot be used. Its message says which, and what it takes. */
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Where a setting is read from, and how its value is written in the help text. */
+export interface SettingSource {
+  readonly flag?: keyof Flags
+  /** the placeholder of the value after the flag; none if the flag is a switch */
+  readonly placeholder?: string
+  /** the environment variable, which the flag overrides */
+  readonly env?: string
+  readonly description: string
+}
+
+/** A setting has an invalid value. The message names the setting and what it accepts. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-type Env = Readonly<Record<string, string | undefined>>
-const LEVELS = ['silent', 'error', 'warn', 'info', 'debug']
+const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
+
+const quoted =
+  (expected: string) =>
+  ({ input }: { readonly input?: unknown }): string =>
+    `"${String(input)}" is not ${expected}`
+
+const wholeNumber = (min: number, max: number, expected: string) =>
+  z
+    .string()
+    .refine((text) => text !== '' && Number.isInteger(Number(text)) && Number(text) >= min && Number(text) <= max, {
+      error: quoted(expected),
+    })
+    .transform(Number)
+
+// The message does not repeat the address, which may contain a password.
+const storageAddress = z.string().superRefine((address, context) => {
+  try {
+    kindOf(address)
+  } catch (error) {
+    context.addIssue(error instanceof BadAddress ? error.message : 'the address is invalid')
+  }
+})
+const hostName = z.string().regex(/^(?!-)[a-zA-Z0-9.:-]{1,63}(?<!-)$/, { error: quoted('a host name or an IP address') })
+const port = wholeNumber(0, 65_535, 'a port number from 0 to 65535')
+// The message does not repeat the URL, which may contain a password.
+const origin = z
+  .string()
+  .refine((text) => isOrigin(text), { error: 'it must be a URL like https://kanban.example, without a path' })
+  .transform((text) => new URL(text).origin)
+const hostAndPort = z
+  .string()
+  .transform(splitHostAndPort)
+  .pipe(z.object({ host: hostName, port }))
+const prefixes = z
+  .string()
+  .transform((text) => text.split(',').flatMap((prefix) => prefix.trim() || []))
+  .pipe(z.array(z.string().regex(/^[a-z0-9]{1,20}$/, { error: quoted('a prefix of 1 to 20 lower-case letters and digits') })))
+
+const sources = z.registry<SettingSource>()
+
+/** All settings, each registered with its source. The input is text, as it comes from the environment. */
+const settings = z.object({
+  storage: storageAddress.default('memory').register(sources, {
+    flag: 'storage',
+    placeholder: '<address>',
+    env: 'LANEKEEPER_STORAGE',
+    description: 'where records are stored: memory, fs:PATH, redis[s]://…, redis-cluster://… or redis-sentinel://…',
+  }),
+  bytes: z.string().optional().register(sources, {
+    flag: 'bytes',
+    placeholder: '<address>',
+    env: 'LANEKEEPER_BYTES',
+    description: 'where the bytes of files are stored, if not with the records',
+  }),
+  demo: z.boolean().optional().register(sources, {
+    flag: 'demo',
+    description: 'create the demo data, unless it exists; always on with the memory storage',
+  }),
+  host: hostName.default('127.0.0.1').register(sources, {
+    flag: 'host',
+    placeholder: '<host>',
+    env: 'HOST',
+    description: 'the address to listen on',
+  }),
+  port: port.default(3000).register(sources, {
+    flag: 'port',
+    placeholder: '<port>',
+    env: 'PORT',
+    description: 'the port to listen on; 0 takes any free port',
+  }),
+  origin: origin.optional().register(sources, {
+    flag: 'url',
+    placeholder: '<url>',
+    env: 'LANEKEEPER_URL',
+    description: 'the public URL of the service, such as https://kanban.example',
+  }),
+  metrics: hostAndPort.optional().register(sources, {
+    flag: 'metrics',
+    placeholder: '<address>',
+    env: 'LANEKEEPER_METRICS',
+    description: '[HOST:]PORT to serve Prometheus metrics on, separate from the public port',
+  }),
+  json: z.boolean().default(false).register(sources, {
+    flag: 'json',
+    description: 'print the result as one line of JSON',
+  }),
+  proxies: wholeNumber(0, 10, 'a number of proxies from 0 to 10').default(0).register(sources, {
+    env: 'LANEKEEPER_PROXIES',
+    description: 'the number of reverse proxies that append to X-Forwarded-For',
+  }),
+  legacyPrefixes: prefixes.default([]).register(sources, {
+    env: 'LANEKEEPER_LEGACY_PREFIXES',
+    description: 'comma-separated prefixes of tokens that were issued before a rename, without _pat_',
+  }),
+  logLevel: z
+    .enum(logLevels, { error: quoted(`one of ${logLevels.join(', ')}`) })
+    .default('info')
+    .register(sources, { env: 'LANEKEEPER_LOG', description: `the log level: ${logLevels.join(', ')}` }),
+  uploadBytes: wholeNumber(1024, Number.MAX_SAFE_INTEGER, 'a number of bytes, 1024 or more')
+    .default(limits.uploadBytes)
+    .register(sources, { env: 'LANEKEEPER_UPLOAD_BYTES', description: 'the maximum size of an upload in bytes' }),
+})
+
+/** The settings of the service. */
+export type Config = Readonly<z.output<typeof settings>> & { readonly demo: boolean }
 
 /**
- * Reads the settings of the service; the command line wins over the environment.
+ * Reads the settings of the service. The command line overrides the environment.
  * @throws {ConfigError}
  */
 export function readConfig(flags: Flags, env: Env): Config {
-  const storage = readStorage(flags, env)
-  return {
-    host: readHost('host', flags.host ?? env['HOST'] ?? '127.0.0.1'),
-    port: readPort('port', flags.port ?? env['PORT'] ?? '3000'),
-    storage,
-    bytes: flags.bytes ?? env['LANEKEEPER_BYTES'],
-    // In memory there is no other way to have anybody who could ask.
-    demo: flags.demo ?? kindOf(storage) === 'memory',
-    json: flags.json ?? false,
-    metrics: readMetrics(flags.metrics ?? env['LANEKEEPER_METRICS']),
-    origin: readOrigin(flags, env),
-    proxies: readProxies(env['LANEKEEPER_PROXIES'] ?? '0'),
-    legacyPrefixes: readPrefixes(env['LANEKEEPER_LEGACY_PREFIXES'] ?? ''),
-    logLevel: readLevel(env['LANEKEEPER_LOG'] ?? 'info'),
-    uploadBytes: readBytes(env['LANEKEEPER_UPLOAD_BYTES'] ?? String(limits.uploadBytes)),
-  }
+  const config = read(settings, flags, env)
+  // The memory storage starts empty, and no other process can add a user to it.
+  return { ...config, demo: config.demo ?? kindOf(config.storage) === 'memory' }
 }
 
 /**
- * The address of the storage, by the command line, else the environment, else memory.
+ * Reads the addresses of the records and of the bytes of files.
  * @throws {ConfigError}
  */
-export function readStorage(flags: Pick<Flags, 'storage'>, env: Env): string {
-  const address = flags.storage ?? env['LANEKEEPER_STORAGE'] ?? 'memory'
-  try {
-    kindOf(address)
-    return address
-  } catch (error) {
-    // Not the address itself: it may hold a password.
-    throw new ConfigError(`storage: ${error instanceof BadAddress ? error.message : 'it cannot be read'}`)
-  }
+export function readStorage(flags: Pick<Flags, 'storage' | 'bytes'>, env: Env): Pick<Config, 'storage' | 'bytes'> {
+  return read(settings.pick({ storage: true, bytes: true }), flags, env)
 }
 
 /**
- * Where people find the service, by the command line, else the environment.
+ * Reads the public origin of the service.
  * @throws {ConfigError}
  */
 export function readOrigin(flags: Pick<Flags, 'url'>, env: Env): string | undefined {
-  const text = flags.url ?? env['LANEKEEPER_URL']
-  if (text === undefined) return undefined
+  return read(settings.pick({ origin: true }), flags, env).origin
+}
+
+/** The source of a setting, for the help text. */
+export function settingSource(name: keyof Config): SettingSource {
+  return sources.get(settings.shape[name])!
+}
+
+function read<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, flags: Flags, env: Env): z.output<z.ZodObject<Shape>> {
+  const names = Object.keys(schema.shape) as (keyof Config)[]
+  const result = schema.safeParse(Object.fromEntries(names.map((name) => [name, textOf(settingSource(name), flags, env)])))
+  if (result.success) return result.data
+  const { path, message } = result.error.issues[0]!
+  const { flag, env: variable } = settingSource(path[0] as keyof Config)
+  throw new ConfigError(`${flag ?? variable}: ${message}`)
+}
+
+function textOf({ flag, env: variable }: SettingSource, flags: Flags, env: Env): string | boolean | undefined {
+  return (flag && flags[flag]) ?? (variable && env[variable])
+}
+
+function isOrigin(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || `${url.origin}/` !== url.href)
-    throw new ConfigError('url: it is none like https://kanban.example, without a path')
-  return url.origin
+  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
 }
 
-function readProxies(text: string): number {
-  const proxies = Number(text)
-  if (text === '' || !Number.isInteger(proxies) || proxies < 0 || proxies > 10)
-    throw new ConfigError(`LANEKEEPER_PROXIES: "${text}" is no number of proxies, from 0 to 10`)
-  return proxies
-}
-
-function readHost(name: string, host: string): string {
-  if (!/^(?!-)[a-zA-Z0-9.:-]{1,63}(?<!-)$/.test(host)) throw new ConfigError(`${name}: "${host}" is no name or address`)
-  return host
-}
-
-function readPort(name: string, text: string): number {
-  const port = text === '' ? NaN : Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new ConfigError(`${name}: "${text}" is no port, which is a whole number from 0 to 65535`)
-  return port
-}
-
-function readMetrics(text: string | undefined): Config['metrics'] {
-  if (text === undefined) return undefined
+function splitHostAndPort(text: string): { host: string; port: string } {
   const colon = text.lastIndexOf(':')
   const host = colon === -1 ? '127.0.0.1' : text.slice(0, colon).replace(/^\[(.*)\]$/, '$1')
-  return { host: readHost('metrics', host), port: readPort('metrics', text.slice(colon + 1)) }
-}
-
-function readPrefixes(text: string): readonly string[] {
-  const prefixes = text
-    .split(',')
-    .map((prefix) => prefix.trim())
-    .filter((prefix) => prefix !== '')
-  const wrong = prefixes.find((prefix) => !/^[a-z0-9]{1,20}$/.test(prefix))
-  if (wrong !== undefined)
-    throw new ConfigError(`LANEKEEPER_LEGACY_PREFIXES: "${wrong}" is no prefix, which is 1 to 20 lower-case letters and digits`)
-  return prefixes
-}
-
-function readLevel(level: string): string {
-  if (!LEVELS.includes(level)) throw new ConfigError(`LANEKEEPER_LOG: "${level}" is none of ${LEVELS.join(', ')}`)
-  return level
-}
-
-function readBytes(text: string): number {
-  const bytes = Number(text)
-  if (!Number.isSafeInteger(bytes) || bytes < 1024)
-    throw new ConfigError(`LANEKEEPER_UPLOAD_BYTES: "${text}" is no number of bytes, of at least 1024`)
-  return bytes
+  return { host, port: text.slice(colon + 1) }
 }

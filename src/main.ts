@@ -1,16 +1,16 @@
 #!/usr/bin/env node
-import { exitOf, exits, sayFailure } from './cli/exit.ts'
+import { exitCodeOf, exitCodes, printError } from './cli/exit.ts'
 import { createProgram } from './cli/program.ts'
 
-// Whoever reads the output may stop reading (as head does); that it cannot be written must not pass for done.
+// A reader that closes the pipe early, such as `head`, is a success. Any other output error is a failure.
 for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? exits.done : exits.failed))
+  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? exitCodes.success : exitCodes.internal))
 
 createProgram()
   .parseAsync()
   .catch((error: unknown) => {
-    sayFailure(error)
-    process.exitCode = exitOf(error)
-    // Whatever a start that failed left behind must not keep the process.
+    printError(error)
+    process.exitCode = exitCodeOf(error)
+    // Resources that a failed start has left open must not keep the process alive.
     process.exit()
   })

@@ -1,98 +1,100 @@
 import { z } from 'zod'
 import { displayName, roles, workspaceName } from '../model/workspace.ts'
+import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { exportWorkspace } from './export.ts'
 import { importWorkspace } from './import.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
 import { listTokens, revokeToken } from './tokens.ts'
-import { AdminError, type CommandIo, type AdminDeps } from './deps.ts'
-import { inviteUser, listUsers, requireUser, signOutUser, welcomeUser } from './users.ts'
+import { addUserWithLink, inviteUser, listUsers, requireUser, signOutUser } from './users.ts'
 import { createWorkspace, listWorkspaces, requireWorkspace } from './workspaces.ts'
 
-/** One thing that the operator can have done, by this process or by the one that has the storage. */
-export interface Command {
+/** An administration command. It runs in this process, or over RPC in the process that holds the storage. */
+interface Command {
   readonly input: z.ZodType
   /** @throws {AdminError} {@link z.ZodError} */
-  run(tools: AdminDeps, input: never, talk: CommandIo): Promise<unknown>
+  run(deps: AdminDeps, input: never, io: CommandIo): Promise<unknown>
 }
 
-function command<Input>(input: z.ZodType<Input>, run: (tools: AdminDeps, input: Input, talk: CommandIo) => Promise<unknown>): Command {
+function command<Input>(input: z.ZodType<Input>, run: (deps: AdminDeps, input: Input, io: CommandIo) => Promise<unknown>): Command {
   return { input, run }
 }
 
+const DEFAULT_ORIGIN = 'http://127.0.0.1:3000'
 const text = z.string()
+const workspaceInput = { workspace: text }
+const memberInput = { ...workspaceInput, user: text }
 
-/** Where a link leads: where the operator says, else where this process is found, else where it would be. */
-function originOf(tools: AdminDeps, said: string | undefined): string {
-  return said ?? tools.foundAt?.() ?? 'http://127.0.0.1:3000'
+/** The origin of a link: from the input, else of the running service, else the default address. */
+function originOf(deps: AdminDeps, origin: string | undefined): string {
+  return origin ?? deps.serviceUrl?.() ?? DEFAULT_ORIGIN
 }
 
-const inWorkspace = { workspace: text }
-const member = { ...inWorkspace, user: text }
-
-/** Everything that the operator can have done, by name. */
-export const commands: Readonly<Record<string, Command>> = {
-  'workspace.create': command(z.strictObject({ name: workspaceName }), (tools, { name }) => createWorkspace(tools, name)),
+/** All administration commands by name. */
+const commands: Readonly<Record<string, Command>> = {
+  'workspace.create': command(z.strictObject({ name: workspaceName }), (deps, { name }) => createWorkspace(deps, name)),
   'workspace.list': command(z.strictObject({}), listWorkspaces),
 
   'user.add': command(
     z.strictObject({
       name: displayName,
-      avatar: z.url({ protocol: /^https$/, error: 'must be an address that begins with https://' }).optional(),
+      avatar: z.url({ protocol: /^https$/, error: 'must be an https:// URL' }).optional(),
       origin: text.optional(),
     }),
-    (tools, { name, avatar, origin }) => welcomeUser(tools, { display_name: name, avatar_url: avatar ?? null }, originOf(tools, origin)),
+    (deps, { name, avatar, origin }) => addUserWithLink(deps, { display_name: name, avatar_url: avatar ?? null }, originOf(deps, origin)),
   ),
-  'user.invite': command(z.strictObject({ user: text, origin: text.optional() }), (tools, { user, origin }) =>
-    inviteUser(tools, user, originOf(tools, origin)),
+  'user.invite': command(z.strictObject({ user: text, origin: text.optional() }), (deps, { user, origin }) =>
+    inviteUser(deps, user, originOf(deps, origin)),
   ),
-  'user.sign-out': command(z.strictObject({ user: text }), (tools, { user }) => signOutUser(tools, user)),
+  'user.sign-out': command(z.strictObject({ user: text }), (deps, { user }) => signOutUser(deps, user)),
   'user.list': command(z.strictObject({}), listUsers),
 
-  'member.add': command(z.strictObject({ ...member, role: z.enum(roles) }), async (tools, { workspace, user, role }) => {
-    await requireWorkspace(tools, workspace)
-    const person = await requireUser(tools, user)
-    const present = (await listMembers(tools, workspace)).find(({ user_id }) => user_id === user)
-    if (present !== undefined) throw new AdminError('conflict', `${user} is a member already, as ${present.role}; see "member set-role"`)
-    return addMember(tools, workspace, person, role)
+  'member.add': command(z.strictObject({ ...memberInput, role: z.enum(roles) }), async (deps, { workspace, user, role }) => {
+    await requireWorkspace(deps, workspace)
+    const newMember = await requireUser(deps, user)
+    const present = (await listMembers(deps, workspace)).find(({ user_id }) => user_id === user)
+    if (present !== undefined)
+      throw new AdminError('conflict', `${user} is already a member, with the role ${present.role}; to change it, use "member set-role"`)
+    return addMember(deps, workspace, newMember, role)
   }),
-  'member.set-role': command(z.strictObject({ ...member, role: z.enum(roles) }), async (tools, { workspace, user, role }) => {
-    await requireWorkspace(tools, workspace)
-    return setRole(tools, workspace, user, role)
+  'member.set-role': command(z.strictObject({ ...memberInput, role: z.enum(roles) }), async (deps, { workspace, user, role }) => {
+    await requireWorkspace(deps, workspace)
+    return setRole(deps, workspace, user, role)
   }),
-  'member.remove': command(z.strictObject(member), async (tools, { workspace, user }) => {
-    await requireWorkspace(tools, workspace)
-    await requireUser(tools, user)
-    if (!(await endMembership(tools, workspace, user))) throw new AdminError('not_found', `${user} is no member of ${workspace}`)
+  'member.remove': command(z.strictObject(memberInput), async (deps, { workspace, user }) => {
+    await requireWorkspace(deps, workspace)
+    await requireUser(deps, user)
+    if (!(await endMembership(deps, workspace, user))) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
     return { user_id: user, removed: true }
   }),
-  'member.list': command(z.strictObject(inWorkspace), async (tools, { workspace }) => {
-    await requireWorkspace(tools, workspace)
-    return listMembers(tools, workspace)
+  'member.list': command(z.strictObject(workspaceInput), async (deps, { workspace }) => {
+    await requireWorkspace(deps, workspace)
+    return listMembers(deps, workspace)
   }),
 
-  'token.list': command(z.strictObject({ ...inWorkspace, user: text.optional() }), async (tools, { workspace, user }) => {
-    await requireWorkspace(tools, workspace)
-    if (user !== undefined) await requireUser(tools, user)
-    return listTokens(tools, workspace, user)
+  'token.list': command(z.strictObject({ ...workspaceInput, user: text.optional() }), async (deps, { workspace, user }) => {
+    await requireWorkspace(deps, workspace)
+    if (user !== undefined) await requireUser(deps, user)
+    return listTokens(deps, workspace, user)
   }),
-  'token.revoke': command(z.strictObject({ ...inWorkspace, token: text }), async (tools, { workspace, token }) => {
-    await requireWorkspace(tools, workspace)
-    return revokeToken(tools, workspace, token)
+  'token.revoke': command(z.strictObject({ ...workspaceInput, token: text }), async (deps, { workspace, token }) => {
+    await requireWorkspace(deps, workspace)
+    return revokeToken(deps, workspace, token)
   }),
 
-  export: command(z.strictObject(inWorkspace), (tools, { workspace }, talk) => exportWorkspace(tools, workspace, talk)),
-  import: command(z.strictObject({}), (tools, _input, talk) => importWorkspace(tools, talk)),
+  export: command(z.strictObject(workspaceInput), (deps, { workspace }, io) => exportWorkspace(deps, workspace, io)),
+  import: command(z.strictObject({}), (deps, _input, io) => importWorkspace(deps, io)),
 }
 
 /**
- * Does one of them.
- * @throws {AdminError} also where the input does not fit
+ * Runs a command by name.
+ * @throws {AdminError} `invalid` if the command is unknown or its input does not match its schema; else as the
+ *   command does
  */
-export async function runCommand(tools: AdminDeps, name: string, input: unknown, talk: CommandIo): Promise<unknown> {
-  const found = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (found === undefined) throw new AdminError('invalid', `there is no command "${name}"`)
+export async function runCommand(deps: AdminDeps, name: string, input: unknown, io: CommandIo): Promise<unknown> {
+  const known = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (known === undefined) throw new AdminError('invalid', `unknown command "${name}"`)
   try {
-    return await found.run(tools, found.input.parse(input) as never, talk)
+    return await known.run(deps, known.input.parse(input) as never, io)
   } catch (error) {
     if (error instanceof z.ZodError)
       throw new AdminError(

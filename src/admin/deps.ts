@@ -1,28 +1,19 @@
-import type { RandomSource } from '../model/ids.ts'
-import type { Clock } from '../model/time.ts'
 import type { Blobs } from '../store/blobs.ts'
-import type { Store } from '../store/port.ts'
+import type { Deps } from '../store/deps.ts'
 
 /**
- * What the operator's work is done with. The operator has the storage itself, so no table is asked: what is
- * here is not reachable over HTTP.
+ * What the administration commands run with. They have direct access to the storage and are not subject to the
+ * policy, so none of them is reachable over HTTP.
  */
-export interface Deps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly random: RandomSource
-}
-
-/** The same, where bytes of files are touched too. */
 export interface AdminDeps extends Deps {
   readonly blobs: Blobs
-  /** where people find the service, as far as this process knows */
-  readonly foundAt?: () => string | undefined
+  /** the origin at which users reach the service, if this process knows it */
+  readonly serviceUrl?: () => string | undefined
 }
 
-/** What the operator named is not there, or cannot be. Its message says which. */
+/** An administration command failed because of its input. The message says which part of it and why. */
 export class AdminError extends Error {
-  override readonly name = 'OperatorError'
+  override readonly name = 'AdminError'
   readonly code: 'not_found' | 'conflict' | 'invalid'
 
   constructor(code: 'not_found' | 'conflict' | 'invalid', message: string) {
@@ -31,12 +22,12 @@ export class AdminError extends Error {
   }
 }
 
-/** How a command talks to whoever gave it, here or at the other end of a socket. */
+/** The input and output streams of a command: those of this process, or of the RPC client. */
 export interface CommandIo {
-  /** Says how far long work is. */
+  /** Reports the progress of a long command. */
   progress(text: string): void
-  /** Writes a line of a long answer. */
+  /** Writes one line of output. Resolves when the next line can be written. */
   write(line: string): Promise<void>
-  /** The lines that were sent along. */
+  /** the lines of input */
   readonly lines: AsyncIterable<string>
 }

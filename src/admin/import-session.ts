@@ -4,42 +4,43 @@ import { keys, type Key } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { ExportLine } from './export.ts'
 import { AdminError, type AdminDeps } from './deps.ts'
+import type { ExportLine } from './export-format.ts'
 
-const BATCH = 200
+/** Records per commit. */
+const BATCH_SIZE = 200
 type BytesLine = Extract<ExportLine, { bytes: string }>
 
 /**
- * A workspace while it is imported. Each of its commits holds only as long as this very import is the one that
- * is going on and the workspace is not there yet: so a second import can never undo what the first one did.
+ * A workspace that is being imported. Each commit requires that this session is still the current one and that the
+ * workspace does not exist yet, so an outdated session can never undo the work of a later one.
  */
 export class ImportSession {
-  readonly #tools: AdminDeps
+  readonly #deps: AdminDeps
   readonly #workspaceId: string
   readonly #id: string
 
-  private constructor(tools: AdminDeps, workspaceId: string, id: string) {
-    this.#tools = tools
+  private constructor(deps: AdminDeps, workspaceId: string, id: string) {
+    this.#deps = deps
     this.#workspaceId = workspaceId
     this.#id = id
   }
 
   /**
-   * Begins, in the place of whatever import was going on, and clears away what that left.
-   * @throws {AdminError} `conflict` where the workspace is there
+   * Begins a session. It supersedes any session in progress and removes what that one has written.
+   * @throws {AdminError} `conflict` if the workspace exists
    */
-  static async begin(tools: AdminDeps, workspaceId: string): Promise<ImportSession> {
-    const { store, clock, random } = tools
+  static async begin(deps: AdminDeps, workspaceId: string): Promise<ImportSession> {
+    const { store, clock, random } = deps
     const id = randomText(random, 20)
     await transact(store, workspaceId, random, async (tx) => {
       const [workspace] = await tx.read([keys.workspace(), keys.importing()])
-      if (workspace !== undefined) throw new AdminError('conflict', `workspace ${workspaceId} is there already`)
+      if (workspace !== undefined) throw new AdminError('conflict', `workspace ${workspaceId} already exists`)
       tx.put(keys.importing(), { id, begun_at: timestamp(clock) })
     })
-    const importing = new ImportSession(tools, workspaceId, id)
-    await importing.clear()
-    return importing
+    const session = new ImportSession(deps, workspaceId, id)
+    await session.clear()
+    return session
   }
 
   /** Writes records. @throws {AdminError} `conflict` */
@@ -47,70 +48,71 @@ export class ImportSession {
     if (records.length > 0) await this.#commit((tx) => putAll(tx, records))
   }
 
-  /** Writes the last of them: from then on the workspace is there. @throws {AdminError} `conflict` */
+  /** Writes the last records and ends the session in one commit. @throws {AdminError} `conflict` */
   async finish(records: readonly (readonly [string, Value])[]): Promise<void> {
     await this.#commit(async (tx) => {
       await putAll(tx, records)
       tx.remove(keys.importing())
     })
-    // The notes of its bytes are of no more use, and no harm.
-    for await (const noted of this.#found((key) => key.startsWith('imported_bytes:')))
-      await transact(this.#tools.store, this.#workspaceId, this.#tools.random, (tx) => removeAll(tx, noted))
+    for await (const batch of this.#keys((key) => key.startsWith('imported_bytes:')))
+      await transact(this.#deps.store, this.#workspaceId, this.#deps.random, (tx) => removeAll(tx, batch))
   }
 
-  /** Removes all that an import has written. @throws {AdminError} `conflict` */
+  /** Removes everything that was imported so far. @throws {AdminError} `conflict` */
   async clear(): Promise<void> {
-    for await (const found of this.#found((key) => key.startsWith('imported_bytes:'))) {
-      // Another import would need them, which begins with the same ones.
+    for await (const batch of this.#keys((key) => key.startsWith('imported_bytes:'))) {
+      // Checks that the session is current: a later import of the same workspace needs these bytes.
       await this.#commit(async () => undefined)
-      for (const key of found) await this.#tools.blobs.remove(key.slice('imported_bytes:'.length))
+      for (const key of batch) await this.#deps.blobs.remove(key.slice('imported_bytes:'.length))
     }
-    for await (const found of this.#found((key) => key !== keys.importing())) await this.#commit((tx) => removeAll(tx, found))
+    for await (const batch of this.#keys((key) => key !== keys.importing())) await this.#commit((tx) => removeAll(tx, batch))
   }
 
   /**
-   * Writes the bytes of a file, from its first line on.
-   * @returns how many; undefined where they were abandoned
-   * @throws {AdminError} `conflict` where such bytes are there; `invalid` where they are not whole
+   * Writes the bytes of a file.
+   * @param first the first line of the file
+   * @param lines the lines after it; those of the file are consumed
+   * @returns the number of bytes, or undefined if the export abandoned the file
+   * @throws {AdminError} `conflict` if the bytes exist; `invalid` if they are incomplete
    */
   async writeBytes(first: BytesLine, lines: AsyncGenerator<ExportLine>): Promise<number | undefined> {
-    const { blobs } = this.#tools
+    const { blobs } = this.#deps
     const { blob_id } = first
-    if (await blobs.exists(blob_id)) throw new AdminError('conflict', `bytes ${blob_id} are there already`)
+    if (await blobs.exists(blob_id)) throw new AdminError('conflict', `bytes ${blob_id} already exist`)
     await this.put([[keys.importedBytes(blob_id), { blob_id }]])
     let abandoned = false
-    async function* pieces(): AsyncGenerator<Uint8Array> {
+    async function* chunks(): AsyncGenerator<Uint8Array> {
       for (let line: BytesLine = first; ;) {
         yield Buffer.from(line.bytes, 'base64')
         if (line.last) return
         const next = (await lines.next()).value as ExportLine | undefined
         if (next !== undefined && 'abandoned' in next && next.abandoned === blob_id) return void (abandoned = true)
         if (next === undefined || !('bytes' in next) || next.blob_id !== blob_id)
-          throw new AdminError('invalid', `the bytes of ${blob_id} are not whole`)
+          throw new AdminError('invalid', `the bytes of ${blob_id} are incomplete`)
         line = next
       }
     }
-    const { size } = await blobs.write(blob_id, pieces())
+    const { size } = await blobs.write(blob_id, chunks())
     if (!abandoned) return size
     await blobs.remove(blob_id)
     return undefined
   }
 
   #commit(work: (tx: Transaction) => Promise<void>): Promise<void> {
-    const { store, random } = this.#tools
+    const { store, random } = this.#deps
     return transact(store, this.#workspaceId, random, async (tx) => {
       const [workspace, importing] = await tx.read([keys.workspace(), keys.importing()])
       if (workspace !== undefined || importing?.id !== this.#id)
-        throw new AdminError('conflict', `${this.#workspaceId} was imported by somebody else meanwhile`)
+        throw new AdminError('conflict', `another import of ${this.#workspaceId} has begun or finished`)
       await work(tx)
     })
   }
 
-  /** Keys of the partition, some at a time. */
-  async *#found(wanted: (key: string) => boolean): AsyncGenerator<string[]> {
-    for await (const piece of this.#tools.store.dump(this.#workspaceId)) {
-      const found = piece.map(([key]) => key).filter(wanted)
-      for (let from = 0; from < found.length; from += BATCH) yield found.slice(from, from + BATCH)
+  /** The keys of the partition that match, in batches of one commit. */
+  async *#keys(matches: (key: string) => boolean): AsyncGenerator<string[]> {
+    for await (const records of this.#deps.store.dump(this.#workspaceId)) {
+      const matching = records.map(([key]) => key).filter(matches)
+      for (let from = 0; from < matching.length; from += BATCH_SIZE) yield matching.slice(from, from + BATCH_SIZE)
     }
   }
 }
@@ -120,7 +122,7 @@ async function putAll(tx: Transaction, records: readonly (readonly [string, Valu
   for (const [key, value] of records) tx.put(key, value)
 }
 
-async function removeAll(tx: Transaction, found: readonly string[]): Promise<void> {
-  await tx.read(found as Key<unknown>[])
-  for (const key of found) tx.remove(key)
+async function removeAll(tx: Transaction, keysToRemove: readonly string[]): Promise<void> {
+  await tx.read(keysToRemove as Key<unknown>[])
+  for (const key of keysToRemove) tx.remove(key)
 }

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net'
-import { runCommand } from './commands.ts'
 import { StorageUnavailable } from '../store/port.ts'
-import { linesOf } from './lines.ts'
-import { sendMessage as write } from './rpc-framing.ts'
-import { AdminError, type CommandIo, type AdminDeps } from './deps.ts'
+import { runCommand } from './commands.ts'
+import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
+import { readLines, sendMessage } from './rpc-framing.ts'
 
 /**
- * How a second process has a command done by the one that holds a folder: JSON lines over the socket of its
- * lock. Whoever can open that socket is the operator: it is in a folder of his alone.
+ * The messages of the RPC server, which runs administration commands for other processes while this process holds the
+ * folder. The protocol is JSON lines over the socket of the folder's lock. The socket is in a directory that only its
+ * owner can enter, so every client is the operator.
  *
- *     → {"command", "input"}            → {"line"} … {"end": true}      (what is sent along)
- *     ← {"pid", "since"}                ← {"progress"} | {"line"} …     ← {"result"} | {"error": {code, message}}
+ *     client: {"command", "input"}, then {"line"} … {"end": true}
+ *     server: {"pid", "since"}, then {"progress"} | {"line"} …, then {"result"} | {"error": {code, message}}
  */
 export type ServerMessage =
   | { readonly pid: number }
@@ -19,61 +19,63 @@ export type ServerMessage =
   | { readonly result: unknown }
   | { readonly error: { readonly code: AdminError['code'] | 'unavailable' | 'failed'; readonly message: string } }
 
-/** The holder's side: does what other processes ask for. */
+/** How long to wait for running commands at shutdown, in milliseconds. */
+const GRACE_PERIOD = 10_000
+
+/** Called after each command that succeeded. Neither its name nor its input contains a secret. */
+type OnCommand = (command: string, input: unknown) => void
+
+/** Runs administration commands for other processes. */
 export class RpcServer {
-  readonly #done: (command: string, input: unknown) => void
+  readonly #onCommand: OnCommand
   readonly #running = new Map<Socket, Promise<void>>()
   #closed = false
-  readonly #tools: Promise<AdminDeps>
-  /** Says that the storage is open. Who asked earlier was waiting. */
-  open!: (tools: AdminDeps) => void
+  readonly #deps: Promise<AdminDeps>
+  /** Starts running commands. Clients that connected earlier have been waiting. */
+  open!: (deps: AdminDeps) => void
 
-  /** @param done told of each command that was done, by its name and input: neither has a secret in it */
-  constructor(done: (command: string, input: unknown) => void = () => undefined) {
-    this.#done = done
-    this.#tools = new Promise((resolve) => (this.open = resolve))
+  constructor(onCommand: OnCommand = () => undefined) {
+    this.#onCommand = onCommand
+    this.#deps = new Promise((resolve) => (this.open = resolve))
   }
 
-  /** Answers one process that connected. */
+  /** Serves one client. */
   readonly serve = (socket: Socket): void => {
     if (this.#closed) return void socket.end()
-    const running = this.#tools
-      .then((tools) => serveCommand(socket, tools, this.#done))
+    const running = this.#deps
+      .then((deps) => serveCommand(socket, deps, this.#onCommand))
       .catch(() => void socket.destroy())
       .finally(() => this.#running.delete(socket))
     this.#running.set(socket, running)
   }
 
-  /**
-   * Begins nothing any more, and waits for what is being done.
-   * @param grace after so many milliseconds whoever still sends or reads is let go
-   */
-  async close(grace: number): Promise<void> {
+  /** Refuses new clients and waits for running commands, at most for the grace period. */
+  async close(): Promise<void> {
     this.#closed = true
     const timer = setTimeout(() => {
       for (const socket of this.#running.keys()) socket.destroy()
-    }, grace)
+    }, GRACE_PERIOD)
     while (this.#running.size > 0) await Promise.all(this.#running.values())
     clearTimeout(timer)
   }
 }
 
-async function serveCommand(socket: Socket, tools: AdminDeps, done: (command: string, input: unknown) => void): Promise<void> {
-  const incoming = linesOf(socket)
-  const send = (message: Exclude<ServerMessage, { pid: number }>) => write(socket, message)
+async function serveCommand(socket: Socket, deps: AdminDeps, onCommand: OnCommand): Promise<void> {
+  const incoming = readLines(socket)
+  const send = (message: Exclude<ServerMessage, { pid: number }>) => sendMessage(socket, message)
   try {
     const first = await incoming.next()
-    // Somebody only asked who holds the lock.
+    // The client only wanted to know which process holds the lock.
     if (first.done === true) return
     const { command, input } = JSON.parse(first.value) as { command: string; input: unknown }
-    const talk: CommandIo = {
-      // Whoever does not listen any more is noticed where it matters.
+    const io: CommandIo = {
+      // A lost connection makes the next `write` or `result` fail.
       progress: (text) => void send({ progress: text }).catch(() => undefined),
       write: (line) => send({ line }),
-      lines: sentAlong(incoming),
+      lines: inputLines(incoming),
     }
-    const result = (await runCommand(tools, command, input, talk)) ?? null
-    done(command, input)
+    const result = (await runCommand(deps, command, input, io)) ?? null
+    onCommand(command, input)
     await send({ result })
   } catch (error) {
     const code = error instanceof AdminError ? error.code : error instanceof StorageUnavailable ? 'unavailable' : 'failed'
@@ -83,7 +85,7 @@ async function serveCommand(socket: Socket, tools: AdminDeps, done: (command: st
   }
 }
 
-async function* sentAlong(incoming: AsyncIterator<string>): AsyncGenerator<string> {
+async function* inputLines(incoming: AsyncIterator<string>): AsyncGenerator<string> {
   for (let next = await incoming.next(); next.done !== true; next = await incoming.next()) {
     const message = JSON.parse(next.value) as { line?: string }
     if (message.line === undefined) return

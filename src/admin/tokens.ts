@@ -1,14 +1,14 @@
-import { isId } from '../model/ids.ts'
-import type { TokenRecord } from '../model/token.ts'
-import { indexes } from '../store/indexes.ts'
-import { transact } from '../store/transact.ts'
 import { endToken, findToken } from '../auth/tokens/issue.ts'
 import { stateOf, type TokenState } from '../auth/tokens/lifecycle.ts'
-import { listAll } from '../store/list-all.ts'
+import { isId } from '../model/ids.ts'
+import type { TokenRecord } from '../model/token.ts'
+import type { Deps } from '../store/deps.ts'
+import { indexes } from '../store/indexes.ts'
+import { listAll, transact } from '../store/transact.ts'
+import { AdminError } from './deps.ts'
 import { listMembers } from './memberships.ts'
-import { AdminError, type Deps } from './deps.ts'
 
-/** What the operator may know of a token: everything but what could be used. */
+/** A token as the operator sees it: without its hash. Times are RFC 3339. */
 export interface TokenEntry {
   readonly id: string
   readonly user_id: string
@@ -19,15 +19,15 @@ export interface TokenEntry {
   readonly expires_at: string
 }
 
-/** The tokens of a workspace's members, or of one person, oldest first. */
-export async function listTokens(tools: Deps, workspaceId: string, userId?: string): Promise<TokenEntry[]> {
-  const people = userId === undefined ? (await listMembers(tools, workspaceId)).map((member) => member.user_id) : [userId]
-  const found = await Promise.all(people.map((person) => listAll(tools, workspaceId, indexes.tokensOf(person))))
-  return found.flat().map((token) => toEntry(token, tools.clock()))
+/** Lists the tokens of one user, or of all active members of a workspace; the tokens of each user oldest first. */
+export async function listTokens(deps: Deps, workspaceId: string, userId?: string): Promise<TokenEntry[]> {
+  const userIds = userId === undefined ? (await listMembers(deps, workspaceId)).map((member) => member.user_id) : [userId]
+  const tokens = await Promise.all(userIds.map((id) => listAll(deps, workspaceId, indexes.tokensOf(id))))
+  return tokens.flat().map((token) => toEntry(token, deps.clock()))
 }
 
 /**
- * Revokes a token: it fails from the very next request on, whatever process that comes to.
+ * Revokes a token. Its next request fails, on every process.
  * @throws {AdminError} `not_found`
  */
 export async function revokeToken({ store, clock, random }: Deps, workspaceId: string, tokenId: string): Promise<TokenEntry> {

@@ -3,22 +3,21 @@ import { invite } from '../auth/accounts/sign-up.ts'
 import { isId, newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { displayName, type User } from '../model/workspace.ts'
+import type { Deps } from '../store/deps.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { transact } from '../store/transact.ts'
-import { listAll } from '../store/list-all.ts'
-import { byAge } from './by-age.ts'
-import { AdminError, type Deps } from './deps.ts'
+import { listAll, transact } from '../store/transact.ts'
+import { AdminError } from './deps.ts'
 
-/** What is said of a person who is added. */
+/** The profile of a new user. */
 export interface NewUser {
   readonly display_name: string
   readonly avatar_url?: string | null
 }
 
 /**
- * Adds a person, who belongs to no workspace yet.
- * @throws {z.ZodError} where the name is none
+ * Adds a user, who is not a member of any workspace yet.
+ * @throws {z.ZodError} if the name is invalid
  */
 export async function addUser({ store, clock, random }: Deps, { display_name, avatar_url = null }: NewUser): Promise<User> {
   const now = timestamp(clock)
@@ -33,41 +32,47 @@ export async function addUser({ store, clock, random }: Deps, { display_name, av
   return user
 }
 
-/** Adds a person, with the link by which that person gets a password. */
-export async function welcomeUser(tools: Deps, user: NewUser, origin: string): Promise<User & SignUpLink> {
-  const added = await addUser(tools, user)
-  return { ...added, ...(await inviteUser(tools, added.id, origin)) }
+/**
+ * Adds a user and makes a sign-up link for them.
+ * @param origin the origin that the link starts with
+ * @throws {z.ZodError} if the name is invalid
+ */
+export async function addUserWithLink(deps: Deps, newUser: NewUser, origin: string): Promise<User & SignUpLink> {
+  const user = await addUser(deps, newUser)
+  return { ...user, ...(await inviteUser(deps, user.id, origin)) }
 }
 
-/** A one-time link by which a person signs up or, where the password is lost, sets another one. */
+/** A one-time link with which a user chooses an e-mail address and a password, or replaces a lost password. */
 export interface SignUpLink {
   readonly sign_up_link: string
+  /** RFC 3339 */
   readonly link_expires_at: string
 }
 
 /**
- * Makes a sign-up link. One that was made before is worth nothing afterwards.
+ * Makes a sign-up link. It invalidates any earlier link of the user.
+ * @param origin the origin that the link starts with
  * @throws {AdminError} `not_found`
  */
-export async function inviteUser(tools: Deps, userId: string, origin: string): Promise<SignUpLink> {
-  await requireUser(tools, userId)
-  const { code, expires_at } = await invite(tools, userId)
+export async function inviteUser(deps: Deps, userId: string, origin: string): Promise<SignUpLink> {
+  await requireUser(deps, userId)
+  const { code, expires_at } = await invite(deps, userId)
   return { sign_up_link: `${origin}/settings/sign-up?code=${code}`, link_expires_at: expires_at }
 }
 
 /**
- * Ends all sessions of a person in the web app.
+ * Ends all web app sessions of a user.
  * @throws {AdminError} `not_found`
  */
-export async function signOutUser(tools: Deps, userId: string): Promise<{ user_id: string; signed_out: true }> {
-  await requireUser(tools, userId)
-  await transact(tools.store, GLOBAL, tools.random, (tx) => endSessions(tx, userId))
+export async function signOutUser(deps: Deps, userId: string): Promise<{ user_id: string; signed_out: true }> {
+  await requireUser(deps, userId)
+  await transact(deps.store, GLOBAL, deps.random, (tx) => endSessions(tx, userId))
   return { user_id: userId, signed_out: true }
 }
 
-/** All people, whatever their workspaces, oldest first. */
-export async function listUsers(tools: Deps): Promise<User[]> {
-  return byAge(await listAll(tools, GLOBAL, indexes.users()))
+/** Lists the users of all workspaces, oldest first. */
+export function listUsers(deps: Deps): Promise<User[]> {
+  return listAll(deps, GLOBAL, indexes.users())
 }
 
 /** @throws {AdminError} `not_found` */

@@ -1,16 +1,15 @@
 import { isId, newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { workspaceName, type Workspace } from '../model/workspace.ts'
+import type { Deps } from '../store/deps.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { transact } from '../store/transact.ts'
-import { listAll } from '../store/list-all.ts'
-import { byAge } from './by-age.ts'
-import { AdminError, type Deps } from './deps.ts'
+import { listAll, transact } from '../store/transact.ts'
+import { AdminError } from './deps.ts'
 
 /**
  * Creates an empty workspace.
- * @throws {z.ZodError} where the name is none
+ * @throws {z.ZodError} if the name is invalid
  */
 export async function createWorkspace({ store, clock, random }: Deps, name: string): Promise<Workspace> {
   const now = timestamp(clock)
@@ -20,23 +19,25 @@ export async function createWorkspace({ store, clock, random }: Deps, name: stri
   return workspace
 }
 
-/** Adds a workspace that is there to the list of all. Last of all: what is in the list is there. */
+/** Adds an existing workspace to the list of all workspaces. It comes last, so every listed workspace exists. */
 export async function registerWorkspace({ store, random }: Deps, id: string): Promise<void> {
   await transact(store, GLOBAL, random, async (tx) => {
     if ((await tx.get(keys.workspaceEntry(id))) === undefined) tx.put(keys.workspaceEntry(id), { id })
   })
 }
 
-/** All workspaces, oldest first. */
-export async function listWorkspaces(tools: Deps): Promise<Workspace[]> {
-  const entries = await listAll(tools, GLOBAL, indexes.workspaces())
-  const found = await Promise.all(entries.map(({ id }) => findWorkspace(tools, id)))
-  return byAge(found.filter((workspace) => workspace !== undefined))
+/** Lists all workspaces, oldest first. */
+export async function listWorkspaces(deps: Deps): Promise<Workspace[]> {
+  const entries = await listAll(deps, GLOBAL, indexes.workspaces())
+  const workspaces = await Promise.all(entries.map(({ id }) => findWorkspace(deps, id)))
+  return workspaces
+    .filter((workspace) => workspace !== undefined)
+    .toSorted((a, b) => (a.created_at < b.created_at ? -1 : Number(a.created_at > b.created_at)))
 }
 
 /** @throws {AdminError} `not_found` */
-export async function requireWorkspace(tools: Deps, id: string): Promise<Workspace> {
-  const workspace = await findWorkspace(tools, id)
+export async function requireWorkspace(deps: Deps, id: string): Promise<Workspace> {
+  const workspace = await findWorkspace(deps, id)
   if (workspace === undefined) throw new AdminError('not_found', `there is no workspace ${id}`)
   return workspace
 }

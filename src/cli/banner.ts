@@ -4,40 +4,45 @@ import type { Proof } from '../policy/prove.ts'
 import { kindOf } from '../store/open.ts'
 import { table } from './text.ts'
 
-/** What is there after the start. Plaintext tokens only where they were minted just now. */
-export type Present = Demo & { readonly demo: 'made' | 'there' | 'unfinished' | 'none' }
-
-/** The line that says what was proved at this start. */
-export function proofLine({ permissions: permissions, cells, milliseconds }: Proof): string {
-  return `policy proved: ${cells} cells of ${permissions} (action, subject) pairs in ${milliseconds.toFixed(0)} ms`
+/** What the storage contains at the start. People, tokens and boards are listed only if this process has just created them. */
+export type Contents = Demo & {
+  /** `made`: created now; `there`: exists; `unfinished`: its creation began and did not finish; `none`: not wanted */
+  readonly demo: 'made' | 'there' | 'unfinished' | 'none'
 }
 
-/** What a person needs after the start: where it is, who there is, and a line to paste. */
-export function banner(url: string, proof: Proof, config: Config, present: Present): string {
-  const lines = present.demo === 'made' ? demoLines(url, config, present) : stored(present)
-  return ['', `Lanekeeper is at ${url}/v1`, proofLine(proof), '', ...lines, ''].map((line) => (line === '' ? '' : `  ${line}`)).join('\n')
+/** The result of the policy proof, as one line. */
+export function proofLine({ permissions, cells, milliseconds }: Proof): string {
+  return `policy proved: ${cells} cells of ${permissions} permissions in ${milliseconds.toFixed(0)} ms`
 }
 
-function demoLines(url: string, { storage }: Config, demo: Present): string[] {
+/** What people read after the start: the URL, the proof, the credentials of the demo data and a command to try. */
+export function banner(url: string, proof: Proof, config: Config, contents: Contents): string {
+  const lines = contents.demo === 'made' ? demoLines(url, config, contents) : contentLines(contents)
+  return ['', `Lanekeeper is listening at ${url}/v1`, proofLine(proof), '', ...lines, '']
+    .map((line) => (line === '' ? '' : `  ${line}`))
+    .join('\n')
+}
+
+function demoLines(url: string, { storage }: Config, demo: Demo): string[] {
   const workspaces = new Map(demo.workspaces.map(({ id, name }) => [id, name]))
-  const header = ['workspace', 'person', 'role', 'scopes', 'token']
+  const header = ['workspace', 'user', 'role', 'scopes', 'token']
   const rows = demo.tokens.map((token) => [
     workspaces.get(token.workspace_id)!,
     token.display_name,
-    token.state === 'left' ? 'has left' : token.role,
+    token.state === 'left' ? 'former member' : token.role,
     token.scopes.join(' '),
     token.token,
   ])
   const validity =
     kindOf(storage) === 'memory'
-      ? 'Their tokens are valid until this process ends:'
-      : 'Their tokens are shown this once, and valid for 90 days:'
+      ? 'The tokens are valid until this process ends:'
+      : 'The tokens are shown only now and are valid for 90 days:'
   return [
-    `Demo people. ${validity}`,
+    `Demo users. ${validity}`,
     '',
     ...table([header, ...rows]),
     '',
-    `Sign in at ${url}/settings, where tokens are made, as one of these:`,
+    `To create tokens, sign in at ${url}/settings as one of these users:`,
     '',
     ...table([['e-mail address', 'password'], ...demo.people.map(({ email, password }) => [email, password])]),
     '',
@@ -47,16 +52,17 @@ function demoLines(url: string, { storage }: Config, demo: Present): string[] {
   ]
 }
 
-function stored({ demo, workspaces }: Present): string[] {
-  if (workspaces.length === 0) return ['There is no workspace yet. To begin, say "workspace create NAME" with the same --storage.']
+function contentLines({ demo, workspaces }: Contents): string[] {
+  if (workspaces.length === 0)
+    return ['There is no workspace yet. To create one, run "lanekeeper workspace create NAME" with the same --storage.']
   const names = workspaces.slice(0, 5).map(({ name }) => name)
   const more = workspaces.length > names.length ? ' …' : ''
-  const kept = `${workspaces.length} ${workspaces.length === 1 ? 'workspace' : 'workspaces'}: ${names.join(', ')}${more}`
-  if (demo === 'there') return [kept, 'The demo world is there already. Its tokens were shown when it was made.']
+  const summary = `${workspaces.length} ${workspaces.length === 1 ? 'workspace' : 'workspaces'}: ${names.join(', ')}${more}`
+  if (demo === 'there') return [summary, 'The demo data exists already. Its tokens were shown when it was created.']
   if (demo === 'unfinished')
     return [
-      kept,
-      'The demo world was begun and is not finished: another process is at it, or died of it. It is made once; take an empty storage for another.',
+      summary,
+      'The demo data is incomplete: another process is creating it, or a process ended while creating it. It is created only once per storage; use an empty storage to create it again.',
     ]
-  return [kept]
+  return [summary]
 }

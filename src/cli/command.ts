@@ -1,26 +1,56 @@
 import type { Command } from 'commander'
 import type { CommandIo } from '../admin/deps.ts'
-import { runOnStorage, type StorageOptions } from './operate.ts'
+import { settingSource, type Config, type Flags } from '../config.ts'
+import { runOnStorage } from './run-on-storage.ts'
 import { describe } from './text.ts'
 
-/** The options that every operator's command has. */
-export type Common = StorageOptions & { readonly json?: boolean }
+/** The options of every administration command. */
+export type CommonOptions = Pick<Flags, 'storage' | 'bytes' | 'json'>
 
-/** Adds a command of the operator: it answers with a table, or with JSON for a program. */
-export function operatorCommand(parent: Command, usage: string, summary: string): Command {
-  return parent
-    .command(usage)
-    .description(summary)
-    .option('--storage <address>', 'fs:PATH, redis://…, redis-cluster://…, redis-sentinel://… (or LANEKEEPER_STORAGE)')
-    .option('--bytes <address>', 'where bytes of files are, if not beside the records (or LANEKEEPER_BYTES)')
-    .option('--json', 'answer as one line of JSON')
+/** Adds the option of a setting to a command. */
+export function addSetting(command: Command, name: keyof Config, description = settingSource(name).description): Command {
+  const { flag, placeholder, env } = settingSource(name)
+  return command.option(
+    placeholder === undefined ? `--${flag}` : `--${flag} ${placeholder}`,
+    env === undefined ? description : `${description} (env: ${env})`,
+  )
 }
 
-/** Has a command done that has nothing to send along, and prints what came of it. */
-export async function runAndPrint(options: Common, command: string, input: object): Promise<void> {
-  const result = await runOnStorage(options, command, input, silent)
-  console.log(options.json === true ? JSON.stringify(result) : describe(result))
+const argumentDescriptions: Readonly<Record<string, string>> = {
+  workspace: 'the id of the workspace',
+  user: 'the id of the user',
+  token: 'the id of the token, as printed by "token list"',
+  role: 'owner, admin or member',
+  name: 'the name to display',
+  file: 'the file to read; default: stdin',
 }
 
-async function* nothing(): AsyncGenerator<string> {}
-const silent: CommandIo = { progress: () => undefined, write: async () => undefined, lines: nothing() }
+/** Adds an administration command with the options that all of them have. */
+export function addAdminCommand(parent: Command, usage: string, summary: string): Command {
+  const command = parent.command(usage).description(summary)
+  for (const argument of command.registeredArguments) argument.description = argumentDescriptions[argument.name()]!
+  addSetting(command, 'storage', 'where records are stored: fs:PATH, redis[s]://…, redis-cluster://… or redis-sentinel://…')
+  addSetting(command, 'bytes')
+  return addSetting(command, 'json')
+}
+
+/**
+ * Makes a commander action that runs an administration command and prints its result.
+ * @param toInput makes the input of the command from the positional arguments, followed by the options
+ */
+export function runAndPrint<Arguments extends unknown[]>(
+  name: string,
+  toInput: (...args: Arguments) => object,
+): (...args: unknown[]) => Promise<void> {
+  return async (...args) => {
+    // commander appends the options and the command.
+    const options = args.at(-2) as CommonOptions
+    const result = await runOnStorage(options, name, toInput(...(args as Arguments)), noIo)
+    console.log(options.json === true ? JSON.stringify(result) : describe(result))
+  }
+}
+
+/** The lines of a command without input. */
+export async function* noLines(): AsyncGenerator<string> {}
+
+const noIo: CommandIo = { progress: () => undefined, write: async () => undefined, lines: noLines() }

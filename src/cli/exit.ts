@@ -1,51 +1,49 @@
 import { CommanderError } from 'commander'
+import { AdminError } from '../admin/deps.ts'
+import { RpcServerGone } from '../admin/rpc-client.ts'
 import { PolicyInvariantError } from '../app.ts'
 import { ConfigError } from '../config.ts'
 import { CannotListen } from '../http/server.ts'
-import { RpcServerGone } from '../admin/rpc-client.ts'
-import { AdminError } from '../admin/deps.ts'
 import { PolicyError } from '../policy/diagnostic.ts'
-import { UnusableFolder } from '../store/fs/open.ts'
+import { BlobMountMismatch } from '../store/blob-mount.ts'
 import { SyncFailed } from '../store/fs/disk.ts'
 import { StorageDamaged } from '../store/fs/journal.ts'
 import { FolderInUse } from '../store/fs/lock.ts'
-import { BlobMountMismatch } from '../store/blob-mount.ts'
+import { UnusableFolder } from '../store/fs/folder.ts'
 import { BadAddress } from '../store/open.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { BadRedisUrl } from '../store/redis/client.ts'
 
-/**
- * What a process ends with, so that a script can tell what went wrong. The README has the same table.
- */
-export const exits = {
-  done: 0,
-  /** our own fault */
-  failed: 1,
-  /** a wrong command, option or setting; a policy that does not hold; an address that cannot be listened on */
+/** Exit codes by kind of error, for scripts. The README has the same table. */
+export const exitCodes = {
+  success: 0,
+  /** a defect of Lanekeeper */
+  internal: 1,
+  /** an invalid command, option, setting, input or policy, or an address that cannot be listened on */
   usage: 2,
-  /** what was named is not there, is there already, or cannot be what was asked */
+  /** something that a command names does not exist, exists already, or has the wrong state */
   refused: 3,
-  /** storage is in use, out of reach, damaged or of another format */
+  /** the storage is in use, unavailable, damaged or of another format */
   storage: 4,
 } as const
 
-const usage = [ConfigError, PolicyError, PolicyInvariantError, CannotListen, BadAddress, BadRedisUrl, RangeError]
-const storage = [BlobMountMismatch, FolderInUse, RpcServerGone, UnusableFolder, StorageDamaged, SyncFailed, StorageUnavailable]
+const usageErrors = [ConfigError, PolicyError, PolicyInvariantError, CannotListen, BadAddress, BadRedisUrl, RangeError]
+const storageErrors = [BlobMountMismatch, FolderInUse, RpcServerGone, UnusableFolder, StorageDamaged, SyncFailed, StorageUnavailable]
 
-/** The exit code of a failure. */
-export function exitOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exits.done : exits.usage
-  if (error instanceof AdminError) return error.code === 'invalid' ? exits.usage : exits.refused
-  if (usage.some((kind) => error instanceof kind)) return exits.usage
-  if (storage.some((kind) => error instanceof kind) || isFileError(error)) return exits.storage
-  return exits.failed
+/** The exit code of an error. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
+  if (error instanceof AdminError) return error.code === 'invalid' ? exitCodes.usage : exitCodes.refused
+  if (usageErrors.some((kind) => error instanceof kind)) return exitCodes.usage
+  if (storageErrors.some((kind) => error instanceof kind) || isFileError(error)) return exitCodes.storage
+  return exitCodes.internal
 }
 
-/** What a person reads of it: one line, unless it is our own fault. */
-export function sayFailure(error: unknown): void {
-  // commander has said it already.
+/** Prints an error to stderr: its message, or for an internal error everything. */
+export function printError(error: unknown): void {
+  // commander has printed its errors already.
   if (error instanceof CommanderError) return
-  console.error(exitOf(error) === exits.failed ? error : (error as Error).message)
+  console.error(exitCodeOf(error) === exitCodes.internal ? error : (error as Error).message)
 }
 
 function isFileError(error: unknown): boolean {

@@ -7,23 +7,29 @@ import { addTransferCommands } from './transfer.ts'
 import { addUserCommands } from './user.ts'
 import { addWorkspaceCommands } from './workspace.ts'
 
-const EXITS = `
-Exit codes: 0 done, 1 our own fault, 2 a wrong command, option, setting or input,
-3 what was named is not there or there already, 4 storage is in use, out of reach or damaged.`
+const EXIT_CODES = `
+Exit codes:
+  0  success
+  1  internal error
+  2  invalid command, option, setting, input, policy or listen address
+  3  not found, or already exists
+  4  storage is in use, unavailable, damaged or of another format`
 
 function version(): string {
   return (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
 }
 
-/** The command line. It throws where commander would end the process. */
+/** Creates the command line. It throws where commander would end the process. */
 export function createProgram(): Command {
-  // What is set here is inherited by the commands that are added afterwards.
+  // Commands that are added later inherit these settings.
   const program = new Command('lanekeeper')
     .description('A kanban API for agents, in which every access decision is declared, proved and explained.')
     .exitOverride()
     .allowExcessArguments(false)
     .version(version(), '--version', 'print the version')
-    .addHelpText('after', EXITS)
+    .helpOption('-h, --help', 'print the help of a command')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', EXIT_CODES)
   addServeCommand(program)
   addWorkspaceCommands(program)
   addUserCommands(program)

@@ -1,4 +1,4 @@
-/** Rows as columns that line up, the first row their heads. */
+/** Aligns rows in columns. The first row is the header. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_cell, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows.map((row) =>
@@ -9,18 +9,18 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** What a command answered, for a person: a list as a table, anything else member by member. */
+/** Formats the result of a command for reading: a list as a table, an object as one line per member. */
 export function describe(result: unknown): string {
-  if (Array.isArray(result)) return result.length === 0 ? 'none' : listed(result as object[])
+  if (Array.isArray(result)) return result.length === 0 ? 'none' : describeList(result as object[])
   return table(Object.entries(result as object).map(([name, value]) => [name, cell(value)])).join('\n')
 }
 
-function listed(items: readonly object[]): string {
-  const heads = Object.keys(items[0]!)
-  return table([heads, ...items.map((item) => Object.values(item).map(cell))]).join('\n')
+function describeList(items: readonly object[]): string {
+  const header = Object.keys(items[0]!)
+  return table([header, ...items.map((item) => Object.values(item).map(cell))]).join('\n')
 }
 
-// Names are other people's words: what would move the cursor or colour the screen is shown as what it is.
+// Names come from users. Control characters are escaped, because they could move the cursor or change colours.
 function cell(value: unknown): string {
   const text = value === null || value === undefined ? '–' : Array.isArray(value) ? value.join(' ') : String(value)
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)

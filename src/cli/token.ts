@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
-import { runAndPrint, operatorCommand, type Common } from './command.ts'
+import { addAdminCommand, runAndPrint } from './command.ts'
 
-/** `lanekeeper token …`. Creating one is its person's own business, in the web app. */
+/** Adds `lanekeeper token`. Only the web app creates tokens, for the user that is signed in. */
 export function addTokenCommands(program: Command): void {
   const token = program.command('token').description('list and revoke personal access tokens')
-  operatorCommand(token, 'list <workspace>', "list the tokens of a workspace's members")
-    .option('--user <user>', 'of one person alone')
-    .action((workspace: string, { user, ...options }: Common & { user?: string }) =>
-      runAndPrint(options, 'token.list', { workspace, user }),
-    )
-  operatorCommand(token, 'revoke <workspace> <token>', 'revoke a token by its id: its very next request fails').action(
-    (workspace: string, id: string, options: Common) => runAndPrint(options, 'token.revoke', { workspace, token: id }),
+
+  addAdminCommand(token, 'list <workspace>', 'list the tokens of the members of a workspace')
+    .option('--user <user>', 'only the tokens of this user')
+    .action(runAndPrint('token.list', (workspace: string, { user }: { user?: string }) => ({ workspace, user })))
+
+  addAdminCommand(token, 'revoke <workspace> <token>', 'revoke a token by its id, with immediate effect').action(
+    runAndPrint('token.revoke', (workspace: string, id: string) => ({ workspace, token: id })),
   )
 }

@@ -4,55 +4,56 @@ import { existsSync, rmSync } from 'node:fs'
 import { link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
+import { AdminError, type CommandIo } from '../admin/deps.ts'
+import { readLines } from '../admin/rpc-framing.ts'
 import { ConfigError } from '../config.ts'
-import { linesOf } from '../admin/lines.ts'
-import { AdminError } from '../admin/deps.ts'
-import { operatorCommand, type Common } from './command.ts'
-import { runOnStorage } from './operate.ts'
+import { addAdminCommand, noLines, type CommonOptions } from './command.ts'
+import { runOnStorage } from './run-on-storage.ts'
 import { describe } from './text.ts'
 
-/** `lanekeeper export` and `lanekeeper import`: a workspace as JSON lines, from any storage to any other. */
+/** Adds `lanekeeper export` and `lanekeeper import`. */
 export function addTransferCommands(program: Command): void {
-  operatorCommand(program, 'export <workspace>', 'write a workspace, with bytes of files, as JSON lines')
-    .option('-o, --out <file>', 'into a file, which must not be there yet; default: stdout')
-    .action(exportTo)
-  operatorCommand(program, 'import [file]', 'bring an exported workspace back, from a file or stdin').action(importFrom)
+  addAdminCommand(program, 'export <workspace>', 'write a workspace as JSON lines, including the bytes of files')
+    .option('-o, --out <file>', 'the file to write, which must not exist; default: stdout')
+    .action(exportWorkspace)
+
+  addAdminCommand(program, 'import [file]', 'read an exported workspace from a file or from stdin').action(importWorkspace)
 }
 
-async function exportTo(workspace: string, { out, ...options }: Common & { out?: string }): Promise<void> {
+async function exportWorkspace(workspace: string, { out, ...options }: CommonOptions & { out?: string }): Promise<void> {
   if (out === undefined) {
     const write = async (line: string): Promise<void> => {
       if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain')
     }
-    return report(options, await runOnStorage(options, 'export', { workspace }, { progress: showProgress(), write, lines: none() }))
+    return printResult(options, await runOnStorage(options, 'export', { workspace }, exportIo(write)))
   }
-  if (out === '') throw new ConfigError('out: the name of the file is empty')
-  if (existsSync(out)) throw new AdminError('conflict', `${out} is there already`)
-  // Under a name of its own until it is whole: nobody else writes there, and nobody takes it for a backup.
+  if (out === '') throw new ConfigError('out: the file name is empty')
+  if (existsSync(out)) throw new AdminError('conflict', `${out} already exists`)
+  // The file gets its final name when it is complete, so an incomplete export is never taken for a backup.
   const partial = `${out}.${randomUUID()}.partial`
-  const forget = (): void => {
+  const abort = (): void => {
     rmSync(partial, { force: true })
     process.exit(130)
   }
-  process.once('SIGINT', forget)
+  process.once('SIGINT', abort)
   try {
-    const result = await exportInto(partial, options, workspace)
-    // Unlike a rename it fails where somebody was faster.
-    await link(partial, out).catch(explain(out))
+    const result = await exportToFile(partial, options, workspace)
+    // Unlike a rename, a link fails if another process has created the file since.
+    await link(partial, out).catch(rethrowAs(out))
     await syncFolder(dirname(out))
-    report(options, result)
+    printResult(options, result)
   } finally {
     await rm(partial, { force: true })
-    process.off('SIGINT', forget)
+    process.off('SIGINT', abort)
   }
 }
 
-async function exportInto(path: string, options: Common, workspace: string): Promise<unknown> {
-  // It holds all that people wrote: nobody else needs to read it.
-  const file = await open(path, 'wx', 0o600).catch(explain(path))
+async function exportToFile(path: string, options: CommonOptions, workspace: string): Promise<unknown> {
+  // The export contains everything that users wrote, so only its owner can read it.
+  const file = await open(path, 'wx', 0o600).catch(rethrowAs(path))
   try {
     const write = async (line: string): Promise<void> => void (await file.appendFile(`${line}\n`))
-    const result = await runOnStorage(options, 'export', { workspace }, { progress: showProgress(), write, lines: none() })
+    const result = await runOnStorage(options, 'export', { workspace }, exportIo(write))
     await file.sync()
     return result
   } finally {
@@ -60,51 +61,53 @@ async function exportInto(path: string, options: Common, workspace: string): Pro
   }
 }
 
+function exportIo(write: CommandIo['write']): CommandIo {
+  return { progress: createProgress(), write, lines: noLines() }
+}
+
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   await folder.sync().finally(() => folder.close())
 }
 
-async function importFrom(path: string | undefined, options: Common): Promise<void> {
-  const file = path === undefined ? undefined : await open(path, 'r').catch(explain(path))
+async function importWorkspace(path: string | undefined, options: CommonOptions): Promise<void> {
+  const file = path === undefined ? undefined : await open(path, 'r').catch(rethrowAs(path))
   try {
-    const lines = readable(path, linesOf(file?.createReadStream({ autoClose: false }) ?? process.stdin))
-    report(options, await runOnStorage(options, 'import', {}, { progress: showProgress(), write: async () => undefined, lines }))
+    const lines = readInput(path ?? 'stdin', file?.createReadStream({ autoClose: false }) ?? process.stdin)
+    printResult(options, await runOnStorage(options, 'import', {}, { progress: createProgress(), write: async () => undefined, lines }))
   } finally {
     await file?.close()
   }
 }
 
-async function* readable(path: string | undefined, lines: AsyncIterable<string>): AsyncGenerator<string> {
+async function* readInput(name: string, stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   try {
-    yield* lines
+    yield* readLines(stream)
   } catch (error) {
-    explain(path ?? 'stdin')(error as Error)
+    rethrowAs(name)(error as Error)
   }
 }
 
-/** The operator's own file cannot be used: no matter of the storage. */
-function explain(path: string): (error: Error) => never {
+/** Reports an error of the operator's file as an error of the command, not of the storage. */
+function rethrowAs(name: string): (error: Error) => never {
   return (error) => {
-    throw new AdminError((error as NodeJS.ErrnoException).code === 'EEXIST' ? 'conflict' : 'invalid', `${path}: ${error.message}`)
+    throw new AdminError((error as NodeJS.ErrnoException).code === 'EEXIST' ? 'conflict' : 'invalid', `${name}: ${error.message}`)
   }
 }
 
-/** On stderr, since stdout may be the export itself. */
-function report(options: Common, result: unknown): void {
+/** Prints to stderr, because stdout may be the export itself. */
+function printResult(options: CommonOptions, result: unknown): void {
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
   console.error(options.json === true ? JSON.stringify(result) : describe(result))
 }
 
-/** One line that changes, for whoever watches; for a log, a line a second. */
-function showProgress(): (text: string) => void {
-  let shown = 0
+/** Prints progress to stderr: on a terminal as one line that is rewritten, otherwise as one line per second. */
+function createProgress(): (text: string) => void {
+  let printedAt = 0
   return (text) => {
     if (process.stderr.isTTY) return void process.stderr.write(`\r\u001b[K${text}`)
-    if (Date.now() - shown < 1000) return
-    shown = Date.now()
+    if (Date.now() - printedAt < 1000) return
+    printedAt = Date.now()
     process.stderr.write(`${text}\n`)
   }
 }
-
-async function* none(): AsyncGenerator<string> {}

@@ -1,30 +1,29 @@
 import type { Command } from 'commander'
 import { readOrigin } from '../config.ts'
-import { runAndPrint, operatorCommand, type Common } from './command.ts'
+import { addAdminCommand, addSetting, runAndPrint } from './command.ts'
 
-type WithUrl = Common & { url?: string }
-
-/** `lanekeeper user …` */
+/** Adds `lanekeeper user`. */
 export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('add, invite and list people')
-  withUrl(operatorCommand(user, 'add <name>', 'add a person, and print a one-time link to sign up with'))
-    .option('--avatar <url>', 'address of a picture (https)')
-    .action((name: string, { avatar, url, ...options }: WithUrl & { avatar?: string }) =>
-      runAndPrint(options, 'user.add', { name, avatar, origin: originOf(url) }),
+  const user = program.command('user').description('add, invite, sign out and list users')
+
+  addSetting(addAdminCommand(user, 'add <name>', 'add a user and print a one-time sign-up link for them'), 'origin')
+    .option('--avatar <url>', 'the https:// URL of a picture')
+    .action(
+      runAndPrint('user.add', (name: string, { avatar, url }: { avatar?: string; url?: string }) => ({
+        name,
+        avatar,
+        origin: readOrigin({ url }, process.env),
+      })),
     )
-  withUrl(operatorCommand(user, 'invite <user>', 'print a new sign-up link, as for a lost password; the one before ends')).action(
-    (id: string, { url, ...options }: WithUrl) => runAndPrint(options, 'user.invite', { user: id, origin: originOf(url) }),
-  )
-  operatorCommand(user, 'sign-out <user>', 'end all sessions of a person in the web app; tokens go on').action(
-    (id: string, options: Common) => runAndPrint(options, 'user.sign-out', { user: id }),
-  )
-  operatorCommand(user, 'list', 'list all people').action((options: Common) => runAndPrint(options, 'user.list', {}))
-}
 
-function withUrl(command: Command): Command {
-  return command.option('--url <url>', 'where people find the service (or LANEKEEPER_URL); http://127.0.0.1:3000')
-}
+  addSetting(
+    addAdminCommand(user, 'invite <user>', 'print a new sign-up link, for example after a lost password; earlier links become invalid'),
+    'origin',
+  ).action(runAndPrint('user.invite', (id: string, { url }: { url?: string }) => ({ user: id, origin: readOrigin({ url }, process.env) })))
 
-function originOf(url: string | undefined): string | undefined {
-  return readOrigin({ url }, process.env)
+  addAdminCommand(user, 'sign-out <user>', 'end all web app sessions of a user; their tokens stay valid').action(
+    runAndPrint('user.sign-out', (id: string) => ({ user: id })),
+  )
+
+  addAdminCommand(user, 'list', 'list all users').action(runAndPrint('user.list', () => ({})))
 }

@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
-import { runAndPrint, operatorCommand, type Common } from './command.ts'
+import { addAdminCommand, runAndPrint } from './command.ts'
 
-/** `lanekeeper workspace …` */
+/** Adds `lanekeeper workspace`. */
 export function addWorkspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('create and list workspaces')
-  operatorCommand(workspace, 'create <name>', 'create an empty workspace').action((name: string, options: Common) =>
-    runAndPrint(options, 'workspace.create', { name }),
+
+  addAdminCommand(workspace, 'create <name>', 'create an empty workspace').action(
+    runAndPrint('workspace.create', (name: string) => ({ name })),
   )
-  operatorCommand(workspace, 'list', 'list all workspaces').action((options: Common) => runAndPrint(options, 'workspace.list', {}))
+
+  addAdminCommand(workspace, 'list', 'list all workspaces').action(runAndPrint('workspace.list', () => ({})))
 }

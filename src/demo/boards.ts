@@ -1,10 +1,13 @@
 import { DAY } from '../model/time.ts'
 import type { WorldBoard, WorldCard } from './world.ts'
 
-/** Sends a request of one of the people, and answers its data. */
+/** Sends a request as one of the users and returns the `data` of the response. */
 export type Send = (person: string, method: string, path: string, body?: unknown) => Promise<{ id: string }>
 
-/** Makes one board with all that is on it, each thing by the person who would. */
+/**
+ * Creates a board with its content. Each part is created by the user that the fixture names.
+ * @param now milliseconds since 1970; due dates are relative to it
+ */
 export async function seedBoard(send: Send, idOf: (person: string) => string, board: WorldBoard, now: number): Promise<string> {
   const { creator, name, description, cover_color, visibility } = board
   const { id } = await send(creator, 'POST', '/boards', { name, description, cover_color })
@@ -21,17 +24,20 @@ export async function seedBoard(send: Send, idOf: (person: string) => string, bo
   return id
 }
 
-interface On {
+/** The board of a card. */
+interface SeededBoard {
   readonly creator: string
   readonly boardId: string
+  /** name → id */
   readonly columns: ReadonlyMap<string, string>
+  /** name → id */
   readonly labels: ReadonlyMap<string, string>
 }
 
 async function seedCard(
   send: Send,
   idOf: (person: string) => string,
-  { creator, boardId, columns, labels }: On,
+  { creator, boardId, columns, labels }: SeededBoard,
   card: WorldCard,
   now: number,
 ): Promise<void> {

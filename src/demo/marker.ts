@@ -1,12 +1,12 @@
 import { timestamp } from '../model/time.ts'
-import type { Deps } from '../admin/deps.ts'
+import type { Deps } from '../store/deps.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 
 /**
- * Whether the demo world may be made: once in the life of a storage. That it was begun is written before
- * anything of it, so a world that was made by half is not made again beside it.
- * @returns `begun` where this process may make it; else what came of the first time
+ * Begins the creation of the demo data, which happens once per storage. The marker is written before the data, so
+ * data that was created in part is not created a second time.
+ * @returns `begun` if this process should create the data; otherwise the state of the data that exists
  */
 export async function beginDemo({ store, clock, random }: Deps): Promise<'begun' | 'there' | 'unfinished'> {
   return transact(store, GLOBAL, random, async (tx) => {
@@ -17,7 +17,7 @@ export async function beginDemo({ store, clock, random }: Deps): Promise<'begun'
   })
 }
 
-/** Says that the demo world is there, all of it. */
+/** Records that the demo data is complete. */
 export async function finishDemo({ store, clock, random }: Deps): Promise<void> {
   await transact(store, GLOBAL, random, async (tx) => {
     const marker = (await tx.get(keys.demo()))!

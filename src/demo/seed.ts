@@ -4,7 +4,7 @@ import { randomText } from '../model/ids.ts'
 import { scopes } from '../model/token.ts'
 import type { Role, User } from '../model/workspace.ts'
 import { addMember, endMembership } from '../admin/memberships.ts'
-import type { Deps } from '../admin/deps.ts'
+import type { Deps } from '../store/deps.ts'
 import { addUser } from '../admin/users.ts'
 import { createWorkspace } from '../admin/workspaces.ts'
 import { GLOBAL } from '../store/keys.ts'
@@ -13,7 +13,7 @@ import { issueToken } from '../auth/tokens/issue.ts'
 import { seedBoard, type Send } from './boards.ts'
 import type { World } from './world.ts'
 
-/** What a person needs to know of the demo world to use it. Plaintext tokens are here and nowhere else. */
+/** The demo data, with the credentials to use it. The plaintext tokens and passwords are not stored. */
 export interface Demo {
   readonly workspaces: readonly { readonly id: string; readonly name: string }[]
   readonly people: readonly DemoPerson[]
@@ -21,7 +21,7 @@ export interface Demo {
   readonly boards: readonly DemoBoard[]
 }
 
-/** Who can sign in to the web app. */
+/** A user who can sign in to the web app. */
 export interface DemoPerson {
   readonly user_id: string
   readonly display_name: string
@@ -34,9 +34,8 @@ export interface DemoToken {
   readonly display_name: string
   readonly role: Role
   readonly workspace_id: string
-  /** as chosen */
   readonly scopes: readonly string[]
-  /** `left`: its user has left the workspace, so it opens nothing */
+  /** `left`: the token's user has left the workspace, so the token is refused */
   readonly state: 'active' | 'left'
   readonly token: string
 }
@@ -50,13 +49,15 @@ export interface DemoBoard {
   readonly member_ids: readonly string[]
 }
 
+type DemoDeps = Deps & { readonly passwords: Passwords }
 type Fetch = (request: Request) => Promise<Response>
 
 /**
- * Fills an empty store with the demo world: people by the operator's means, since no request can make any;
- * all else by requests of those people, through the one way in.
+ * Creates the demo data. Workspaces, users and tokens are created with administration commands, everything else with
+ * API requests of the users.
+ * @throws {Error} if one of the requests fails
  */
-export async function seedDemo(tools: Deps & { readonly passwords: Passwords }, fetch: Fetch, world: World): Promise<Demo> {
+export async function seedDemo(deps: DemoDeps, fetch: Fetch, world: World): Promise<Demo> {
   const demo = {
     workspaces: [] as { id: string; name: string }[],
     people: [] as DemoPerson[],
@@ -64,23 +65,23 @@ export async function seedDemo(tools: Deps & { readonly passwords: Passwords }, 
     boards: [] as DemoBoard[],
   }
   for (const { key: workspaceKey, name, people, boards } of world.workspaces) {
-    const workspace = await createWorkspace(tools, name)
+    const workspace = await createWorkspace(deps, name)
     demo.workspaces.push({ id: workspace.id, name: workspace.name })
-    const seeded = new Map<string, { user: User; token: string }>()
+    const users = new Map<string, { user: User; token: string }>()
     for (const person of people) {
-      const user = await addUser(tools, { display_name: person.name })
-      await addMember(tools, workspace.id, user, person.role)
-      demo.people.push(await giveAccount(tools, user, `${person.key}@${workspaceKey}.example`))
-      const tokens = await issueTokens(tools, workspace.id, user, person.left ? 'left' : 'active', person.role)
+      const user = await addUser(deps, { display_name: person.name })
+      await addMember(deps, workspace.id, user, person.role)
+      demo.people.push(await createAccount(deps, user, `${person.key}@${workspaceKey}.example`))
+      const tokens = await issueTokens(deps, workspace.id, user, person.left ? 'left' : 'active', person.role)
       demo.tokens.push(...tokens)
-      seeded.set(person.key, { user, token: tokens.at(-1)!.token })
-      if (person.left) await endMembership(tools, workspace.id, user.id)
+      users.set(person.key, { user, token: tokens.at(-1)!.token })
+      if (person.left) await endMembership(deps, workspace.id, user.id)
     }
-    const idOf = (key: string) => seeded.get(key)!.user.id
-    const send: Send = (key, method, path, body) => call(fetch, seeded.get(key)!.token, method, path, body)
+    const idOf = (key: string) => users.get(key)!.user.id
+    const send: Send = (key, method, path, body) => sendRequest(fetch, users.get(key)!.token, method, path, body)
     for (const board of boards) {
       const { name: boardName, visibility, creator, members } = board
-      const id = await seedBoard(send, idOf, board, tools.clock())
+      const id = await seedBoard(send, idOf, board, deps.clock())
       demo.boards.push({
         id,
         name: boardName,
@@ -94,20 +95,19 @@ export async function seedDemo(tools: Deps & { readonly passwords: Passwords }, 
   return demo
 }
 
-/** A password of 80 random bits, another one at each start. */
-async function giveAccount(
-  tools: Deps & { readonly passwords: Passwords },
+/** Creates an account with a random password of 80 bits. */
+async function createAccount(
+  { store, clock, random, passwords }: DemoDeps,
   { id, display_name }: User,
   email: string,
 ): Promise<DemoPerson> {
-  const { store, clock, random, passwords } = tools
   const password = Array.from({ length: 4 }, () => randomText(random, 4)).join('-')
   const passwordHash = await passwords.hash(password)
   await transact(store, GLOBAL, random, (tx) => setAccount(tx, { userId: id, email, passwordHash }, clock))
   return { user_id: id, display_name, email, password }
 }
 
-/** One token of each scope, least first. */
+/** Issues one token per scope, in ascending scope order. */
 async function issueTokens(
   { store, clock, random }: Deps,
   workspaceId: string,
@@ -133,7 +133,7 @@ async function issueTokens(
   return tokens
 }
 
-async function call(fetch: Fetch, token: string, method: string, path: string, body?: unknown): Promise<{ id: string }> {
+async function sendRequest(fetch: Fetch, token: string, method: string, path: string, body?: unknown): Promise<{ id: string }> {
   const headers = new Headers({ authorization: `Bearer ${token}` })
   const init: RequestInit = { method, headers }
   if (body instanceof FormData) init.body = body
@@ -142,6 +142,6 @@ async function call(fetch: Fetch, token: string, method: string, path: string, b
     init.body = JSON.stringify(body)
   }
   const response = await fetch(new Request(`http://demo/v1${path}`, init))
-  if (!response.ok) throw new Error(`the demo world cannot be made: ${method} ${path} answered ${response.status} ${await response.text()}`)
+  if (!response.ok) throw new Error(`creating the demo data failed: ${method} ${path} answered ${response.status} ${await response.text()}`)
   return ((await response.json()) as { data: { id: string } }).data
 }

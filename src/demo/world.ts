@@ -11,7 +11,7 @@ const card = z.strictObject({
   description: z.string().optional(),
   labels: z.array(z.string()).default([]),
   assignees: z.array(z.string()).default([]),
-  /** days from the start */
+  /** in days after the data is created */
   due: z.number().optional(),
   done: z.boolean().default(false),
   archived: z.boolean().default(false),
@@ -28,7 +28,7 @@ const card = z.strictObject({
       }),
     )
     .default([]),
-  /** the name of an attachment */
+  /** the name of one of the card's attachments */
   cover: z.string().optional(),
 })
 const board = z.strictObject({
@@ -48,12 +48,12 @@ const world = z.strictObject({
   workspaces: z.array(z.strictObject({ key: z.string(), name: z.string(), people: z.array(person), boards: z.array(board) })),
 })
 
-/** The demo world as `fixtures/world.yaml` tells it. */
+/** The demo data, as described in `fixtures/world.yaml`. */
 export type World = z.infer<typeof world>
 export type WorldBoard = z.infer<typeof board>
 export type WorldCard = z.infer<typeof card>
 
-/** Reads the demo world that ships with the service. */
+/** Reads `fixtures/world.yaml`. */
 export function readWorld(): World {
   return world.parse(parse(readFileSync(new URL('../../fixtures/world.yaml', import.meta.url), 'utf8')))
 }

@@ -2,37 +2,37 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCommandLine, startProcess, type Ran, type Running } from '../support/process.ts'
+import { runCommandLine, startProcess, type CommandResult, type RunningProcess } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
-const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } })
-const account = async (url: string, token: string) => (await get(`${url}/v1/account`, token)).status
+const accountStatus = async (url: string, token: string) =>
+  (await fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${token}` } })).status
 
-describe.each(['fs, beside a running service', 'fs, alone', 'redis, beside a running service'])(
-  "the operator's command line: %s",
+describe.each(['fs with a running service', 'fs without a running service', 'redis with a running service'])(
+  'administration commands on %s',
   (kind) => {
     let folder: string
     let redis: RedisServer | undefined
-    let service: Running | undefined
+    let service: RunningProcess | undefined
     let env: Record<string, string>
     let world: any
     let acme: string
 
     const run = (...args: string[]) => runCommandLine(args, env)
     const json = async (...args: string[]) => {
-      const ran = await run(...args, '--json')
-      expect([args, ran.code, ran.stderr]).toEqual([args, 0, ''])
-      return JSON.parse(ran.stdout)
+      const { code, stdout, stderr } = await run(...args, '--json')
+      expect([args, code, stderr]).toEqual([args, 0, ''])
+      return JSON.parse(stdout)
     }
     const start = async (...args: string[]) => {
       service = startProcess(['--json', ...args], env)
       return JSON.parse(await service.until('\n'))
     }
-    /** What a service says of a token: the one that runs, or one that is started for it. */
+    /** The status of GET /account with a token. Starts a service if none is running. */
     const statusOf = async (token: string) => {
-      if (kind !== 'fs, alone') return account(world.url, token)
+      if (kind !== 'fs without a running service') return accountStatus(world.url, token)
       const { url } = await start()
-      const status = await account(url, token)
+      const status = await accountStatus(url, token)
       await service!.stop()
       return status
     }
@@ -43,7 +43,7 @@ describe.each(['fs, beside a running service', 'fs, alone', 'redis, beside a run
       env = { LANEKEEPER_STORAGE: redis?.url ?? `fs:${folder}/data` }
       world = await start('--demo')
       acme = world.workspaces[0].id
-      if (kind === 'fs, alone') await service!.stop()
+      if (kind === 'fs without a running service') await service!.stop()
     })
     afterAll(async () => {
       await service?.stop()
@@ -51,7 +51,7 @@ describe.each(['fs, beside a running service', 'fs, alone', 'redis, beside a run
       await rm(folder, { recursive: true })
     })
 
-    test('lists what there is', async () => {
+    test('the list commands print workspaces, users, members and tokens', async () => {
       expect((await json('workspace', 'list')).map(({ name }: any) => name)).toEqual(['Acme', 'Globex'])
       expect(await json('user', 'list')).toHaveLength(8)
       const members = await json('member', 'list', acme)
@@ -62,7 +62,7 @@ describe.each(['fs, beside a running service', 'fs, alone', 'redis, beside a run
       expect((await run('workspace', 'list')).stdout).toMatch(/^id +name +created_at.*\nwsp_\w+ +Acme/)
     })
 
-    test('founds a workspace with a person in it, gives a role, ends it again', async () => {
+    test('a member is added, gets another role and is removed', async () => {
       const workspace = await json('workspace', 'create', 'Initech')
       const user = await json('user', 'add', 'Peter Gibbons', '--avatar', 'https://example.org/p.png')
       expect(await json('member', 'add', workspace.id, user.id, '--role', 'owner')).toMatchObject({ role: 'owner', ended_at: null })
@@ -75,16 +75,16 @@ describe.each(['fs, beside a running service', 'fs, alone', 'redis, beside a run
       expect(await run('member', 'remove', workspace.id, user.id)).toMatchObject({ code: 3 })
     })
 
-    test('a revoked token fails at once, and its neighbours do not', async () => {
+    test('a revoked token fails at its next request, and other tokens keep working', async () => {
       const [first, second] = world.tokens
-      const found = await json('token', 'list', acme, '--user', first.user_id)
-      const { id } = found.find(({ scopes }: any) => scopes[0] === first.scopes[0])
+      const tokens = await json('token', 'list', acme, '--user', first.user_id)
+      const { id } = tokens.find(({ scopes }: any) => scopes[0] === first.scopes[0])
       expect(await json('token', 'revoke', acme, id)).toMatchObject({ id, state: 'revoked' })
       expect(await statusOf(first.token)).toBe(401)
       expect(await statusOf(second.token)).toBe(200)
     })
 
-    test('ending a membership takes what hangs on it, at once and for good', async () => {
+    test('tokens that were revoked with a membership stay revoked when the user is added again', async () => {
       const ben = world.tokens.find(({ display_name }: any) => display_name === 'Ben Carter')
       await json('member', 'remove', acme, ben.user_id)
       expect(await statusOf(ben.token)).toBe(401)
@@ -97,59 +97,62 @@ describe.each(['fs, beside a running service', 'fs, alone', 'redis, beside a run
       ])
     })
 
-    test('exports into a file that only its owner can read, and into stdout, the same', async () => {
+    test('an export to a file and to stdout is the same, and only the owner can read the file', async () => {
       const out = join(folder, 'acme.jsonl')
-      const ran = await run('export', acme, '--out', out)
-      expect(ran).toMatchObject({ code: 0, stdout: '', stderr: expect.stringMatching(/records +\d+/) })
+      const result = await run('export', acme, '--out', out)
+      expect(result).toMatchObject({ code: 0, stdout: '', stderr: expect.stringMatching(/records +\d+/) })
       expect((await stat(out)).mode & 0o777).toBe(0o600)
       const { stdout } = await run('export', acme)
-      const [kept, piped] = [await readFile(out, 'utf8'), stdout].map((text) => text.trimEnd().split('\n').slice(1, -1))
-      expect(piped).toEqual(kept)
-      expect(await run('export', acme, '--out', out)).toMatchObject({ code: 3, stderr: expect.stringContaining('is there already') })
+      const [written, piped] = [await readFile(out, 'utf8'), stdout].map((text) => text.trimEnd().split('\n').slice(1, -1))
+      expect(piped).toEqual(written)
+      expect(await run('export', acme, '--out', out)).toMatchObject({ code: 3, stderr: expect.stringContaining('already exists') })
       expect(await readdir(folder)).not.toContain('acme.jsonl.partial')
     })
 
-    test('imports what was exported elsewhere, once, and what of it is whole', async () => {
+    test('a complete export is imported once, and an incomplete one is refused', async () => {
       const { stdout } = await run('export', acme)
       const other = { LANEKEEPER_STORAGE: `fs:${folder}/other` }
       const lines = stdout.trimEnd().split('\n')
-      const cut = `${lines.slice(0, -1).join('\n')}\n`
-      expect(await runCommandLine(['import'], other, cut)).toMatchObject({ code: 2, stderr: expect.stringContaining('not whole') })
+      const truncated = `${lines.slice(0, -1).join('\n')}\n`
+      expect(await runCommandLine(['import'], other, truncated)).toMatchObject({ code: 2, stderr: expect.stringContaining('incomplete') })
       expect(JSON.parse((await runCommandLine(['workspace', 'list', '--json'], other)).stdout)).toEqual([])
       expect((await runCommandLine(['import'], other, stdout)).code).toBe(0)
       expect(await runCommandLine(['import'], other, stdout)).toMatchObject({ code: 3 })
-      const again = await runCommandLine(['export', acme], other)
-      expect(again.stdout.trimEnd().split('\n').slice(1, -1)).toEqual(lines.slice(1, -1))
+      const reexported = await runCommandLine(['export', acme], other)
+      expect(reexported.stdout.trimEnd().split('\n').slice(1, -1)).toEqual(lines.slice(1, -1))
       await rm(`${folder}/other`, { recursive: true })
     })
   },
 )
 
-describe('where there is no storage to work on', () => {
-  test('memory: it says why not', async () => {
-    expect(await runCommandLine(['user', 'list'])).toMatchObject({ code: 2, stderr: expect.stringContaining('by that process alone') })
+describe('a command without a usable storage', () => {
+  test('memory is refused', async () => {
+    expect(await runCommandLine(['user', 'list'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cannot reach the memory of another process'),
+    })
   })
-  test('a folder that is not there is not made by asking', async () => {
-    const ran = await runCommandLine(['user', 'list', '--storage', `fs:${tmpdir()}/lanekeeper-not-there`])
-    expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining('there is no Lanekeeper data') })
-    expect(await readdir(tmpdir())).not.toContain('lanekeeper-not-there')
+  test('a list command does not create a missing folder', async () => {
+    const result = await runCommandLine(['user', 'list', '--storage', `fs:${tmpdir()}/lanekeeper-missing`])
+    expect(result).toMatchObject({ code: 3, stderr: expect.stringContaining('there is no Lanekeeper data') })
+    expect(await readdir(tmpdir())).not.toContain('lanekeeper-missing')
   })
-  test('a Redis that is not there', async () => {
-    const ran = await runCommandLine(['user', 'list', '--storage', 'redis://:hunter2@127.0.0.1:1'])
-    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('cannot be reached') })
-    expect(ran.stderr).not.toContain('hunter2')
+  test('the error about an unreachable Redis server does not contain the password', async () => {
+    const result = await runCommandLine(['user', 'list', '--storage', 'redis://:hunter2@127.0.0.1:1'])
+    expect(result).toMatchObject({ code: 4, stderr: expect.stringContaining('cannot be reached') })
+    expect(result.stderr).not.toContain('hunter2')
   })
-  test.each(['', 'nonsense', 'fs:', 'http://x', 'redis:x'])('an address that is none: %j', async (storage) => {
+  test.each(['', 'nonsense', 'fs:', 'http://x', 'redis:x'])('the invalid address %j is refused', async (storage) => {
     expect(await runCommandLine(['user', 'list', '--storage', storage])).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/^storage: it is none of/),
+      stderr: expect.stringMatching(/^storage: invalid address/),
     })
   })
 })
 
-describe.each(['a running service', 'nobody else'])('what cannot be done is said in a line, beside %s', (beside) => {
+describe.each(['with', 'without'])('an invalid command %s a running service', (running) => {
   let folder: string
-  let service: Running | undefined
+  let service: RunningProcess | undefined
   let env: Record<string, string>
   let acme: string
 
@@ -157,7 +160,7 @@ describe.each(['a running service', 'nobody else'])('what cannot be done is said
     folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
     env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
     acme = JSON.parse((await runCommandLine(['workspace', 'create', 'Acme', '--json'], env)).stdout).id
-    if (beside === 'a running service') await (service = startProcess(['--json'], env)).until('\n')
+    if (running === 'with') await (service = startProcess(['--json'], env)).until('\n')
   })
   afterAll(async () => {
     await service?.stop()
@@ -175,19 +178,19 @@ describe.each(['a running service', 'nobody else'])('what cannot be done is said
     [['user', 'add'], 2, /missing required argument 'name'/],
     [['user', 'add', 'a', 'b'], 2, /too many arguments/],
     [['user', 'list', '--nonsense'], 2, /unknown option '--nonsense'/],
-    [['nonsense'], 2, /there is no command "nonsense"/],
+    [['nonsense'], 2, /unknown command "nonsense"/],
     [['import', '/nonexistent/file'], 2, /no such file/],
     [['import', '/'], 2, /directory/],
     [['export', 'WORKSPACE', '--out', '/nonexistent/file'], 2, /no such file/],
     [['export', 'WORKSPACE', '--out', ''], 2, /empty/],
     [['token', 'list', 'WORKSPACE', '--user', 'usr_nonsense'], 3, /there is no user/],
     [['user', 'sign-out', 'usr_nonsense'], 3, /there is no user/],
-  ])('%j', async (args, code, message) => {
-    const ran: Ran = await runCommandLine(
+  ])('%j is reported in one line', async (args, code, message) => {
+    const result: CommandResult = await runCommandLine(
       args.map((argument) => (argument === 'WORKSPACE' ? acme : argument)),
       env,
     )
-    expect([ran.code, ran.stdout, ran.stderr.trimEnd().split('\n').length]).toEqual([code, '', 1])
-    expect(ran.stderr).toMatch(message)
+    expect([result.code, result.stdout, result.stderr.trimEnd().split('\n').length]).toEqual([code, '', 1])
+    expect(result.stderr).toMatch(message)
   })
 })

@@ -1,123 +1,123 @@
+import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { CommandIo, AdminDeps } from '../../src/admin/deps.ts'
+import { exportWorkspace } from '../../src/admin/export.ts'
+import { importWorkspace } from '../../src/admin/import.ts'
+import { listWorkspaces } from '../../src/admin/workspaces.ts'
 import { createApp } from '../../src/app.ts'
 import { seedDemo } from '../../src/demo/seed.ts'
 import { readWorld } from '../../src/demo/world.ts'
 import { systemRandom } from '../../src/model/ids.ts'
-import { exportWorkspace } from '../../src/admin/export.ts'
-import { importWorkspace } from '../../src/admin/import.ts'
-import type { CommandIo, AdminDeps } from '../../src/admin/deps.ts'
-import { listWorkspaces } from '../../src/admin/workspaces.ts'
 import { keys } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
-import { createHash } from 'node:crypto'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
-import { cheapPasswords } from '../support/service.ts'
 import { quiet } from '../support/log.ts'
+import { cheapPasswords } from '../support/service.ts'
 
 const clock = () => Date.parse('2026-11-20T12:00:00.000Z')
 const silent = { progress: () => undefined, write: async () => undefined }
 
-/** Lines of which somebody else says when they go on. */
-function held(lines: readonly string[], at: number): CommandIo & { readonly reached: Promise<void>; goOn(): void } {
+/** Input that stops at a line until `resume` is called. `reached` resolves when it stops. */
+function pausedInput(lines: readonly string[], at: number): CommandIo & { readonly reached: Promise<void>; resume(): void } {
   let reach!: () => void
-  let goOn!: () => void
+  let resume!: () => void
   const reached = new Promise<void>((resolve) => (reach = resolve))
-  const going = new Promise<void>((resolve) => (goOn = resolve))
-  async function* some(): AsyncGenerator<string> {
+  const resumed = new Promise<void>((resolve) => (resume = resolve))
+  async function* generate(): AsyncGenerator<string> {
     yield* lines.slice(0, at)
     reach()
-    await going
+    await resumed
     yield* lines.slice(at)
   }
-  return { ...silent, lines: some(), reached, goOn }
+  return { ...silent, lines: generate(), reached, resume }
 }
 
-async function* each(lines: readonly string[]): AsyncGenerator<string> {
+async function* generate(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines
 }
-const talk = (lines: readonly string[]): CommandIo => ({ ...silent, lines: each(lines) })
+const input = (lines: readonly string[]): CommandIo => ({ ...silent, lines: generate(lines) })
 
-/** Lines with the last one that fits them. */
-function ended(lines: readonly string[]): string[] {
+/** Appends the trailer of an export to its lines. */
+function withTrailer(lines: readonly string[]): string[] {
   const hash = createHash('sha256')
   for (const line of lines) hash.update(line).update('\n')
   return [...lines, JSON.stringify({ end: true, lines: lines.length, sha256: hash.digest('hex') })]
 }
 
-describe.each(drivers)('imports, on $name', (driver) => {
-  let place: OpenDriver
-  let tools: AdminDeps
+describe.each(drivers)('imports on $name', (driver) => {
+  let opened: OpenDriver
+  let deps: AdminDeps
   let lines: string[]
   let workspaceId: string
   beforeEach(async () => {
     const source = await drivers[0]!.open()
-    const from: AdminDeps = { ...source, clock, random: systemRandom }
-    const app = createApp({ ...from, log: quiet, passwords: cheapPasswords })
-    const demo = await seedDemo({ ...from, passwords: cheapPasswords }, app.fetch, readWorld())
+    const sourceDeps: AdminDeps = { ...source, clock, random: systemRandom }
+    const app = createApp({ ...sourceDeps, log: quiet, passwords: cheapPasswords })
+    const demo = await seedDemo({ ...sourceDeps, passwords: cheapPasswords }, app.fetch, readWorld())
     workspaceId = demo.workspaces[0]!.id
     lines = []
-    await exportWorkspace(from, workspaceId, { ...silent, lines: each([]), write: async (line) => void lines.push(line) })
-    place = await driver.open()
-    tools = { ...place, clock, random: systemRandom }
+    await exportWorkspace(sourceDeps, workspaceId, { ...silent, lines: generate([]), write: async (line) => void lines.push(line) })
+    opened = await driver.open()
+    deps = { ...opened, clock, random: systemRandom }
   })
   afterEach(async () => {
-    await place.store.close()
-    await place.blobs.close()
+    await opened.store.close()
+    await opened.blobs.close()
   })
-  const stored = async () => {
-    const out: string[] = []
-    await exportWorkspace(tools, workspaceId, { ...silent, lines: each([]), write: async (line) => void out.push(line) })
-    return out
+  const exported = async () => {
+    const written: string[] = []
+    await exportWorkspace(deps, workspaceId, { ...silent, lines: generate([]), write: async (line) => void written.push(line) })
+    return written
   }
-  const left = async () => [
-    ...(await place.recordKeys(workspaceId)).filter((key) => key !== keys.importing()),
-    ...(await place.blobKeys()).filter((key) => key.startsWith('blb_')),
+  const remainingKeys = async () => [
+    ...(await opened.recordKeys(workspaceId)).filter((key) => key !== keys.importing()),
+    ...(await opened.blobKeys()).filter((key) => key.startsWith('blb_')),
   ]
 
-  test.each([3, 60, 150])('a second one that is whole wins over one that goes on since line %i', async (at) => {
-    const slow = held(lines, at)
-    const first = importWorkspace(tools, slow)
+  test.each([3, 60, 150])('an import that is paused at line %i fails if a second import completes', async (at) => {
+    const slow = pausedInput(lines, at)
+    const first = importWorkspace(deps, slow)
     await slow.reached
-    await importWorkspace(tools, talk(lines))
-    slow.goOn()
+    await importWorkspace(deps, input(lines))
+    slow.resume()
     await expect(first).rejects.toMatchObject({ code: 'conflict' })
-    expect(await stored()).toEqual(lines)
-    expect((await listWorkspaces(tools)).map(({ id }) => id)).toEqual([workspaceId])
+    expect(await exported()).toEqual(lines)
+    expect((await listWorkspaces(deps)).map(({ id }) => id)).toEqual([workspaceId])
   })
 
-  test('a second one that is broken leaves nothing, and no half of the first', async () => {
-    const slow = held(lines, 150)
-    const first = importWorkspace(tools, slow)
+  test('an import fails and leaves no records if a second import begins and fails', async () => {
+    const slow = pausedInput(lines, 150)
+    const first = importWorkspace(deps, slow)
     await slow.reached
-    await expect(importWorkspace(tools, talk(lines.slice(0, 50)))).rejects.toMatchObject({ code: 'invalid' })
-    slow.goOn()
+    await expect(importWorkspace(deps, input(lines.slice(0, 50)))).rejects.toMatchObject({ code: 'invalid' })
+    slow.resume()
     await expect(first).rejects.toMatchObject({ code: 'conflict' })
-    expect(await listWorkspaces(tools)).toEqual([])
-    expect(await left()).toEqual([])
+    expect(await listWorkspaces(deps)).toEqual([])
+    expect(await remainingKeys()).toEqual([])
   })
 
-  test('one that is refused for what is in it leaves no record and no bytes', async () => {
-    await expect(importWorkspace(tools, talk(ended([...lines.slice(0, -1), '{"key":"nonsense:x","value":{}}'])))).rejects.toThrow(
-      'no record "nonsense"',
+  test('an import of an invalid record leaves no records and no bytes', async () => {
+    await expect(importWorkspace(deps, input(withTrailer([...lines.slice(0, -1), '{"key":"nonsense:x","value":{}}'])))).rejects.toThrow(
+      'unknown kind of record "nonsense"',
     )
-    expect(await left()).toEqual([])
-    await importWorkspace(tools, talk(lines))
-    expect(await stored()).toEqual(lines)
+    expect(await remainingKeys()).toEqual([])
+    await importWorkspace(deps, input(lines))
+    expect(await exported()).toEqual(lines)
   })
 
   const record = (key: string, value: object) => JSON.stringify({ key, value })
   const times = { created_at: 'x', updated_at: 'x' }
   test.each<[string, (head: string, id: string) => string[], RegExp]>([
-    ['a head alone', (head) => [head], /has no record of wsp_/],
+    ['only a header', (head) => [head], /has no record of wsp_/],
     [
-      'another workspace',
+      'the record of another workspace',
       (head) => [head, record('workspace:self', { id: 'wsp_00000000000000000000', name: 'x', ...times })],
       /has no record of/,
     ],
-    ['a head of another kind', (head, id) => [head.replace(id, 'usr_00000000000000000000')], /no id of a workspace/],
-    ['a card that is none', (head) => [head, record('card:crd_00000000000000000000', {})], /card:crd_0+: /],
+    ['a header with the id of a user', (head, id) => [head.replace(id, 'usr_00000000000000000000')], /not the id of a workspace/],
+    ['an invalid card', (head) => [head, record('card:crd_00000000000000000000', {})], /card:crd_0+: /],
     [
-      'a role that is none',
+      'an invalid role',
       (head) => [
         head,
         record('membership:usr_1', { user_id: 'usr_1', role: 'king', display_name: 'x', avatar_url: null, joined_at: 'x', ended_at: null }),
@@ -125,55 +125,59 @@ describe.each(drivers)('imports, on $name', (driver) => {
       /role/,
     ],
     [
-      'a record under the key of another',
+      'a record under the key of another record',
       (head) => [head, record('label:lbl_1', { id: 'lbl_2', board_id: 'x', name: 'x', ...times })],
-      /key of another/,
+      /is not the key of its record/,
     ],
-    ['a name of the prototype', (head) => [head, record('constructor:x', {})], /no record "constructor"/],
-    ['a record of an import', (head) => [head, record('importing:self', { id: 'x' })], /no record "importing"/],
-    ['a person without a name', (head) => [head, '{"user":{"id":"usr_00000000000000000000"}}'], /is no person/],
-    ['a person of another kind', (head) => [head, '{"user":{"id":"brd_00000000000000000000","display_name":"x"}}'], /is no person/],
-    ['bytes without their end', (head) => [head, '{"bytes":"AAAA","blob_id":"blb_00000000000000000000","last":false}'], /are not whole/],
-  ])('%s is no workspace', async (_what, make, message) => {
-    await expect(importWorkspace(tools, talk(ended(make(lines[0]!, workspaceId))))).rejects.toMatchObject({
+    ['a kind that is a property of every object', (head) => [head, record('constructor:x', {})], /unknown kind of record "constructor"/],
+    ['the record of an import in progress', (head) => [head, record('importing:self', { id: 'x' })], /unknown kind of record "importing"/],
+    ['a user without a name', (head) => [head, '{"user":{"id":"usr_00000000000000000000"}}'], /is not a valid user/],
+    [
+      'a user with the id of a board',
+      (head) => [head, '{"user":{"id":"brd_00000000000000000000","display_name":"x"}}'],
+      /is not a valid user/,
+    ],
+    ['incomplete bytes', (head) => [head, '{"bytes":"AAAA","blob_id":"blb_00000000000000000000","last":false}'], /are incomplete/],
+  ])('an export with %s is refused', async (_case, make, message) => {
+    await expect(importWorkspace(deps, input(withTrailer(make(lines[0]!, workspaceId))))).rejects.toMatchObject({
       code: 'invalid',
       message: expect.stringMatching(message),
     })
-    expect(await listWorkspaces(tools)).toEqual([])
-    expect(await left()).toEqual([])
+    expect(await listWorkspaces(deps)).toEqual([])
+    expect(await remainingKeys()).toEqual([])
   })
 
-  test('what stands behind the end is not passed over', async () => {
-    await expect(importWorkspace(tools, talk([...lines, ...lines]))).rejects.toThrow('behind the end')
+  test('an export with lines after its end is refused', async () => {
+    await expect(importWorkspace(deps, input([...lines, ...lines]))).rejects.toThrow('follows the end of the export')
   })
 
-  test('an export fails where bytes are missing, and goes without a file that the sweep took away', async () => {
-    await importWorkspace(tools, talk(lines))
-    const [blob] = (await place.blobKeys()).filter((key) => key.startsWith('blb_')).map((key) => key.split(':')[0]!)
-    await place.blobs.remove(blob!)
-    await expect(stored()).rejects.toThrow(/bytes of fil_\w+ cannot be read/)
+  test('an export fails if the bytes of a file are missing, and omits a file that is removed meanwhile', async () => {
+    await importWorkspace(deps, input(lines))
+    const [blob] = (await opened.blobKeys()).filter((key) => key.startsWith('blb_')).map((key) => key.split(':')[0]!)
+    await opened.blobs.remove(blob!)
+    await expect(exported()).rejects.toThrow(/bytes of fil_\w+ cannot be read/)
     const file = lines.map((line) => JSON.parse(line)).find(({ value }) => value?.blob_id === blob && value.owner_id)!
-    const work = { ...tools, blobs: { ...place.blobs, read: sweepFirst } }
-    async function* sweepFirst(id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+    const depsWithRemoval = { ...deps, blobs: { ...opened.blobs, read: removeAndRead } }
+    async function* removeAndRead(id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
       if (id === blob)
         await transact(
-          tools.store,
+          deps.store,
           workspaceId,
           systemRandom,
           async (tx) => (await tx.get(keys.file(file.value.id)), tx.remove(keys.file(file.value.id))),
         )
-      yield* place.blobs.read(id, start, end)
+      yield* opened.blobs.read(id, start, end)
     }
-    const out: string[] = []
-    await exportWorkspace(work, workspaceId, { ...silent, lines: each([]), write: async (line) => void out.push(line) })
-    expect(out.some((line) => line.includes(blob!))).toBe(false)
+    const written: string[] = []
+    await exportWorkspace(depsWithRemoval, workspaceId, { ...silent, lines: generate([]), write: async (line) => void written.push(line) })
+    expect(written.some((line) => line.includes(blob!))).toBe(false)
   })
 
-  test('bytes that another workspace has are not written over', async () => {
-    await importWorkspace(tools, talk(lines))
+  test('an import does not overwrite the bytes of another workspace', async () => {
+    await importWorkspace(deps, input(lines))
     const other = lines[0]!.replace(workspaceId, 'wsp_00000000000000000000')
     const bytes = lines.find((line) => line.startsWith('{"bytes"'))!
-    await expect(importWorkspace(tools, talk(ended([other, bytes])))).rejects.toMatchObject({ code: 'conflict' })
-    expect(await stored()).toEqual(lines)
+    await expect(importWorkspace(deps, input(withTrailer([other, bytes])))).rejects.toMatchObject({ code: 'conflict' })
+    expect(await exported()).toEqual(lines)
   })
 })

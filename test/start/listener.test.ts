@@ -11,7 +11,7 @@ import { exchange, firstReply } from '../support/raw-http.ts'
 const CRLF = '\r\n'
 const head = (...lines: string[]) => [...lines, 'connection: close', '', ''].join(CRLF)
 
-describe('over a real socket', () => {
+describe('the listener', () => {
   let service: Service
   let listener: Listener
   let person: Person
@@ -25,34 +25,34 @@ describe('over a real socket', () => {
     await service.stop()
   })
   const auth = () => `authorization: Bearer ${person.admin}`
-  const ask = async (...chunks: (string | Uint8Array)[]) => firstReply(await exchange(listener.port, ...chunks))
+  const send = async (...chunks: (string | Uint8Array)[]) => firstReply(await exchange(listener.port, ...chunks))
 
   test.each<[string, string, number, string]>([
-    ['a request line that is none', `hello${CRLF}${CRLF}`, 400, 'bad_request'],
+    ['an invalid request line', `hello${CRLF}${CRLF}`, 400, 'bad_request'],
     ['TLS on a plain port', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'bad_request'],
     [
-      'two lengths',
+      'two body lengths',
       head('POST /v1/boards HTTP/1.1', 'host: x', 'content-length: 5', 'transfer-encoding: chunked') + `0${CRLF}${CRLF}`,
       400,
       'bad_request',
     ],
     ['a header without a name', head('GET /v1/account HTTP/1.1', 'host: x', ': y'), 400, 'bad_request'],
-    ['no host', head('GET /v1/account HTTP/1.1'), 400, 'bad_request'],
-    ['a head that is too large', head('GET /v1/account HTTP/1.1', 'host: x', `x: ${'y'.repeat(20_000)}`), 431, 'headers_too_large'],
+    ['a missing host', head('GET /v1/account HTTP/1.1'), 400, 'bad_request'],
+    ['an oversized head', head('GET /v1/account HTTP/1.1', 'host: x', `x: ${'y'.repeat(20_000)}`), 431, 'headers_too_large'],
     ['CONNECT', head('CONNECT example.com:443 HTTP/1.1', 'host: x'), 400, 'bad_request'],
-    ['an expectation that nobody knows', head('GET /v1/account HTTP/1.1', 'host: x', 'expect: miracles'), 401, 'unauthorized'],
+    ['an unknown expectation', head('GET /v1/account HTTP/1.1', 'host: x', 'expect: unknown'), 401, 'unauthorized'],
     ['a path without a leading slash', head('GET v1/account HTTP/1.1', 'host: x'), 400, 'bad_request'],
     ['an upgrade', head('GET /v1/account HTTP/1.1', 'host: x', 'upgrade: websocket', 'connection: upgrade'), 401, 'unauthorized'],
     ['a broken escape, without a token', head('GET /v1/%ZZ HTTP/1.1', 'host: x'), 401, 'unauthorized'],
     ['a broken escape outside /v1', head('GET /%ZZ HTTP/1.1', 'host: x'), 404, 'not_found'],
     ['an absolute target', head('GET http://elsewhere/v1/account HTTP/1.1', 'host: x'), 401, 'unauthorized'],
-    ['a star', head('OPTIONS * HTTP/1.1', 'host: x'), 404, 'not_found'],
-  ])('%s gets its envelope', async (_what, bytes, status, code) => {
-    const reply = await ask(bytes)
+    ['an asterisk target', head('OPTIONS * HTTP/1.1', 'host: x'), 404, 'not_found'],
+  ])('%s is answered with an error envelope', async (_case, bytes, status, code) => {
+    const reply = await send(bytes)
     expect([reply.status, reply.body.error?.code, typeof reply.body.error?.request_id]).toEqual([status, code, 'string'])
   })
 
-  // A proxy that filters by prefix must not read another path than we do.
+  // A proxy that filters by prefix must see the same path as the service.
   test.each([
     ['/v1/./account', 404],
     ['/v1//account', 404],
@@ -70,24 +70,24 @@ describe('over a real socket', () => {
     ['/v1/boards/%2e%2e', 404],
     ['/v1/account?x=1', 422],
     ['/v1/account', 200],
-  ])('%s is taken as it was sent, and needs a token first', async (target, status) => {
-    expect((await ask(head(`GET ${target} HTTP/1.1`, 'host: x'))).status).toBe(401)
-    expect((await ask(head(`GET ${target} HTTP/1.1`, 'host: x', auth()))).status).toBe(status)
-    expect((await ask(head(`GET http://x${target} HTTP/1.1`, 'host: x', auth()))).status).toBe(status)
+  ])('the path %s is not normalised, and requires a token first', async (target, status) => {
+    expect((await send(head(`GET ${target} HTTP/1.1`, 'host: x'))).status).toBe(401)
+    expect((await send(head(`GET ${target} HTTP/1.1`, 'host: x', auth()))).status).toBe(status)
+    expect((await send(head(`GET http://x${target} HTTP/1.1`, 'host: x', auth()))).status).toBe(status)
   })
   test.each(['/x/../v1/account', '/%761/account', '/v1\\account', '/./v1/account', '/x/../healthz', '/./settings', '/V1/account'])(
-    '%s is nothing of ours',
+    'the path %s outside of /v1 is answered 404',
     async (target) => {
-      for (const headers of [[], [auth()]]) expect((await ask(head(`GET ${target} HTTP/1.1`, 'host: x', ...headers))).status).toBe(404)
+      for (const headers of [[], [auth()]]) expect((await send(head(`GET ${target} HTTP/1.1`, 'host: x', ...headers))).status).toBe(404)
     },
   )
 
   test.each([
     ['without a token', [], '/v1/boards', 401],
-    ['with a scope that is not enough', ['READ'], '/v1/boards', 403],
-    ['for nothing', ['ADMIN'], '/v1/nowhere', 404],
-    ['larger than it may be', ['ADMIN', 'content-length: 900000'], '/v1/boards', 413],
-  ])('a body is not asked for %s', async (_what, more, path, status) => {
+    ['with an insufficient scope', ['READ'], '/v1/boards', 403],
+    ['for an unknown path', ['ADMIN'], '/v1/unknown', 404],
+    ['with an oversized length', ['ADMIN', 'content-length: 900000'], '/v1/boards', 413],
+  ])('100 Continue is not sent for a request %s', async (_case, more, path, status) => {
     const headers = more.map((line) => (line === 'READ' ? `authorization: Bearer ${person.read}` : line === 'ADMIN' ? auth() : line))
     const length = more.some((line) => line.startsWith('content-length')) ? [] : ['content-length: 12']
     const text = (
@@ -102,7 +102,7 @@ describe('over a real socket', () => {
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     expect(text.toLowerCase()).toContain('connection: close')
   })
-  test('and is asked for where it is wanted', async () => {
+  test('100 Continue is sent for a request whose body is read', async () => {
     const lines = [
       `POST /v1/boards HTTP/1.1`,
       'host: x',
@@ -119,51 +119,51 @@ describe('over a real socket', () => {
     expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['100', '201', '200'])
   })
 
-  test('two Authorization headers are one too many', async () => {
-    const reply = await ask(head('GET /v1/account HTTP/1.1', 'host: x', auth(), auth()))
+  test('a request with two Authorization headers is refused', async () => {
+    const reply = await send(head('GET /v1/account HTTP/1.1', 'host: x', auth(), auth()))
     expect(reply.status).toBe(401)
   })
 
-  test('a status line says what its number means', async () => {
-    expect((await ask(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).head).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
-    expect((await ask(head('GET /v1/account HTTP/1.1', 'host: x'))).head).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
+  test('a status line has the standard reason phrase', async () => {
+    expect((await send(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).head).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect((await send(head('GET /v1/account HTTP/1.1', 'host: x'))).head).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
   })
 
-  test('a chunked body is read, and one that is refused early does no harm', async () => {
+  test('a chunked body is read, and a request after a refused one works', async () => {
     const chunked = (path: string, body: string) => [
       head(`POST ${path} HTTP/1.1`, 'host: x', auth(), 'content-type: application/json', 'transfer-encoding: chunked'),
       `${body.length.toString(16)}${CRLF}${body}${CRLF}0${CRLF}${CRLF}`,
     ]
-    expect((await ask(...chunked('/v1/boards', '{"name":"x"}'))).status).toBe(201)
-    expect((await ask(...chunked('/v1/nowhere', 'x'.repeat(5000)))).status).toBe(404)
-    expect((await ask(...chunked('/v1/boards', ' '.repeat(600_000)))).status).toBe(413)
-    expect((await ask(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).status).toBe(200)
+    expect((await send(...chunked('/v1/boards', '{"name":"x"}'))).status).toBe(201)
+    expect((await send(...chunked('/v1/unknown', 'x'.repeat(5000)))).status).toBe(404)
+    expect((await send(...chunked('/v1/boards', ' '.repeat(600_000)))).status).toBe(413)
+    expect((await send(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).status).toBe(200)
   })
 
-  test('a body that never ends is refused when it is too large, and the connection closed', async () => {
+  test('an endless body is refused with 413 and the connection is closed', async () => {
     const reply = await new Promise<string>((resolve) => {
       const socket = connect(listener.port, '127.0.0.1')
       let received = ''
       let sending = true
-      const send = (): void => {
+      const fill = (): void => {
         while (sending && socket.write('x'.repeat(16_384)));
       }
-      socket.on('drain', send)
+      socket.on('drain', fill)
       socket.on('error', () => (sending = false))
       socket.on('data', (data) => (received += data.toString()))
       socket.on('close', () => resolve(received))
       socket.write(
         [`POST /v1/boards HTTP/1.1`, 'host: x', auth(), 'content-type: application/json', 'content-length: 99999999999', '', ''].join(CRLF),
-        send,
+        fill,
       )
     })
     expect(firstReply(reply).body.error.code).toBe('payload_too_large')
   })
 
-  test('an upload that is broken off ends, and leaves nothing behind', async () => {
+  test('an interrupted upload is answered 400 and leaves no bytes', async () => {
     const board = await TestBoard.create(service, person)
     const card = await board.card(await board.column())
-    const started = service.records.length
+    const recordsBefore = service.records.length
     for (let i = 0; i < 10; i++) {
       await new Promise<void>((resolve) => {
         const socket = connect(listener.port, '127.0.0.1', () => {
@@ -190,7 +190,7 @@ describe('over a real socket', () => {
     expect(
       new Set(
         service.records
-          .slice(started)
+          .slice(recordsBefore)
           .filter(({ operation }) => operation === 'attachments.attach')
           .map(({ status }) => status),
       ),
@@ -198,7 +198,7 @@ describe('over a real socket', () => {
     expect(await service.blobKeys()).toEqual([])
   })
 
-  test('a client that goes away in the middle of a body harms nobody', async () => {
+  test('a request works after another client disconnects in the middle of a body', async () => {
     await new Promise<void>((resolve) => {
       const socket = connect(listener.port, '127.0.0.1', () => {
         socket.write(
@@ -208,32 +208,32 @@ describe('over a real socket', () => {
       })
       socket.on('close', () => resolve())
     })
-    expect((await ask(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).status).toBe(200)
+    expect((await send(head('GET /v1/account HTTP/1.1', 'host: x', auth()))).status).toBe(200)
   })
 })
 
-test('stopping lets requests in flight end, and takes no more', async () => {
+test('closing the listener refuses new connections and finishes requests in flight', async () => {
   let release: () => void = () => undefined
   let arrived: () => void = () => undefined
   const gate = new Promise<void>((resolve) => (release = resolve))
   const inFlight = new Promise<void>((resolve) => (arrived = resolve))
   const slow = operations.map((row) =>
-    row.id === 'account.read' ? { ...row, load: async () => (arrived(), gate.then(() => ({}))) } : row,
+    row.id === 'account.read' ? { ...row, target: async () => (arrived(), gate.then(() => ({}))) } : row,
   ) as Operation[]
   const service = await Service.start(drivers[0]!, { operations: slow })
   const person = await service.person(await service.workspace())
   const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-  const answer = exchange(listener.port, head('GET /v1/account HTTP/1.1', 'host: x', `authorization: Bearer ${person.read}`))
+  const response = exchange(listener.port, head('GET /v1/account HTTP/1.1', 'host: x', `authorization: Bearer ${person.read}`))
   await inFlight
   const closed = listener.close()
   await expect(fetch(`${listener.url}/v1/account`)).rejects.toThrow()
   release()
-  expect(firstReply(await answer).status).toBe(200)
+  expect(firstReply(await response).status).toBe(200)
   await closed
   await service.stop()
 })
 
-test('a busy port is said, not evaded', async () => {
+test('a taken or unsafe port is refused, and no other port is used', async () => {
   const service = await Service.start(drivers[0]!)
   const first = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   await expect(startListener(service.app.h3, { port: first.port, host: '127.0.0.1' })).rejects.toThrow('the port is taken')

@@ -7,12 +7,12 @@ import { startProcess } from '../support/process.ts'
 const run = promisify(execFile)
 const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } })
 
-describe('started as people start it', () => {
-  test('it says where it is, who there is, and a line that works when pasted', async () => {
+describe('lanekeeper serve', () => {
+  test('the banner contains the URL, the demo users and a command that works', async () => {
     const service = startProcess()
     const text = await service.until('curl ')
-    expect(text).toMatch(/Lanekeeper is at http:\/\/127\.0\.0\.1:\d+\/v1/)
-    expect(text).toMatch(/policy proved: \d+ cells of 45 \(action, subject\) pairs in \d+ ms/)
+    expect(text).toMatch(/Lanekeeper is listening at http:\/\/127\.0\.0\.1:\d+\/v1/)
+    expect(text).toMatch(/policy proved: \d+ cells of 45 permissions in \d+ ms/)
     expect(text).toMatch(/Acme +Olivia Stone +owner +kanban:read +lk_pat_\w+/)
     const { stdout } = await run('sh', ['-c', /^ *(curl .*)$/m.exec(text)![1]!])
     expect(JSON.parse(stdout)).toMatchObject({
@@ -21,7 +21,7 @@ describe('started as people start it', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  test('with --json it prints one line that says all of it, and its tokens do what it says', async () => {
+  test('--json prints the demo data as one line, and each token has the access that it states', async () => {
     const service = startProcess(['--json'])
     const text = await service.until('\n')
     expect(text.trimEnd().split('\n')).toHaveLength(1)
@@ -54,7 +54,7 @@ describe('started as people start it', () => {
     for (const line of service.stderr().trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
   })
 
-  test("the README's lines do what it says", async () => {
+  test('the commands in README.md work', async () => {
     const service = startProcess(['--json'])
     const world = JSON.parse(await service.until('\n'))
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
@@ -69,7 +69,7 @@ describe('started as people start it', () => {
     await service.stop()
   })
 
-  test('each start mints other tokens', async () => {
+  test('every start in memory issues new tokens', async () => {
     const tokens = await Promise.all(
       [startProcess(['--json']), startProcess(['--json'])].map(async (service) => {
         const world = JSON.parse(await service.until('\n'))
@@ -80,19 +80,19 @@ describe('started as people start it', () => {
     expect(tokens[0]).not.toBe(tokens[1])
   })
 
-  test('one person of the demo is on no private board, and boards of both kinds have different creators', async () => {
+  test('the demo data has a user without private boards, and boards of each visibility have different creators', async () => {
     const service = startProcess(['--json'])
     const { boards, tokens } = JSON.parse(await service.until('\n'))
     await service.stop()
-    const onPrivate = new Set(
+    const onPrivateBoards = new Set(
       boards
         .filter(({ visibility }: any) => visibility === 'private')
         .flatMap(({ creator_id, member_ids }: any) => [creator_id, ...member_ids]),
     )
-    expect(tokens.some(({ user_id, state }: any) => state === 'active' && !onPrivate.has(user_id))).toBe(true)
-    for (const kind of ['workspace', 'private'])
+    expect(tokens.some(({ user_id, state }: any) => state === 'active' && !onPrivateBoards.has(user_id))).toBe(true)
+    for (const expected of ['workspace', 'private'])
       expect(
-        new Set(boards.filter(({ visibility }: any) => visibility === kind).map(({ creator_id }: any) => creator_id)).size,
+        new Set(boards.filter(({ visibility }: any) => visibility === expected).map(({ creator_id }: any) => creator_id)).size,
       ).toBeGreaterThan(1)
   })
 
@@ -104,7 +104,7 @@ describe('started as people start it', () => {
     [[], { HOST: 'a b' }, /host: "a b"/],
     [[], { LANEKEEPER_LEGACY_PREFIXES: 'ok,NOT OK' }, /"NOT OK"/],
     [[], { LANEKEEPER_LOG: 'loud' }, /"loud"/],
-  ])('what cannot be used is said in one line: %j %j', async (args, env, message) => {
+  ])('an invalid setting is reported in one line: %j %j', async (args, env, message) => {
     const service = startProcess(args, env)
     const code = await new Promise((resolve) => service.child.on('close', resolve))
     expect(code).toBe(2)

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import { pino } from 'pino'
+import { runCommand } from '../admin/commands.ts'
+import { AdminError, type AdminDeps, type CommandIo } from '../admin/deps.ts'
+import { callRpcServer, RpcServerGone } from '../admin/rpc-client.ts'
+import { RpcServer } from '../admin/rpc-server.ts'
+import { ConfigError, readStorage, type Config, type Flags } from '../config.ts'
+import { systemRandom } from '../model/ids.ts'
+import { systemClock } from '../model/time.ts'
+import { FolderInUse } from '../store/fs/lock.ts'
+import { folderOf, kindOf, openStorage } from '../store/open.ts'
+
+const MAX_ATTEMPTS = 5
+
+/** Commands that may create the storage. The others require that it exists. */
+const CREATES_STORAGE = new Set(['workspace.create', 'user.add', 'import'])
+
+/**
+ * Runs an administration command on the storage: in this process or, if another process holds the folder, over RPC in
+ * that process.
+ * @throws {ConfigError} {@link AdminError} and the errors of `openStorage`
+ */
+export async function runOnStorage(
+  flags: Pick<Flags, 'storage' | 'bytes'>,
+  command: string,
+  input: unknown,
+  io: CommandIo,
+): Promise<unknown> {
+  const addresses = readStorage(flags, process.env)
+  const kind = kindOf(addresses.storage)
+  if (kind === 'memory')
+    throw new ConfigError(
+      'storage: this command cannot reach the memory of another process; use --storage fs:PATH or redis://…, or set LANEKEEPER_STORAGE',
+    )
+  if (kind === 'fs' && !CREATES_STORAGE.has(command) && !existsSync(`${folderOf(addresses.storage)}/format.json`))
+    throw new AdminError('not_found', `there is no Lanekeeper data in ${folderOf(addresses.storage)}`)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await runLocally(addresses, command, input, io)
+    } catch (error) {
+      if (!(error instanceof FolderInUse)) throw error
+      try {
+        return await callRpcServer(error.socket, command, input, io)
+      } catch (rpcError) {
+        // That process has just ended, so the folder may be free.
+        if (!(rpcError instanceof RpcServerGone) || attempt === MAX_ATTEMPTS) throw rpcError
+      }
+    }
+  }
+}
+
+/** Runs a command in this process. While this process holds a folder, it serves the commands of other processes too. */
+async function runLocally(
+  { storage: address, bytes }: Pick<Config, 'storage' | 'bytes'>,
+  command: string,
+  input: unknown,
+  io: CommandIo,
+): Promise<unknown> {
+  const rpcServer = new RpcServer()
+  const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }))
+  const storage = await openStorage(address, { log, bytes, serve: rpcServer.serve })
+  try {
+    const deps: AdminDeps = { store: storage.store, blobs: storage.blobs, clock: systemClock, random: systemRandom }
+    rpcServer.open(deps)
+    return await runCommand(deps, command, input, io)
+  } finally {
+    await rpcServer.close()
+    await storage.close()
+  }
+}

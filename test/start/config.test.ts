@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { readConfig, readOrigin, readStorage, settingSource, type Config } from '../../src/config.ts'
+import { limits } from '../../src/model/limits.ts'
+
+describe('settings', () => {
+  test('without flags and environment, every setting has its default', () => {
+    expect(readConfig({}, {})).toEqual({
+      storage: 'memory',
+      bytes: undefined,
+      demo: true,
+      host: '127.0.0.1',
+      port: 3000,
+      origin: undefined,
+      metrics: undefined,
+      json: false,
+      proxies: 0,
+      legacyPrefixes: [],
+      logLevel: 'info',
+      uploadBytes: limits.uploadBytes,
+    } satisfies Record<keyof Config, unknown>)
+  })
+
+  test('settings are read from the environment', () => {
+    const env = {
+      LANEKEEPER_STORAGE: 'fs:/data',
+      LANEKEEPER_BYTES: 'fs:/bytes',
+      HOST: '::1',
+      PORT: '8080',
+      LANEKEEPER_URL: 'https://kanban.example/',
+      LANEKEEPER_METRICS: '[::1]:9090',
+      LANEKEEPER_PROXIES: '2',
+      LANEKEEPER_LEGACY_PREFIXES: 'old, older,',
+      LANEKEEPER_LOG: 'debug',
+      LANEKEEPER_UPLOAD_BYTES: '2048',
+    }
+    expect(readConfig({}, env)).toEqual({
+      storage: 'fs:/data',
+      bytes: 'fs:/bytes',
+      demo: false,
+      host: '::1',
+      port: 8080,
+      origin: 'https://kanban.example',
+      metrics: { host: '::1', port: 9090 },
+      json: false,
+      proxies: 2,
+      legacyPrefixes: ['old', 'older'],
+      logLevel: 'debug',
+      uploadBytes: 2048,
+    })
+  })
+
+  test('a flag overrides the environment', () => {
+    const env = { PORT: 'many', HOST: 'a b', LANEKEEPER_STORAGE: 'nonsense', LANEKEEPER_URL: 'nonsense', LANEKEEPER_METRICS: 'nonsense' }
+    const flags = { port: '0', host: 'localhost', storage: 'fs:data', url: 'http://localhost:3000', metrics: '9090', demo: true }
+    expect(readConfig(flags, env)).toMatchObject({
+      port: 0,
+      host: 'localhost',
+      storage: 'fs:data',
+      origin: 'http://localhost:3000',
+      metrics: { host: '127.0.0.1', port: 9090 },
+      demo: true,
+    })
+  })
+
+  test.each<[Record<string, string>, string]>([
+    [{ PORT: '' }, 'port: "" is not a port number from 0 to 65535'],
+    [{ PORT: '3.5' }, 'port: "3.5" is not a port number from 0 to 65535'],
+    [{ PORT: '65536' }, 'port: "65536" is not a port number from 0 to 65535'],
+    [{ PORT: '-1' }, 'port: "-1" is not a port number from 0 to 65535'],
+    [{ HOST: '' }, 'host: "" is not a host name or an IP address'],
+    [{ HOST: '-a' }, 'host: "-a" is not a host name or an IP address'],
+    [{ LANEKEEPER_METRICS: 'a b:1' }, 'metrics: "a b" is not a host name or an IP address'],
+    [{ LANEKEEPER_METRICS: 'localhost' }, 'metrics: "localhost" is not a port number from 0 to 65535'],
+    [{ LANEKEEPER_METRICS: 'localhost:' }, 'metrics: "" is not a port number from 0 to 65535'],
+    [{ LANEKEEPER_PROXIES: '' }, 'LANEKEEPER_PROXIES: "" is not a number of proxies from 0 to 10'],
+    [{ LANEKEEPER_PROXIES: '11' }, 'LANEKEEPER_PROXIES: "11" is not a number of proxies from 0 to 10'],
+    [{ LANEKEEPER_UPLOAD_BYTES: '1023' }, 'LANEKEEPER_UPLOAD_BYTES: "1023" is not a number of bytes, 1024 or more'],
+    [{ LANEKEEPER_UPLOAD_BYTES: '1e30' }, 'LANEKEEPER_UPLOAD_BYTES: "1e30" is not a number of bytes, 1024 or more'],
+    [{ LANEKEEPER_LOG: '' }, 'LANEKEEPER_LOG: "" is not one of silent, error, warn, info, debug'],
+    [
+      { LANEKEEPER_LEGACY_PREFIXES: 'ok,NOT OK' },
+      'LANEKEEPER_LEGACY_PREFIXES: "NOT OK" is not a prefix of 1 to 20 lower-case letters and digits',
+    ],
+    [{ LANEKEEPER_URL: 'https://kanban.example/path' }, 'url: it must be a URL like https://kanban.example, without a path'],
+    [{ LANEKEEPER_URL: 'ftp://kanban.example' }, 'url: it must be a URL like https://kanban.example, without a path'],
+    [{ LANEKEEPER_URL: '' }, 'url: it must be a URL like https://kanban.example, without a path'],
+  ])('%j is refused with the name of the setting and what it accepts', (env, message) => {
+    expect(() => readConfig({}, env)).toThrow(expect.objectContaining({ name: 'ConfigError', message }))
+  })
+
+  test.each<[Record<string, string>, RegExp]>([
+    [{ LANEKEEPER_STORAGE: 'rediss:hunter2' }, /^storage: /],
+    [{ LANEKEEPER_URL: 'https://me:hunter2@kanban.example' }, /^url: /],
+  ])('the message about %j does not contain the password', (env, message) => {
+    let error: unknown
+    try {
+      readConfig({}, env)
+    } catch (caught) {
+      error = caught
+    }
+    expect((error as Error).message).toMatch(message)
+    expect((error as Error).message).not.toContain('hunter2')
+  })
+
+  test('an administration command reads its own settings only', () => {
+    const env = { LANEKEEPER_STORAGE: 'fs:data', LANEKEEPER_URL: 'https://kanban.example', PORT: 'many' }
+    expect(readStorage({}, env)).toEqual({ storage: 'fs:data', bytes: undefined })
+    expect(readOrigin({}, env)).toBe('https://kanban.example')
+  })
+
+  test('every setting has a description, and a flag or an environment variable', () => {
+    for (const name of Object.keys(readConfig({}, {})) as (keyof Config)[]) {
+      const { description, flag, env } = settingSource(name)
+      expect([name, description.length > 0, flag !== undefined || env !== undefined]).toEqual([name, true, true])
+    }
+  })
+})

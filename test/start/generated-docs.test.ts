@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { insertOperations, renderOperations } from '../../src/cli/operations-table.ts'
+import { operations } from '../../src/resources/table.ts'
+import { shipped } from '../support/policy.ts'
+
+const markers = { start: '<!-- operations:start -->', end: '<!-- operations:end -->' }
+
+test('README.md contains the current operations table', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  expect(readme, 'the table is stale: read the difference, and if it is intended, run "npm run matrix"').toBe(
+    insertOperations(readme, renderOperations(shipped, operations)),
+  )
+})
+
+test('the operations table has one row per operation, below the row of its resource', () => {
+  const lines = renderOperations(shipped, operations).split('\n').slice(2)
+  const groups = lines.filter((line) => line.startsWith('| **'))
+  expect(new Set(groups).size).toBe(groups.length)
+  expect(lines.length).toBe(groups.length + operations.length)
+  let group = ''
+  for (const line of lines) {
+    if (line.startsWith('| **')) group = /\*\*(.+)\*\*/.exec(line)![1]!.replaceAll(' ', '_')
+    else expect(line).toMatch(new RegExp(`^\\| \`${group}\\.\\w+\` \\| \`[A-Z]+ /.+\` \\| \`kanban:(read|write|admin)\` \\| .+ \\|$`))
+  }
+})
+
+test('a summary cannot break the operations table', () => {
+  const [row] = operations
+  const table = renderOperations(shipped, [{ ...row!, summary: 'a | b <!-- c' }])
+  expect(table).toContain('| a \\| b &lt;!-- c |')
+})
+
+test('only the text between the markers is replaced', () => {
+  expect(insertOperations(`before\n${markers.start}\nold\n${markers.end}\nafter`, 'new')).toBe(
+    `before\n${markers.start}\nnew\n${markers.end}\nafter`,
+  )
+})
+
+test.each([
+  ['no marker', ''],
+  ['no end marker', markers.start],
+  ['no start marker', markers.end],
+  ['markers in the wrong order', `${markers.end}${markers.start}`],
+  ['two tables', `${markers.start}${markers.end}${markers.start}${markers.end}`],
+])('a README with %s is refused', (_case, readme) => {
+  expect(() => insertOperations(readme, 'new')).toThrow('README.md must contain')
+})
