@@ -1,174 +1,208 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operations } from '../../src/resources/table.ts'
 import { endMembership } from '../../src/admin/memberships.ts'
+import { createApp } from '../../src/app.ts'
+import { sha256Hex } from '../../src/auth/secrets.ts'
+import { mintToken, parseToken } from '../../src/auth/tokens/format.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { operations } from '../../src/resources/table.ts'
 import { keys } from '../../src/store/keys.ts'
-import { hashToken, mintToken, parseToken } from '../../src/auth/tokens/secret.ts'
+import { recordUses } from '../support/board.ts'
 import { checksumOf } from '../support/checksum.ts'
 import { drivers } from '../support/drivers.ts'
+import { quiet } from '../support/log.ts'
+import { oracleOperations } from '../support/oracle.ts'
 import { bytes, Service, type Person, type Reply } from '../support/service.ts'
 
+const DAY = 24 * 60 * 60 * 1000
 const SCOPES = ['none', 'read', 'write', 'admin'] as const
-const NOTHING = { board_id: 'brd_00000000000000000000', user_id: 'usr_00000000000000000000' }
-const path = (template: string) => template.replace(/\{(\w+)\}/g, (_all, name: keyof typeof NOTHING) => NOTHING[name] ?? 'nothing')
-const paths = [
-  ...operations.map(({ id, method, path: template }) => [id, method, path(template)] as const),
+const IDS = { board_id: 'brd_00000000000000000000', user_id: 'usr_00000000000000000000' }
+const fill = (path: string) => path.replace(/\{(\w+)\}/g, (_match, name: keyof typeof IDS) => IDS[name] ?? 'nothing')
+const requests = [
+  ...operations.map(({ id, method, path }) => [id, method, fill(path)] as const),
   ['an unknown path', 'GET', '/nowhere'] as const,
   ['the root', 'GET', ''] as const,
-  ['a known path, another method', 'PATCH', '/account'] as const,
+  ['an unsupported method', 'PATCH', '/account'] as const,
 ]
 
 describe.each(drivers)('credentials, on $name', (driver) => {
   let service: Service
   let person: Person
-  /** name → the Authorization header, or none */
-  const bad = new Map<string, string | null>()
+  /** name → the value of the Authorization header, or null for a request without it */
+  const refused = new Map<string, string | null>()
   beforeAll(async () => {
     service = await Service.start(driver)
     const workspaceId = await service.workspace()
     person = await service.person(workspaceId, 'owner')
     const { read: token } = person
-    const revoked = await service.token(workspaceId, person.id, ['kanban:admin'])
-    await service.write(workspaceId, async (tx) => {
-      const record = (await tx.get(keys.token(hashToken(revoked))))!
-      tx.put(keys.token(record.hash), { ...record, revoked_at: '2026-11-20T11:00:00.000Z' })
-    })
-    const replaced = await service.token(workspaceId, person.id, ['kanban:admin'])
-    await service.write(workspaceId, async (tx) => {
-      const record = (await tx.get(keys.token(hashToken(replaced))))!
-      tx.put(keys.token(record.hash), { ...record, replaced_by: 'tok_00000000000000000000' })
-    })
-    const leaver = await service.person(workspaceId, 'admin')
-    await service.leaveOnly(workspaceId, leaver.id)
+    const changedToken = async (change: object) => {
+      const plaintext = await service.token(workspaceId, person.id, ['kanban:admin'])
+      await service.write(workspaceId, async (tx) => {
+        const record = (await tx.get(keys.token(sha256Hex(plaintext))))!
+        tx.put(keys.token(record.hash), { ...record, ...change })
+      })
+      return plaintext
+    }
+    const revoked = await changedToken({ revoked_at: '2026-11-20T11:00:00.000Z' })
+    const replaced = await changedToken({ replaced_by: 'tok_00000000000000000000' })
+    const expired = await service.token(workspaceId, person.id, ['kanban:admin'], 0)
+    const former = await service.person(workspaceId, 'admin')
+    await service.leaveOnly(workspaceId, former.id)
     const removed = await service.person(workspaceId, 'admin')
     await endMembership(service.deps, workspaceId, removed.id)
-    const expired = await service.token(workspaceId, person.id, ['kanban:admin'], 0)
     for (const [name, header] of Object.entries({
       'no header': null,
       'an empty header': '',
-      'the scheme alone': 'Bearer',
+      'the scheme without a token': 'Bearer',
       'another scheme': `Basic ${token}`,
-      'a scheme that begins alike': `Bearers ${token}`,
-      'no scheme': token,
+      'a longer scheme': `Bearers ${token}`,
+      'a token without a scheme': token,
       'no space after the scheme': `Bearer${token}`,
       'a tab after the scheme': `Bearer\t${token}`,
-      'something that is no token': 'Bearer hello',
-      'a token with something behind it': `Bearer ${token} x`,
+      'a word instead of a token': 'Bearer hello',
+      'text after the token': `Bearer ${token} x`,
       'a token of another service': `Bearer ${token.replace('lk_', 'gh_')}`,
       'a token with one letter changed': `Bearer ${token.slice(0, 30)}${token[30] === 'A' ? 'B' : 'A'}${token.slice(31)}`,
-      'a token with a bad checksum': `Bearer ${token.slice(0, -1)}${token.at(-1) === 'A' ? 'B' : 'A'}`,
-      'a token in other case': `Bearer ${token.toUpperCase()}`,
-      'a token cut short': `Bearer ${token.slice(0, -1)}`,
+      'a token with a wrong checksum': `Bearer ${token.slice(0, -1)}${token.at(-1) === 'A' ? 'B' : 'A'}`,
+      'a token in upper case': `Bearer ${token.toUpperCase()}`,
+      'a truncated token': `Bearer ${token.slice(0, -1)}`,
       'an unknown token': `Bearer ${mintToken(workspaceId, service.deps.random).plaintext}`,
       'a token of an unknown workspace': `Bearer ${mintToken('wsp_00000000000000000000', service.deps.random).plaintext}`,
       'two tokens': `Bearer ${token}, Bearer ${person.admin}`,
       'a very long token': `Bearer lk_pat_${'a'.repeat(8000)}`,
-      'letters beyond ASCII': `Bearer lk_pat_\u00e9\u00fc${token.slice(9)}`,
+      'a token with letters outside of ASCII': `Bearer lk_pat_\u00e9\u00fc${token.slice(9)}`,
       'a revoked token': `Bearer ${revoked}`,
       'a replaced token': `Bearer ${replaced}`,
       'an expired token': `Bearer ${expired}`,
-      'the token of a person who left': `Bearer ${leaver.admin}`,
-      'the token of a person who was removed': `Bearer ${removed.admin}`,
+      'a token of a former member': `Bearer ${former.admin}`,
+      'a token of a removed member': `Bearer ${removed.admin}`,
     }))
-      bad.set(name, header)
+      refused.set(name, header)
   })
   afterAll(() => service.stop())
 
-  const ask = (header: string | null, method: string, at: string): Promise<Reply> =>
-    service.send(null, method, at, undefined, header === null ? {} : { authorization: header })
+  const sendWith = (header: string | null, method: string, path: string): Promise<Reply> =>
+    service.send(null, method, path, undefined, header === null ? {} : { authorization: header })
 
-  test.each(paths)('%s: 401 for each bad credential, the same answer for all', async (_id, method, at) => {
-    const answers = new Map<string, string[]>()
-    for (const [name, header] of bad) {
-      const reply = await ask(header, method, at)
+  test.each(requests)('%s is answered with the same 401 for every invalid credential', async (_id, method, path) => {
+    const credentials = new Map<string, string[]>()
+    for (const [name, header] of refused) {
+      const reply = await sendWith(header, method, path)
       expect([name, reply.status, reply.headers.get('www-authenticate'), reply.body.error?.code]).toEqual([
         name,
         401,
         'Bearer',
         'unauthorized',
       ])
-      const text = bytes(reply)
-      answers.set(text, [...(answers.get(text) ?? []), name])
+      const response = bytes(reply)
+      credentials.set(response, [...(credentials.get(response) ?? []), name])
     }
-    expect([...answers.values()]).toEqual([[...bad.keys()]])
+    expect([...credentials.values()]).toEqual([[...refused.keys()]])
   })
 
-  test('what cannot be a token is refused before storage is asked', async () => {
-    const stored = new Set([
+  test('a credential that cannot be a token is refused without a read', async () => {
+    const wellFormed = new Set([
       'an unknown token',
       'a token of an unknown workspace',
       'a revoked token',
       'a replaced token',
       'an expired token',
-      'the token of a person who left',
-      'the token of a person who was removed',
+      'a token of a former member',
+      'a token of a removed member',
     ])
-    for (const [name, header] of bad) {
+    for (const [name, header] of refused) {
       service.store.trips = 0
-      await ask(header, 'GET', '/account')
-      expect([name, service.store.trips]).toEqual([name, stored.has(name) ? 1 : 0])
+      await sendWith(header, 'GET', '/account')
+      expect([name, service.store.trips]).toEqual([name, wellFormed.has(name) ? 1 : 0])
     }
   })
 
-  test('a token works to the last millisecond of its life, and not in the next', async () => {
+  test('a token is valid up to the last millisecond before it expires', async () => {
     const token = await service.token(person.workspaceId, person.id, ['kanban:read'], 1000)
-    const at = service.now
+    const issuedAt = service.now
     const statuses: number[] = []
-    for (const passed of [999, 1000, 1001]) {
-      service.now = at + passed
+    for (const age of [999, 1000, 1001]) {
+      service.now = issuedAt + age
       statuses.push((await service.send(token, 'GET', '/account')).status)
     }
-    service.now = at
+    service.now = issuedAt
     expect(statuses).toEqual([200, 401, 401])
   })
 
-  test('a record that says more than 90 days is not believed', async () => {
+  test('a token expires after 90 days, even if its record states a later time', async () => {
     const token = await service.token(person.workspaceId, person.id, ['kanban:read'])
     await service.write(person.workspaceId, async (tx) => {
-      const record = (await tx.get(keys.token(hashToken(token))))!
+      const record = (await tx.get(keys.token(sha256Hex(token))))!
       tx.put(keys.token(record.hash), { ...record, expires_at: '2036-01-01T00:00:00.000Z' })
     })
-    const at = service.now
-    const day = 24 * 60 * 60 * 1000
-    service.now = at + 90 * day - 1
+    const issuedAt = service.now
+    service.now = issuedAt + 90 * DAY - 1
     const last = await service.send(token, 'GET', '/account')
-    service.now = at + 90 * day
-    const over = await service.send(token, 'GET', '/account')
-    service.now = at
-    expect([last.status, last.body.data.token.expires_at, over.status]).toEqual([200, new Date(at + 90 * day).toISOString(), 401])
+    service.now = issuedAt + 90 * DAY
+    const expired = await service.send(token, 'GET', '/account')
+    service.now = issuedAt
+    const expiresAt = new Date(issuedAt + 90 * DAY).toISOString()
+    expect([last.status, last.body.data.token.expires_at, expired.status]).toEqual([200, expiresAt, 401])
   })
 
-  test('a legacy prefix is valid where it is configured, and nowhere else', async () => {
-    const { plaintext } = mintToken(person.workspaceId, service.deps.random)
-    const body = plaintext.replace(/^lk/, 'oldname').slice(0, -6)
-    const legacy = body + checksumOf(body)
-    expect(parseToken(legacy, [])).toBeUndefined()
-    expect(parseToken(legacy, ['oldname'])).toEqual({ workspaceId: person.workspaceId, hash: hashToken(legacy) })
+  test('the scheme is not case-sensitive (RFC 9110 §11.1)', async () => {
+    for (const scheme of ['bearer', 'BEARER', 'bEaReR'])
+      expect((await sendWith(`${scheme} ${person.read}`, 'GET', '/account')).status).toBe(200)
   })
 
-  describe.each(operations.map((row) => [row.id, row] as const))('%s', (_id, { method, path: template, needs }) => {
-    const required = () => service.app.services.engine.checkScope(needs.join(' '), { 'token.scope': 'none' }).required
-    const lesser = () => SCOPES.slice(0, SCOPES.indexOf(required().slice('kanban:'.length) as 'read'))
-
-    test('403 for each lesser scope, before the body or any resource is read', async () => {
-      for (const scope of lesser()) {
-        await service.send(person[scope], 'GET', '/account')
-        await service.app.services.usage.settled()
+  test.each(oracleOperations.map((operation) => [operation.id, operation] as const))(
+    '%s is answered with 403 for each lesser scope, before its body or a resource is read',
+    async (_id, { method, path, scope: required }) => {
+      await recordUses(service, person)
+      for (const scope of SCOPES.slice(0, SCOPES.indexOf(required))) {
         service.store.touched.length = 0
-        const reply = await service.send(
-          person[scope],
-          method,
-          path(template),
-          method === 'GET' || method === 'DELETE' ? undefined : '{ this is no JSON',
-          { 'content-type': 'text/plain' },
-        )
+        const body = method === 'GET' || method === 'DELETE' ? undefined : '{ this is not JSON'
+        const reply = await service.send(person[scope], method, fill(path), body, { 'content-type': 'text/plain' })
         expect([reply.status, reply.body.error.code]).toEqual([403, 'insufficient_scope'])
         expect(reply.body.error).toMatchObject({
-          required_scope: required(),
+          required_scope: `kanban:${required}`,
           granted_scopes: ['kanban:read', 'kanban:write', 'kanban:admin'].slice(0, SCOPES.indexOf(scope)),
         })
-        expect(reply.headers.get('www-authenticate')).toBe(`Bearer error="insufficient_scope", scope="${required()}"`)
-        expect(service.store.touched).toEqual([`token:${hashToken(person[scope])}`, `membership:${person.id}`])
+        expect(reply.headers.get('www-authenticate')).toBe(`Bearer error="insufficient_scope", scope="kanban:${required}"`)
+        expect(service.store.touched).toEqual([`token:${sha256Hex(person[scope])}`, `membership:${person.id}`])
       }
-    })
+    },
+  )
+
+  test('a request that lacks the scope takes one round trip, even with a token that was never used', async () => {
+    for (const { id, method, path } of operations.filter((row) => row.method !== 'GET')) {
+      const { none } = await service.person(person.workspaceId)
+      service.store.touched.length = 0
+      service.store.trips = 0
+      expect([id, (await service.send(none, method, path.replaceAll(/\{\w+\}/g, 'brd_00000000000000000000'), {})).status]).toEqual([
+        id,
+        403,
+      ])
+      await service.app.services.usage.settled()
+      expect([...new Set(service.store.touched.map((key) => key.split(':')[0]))]).toEqual(['token', 'membership'])
+      expect(service.store.trips).toBe(1)
+    }
+  })
+})
+
+describe.each(drivers)('tokens with a legacy prefix, on $name', (driver) => {
+  test('a token with a legacy prefix is parsed only if its prefix is configured', () => {
+    const workspaceId = 'wsp_00000000000000000000'
+    const body = mintToken(workspaceId, systemRandom).plaintext.replace(/^lk/, 'oldname').slice(0, -6)
+    const legacy = body + checksumOf(body)
+    expect(parseToken(legacy, [])).toBeUndefined()
+    expect(parseToken(legacy, ['oldname'])).toEqual({ workspaceId, hash: sha256Hex(legacy) })
+  })
+
+  test('a token with a legacy prefix is accepted only if its prefix is configured', async () => {
+    const opened = await driver.open()
+    const service = await Service.start({ name: driver.name, open: async () => opened }, { legacyPrefixes: ['old'] })
+    const person = await service.person(await service.workspace())
+    const legacy = await service.legacyToken(person, 'old')
+    expect((await service.send(legacy, 'GET', '/account')).status).toBe(200)
+    expect((await service.send(await service.legacyToken(person, 'other'), 'GET', '/account')).status).toBe(401)
+    const app = createApp({ store: opened.store, log: quiet, clock: service.deps.clock, random: systemRandom })
+    const response = await app.fetch(new Request('http://x/v1/account', { headers: { authorization: `Bearer ${legacy}` } }))
+    expect(response.status).toBe(401)
+    await service.stop()
   })
 })

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { limits } from '../../src/model/limits.ts'
 import { operations } from '../../src/resources/table.ts'
+import { recordUses } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
-const deep = (levels: number) => `{"name":${'['.repeat(levels)}${']'.repeat(levels)}}`
+const nested = (levels: number) => `{"name":${'['.repeat(levels)}${']'.repeat(levels)}}`
 
-describe('what a request says is read strictly', () => {
+describe('request bodies and queries', () => {
   let service: Service
   let person: Person
   let boardPath: string
@@ -20,27 +21,30 @@ describe('what a request says is read strictly', () => {
   const post = (body: string, headers: Record<string, string> = JSON_TYPE) => service.send(person.admin, 'POST', '/boards', body, headers)
 
   test.each([
-    ['broken JSON', '{"name":', 400, 'bad_request'],
-    ['no JSON at all', 'name=x', 400, 'bad_request'],
-    ['nothing', '', 400, 'bad_request'],
-    ['something behind it', '{"name":"x"}x', 400, 'bad_request'],
-    ['nesting beyond the limit', deep(limits.jsonDepth), 400, 'bad_request'],
-    ['nesting that would overflow a stack', deep(100_000), 400, 'bad_request'],
-    ['nesting in a string is no nesting', JSON.stringify({ name: '['.repeat(50) }), 201, undefined],
-    ['more bytes than the limit', JSON.stringify({ name: 'x'.repeat(limits.jsonBytes) }), 413, 'payload_too_large'],
-    ['a member that stands twice', '{"name":"a","name":"b"}', 400, 'bad_request'],
-    ['twice, once with an escape', '{"name":"a","n\\u0061me":"b"}', 400, 'bad_request'],
-    ['twice, deeper', '{"name":{"a":[{"b":1,"b":1}]}}', 400, 'bad_request'],
-    ['a name in two objects, and as a value, is not twice', '{"name":"name","description":"\\"name\\":1"}', 201, undefined],
-    ['an array', '[]', 422, 'validation_failed'],
-    ['null', 'null', 422, 'validation_failed'],
-    ['a string', '"name"', 422, 'validation_failed'],
-  ])('%s', async (_what, body, status, code) => {
+    ['with broken JSON', '{"name":', 400, 'bad_request'],
+    ['that is not JSON', 'name=x', 400, 'bad_request'],
+    ['that is empty', '', 400, 'bad_request'],
+    ['with text after the JSON value', '{"name":"x"}x', 400, 'bad_request'],
+    ['nested beyond the limit', nested(limits.jsonDepth), 400, 'bad_request'],
+    ['nested deep enough to overflow a stack', nested(100_000), 400, 'bad_request'],
+    ['with more bytes than the limit', JSON.stringify({ name: 'x'.repeat(limits.jsonBytes) }), 413, 'payload_too_large'],
+    ['with a duplicate member', '{"name":"a","name":"b"}', 400, 'bad_request'],
+    ['with a duplicate member that is escaped once', '{"name":"a","n\\u0061me":"b"}', 400, 'bad_request'],
+    ['with a duplicate member in a nested object', '{"name":{"a":[{"b":1,"b":1}]}}', 400, 'bad_request'],
+    ['that is an array', '[]', 422, 'validation_failed'],
+    ['that is null', 'null', 422, 'validation_failed'],
+    ['that is a string', '"name"', 422, 'validation_failed'],
+  ])('a body %s is refused', async (_body, body, status, code) => {
     const reply = await post(body)
-    expect([reply.status, reply.body.error?.code]).toEqual([status, code])
+    expect([reply.status, reply.body.error.code]).toEqual([status, code])
   })
 
-  test('bytes that are no UTF-8', async () => {
+  test('brackets and member names in strings count neither as nesting nor as duplicates', async () => {
+    expect((await post(JSON.stringify({ name: '['.repeat(50) }))).status).toBe(201)
+    expect((await post('{"name":"name","description":"\\"name\\":1"}')).status).toBe(201)
+  })
+
+  test('a body that is not valid UTF-8 is refused', async () => {
     const request = new Request('http://localhost/v1/boards', {
       method: 'POST',
       headers: { ...JSON_TYPE, authorization: `Bearer ${person.admin}` },
@@ -57,65 +61,76 @@ describe('what a request says is read strictly', () => {
     ['application/json; charset=latin1', 415],
     ['application/json; charset=utf-8', 201],
     ['Application/JSON;charset="UTF-8"', 201],
-  ])('content type %s: %i', async (type, status) => {
+  ])('a JSON body with the content type %s is answered with %i', async (type, status) => {
     expect((await post('{"name":"x"}', { 'content-type': type })).status).toBe(status)
   })
 
-  test('an encoded body', async () => {
+  test('a compressed body is refused', async () => {
     expect((await post('{"name":"x"}', { ...JSON_TYPE, 'content-encoding': 'gzip' })).status).toBe(415)
   })
 
   test.each([
     ['an unknown member', { name: 'x', board_id: 'y' }, 'board_id'],
-    ['a member that is another operation’s', { name: 'x', visibility: 'private' }, 'visibility'],
+    ['a member of another operation', { name: 'x', visibility: 'private' }, 'visibility'],
     ['a forged creator', { name: 'x', creator_id: 'usr_00000000000000000000' }, 'creator_id'],
     ['a missing member', {}, 'name'],
-    ['a number for text', { name: 1 }, 'name'],
-    ['null for text', { name: null }, 'name'],
+    ['a number instead of text', { name: 1 }, 'name'],
+    ['null instead of text', { name: null }, 'name'],
     ['blank text', { name: ' \u2003 ' }, 'name'],
-    ['text that cannot be seen', { name: '\u200b\u2060' }, 'name'],
+    ['invisible text', { name: '\u200b\u2060' }, 'name'],
     ['text that is too long', { name: 'x'.repeat(limits.boardName + 1) }, 'name'],
-    ['a line break in a line', { name: 'a\nb' }, 'name'],
+    ['a line break in one line of text', { name: 'a\nb' }, 'name'],
     ['a null byte', { name: 'a\0b' }, 'name'],
     ['half a surrogate pair', { name: 'a\ud800' }, 'name'],
-    ['a control character in prose', { name: 'x', description: 'a\u001bb' }, 'description'],
-    ['a color that is none', { name: 'x', cover_color: 'red' }, 'cover_color'],
-  ])('%s is refused, by name', async (_what, body, path) => {
+    ['a control character in multi-line text', { name: 'x', description: 'a\u001bb' }, 'description'],
+    ['an invalid color', { name: 'x', cover_color: 'red' }, 'cover_color'],
+  ])('a body with %s is refused, and the error names the member', async (_member, body, path) => {
     const reply = await post(JSON.stringify(body))
     expect([reply.status, reply.body.error.issues.map((issue: any) => issue.path)]).toEqual([422, [path]])
     expect(reply.body.error.message).toContain(path)
   })
 
-  test('__proto__ is a member like any other unknown one', async () => {
+  test('the member __proto__ is refused like any other unknown member', async () => {
     const { status, body } = await post('{"name":"x","__proto__":{"visibility":"private"}}')
     expect([status, body.error.issues[0].path]).toEqual([422, '__proto__'])
   })
 
-  test('the longest that fits is kept whole', async () => {
+  test('text of the maximum length is stored unchanged', async () => {
     const name = 'é'.repeat(limits.boardName)
     const description = 'x\n'.repeat(limits.boardDescription / 2)
     expect((await post(JSON.stringify({ name, description }))).body.data).toMatchObject({ name, description })
   })
 
-  test('a PATCH that changes nothing is a mistake', async () => {
+  test('a PATCH without members is refused', async () => {
     const { status, body } = await service.send(person.admin, 'PATCH', boardPath, {})
     expect([status, body.error.code]).toEqual([422, 'validation_failed'])
   })
 
-  test('a body where none is taken', async () => {
-    const url = `${boardPath}/members/${person.id}`
-    expect((await service.send(person.admin, 'PUT', url)).status).toBe(200)
-    expect((await service.send(person.admin, 'PUT', url, {})).status).toBe(200)
-    expect((await service.send(person.admin, 'PUT', url, { role: 'owner' })).status).toBe(422)
+  test('an operation without a body accepts none or {}, and refuses members', async () => {
+    const path = `${boardPath}/members/${person.id}`
+    expect((await service.send(person.admin, 'PUT', path)).status).toBe(200)
+    expect((await service.send(person.admin, 'PUT', path, {})).status).toBe(200)
+    expect((await service.send(person.admin, 'PUT', path, { role: 'owner' })).status).toBe(422)
   })
 
-  test('every row takes a query of its own, and no other', async () => {
+  test('every operation refuses unknown query parameters', async () => {
     for (const { id, method, path } of operations) {
-      const at = path.replace('{board_id}', boardPath.slice('/boards/'.length)).replace('{user_id}', person.id)
+      const filled = path.replace('{board_id}', boardPath.slice('/boards/'.length)).replace('{user_id}', person.id)
       const body = method === 'GET' || method === 'DELETE' ? undefined : {}
-      expect([id, (await service.send(person.admin, method, `${at}?nonsense=1`, body)).status]).toEqual([id, 422])
+      expect([id, (await service.send(person.admin, method, `${filled}?nonsense=1`, body)).status]).toEqual([id, 422])
     }
   })
+})
+
+test.each(drivers)('invalid input is refused before a resource is read, on $name', async (driver) => {
+  const service = await Service.start(driver)
+  const person = await service.person(await service.workspace(), 'owner')
+  await recordUses(service, person)
+  service.store.touched.length = 0
+  for (const body of ['{"name":1}', '{"name":', JSON.stringify({ name: 'x'.repeat(limits.jsonBytes) })])
+    expect([400, 413, 422]).toContain((await service.send(person.write, 'PATCH', '/boards/brd_00000000000000000000', body)).status)
+  expect([...new Set(service.store.touched.map((key) => key.split(':')[0]))]).toEqual(['token', 'membership'])
+  await service.stop()
 })
 
 describe('paths and methods', () => {
@@ -133,7 +148,7 @@ describe('paths and methods', () => {
     ['PUT', '/boards/x', 'GET, HEAD, PATCH, DELETE'],
     ['GET', '/boards/x/visibility', 'PUT'],
     ['PROPFIND', '/boards', 'GET, HEAD, POST'],
-  ])('%s %s: 405 with Allow', async (method, path, allow) => {
+  ])('%s %s is answered with 405, and Allow lists %s', async (method, path, allow) => {
     const reply = await service.send(person.admin, method, path)
     expect([reply.status, reply.body.error.code, reply.headers.get('allow')]).toEqual([405, 'method_not_allowed', allow])
   })
@@ -150,19 +165,19 @@ describe('paths and methods', () => {
     '/%ZZ',
     '/account;x',
     '/boards/../account/x',
-  ])('%s is no operation', async (path) => {
+  ])('the path "/v1%s" belongs to no operation', async (path) => {
     const reply = await service.send(person.admin, 'GET', path)
     expect([reply.status, reply.body.error?.code]).toEqual([404, 'not_found'])
   })
 
-  test('HEAD is GET without the body', async () => {
+  test('HEAD is answered like GET, without the body', async () => {
     const get = await service.send(person.read, 'GET', '/members')
     const head = await service.send(person.read, 'HEAD', '/members')
     expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', get.headers.get('content-length')])
     expect((await service.send(person.read, 'HEAD', '/boards/x/visibility')).status).toBe(405)
   })
 
-  test('every answer below /v1 is private, and speaks to no browser', async () => {
+  test('no response below /v1 may be stored by a shared cache, allows another origin, or sets a cookie', async () => {
     const replies = await Promise.all([
       service.send(person.read, 'GET', '/account'),
       service.send(null, 'GET', '/account'),
@@ -177,57 +192,15 @@ describe('paths and methods', () => {
     }
   })
 
-  test('a bug in an operation is answered 500, and tells nothing of the inside', async () => {
+  test('an unexpected error in an operation is answered with 500, without its message', async () => {
     const broken = operations.map((row) =>
       row.id === 'account.read' ? { ...row, run: () => Promise.reject(new Error('secret inside')) } : row,
     ) as typeof operations
     const other = await Service.start(drivers[0]!, { operations: broken })
-    const someone = await other.person(await other.workspace())
-    const reply = await other.send(someone.read, 'GET', '/account')
+    const caller = await other.person(await other.workspace())
+    const reply = await other.send(caller.read, 'GET', '/account')
     expect([reply.status, reply.body.error.code]).toEqual([500, 'internal_error'])
     expect(reply.text).not.toContain('secret')
     await other.stop()
-  })
-})
-
-describe('ETags', () => {
-  let service: Service
-  let person: Person
-  let path: string
-  beforeAll(async () => {
-    service = await Service.start(drivers[0]!)
-    person = await service.person(await service.workspace(), 'owner')
-    path = `/boards/${(await service.send(person.write, 'POST', '/boards', { name: 'A board' })).body.data.id}`
-  })
-  afterAll(() => service.stop())
-
-  test('what has not changed need not be sent again', async () => {
-    const { headers } = await service.send(person.read, 'GET', path)
-    const etag = headers.get('etag')!
-    const same = await service.send(person.read, 'GET', path, undefined, { 'if-none-match': `"other", W/${etag}` })
-    expect([same.status, same.text, same.headers.get('etag'), same.headers.get('cache-control')]).toEqual([
-      304,
-      '',
-      etag,
-      'private, no-cache',
-    ])
-    expect((await service.send(person.read, 'GET', path, undefined, { 'if-none-match': '"other"' })).status).toBe(200)
-  })
-
-  test('of two writers with one ETag exactly one wins', async () => {
-    const etag = (await service.send(person.read, 'GET', path)).headers.get('etag')!
-    const replies = await Promise.all(
-      ['one', 'two', 'three'].map((name) => service.send(person.write, 'PATCH', path, { name }, { 'if-match': etag })),
-    )
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412])
-    const winner = replies.find(({ status }) => status === 200)!
-    for (const loser of replies.filter(({ status }) => status === 412))
-      expect([loser.headers.get('etag'), loser.body.error.current_etag]).toEqual([winner.headers.get('etag'), winner.headers.get('etag')])
-  })
-
-  test('a weak tag matches no write, a star matches any', async () => {
-    const etag = (await service.send(person.read, 'GET', path)).headers.get('etag')!
-    expect((await service.send(person.write, 'PATCH', path, { name: 'x' }, { 'if-match': `W/${etag}` })).status).toBe(412)
-    expect((await service.send(person.write, 'PATCH', path, { name: 'x' }, { 'if-match': '*' })).status).toBe(200)
   })
 })

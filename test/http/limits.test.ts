@@ -1,206 +1,213 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { limits } from '../../src/model/limits.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
-import { TestBoard } from '../support/board.ts'
+import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { Service, type Person } from '../support/service.ts'
+import type { Reply } from '../support/service.ts'
 
 const AT = '2026-11-01T00:00:00.000Z'
 const times = { created_at: AT, updated_at: AT }
-const number = (i: number) => String(i).padStart(20, '0')
+const digits = (i: number) => String(i).padStart(20, '0')
+const idOf = (kind: string, i: number) => `${kind}_${digits(i)}`
 
 describe.each(drivers)('limits, on $name', (driver) => {
-  let service: Service
-  let [ann, bob]: Person[] = []
-  let board: TestBoard
-  let [column, card]: string[] = []
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    const workspaceId = await service.workspace()
-    ann = await service.person(workspaceId, 'member', 'Ann')
-    bob = await service.person(workspaceId, 'member', 'Bob')
-  })
-  afterAll(() => service.stop())
-  beforeEach(async () => {
-    board = await TestBoard.create(service, ann!)
-    column = await board.column()
-    card = await board.card(column)
-  })
+  const setup = setUpBoard(driver)
 
-  /** Fills up to one below the limit behind the API's back: the last one is then asked for. */
-  const fill = (count: number, put: (i: number) => [key: string, value: object]) =>
-    service.write(ann!.workspaceId, async (tx) => {
-      const records = Array.from({ length: count }, (_, i) => put(i))
+  /** Writes records to the store directly, so that a limit is reached quickly. */
+  const fill = (count: number, recordOf: (i: number) => [key: string, value: object]) =>
+    setup.service.write(setup.workspaceId, async (tx) => {
+      const records = Array.from({ length: count }, (_, i) => recordOf(i))
       await tx.read(records.map(([key]) => key))
       for (const [key, value] of records) tx.put(key, value)
     })
 
-  const stored: [what: string, limit: number, before: (limit: number) => Promise<unknown>, ask: () => Promise<any>][] = [
-    [
-      'columns of a board',
-      limits.columnsPerBoard,
-      (limit) =>
-        fill(limit - 2, (i) => [
-          keys.column(`col_${number(i)}`),
-          { id: `col_${number(i)}`, board_id: board.id, name: 'x', position: `b${number(i)}`, archived_at: null, ...times },
-        ]),
-      () => board.send('POST', `/boards/${board.id}/columns`, { name: 'x' }),
-    ],
-    [
-      'cards of a board',
-      limits.cardsPerBoard,
-      (limit) =>
-        fill(limit - 2, (i) => [
-          keys.card(`crd_${number(i)}`),
-          {
-            id: `crd_${number(i)}`,
-            board_id: board.id,
-            column_id: column,
-            title: 'x',
-            description: '',
-            position: `a1${number(i)}1`,
-            due_at: null,
-            completed_at: null,
-            archived_at: i % 2 ? AT : null,
-            assignee_ids: [],
-            label_ids: [],
-            cover_attachment_id: null,
-            creator_id: ann!.id,
-            ...times,
-          },
-        ]),
-      () => board.send('POST', `/boards/${board.id}/cards`, { column_id: column, title: 'x' }),
-    ],
-    [
-      'labels of a board',
-      limits.labelsPerBoard,
-      (limit) =>
-        fill(limit - 1, (i) => [
-          keys.label(`lbl_${number(i)}`),
-          { id: `lbl_${number(i)}`, board_id: board.id, name: 'x', color: '#000000', ...times },
-        ]),
-      () => board.send('POST', `/boards/${board.id}/labels`, { name: 'x', color: '#000000' }),
-    ],
-    [
-      'subtasks of a card',
-      limits.subtasksPerCard,
-      (limit) =>
-        fill(limit - 1, (i) => [
-          keys.subtask(`sub_${number(i)}`),
-          { id: `sub_${number(i)}`, card_id: card, title: 'x', completed_at: null, position: `a1${number(i)}1`, ...times },
-        ]),
-      () => board.send('POST', `/cards/${card}/subtasks`, { title: 'x' }),
-    ],
-    [
-      'comments of a card',
-      limits.commentsPerCard,
-      (limit) =>
-        fill(limit - 1, (i) => [
-          keys.comment(`cmt_${number(i)}`),
-          { id: `cmt_${number(i)}`, card_id: card, author_id: ann!.id, body: 'x', ...times },
-        ]),
-      () => board.send('POST', `/cards/${card}/comments`, { body: 'x' }),
-    ],
-    [
-      'attachments of a card',
-      limits.attachmentsPerCard,
-      (limit) =>
-        fill(limit - 1, (i) => [
-          keys.attachment(`att_${number(i)}`),
-          {
-            id: `att_${number(i)}`,
-            card_id: card,
-            file_id: `fil_${number(i)}`,
-            name: 'x',
-            content_type: 'x/x',
-            size: 0,
-            attached_by_id: ann!.id,
-            ...times,
-          },
-        ]),
-      () => board.attach(card!),
-    ],
+  /** A limit on stored resources. The message of its 409 names the limit. */
+  interface StoredLimit {
+    readonly limit: number
+    readonly message: string
+    /** the number of such resources that the setup creates */
+    readonly existing: number
+    readonly recordOf: (i: number) => [key: string, value: object]
+    readonly create: () => Promise<Reply>
+  }
+
+  const labels: StoredLimit = {
+    limit: 200,
+    message: 'A board has at most 200 labels.',
+    existing: 0,
+    recordOf: (i) => [keys.label(idOf('lbl', i)), { id: idOf('lbl', i), board_id: setup.board.id, name: 'x', color: '#000000', ...times }],
+    create: () => setup.board.send('POST', `/boards/${setup.board.id}/labels`, { name: 'x', color: '#000000' }),
+  }
+  const storedLimits: StoredLimit[] = [
+    {
+      limit: 200,
+      message: 'A board has at most 200 columns, archived ones included.',
+      existing: 1,
+      recordOf: (i) => [
+        keys.column(idOf('col', i)),
+        {
+          id: idOf('col', i),
+          board_id: setup.board.id,
+          name: 'x',
+          position: `b${digits(i)}`,
+          archived_at: i % 2 ? AT : null,
+          ...times,
+        },
+      ],
+      create: () => setup.board.send('POST', `/boards/${setup.board.id}/columns`, { name: 'x' }),
+    },
+    {
+      limit: 5000,
+      message: 'A board has at most 5000 cards, archived ones included.',
+      existing: 1,
+      recordOf: (i) => [
+        keys.card(idOf('crd', i)),
+        {
+          id: idOf('crd', i),
+          board_id: setup.board.id,
+          column_id: setup.columnId,
+          title: 'x',
+          description: '',
+          position: `a1${digits(i)}1`,
+          due_at: null,
+          completed_at: null,
+          archived_at: i % 2 ? AT : null,
+          assignee_ids: [],
+          label_ids: [],
+          cover_attachment_id: null,
+          creator_id: setup.ann.id,
+          ...times,
+        },
+      ],
+      create: () => setup.board.send('POST', `/boards/${setup.board.id}/cards`, { column_id: setup.columnId, title: 'x' }),
+    },
+    labels,
+    {
+      limit: 200,
+      message: 'A card has at most 200 subtasks.',
+      existing: 0,
+      recordOf: (i) => [
+        keys.subtask(idOf('sub', i)),
+        {
+          id: idOf('sub', i),
+          card_id: setup.cardId,
+          title: 'x',
+          completed_at: null,
+          position: `a1${digits(i)}1`,
+          ...times,
+        },
+      ],
+      create: () => setup.board.send('POST', `/cards/${setup.cardId}/subtasks`, { title: 'x' }),
+    },
+    {
+      limit: 5000,
+      message: 'A card has at most 5000 comments.',
+      existing: 0,
+      recordOf: (i) => [
+        keys.comment(idOf('cmt', i)),
+        { id: idOf('cmt', i), card_id: setup.cardId, author_id: setup.ann.id, body: 'x', ...times },
+      ],
+      create: () => setup.board.send('POST', `/cards/${setup.cardId}/comments`, { body: 'x' }),
+    },
+    {
+      limit: 100,
+      message: 'A card has at most 100 attachments.',
+      existing: 0,
+      recordOf: (i) => [
+        keys.attachment(idOf('att', i)),
+        {
+          id: idOf('att', i),
+          card_id: setup.cardId,
+          file_id: idOf('fil', i),
+          name: 'x',
+          content_type: 'x/x',
+          size: 0,
+          attached_by_id: setup.ann.id,
+          ...times,
+        },
+      ],
+      create: () => setup.board.attach(setup.cardId),
+    },
   ]
 
-  test.each(stored)('%s: %i, and the next is told which limit it was', async (_what, limit, before, ask) => {
-    await before(limit)
-    expect((await ask()).status).toBe(201)
-    const reply = await ask()
-    expect([reply.status, reply.body.error.code, reply.body.error.limit]).toEqual([409, 'conflict', limit])
-    expect(reply.body.error.message.replaceAll(',', '')).toContain(String(limit))
+  test.each(storedLimits)('$message The next one is answered with 409', async ({ limit, message, existing, recordOf, create }) => {
+    await fill(limit - existing - 1, recordOf)
+    expect((await create()).status).toBe(201)
+    const reply = await create()
+    expect([reply.status, reply.body.error]).toMatchObject([409, { code: 'conflict', limit, message }])
   })
 
-  test('members of a board', async () => {
-    await fill(limits.membersPerBoard, (i) => [
-      keys.boardMember(board.id, `usr_${number(i)}`),
-      { board_id: board.id, user_id: `usr_${number(i)}`, board_created_at: AT, added_at: AT },
-    ])
-    expect((await board.send('PUT', `/boards/${board.id}/members/${bob!.id}`)).body.error).toMatchObject({
-      code: 'conflict',
-      limit: limits.membersPerBoard,
-    })
+  test('A board has at most 500 explicit members. The next one is answered with 409', async () => {
+    const { bob, board } = setup
+    const member = { board_id: board.id, board_created_at: AT, added_at: AT }
+    await fill(500, (i) => [keys.boardMember(board.id, idOf('usr', i)), { ...member, user_id: idOf('usr', i) }])
+    const reply = await board.send('PUT', `/boards/${board.id}/members/${bob.id}`)
+    const error = { code: 'conflict', limit: 500, message: 'A board has at most 500 explicit members.' }
+    expect([reply.status, reply.body.error]).toMatchObject([409, error])
   })
 
   test.each([
-    ['assignees', 'assignee_ids', limits.assigneesPerCard, () => bob!.id, 'usr'],
-    ['labels', 'label_ids', limits.labelsPerCard, () => board.label(), 'lbl'],
-  ] as const)('%s of a card', async (what, member, limit, make, prefix) => {
-    const id = await make()
-    const other = await make()
-    await service.write(ann!.workspaceId, async (tx) => {
-      const present = (await tx.get(keys.card(card!)))!
-      tx.put(keys.card(card!), {
-        ...present,
-        [member]: Array.from({ length: limit }, (_, i) => (i === 0 ? other : `${prefix}_${number(i)}`)),
+    ['A card has at most 20 assignees.', 'assignees', 'assignee_ids', 20, 'usr', async () => [setup.bob.id, setup.ann.id]],
+    ['A card has at most 30 labels.', 'labels', 'label_ids', 30, 'lbl', async () => [await setup.board.label(), await setup.board.label()]],
+  ] as const)(
+    '%s The next one is answered with 409, but repeating one of them is not',
+    async (message, path, member, limit, kind, create) => {
+      const { board, cardId } = setup
+      const [present, next] = await create()
+      await setup.service.write(setup.workspaceId, async (tx) => {
+        const card = (await tx.get(keys.card(cardId)))!
+        const ids = Array.from({ length: limit }, (_, i) => (i === 0 ? present! : idOf(kind, i)))
+        tx.put(keys.card(cardId), { ...card, [member]: ids })
       })
-    })
-    const ask = (which: string) => board.send('PUT', `/cards/${card}/${what}/${which}`)
-    // What is there already is no more.
-    expect((await ask(other)).status).toBe(200)
-    if (id !== other) expect((await ask(id)).body.error).toMatchObject({ code: 'conflict', limit })
-    else expect((await ask(ann!.id)).body.error).toMatchObject({ code: 'conflict', limit })
-  })
+      expect((await board.send('PUT', `/cards/${cardId}/${path}/${present}`)).status).toBe(200)
+      const reply = await board.send('PUT', `/cards/${cardId}/${path}/${next}`)
+      expect([reply.status, reply.body.error]).toMatchObject([409, { code: 'conflict', limit, message }])
+    },
+  )
 
-  test('of many who come at once for the last place exactly one gets it', async () => {
-    await stored[2]![2](limits.labelsPerBoard)
-    const replies = await Promise.all(Array.from({ length: 8 }, () => stored[2]![3]()))
+  test('of several concurrent requests for the last place below a limit exactly one succeeds', async () => {
+    await fill(labels.limit - 1, labels.recordOf)
+    const replies = await Promise.all(Array.from({ length: 8 }, labels.create))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409, 409, 409, 409])
-    expect((await service.write(ann!.workspaceId, (tx) => tx.counts([indexes.labels(board.id)])))[0]).toBe(limits.labelsPerBoard)
+    const [count] = await setup.service.write(setup.workspaceId, (tx) => tx.counts([indexes.labels(setup.board.id)]))
+    expect(count).toBe(200)
   })
 
-  test('whoever may not see it is told nothing of it', async () => {
-    await stored[2]![2](limits.labelsPerBoard + 1)
-    await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
-    expect((await service.send(bob!.write, 'POST', `/boards/${board.id}/labels`, { name: 'x', color: '#000000' })).status).toBe(404)
+  test('a person without access to a board is answered with 404, not with its limit', async () => {
+    const { service, bob, board } = setup
+    await fill(labels.limit, labels.recordOf)
+    await board.makePrivate()
+    const reply = await service.send(bob.write, 'POST', `/boards/${board.id}/labels`, { name: 'x', color: '#000000' })
+    expect(reply.status).toBe(404)
   })
 
-  const lengths: [what: string, limit: number, ask: (text: string) => Promise<any>][] = [
-    ['a board name', limits.boardName, (name) => board.send('POST', '/boards', { name })],
-    ['a board description', limits.boardDescription, (description) => board.send('PATCH', `/boards/${board.id}`, { description })],
-    ['a column name', limits.columnName, (name) => board.send('PATCH', `/columns/${column}`, { name })],
-    ['a card title', limits.cardTitle, (title) => board.send('PATCH', `/cards/${card}`, { title })],
-    ['a card description', limits.cardDescription, (description) => board.send('PATCH', `/cards/${card}`, { description })],
-    ['a label name', limits.labelName, (name) => board.send('POST', `/boards/${board.id}/labels`, { name, color: '#000000' })],
-    ['a subtask title', limits.subtaskTitle, (title) => board.send('POST', `/cards/${card}/subtasks`, { title })],
-    ['a comment', limits.commentBody, (body) => board.send('POST', `/cards/${card}/comments`, { body })],
-  ]
-  test.each(lengths)('%s: %i characters, in the worst way of writing them', async (_what, limit, ask) => {
-    expect((await ask('\u{1f98a}'.repeat(limit / 2))).status).toBeLessThan(300)
-    const reply = await ask('x'.repeat(limit + 1))
+  test.each<[string, number, (text: string) => Promise<Reply>]>([
+    ['a board name', 200, (name) => setup.board.send('POST', '/boards', { name })],
+    ['a board description', 10_000, (description) => setup.board.send('PATCH', `/boards/${setup.board.id}`, { description })],
+    ['a column name', 200, (name) => setup.board.send('PATCH', `/columns/${setup.columnId}`, { name })],
+    ['a card title', 500, (title) => setup.board.send('PATCH', `/cards/${setup.cardId}`, { title })],
+    ['a card description', 50_000, (description) => setup.board.send('PATCH', `/cards/${setup.cardId}`, { description })],
+    ['a label name', 100, (name) => setup.board.send('POST', `/boards/${setup.board.id}/labels`, { name, color: '#000000' })],
+    ['a subtask title', 500, (title) => setup.board.send('POST', `/cards/${setup.cardId}/subtasks`, { title })],
+    ['a comment', 20_000, (body) => setup.board.send('POST', `/cards/${setup.cardId}/comments`, { body })],
+  ])('%s has at most %i UTF-16 code units', async (_text, limit, write) => {
+    expect((await write('\u{1f98a}'.repeat(limit / 2))).status).toBeLessThan(300)
+    const reply = await write('x'.repeat(limit + 1))
     expect([reply.status, reply.body.error.issues[0].message]).toEqual([422, expect.stringContaining(String(limit))])
-  })
-
-  test('even where every character is escaped, what fits the limits fits the body', () => {
-    expect(limits.cardDescription * 6 + limits.cardTitle * 6 + 1000).toBeLessThan(limits.jsonBytes)
   })
 })
 
-test('the README names every limit', () => {
+test('a card of the maximum size fits into a body, even if each of its characters is escaped', () => {
+  // `\uXXXX` has six bytes.
+  expect(limits.cardDescription * 6 + limits.cardTitle * 6 + 1000).toBeLessThan(limits.jsonBytes)
+})
+
+test('the README states every limit', () => {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8').replaceAll(',', '')
   for (const [name, value] of Object.entries(limits)) {
-    const shown = typeof value === 'object' ? value.max : name === 'jsonBytes' ? '512 KiB' : name === 'uploadBytes' ? '25 MiB' : value
-    expect([name, new RegExp(`\\| ${shown} (\\||$)`, 'm').test(readme)]).toEqual([name, true])
+    const stated = typeof value === 'object' ? value.max : name === 'jsonBytes' ? '512 KiB' : name === 'uploadBytes' ? '25 MiB' : value
+    expect([name, new RegExp(`\\| ${stated} (\\||$)`, 'm').test(readme)]).toEqual([name, true])
   }
 })

@@ -1,49 +1,51 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { Metrics } from '../../src/http/metrics.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
-import { altered } from '../support/altered.ts'
 import { drivers } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
-import { startProcess, type Running } from '../support/process.ts'
+import { startProcess, type RunningProcess } from '../support/process.ts'
 
-describe.each(drivers)('who watches over processes: $name', (driver) => {
-  test('is told that it lives and that it is ready; not ready where storage is not', async () => {
-    const place = await driver.open()
-    let fails = false
-    const store = altered(place.store, { ready: () => (fails ? Promise.reject(new StorageUnavailable('gone')) : place.store.ready()) })
-    const app = createApp({ store, blobs: place.blobs, log: quiet })
-    const ask = async (path: string) => {
-      const response = await app.fetch(new Request(`http://x${path}`))
-      return [response.status, await response.json(), response.headers.get('retry-after'), response.headers.get('cache-control')]
-    }
-    expect(await ask('/healthz')).toEqual([200, { status: 'alive' }, null, 'no-store'])
-    expect(await ask('/readyz')).toEqual([200, { status: 'ready', storage: driver.name }, null, 'no-store'])
-    fails = true
-    expect(await ask('/healthz')).toEqual([200, { status: 'alive' }, null, 'no-store'])
-    expect(await ask('/readyz')).toEqual([503, { status: 'not ready', storage: driver.name }, '1', 'no-store'])
-    await place.store.close()
-    await place.blobs.close()
+test.each(drivers)('/healthz answers while the process runs, and /readyz only while storage is reachable, on $name', async (driver) => {
+  const opened = await driver.open()
+  let fails = false
+  const store = decorateStore(opened.store, {
+    ready: () => (fails ? Promise.reject(new StorageUnavailable('gone')) : opened.store.ready()),
   })
+  const app = createApp({ store, blobs: opened.blobs, log: quiet })
+  const get = async (path: string) => {
+    const response = await app.fetch(new Request(`http://x${path}`))
+    return [response.status, await response.json(), response.headers.get('retry-after'), response.headers.get('cache-control')]
+  }
+  expect(await get('/healthz')).toEqual([200, { status: 'alive' }, null, 'no-store'])
+  expect(await get('/readyz')).toEqual([200, { status: 'ready', storage: driver.name }, null, 'no-store'])
+  fails = true
+  expect(await get('/healthz')).toEqual([200, { status: 'alive' }, null, 'no-store'])
+  expect(await get('/readyz')).toEqual([503, { status: 'not ready', storage: driver.name }, '1', 'no-store'])
+  await opened.store.close()
+  await opened.blobs.close()
 })
 
-describe('figures for Prometheus', () => {
-  let service: Running
+describe('metrics for Prometheus', () => {
+  let service: RunningProcess
   let world: any
-  let metrics: string
+  let metricsUrl: string
   beforeAll(async () => {
     service = startProcess(['--json', '--metrics', '0'])
     world = JSON.parse(await service.until('\n'))
-    metrics = /metrics are at (http:\S+\/metrics)/.exec(service.stderr())![1]!
+    metricsUrl = /metrics are served at (http:\S+\/metrics)/.exec(service.stderr())![1]!
   })
   afterAll(() => service.stop())
 
-  const figure = async (line: string) =>
-    Number(new RegExp(`^${line.replaceAll(/[{}]/g, '\\$&')} (.*)$`, 'm').exec(await (await fetch(metrics)).text())?.[1] ?? 0)
-  const ask = (path: string, token: string, method = 'GET') =>
+  const readMetrics = async () => (await fetch(metricsUrl)).text()
+  /** The value of a metric with these labels; 0 if it was not counted yet. */
+  const valueOf = async (metric: string) =>
+    Number(new RegExp(`^${metric.replaceAll(/[{}]/g, '\\$&')} (.*)$`, 'm').exec(await readMetrics())?.[1] ?? 0)
+  const send = (path: string, token: string, method = 'GET') =>
     fetch(`${world.url}/v1${path}`, { method, headers: { authorization: `Bearer ${token}` } })
 
-  test('count requests by operation and status, decisions by stage, row and outcome', async () => {
+  test('requests are counted by operation and status, and decisions by stage, row and outcome', async () => {
     const reader = world.tokens.find(({ scopes }: any) => scopes[0] === 'kanban:read').token
     const hidden = world.boards.find(({ visibility }: any) => visibility === 'private')
     const outsider = world.tokens.find(
@@ -54,49 +56,57 @@ describe('figures for Prometheus', () => {
         user_id !== hidden.creator_id &&
         !hidden.member_ids.includes(user_id),
     ).token
-    const cases = [
-      ['lanekeeper_requests_total{operation="account.read",status="200"}', () => ask('/account', reader)],
-      ['lanekeeper_requests_total{operation="none",status="401"}', () => ask('/account', 'nonsense')],
-      ['lanekeeper_requests_total{operation="none",status="404"}', () => ask('/nonsense', reader)],
+    for (const [metric, request] of [
+      ['lanekeeper_requests_total{operation="account.read",status="200"}', () => send('/account', reader)],
+      ['lanekeeper_requests_total{operation="none",status="401"}', () => send('/account', 'nonsense')],
+      ['lanekeeper_requests_total{operation="none",status="404"}', () => send('/nonsense', reader)],
       [
         'lanekeeper_decisions_total{stage="scope",row="S3",outcome="insufficient_scope"}',
-        () => ask(`/boards/${hidden.id}`, reader, 'DELETE'),
+        () => send(`/boards/${hidden.id}`, reader, 'DELETE'),
       ],
-      ['lanekeeper_decisions_total{stage="permission",row="P2",outcome="not_found"}', () => ask(`/boards/${hidden.id}`, outsider)],
-    ] as const
-    for (const [line, act] of cases) {
-      const before = await figure(line)
-      await act()
-      expect([line, (await figure(line)) - before]).toEqual([line, 1])
+      [
+        'lanekeeper_decisions_total{stage="permission",row="board.access",outcome="not_found"}',
+        () => send(`/boards/${hidden.id}`, outsider),
+      ],
+    ] as const) {
+      const before = await valueOf(metric)
+      await request()
+      expect([metric, (await valueOf(metric)) - before]).toEqual([metric, 1])
     }
-    expect(await figure('lanekeeper_storage_seconds_count{step="read",outcome="done"}')).toBeGreaterThan(0)
-    expect(await figure('lanekeeper_storage_seconds_count{step="commit",outcome="done"}')).toBeGreaterThan(0)
-    expect(await (await fetch(metrics)).text()).not.toMatch(/lk_pat_|usr_|brd_|wsp_/)
   })
 
-  test('are not on the public port, and nothing else is on theirs', async () => {
+  test('the duration of storage calls is measured by step and outcome', async () => {
+    for (const step of ['read', 'commit'])
+      expect(await valueOf(`lanekeeper_storage_seconds_count{step="${step}",outcome="done"}`)).toBeGreaterThan(0)
+  })
+
+  test('metrics contain neither tokens nor ids', async () => {
+    expect(await readMetrics()).not.toMatch(/lk_pat_|usr_|brd_|wsp_/)
+  })
+
+  test('metrics are not served on the public port, and their port serves nothing else', async () => {
     expect((await fetch(`${world.url}/metrics`)).status).toBe(404)
-    expect((await fetch(metrics.replace('/metrics', '/v1/account'))).status).toBe(404)
-    expect((await fetch(metrics, { method: 'POST' })).status).toBe(404)
+    expect((await fetch(metricsUrl.replace('/metrics', '/v1/account'))).status).toBe(404)
+    expect((await fetch(metricsUrl, { method: 'POST' })).status).toBe(404)
   })
 
-  test('tell of commits that found something changed', async () => {
-    const measured = new Metrics()
-    const place = await drivers[0]!.open()
-    const store = measured.measure(place.store)
-    const expected = { records: new Map([['user:a', 'not this']]), indexes: new Map(), capacity: new Map() }
+  test('commits that fail because of a concurrent commit are counted', async () => {
+    const metrics = new Metrics()
+    const opened = await drivers[0]!.open()
+    const store = metrics.measure(opened.store)
+    const expected = { records: new Map([['user:a', 'another revision']]), indexes: new Map(), capacity: new Map() }
     const change = { revision: 'r', expect: expected, put: new Map(), remove: new Set<string>(), indexes: new Map() }
     expect(await store.commit('global', change)).toBe('conflict')
-    expect(await measured.registry.metrics()).toMatch(/^lanekeeper_commit_conflicts_total 1$/m)
+    expect(await metrics.registry.metrics()).toMatch(/^lanekeeper_commit_conflicts_total 1$/m)
     await store.close()
   })
 })
 
-test('an address for figures that is taken, or none, is said', async () => {
-  const service = startProcess(['--metrics', '127.0.0.1:many'])
-  await new Promise((resolve) => service.child.on('close', resolve))
-  expect(service.stderr()).toBe('metrics: "many" is no port, which is a whole number from 0 to 65535\n')
-  const taken = startProcess(['--metrics', '1.2.3.4:9'])
-  expect(await new Promise((resolve) => taken.child.on('close', resolve))).toBe(2)
-  expect(taken.stderr()).toMatch(/^cannot serve metrics on 1\.2\.3\.4, port 9: /)
+test('the service does not start if the address for metrics is invalid or cannot be used', async () => {
+  const invalid = startProcess(['--metrics', '127.0.0.1:many'])
+  await new Promise((resolve) => invalid.child.on('close', resolve))
+  expect(invalid.stderr()).toBe('metrics: "many" is not a port number from 0 to 65535\n')
+  const unusable = startProcess(['--metrics', '1.2.3.4:9'])
+  expect(await new Promise((resolve) => unusable.child.on('close', resolve))).toBe(2)
+  expect(unusable.stderr()).toMatch(/^cannot serve metrics on 1\.2\.3\.4, port 9: /)
 })

@@ -1,20 +1,42 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endMembership } from '../../src/admin/memberships.ts'
+import { sha256Hex } from '../../src/auth/secrets.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
 import { keys } from '../../src/store/keys.ts'
 import { StorageUnavailable, type Change } from '../../src/store/port.ts'
-import { hashToken } from '../../src/auth/tokens/secret.ts'
-import { altered } from '../support/altered.ts'
+import { recordUses } from '../support/board.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 
-/** What others do between the check and the act, and what the request must then be answered. */
-const meanwhile: [what: string, (stage: Stage) => Promise<unknown>, status: number][] = [
-  ['nothing', async () => undefined, 200],
+interface Setup {
+  readonly service: Service
+  /** the creator of the board */
+  readonly ann: Person
+  /** sends the request under test */
+  readonly bob: Person
+  /** of the board */
+  readonly path: string
+}
+
+async function setUp(driver: Driver): Promise<Setup> {
+  const service = await Service.start(driver)
+  const workspaceId = await service.workspace()
+  const ann = await service.person(workspaceId, 'member', 'Ann')
+  const bob = await service.person(workspaceId, 'member', 'Bob')
+  const { body } = await service.send(ann.write, 'POST', '/boards', { name: 'Old', description: 'unchanged' })
+  return { service, ann, bob, path: `/boards/${body.data.id}` }
+}
+
+const renameBoard = async ({ service, ann, path }: Setup) => service.send(ann.write, 'PATCH', path, { name: 'By Ann' })
+
+/** Changes between the decision and the commit of Bob's update, and the status of its response. */
+const changes: [what: string, change: (setup: Setup) => Promise<unknown>, status: number][] = [
+  ['nothing changes', async () => undefined, 200],
   [
     'the token is revoked',
     async ({ service, bob }) =>
       service.write(bob.workspaceId, async (tx) => {
-        const key = keys.token(hashToken(bob.write))
+        const key = keys.token(sha256Hex(bob.write))
         tx.put(key, { ...(await tx.get(key))!, revoked_at: '2026-11-20T12:00:00.000Z' })
       }),
     401,
@@ -26,56 +48,40 @@ const meanwhile: [what: string, (stage: Stage) => Promise<unknown>, status: numb
     404,
   ],
   ['the board is deleted', async ({ service, ann, path }) => service.send(ann.admin, 'DELETE', path), 404],
-  ['the board is renamed', async ({ service, ann, path }) => service.send(ann.write, 'PATCH', path, { name: 'By Ann' }), 200],
+  ['the board is renamed', renameBoard, 200],
 ]
 
-interface Stage {
-  readonly service: Service
-  readonly ann: Person
-  readonly bob: Person
-  readonly path: string
-}
-
-async function setStage(driver: Driver): Promise<Stage> {
-  const service = await Service.start(driver)
-  const workspaceId = await service.workspace()
-  const ann = await service.person(workspaceId, 'member', 'Ann')
-  const bob = await service.person(workspaceId, 'member', 'Bob')
-  const { body } = await service.send(ann.write, 'POST', '/boards', { name: 'Old', description: 'kept' })
-  return { service, ann, bob, path: `/boards/${body.data.id}` }
-}
-
-async function race(stage: Stage, act: (stage: Stage) => Promise<unknown>) {
-  const { service, bob, path } = stage
-  await service.send(bob.write, 'GET', '/account')
-  await service.app.services.usage.settled()
-  service.store.beforeCommit = async () => void (await act(stage))
+/** Sends Bob's update of the description, and makes a change just before it is committed. */
+async function updateDuring(setup: Setup, change: (setup: Setup) => Promise<unknown>) {
+  const { service, bob, path } = setup
+  await recordUses(service, bob)
+  service.store.beforeCommit = async () => void (await change(setup))
   return service.send(bob.write, 'PATCH', path, { description: 'By Bob' })
 }
 
-describe.each(drivers)('to check and to act are one step, on $name', (driver) => {
-  let stage: Stage
+describe.each(drivers)('concurrent requests, on $name', (driver) => {
+  let setup: Setup
   beforeEach(async () => {
-    stage = await setStage(driver)
+    setup = await setUp(driver)
   })
-  afterEach(() => stage.service.stop())
+  afterEach(() => setup.service.stop())
 
-  test.each(meanwhile)('%s in between', async (_what, act, status) => {
-    const reply = await race(stage, act)
+  test.each(changes)('if %s before the commit of an update, the request is decided again', async (_what, change, status) => {
+    const reply = await updateDuring(setup, change)
     expect(reply.status).toBe(status)
-    const { body } = await stage.service.send(stage.ann.read, 'GET', stage.path)
+    const { body } = await setup.service.send(setup.ann.read, 'GET', setup.path)
     if (reply.status === 200) expect(body.data.description).toBe('By Bob')
-    else expect(body.data?.description ?? 'kept').toBe('kept')
+    else expect(body.data?.description ?? 'unchanged').toBe('unchanged')
   })
 
-  test('what another changed in between is kept', async () => {
-    await race(stage, meanwhile.at(-1)![1])
-    const { body } = await stage.service.send(stage.ann.read, 'GET', stage.path)
+  test('an update does not overwrite a member that a concurrent update has changed', async () => {
+    await updateDuring(setup, renameBoard)
+    const { body } = await setup.service.send(setup.ann.read, 'GET', setup.path)
     expect(body.data).toMatchObject({ name: 'By Ann', description: 'By Bob' })
   })
 
-  test('of many writers at once each is done, none twice', async () => {
-    const { service, ann, path } = stage
+  test('each of many concurrent updates is committed exactly once', async () => {
+    const { service, ann, path } = setup
     const replies = await Promise.all(
       Array.from({ length: 12 }, (_, i) => service.send(ann.write, 'PATCH', path, i % 2 ? { name: `n${i}` } : { description: `d${i}` })),
     )
@@ -84,39 +90,37 @@ describe.each(drivers)('to check and to act are one step, on $name', (driver) =>
   })
 })
 
-describe('a storage that forgets what was expected', () => {
-  // The planted bug: these are the races above, lost. If this test fails, those prove nothing.
-  const forgetful: Driver = {
-    name: 'forgetful',
+describe('a store that ignores expectations', () => {
+  // Shows that the tests above can fail: without the expectations of a commit, every race is lost.
+  const withoutExpectations: Driver = {
+    name: 'without expectations',
     async open() {
-      const place = await drivers[0]!.open()
-      const forget = (change: Change): Change => ({ ...change, expect: { records: new Map(), indexes: new Map(), capacity: new Map() } })
-      const store = altered(place.store, { commit: (partition, change) => place.store.commit(partition, forget(change)) })
-      return { ...place, store }
+      const opened = await drivers[0]!.open()
+      const expect = { records: new Map(), indexes: new Map(), capacity: new Map() }
+      const commit = (partition: string, change: Change) => opened.store.commit(partition, { ...change, expect })
+      return { ...opened, store: decorateStore(opened.store, { commit }) }
     },
   }
-  test.each(meanwhile.filter(([, , status]) => status !== 200))('%s in between: it is not noticed', async (_what, act, status) => {
-    const stage = await setStage(forgetful)
-    expect((await race(stage, act)).status).not.toBe(status)
-    await stage.service.stop()
+  test.each(changes.filter(([, , status]) => status !== 200))('commits an update although %s before', async (_what, change, status) => {
+    const setup = await setUp(withoutExpectations)
+    expect((await updateDuring(setup, change)).status).not.toBe(status)
+    await setup.service.stop()
   })
 })
 
-describe('a storage out of reach', () => {
-  test.each(['read', 'commit'] as const)('at %s: 503, never a 401 and never a success', async (step) => {
-    const stage = await setStage(drivers[0]!)
-    const { service, bob, path } = stage
-    const failing = async () => {
+describe('unavailable storage', () => {
+  test.each(['read', 'commit'] as const)('a failed %s is answered with 503, and neither with 401 nor with a success', async (step) => {
+    const { service, bob, path } = await setUp(drivers[0]!)
+    service.store[step] = async () => {
       throw new StorageUnavailable('gone')
     }
-    service.store[step] = failing
     const reply = await service.send(bob.write, 'PATCH', path, { description: 'By Bob' })
     expect([reply.status, reply.body.error.code, reply.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
     expect(reply.headers.get('www-authenticate')).toBeNull()
   })
 
-  test('that never stops changing: 503 after a while', async () => {
-    const { service, bob, path } = await setStage(drivers[0]!)
+  test('a request that keeps conflicting with others is answered with 503', async () => {
+    const { service, bob, path } = await setUp(drivers[0]!)
     service.store.commit = async () => 'conflict'
     expect((await service.send(bob.write, 'PATCH', path, { description: 'x' })).status).toBe(503)
   })

@@ -1,210 +1,142 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endMembership } from '../../src/admin/memberships.ts'
+import { describe, expect, test } from 'vitest'
+import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { Service, type Person } from '../support/service.ts'
+import type { Person } from '../support/service.ts'
+import { forbidden, invalid, notFound } from './refusals.ts'
 
 describe.each(drivers)('boards, on $name', (driver) => {
-  let service: Service
-  let acme: string
-  let [ann, bob, cyd]: Person[] = []
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    acme = await service.workspace('Acme')
-    ann = await service.person(acme, 'member', 'Ann')
-    bob = await service.person(acme, 'member', 'Bob')
-    cyd = await service.person(acme, 'owner', 'Cyd')
-  })
-  afterAll(() => service.stop())
-  const create = async (person: Person, body: object = { name: 'A board' }) =>
-    (await service.send(person.write, 'POST', '/boards', body)).body.data
+  const setup = setUpBoard(driver)
+  const statusesFor = (board: TestBoard, ...people: Person[]) =>
+    Promise.all(people.map(async ({ read }) => (await setup.service.send(read, 'GET', `/boards/${board.id}`)).status))
 
-  test('a board is created for the whole workspace, and answers with where it is', async () => {
-    const reply = await service.send(ann!.write, 'POST', '/boards', {
-      name: '  Roadmap ',
-      description: 'What\nnext',
-      cover_color: '#AABBCC',
-    })
-    expect(reply.status).toBe(201)
-    expect(reply.headers.get('location')).toBe(`/v1/boards/${reply.body.data.id}`)
-    expect(reply.body.data).toEqual({
+  test('a new board is open to the whole workspace, and its Location can be read', async () => {
+    const { service, ann, bob, board } = setup
+    const created = await board.send('POST', '/boards', { name: '  Roadmap ', description: 'What\nnext', cover_color: '#AABBCC' })
+    expect([created.status, created.headers.get('location')]).toEqual([201, `/v1/boards/${created.body.data.id}`])
+    expect(created.body.data).toEqual({
       id: expect.stringMatching(/^brd_[0-9a-z]{20}$/),
       name: 'Roadmap',
       description: 'What\nnext',
       cover_color: '#aabbcc',
       visibility: 'workspace',
-      creator_id: ann!.id,
-      created_at: '2026-11-20T12:00:00.000Z',
-      updated_at: '2026-11-20T12:00:00.000Z',
+      creator_id: ann.id,
+      created_at: board.now,
+      updated_at: board.now,
     })
-    const read = await service.send(bob!.read, 'GET', `/boards/${reply.body.data.id}`)
-    expect(read.body).toEqual({ data: reply.body.data })
-    expect(read.headers.get('etag')).toBe(reply.headers.get('etag'))
+    const read = await service.send(bob.read, 'GET', `/boards/${created.body.data.id}`)
+    expect(read.body).toEqual({ data: created.body.data })
+    expect(read.headers.get('etag')).toBe(created.headers.get('etag'))
   })
 
-  test('an update changes what it names, and nothing else', async () => {
-    const board = await create(ann!, { name: 'Old', description: 'kept', cover_color: '#000000' })
-    service.now += 1000
-    const { body } = await service.send(bob!.write, 'PATCH', `/boards/${board.id}`, { name: 'New', cover_color: null })
-    expect(body.data).toEqual({ ...board, name: 'New', cover_color: null, updated_at: new Date(service.now).toISOString() })
+  test('a new board has an empty description and no cover color by default', async () => {
+    const { board } = setup
+    const created = await board.post('/boards', { name: 'Roadmap' })
+    expect(created.body.data).toMatchObject({ description: '', cover_color: null })
   })
 
-  test('a private board is for its creator and explicit members, and owners are nobody special', async () => {
-    const board = await create(ann!)
-    await service.send(ann!.admin, 'PUT', `/boards/${board.id}/visibility`, { visibility: 'private' })
-    const statuses = async () =>
-      Promise.all([ann!, bob!, cyd!].map(async ({ read }) => (await service.send(read, 'GET', `/boards/${board.id}`)).status))
-    expect(await statuses()).toEqual([200, 404, 404])
-    await service.send(ann!.admin, 'PUT', `/boards/${board.id}/members/${bob!.id}`)
-    expect(await statuses()).toEqual([200, 200, 404])
-    await service.send(ann!.admin, 'DELETE', `/boards/${board.id}/members/${bob!.id}`)
-    expect(await statuses()).toEqual([200, 404, 404])
+  test('the list has the boards that the caller can see, oldest first', async () => {
+    const { service } = setup
+    const workspaceId = await service.workspace()
+    const [dan, eve, fay] = [await service.person(workspaceId), await service.person(workspaceId), await service.person(workspaceId)]
+    const own = await TestBoard.create(service, dan, 'private')
+    own.tick()
+    const joined = await TestBoard.create(service, eve, 'private')
+    await joined.add(dan)
+    joined.tick()
+    const hidden = await TestBoard.create(service, eve, 'private')
+    hidden.tick()
+    const open = await TestBoard.create(service, eve)
+    const list = async (person: Person) => (await TestBoard.all(service, person.read, '/boards', 2)).map(({ id }) => id)
+    expect(await list(dan)).toEqual([own.id, joined.id, open.id])
+    expect(await list(eve)).toEqual([joined.id, hidden.id, open.id])
+    expect(await list(fay)).toEqual([open.id])
+    const { body } = await service.send(fay.read, 'GET', '/boards')
+    expect(body).toEqual({ data: [(await open.get(`/boards/${open.id}`)).body.data], page: { next_cursor: null } })
   })
 
-  test('a deleted board is gone, and deleting it again is not found', async () => {
-    const board = await create(ann!)
-    await service.send(ann!.admin, 'PUT', `/boards/${board.id}/members/${bob!.id}`)
-    const gone = await service.send(cyd!.admin, 'DELETE', `/boards/${board.id}`)
-    expect([gone.status, gone.body]).toEqual([200, { data: { id: board.id, deleted: true } }])
-    expect((await service.send(cyd!.admin, 'DELETE', `/boards/${board.id}`)).status).toBe(404)
-    expect((await service.send(bob!.read, 'GET', `/boards/${board.id}/members`)).status).toBe(404)
-    expect((await service.send(bob!.read, 'GET', '/boards?limit=100')).body.data.map(({ id }: { id: string }) => id)).not.toContain(
-      board.id,
-    )
+  test('the counts of a board are returned on request, without an ETag', async () => {
+    const { board, columnId } = setup
+    const archivedColumnId = await board.column()
+    await board.card(archivedColumnId)
+    await board.post(`/columns/${archivedColumnId}/archive`)
+    await board.post(`/cards/${await board.card(columnId)}/archive`)
+    await board.label()
+    const counted = await board.get(`/boards/${board.id}?include=counts`)
+    expect(counted.headers.get('etag')).toBeNull()
+    const { counts, ...rest } = counted.body.data
+    // Archived columns and cards are counted too.
+    expect(counts).toEqual({ columns: 2, cards: 3, labels: 1 })
+    expect({ data: rest }).toEqual((await board.get(`/boards/${board.id}`)).body)
+    expect(await board.get(`/boards/${board.id}?include=members`)).toMatchObject(invalid('include'))
   })
 
-  test('members: the creator first, adding is idempotent, removing is not, the creator stays', async () => {
-    const board = await create(ann!)
-    service.now += 1000
-    const url = `/boards/${board.id}/members`
-    const added = await service.send(ann!.admin, 'PUT', `${url}/${bob!.id}`)
-    service.now += 1000
-    const again = await service.send(ann!.admin, 'PUT', `${url}/${bob!.id}`)
-    expect([added.status, again.body]).toEqual([200, added.body])
-    expect((await service.send(ann!.admin, 'PUT', `${url}/${ann!.id}`)).body.data.creator).toBe(true)
-    expect((await service.send(cyd!.read, 'GET', url)).body).toEqual({
-      data: [
-        { user_id: ann!.id, display_name: 'Ann', avatar_url: null, creator: true, added_at: board.created_at },
-        { user_id: bob!.id, display_name: 'Bob', avatar_url: null, creator: false, added_at: added.body.data.added_at },
-      ],
-      page: { next_cursor: null },
-    })
-    expect((await service.send(ann!.admin, 'DELETE', `${url}/${bob!.id}`)).body).toEqual({ data: { id: bob!.id, deleted: true } })
-    expect((await service.send(ann!.admin, 'DELETE', `${url}/${bob!.id}`)).status).toBe(404)
-    expect((await service.send(ann!.admin, 'DELETE', `${url}/${ann!.id}`)).body.error.code).toBe('conflict')
-    expect((await service.send(bob!.admin, 'DELETE', `${url}/${ann!.id}`)).body.error).toMatchObject({ code: 'forbidden', row: 'P6' })
+  test('an update changes the members that it names, and no others', async () => {
+    const { service, bob, board } = setup
+    const created = await board.post('/boards', { name: 'Old', description: 'text', cover_color: '#000000' })
+    const path = `/boards/${created.body.data.id}`
+    const later = board.tick()
+    const updated = await service.send(bob.write, 'PATCH', path, { name: 'New', cover_color: null })
+    expect(updated.status).toBe(200)
+    expect(updated.body.data).toEqual({ ...created.body.data, name: 'New', cover_color: null, updated_at: later })
+    expect((await board.get(path)).body).toEqual(updated.body)
   })
 
-  test('pages of members are filled, also where the creator has left', async () => {
-    const dan = await service.person(acme, 'member', 'Dan')
-    const board = await create(dan)
-    for (const person of [ann!, bob!]) await service.send(dan.admin, 'PUT', `/boards/${board.id}/members/${person.id}`)
-    await endMembership(service.deps, acme, dan.id)
-    const { body } = await service.send(ann!.read, 'GET', `/boards/${board.id}/members?limit=1`)
-    expect([body.data.length, body.page.next_cursor === null]).toEqual([1, false])
+  test('an update without members, or with the visibility or the creator, is refused', async () => {
+    const { bob, board } = setup
+    expect(await board.send('PATCH', `/boards/${board.id}`, {})).toMatchObject(invalid(''))
+    expect(await board.send('PATCH', `/boards/${board.id}`, { name: 'x', visibility: 'private' })).toMatchObject(invalid('visibility'))
+    expect(await board.send('PATCH', `/boards/${board.id}`, { name: 'x', creator_id: bob.id })).toMatchObject(invalid('creator_id'))
   })
 
-  test('what is forbidden says which row was not met', async () => {
-    const board = await create(ann!)
-    const { status, body } = await service.send(bob!.admin, 'PUT', `/boards/${board.id}/visibility`, { visibility: 'private' })
-    expect([status, body.error]).toMatchObject([403, { code: 'forbidden', row: 'P5', reason: expect.stringContaining('Only its creator') }])
-  })
-})
-
-describe.each(drivers)('lists, on $name', (driver) => {
-  let service: Service
-  let [ann, bob]: Person[] = []
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    const acme = await service.workspace('Acme')
-    ann = await service.person(acme, 'member', 'Ann')
-    service.now += 1000
-    bob = await service.person(acme, 'member', 'Bob')
-    for (let i = 0; i < 25; i++) {
-      service.now += 10
-      const { body } = await service.send((i % 2 ? ann : bob).write, 'POST', '/boards', { name: `Board ${i}` })
-      // Two of three of Bob's are hidden from Ann, one of those she is a member of.
-      if (i % 2 === 0 && i % 3 !== 0) await service.send(bob.admin, 'PUT', `/boards/${body.data.id}/visibility`, { visibility: 'private' })
-      if (i % 2 === 0 && i % 3 === 1) await service.send(bob.admin, 'PUT', `/boards/${body.data.id}/members/${ann.id}`)
-    }
-  })
-  afterAll(() => service.stop())
-
-  const pages = async (token: string, path: string, limit: number) => {
-    const items: any[] = []
-    const sizes: number[] = []
-    for (let cursor: string | null = ''; cursor !== null;) {
-      const { body } = await service.send(token, 'GET', `${path}?limit=${limit}${cursor && `&cursor=${cursor}`}`)
-      items.push(...body.data)
-      sizes.push(body.data.length)
-      cursor = body.page.next_cursor
-    }
-    return { items, sizes }
-  }
-  const visibleToAnn = Array.from({ length: 25 }, (_, i) => i)
-    .filter((i) => i % 2 === 1 || i % 3 !== 2)
-    .map((i) => `Board ${i}`)
-
-  test.each([1, 2, 3, 7, 100])('pages of %i are filled past what is hidden, in order, each item once', async (limit) => {
-    const { items, sizes } = await pages(ann!.read, '/boards', limit)
-    expect(items.map(({ name }) => name)).toEqual(visibleToAnn)
-    expect(sizes.slice(0, -1).every((size) => size === limit)).toBe(true)
-    expect(sizes.at(-1)).toBeGreaterThan(0)
+  test('only the creator and explicit members can see a private board: the role owner gives no access', async () => {
+    const { ann, bob, cyd, board } = setup
+    const { body } = await board.get(`/boards/${board.id}`)
+    const later = board.tick()
+    const changed = await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
+    expect(changed.body.data).toEqual({ ...body.data, visibility: 'private', updated_at: later })
+    expect(await statusesFor(board, ann, bob, cyd)).toEqual([200, 404, 404])
+    await board.add(bob)
+    expect(await statusesFor(board, ann, bob, cyd)).toEqual([200, 200, 404])
+    await board.delete(`/boards/${board.id}/members/${bob.id}`)
+    expect(await statusesFor(board, ann, bob, cyd)).toEqual([200, 404, 404])
+    await board.put(`/boards/${board.id}/visibility`, { visibility: 'workspace' })
+    expect(await statusesFor(board, ann, bob, cyd)).toEqual([200, 200, 200])
   })
 
-  test('the creator sees what is his', async () => {
-    expect((await pages(bob!.read, '/boards', 4)).items).toHaveLength(25)
+  test('setting the visibility that a board has changes neither the board nor its ETag', async () => {
+    const { board } = setup
+    const first = await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
+    board.tick()
+    const second = await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
+    expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+    expect(await board.send('PUT', `/boards/${board.id}/visibility`, { visibility: 'public' })).toMatchObject(invalid('visibility'))
   })
 
-  test('a list that changes while it is paged neither repeats nor skips what did not change', async () => {
-    const first = await service.send(ann!.read, 'GET', '/boards?limit=5')
-    await service.send(ann!.admin, 'DELETE', `/boards/${first.body.data.find(({ creator_id }: any) => creator_id === ann!.id).id}`)
-    service.now += 10
-    await service.send(ann!.write, 'POST', '/boards', { name: 'Late' })
-    const { body } = await service.send(ann!.read, 'GET', `/boards?limit=100&cursor=${first.body.page.next_cursor}`)
-    expect(body.data.map(({ name }: any) => name)).toEqual([...visibleToAnn.slice(5), 'Late'])
+  test('a person who cannot set the visibility is answered with the row and the reason of the permission table', async () => {
+    const { service, cyd, board } = setup
+    const reply = await service.send(cyd.admin, 'PUT', `/boards/${board.id}/visibility`, { visibility: 'private' })
+    expect(reply).toMatchObject(forbidden('P5'))
+    expect(reply.body.error.reason).toBe('P5: Only the creator decides who can see a board.')
   })
 
-  test('members are listed by when they came, with four members and no other', async () => {
-    const { items } = await pages(ann!.read, '/members', 1)
-    expect(items).toEqual([
-      { user_id: ann!.id, role: 'member', display_name: 'Ann', avatar_url: null },
-      { user_id: bob!.id, role: 'member', display_name: 'Bob', avatar_url: null },
-    ])
+  test('a deleted board is neither readable nor listed, and a second deletion is answered with 404', async () => {
+    const { service, bob, board } = setup
+    await board.add(bob)
+    const path = `/boards/${board.id}`
+    expect((await board.delete(path)).body).toEqual({ data: { id: board.id, deleted: true } })
+    expect(await board.send('DELETE', path)).toMatchObject(notFound)
+    expect(await service.send(bob.read, 'GET', path)).toMatchObject(notFound)
+    expect(await service.send(bob.read, 'GET', `${path}/members`)).toMatchObject(notFound)
+    expect((await TestBoard.all(service, bob.read, '/boards', 100)).map(({ id }) => id)).not.toContain(board.id)
   })
 
-  test.each([
-    ['limit=0', 'limit'],
-    ['limit=101', 'limit'],
-    ['limit=x', 'limit'],
-    ['limit=', 'limit'],
-    ['limit=1e1', 'limit'],
-    ['limit=5&limit=6', 'limit'],
-    ['cursor=', 'cursor'],
-    ['cursor=nonsense', 'cursor'],
-    ['sort=name', 'sort'],
-    ['__proto__=1', '__proto__'],
-  ])('?%s is refused', async (query, member) => {
-    const { status, body } = await service.send(ann!.read, 'GET', `/boards?${query}`)
-    expect([status, body.error.code, body.error.issues[0].path]).toEqual([422, 'validation_failed', member])
-  })
-
-  test('a cursor of another list is refused', async () => {
-    const { body } = await service.send(ann!.read, 'GET', '/members?limit=1')
-    expect((await service.send(ann!.read, 'GET', `/boards?cursor=${body.page.next_cursor}`)).status).toBe(422)
-  })
-
-  test('the cost of a page is that of the page, however many boards others hide', async () => {
-    const hidden = await service.workspace('Crowded')
-    const owner = await service.person(hidden, 'owner')
-    const guest = await service.person(hidden, 'member')
-    for (let i = 0; i < 60; i++) {
-      const { body } = await service.send(owner.write, 'POST', '/boards', { name: 'Hidden' })
-      await service.send(owner.admin, 'PUT', `/boards/${body.data.id}/visibility`, { visibility: 'private' })
-    }
-    await service.send(guest.write, 'POST', '/boards', { name: 'Mine' })
-    service.store.touched.length = 0
-    const { body } = await service.send(guest.read, 'GET', '/boards')
-    expect(body.data).toHaveLength(1)
-    expect(service.store.touched.length).toBeLessThan(10)
+  test('a board can be deleted by its creator and by a workspace owner who can see it', async () => {
+    const { service, bob, cyd, board } = setup
+    const path = `/boards/${board.id}`
+    expect(await service.send(bob.admin, 'DELETE', path)).toMatchObject(forbidden('P7'))
+    await board.makePrivate()
+    expect(await service.send(cyd.admin, 'DELETE', path)).toMatchObject(notFound)
+    await board.put(`${path}/visibility`, { visibility: 'workspace' })
+    expect((await service.send(cyd.admin, 'DELETE', path)).status).toBe(200)
   })
 })

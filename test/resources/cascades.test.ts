@@ -1,217 +1,151 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { addMember, endMembership } from '../../src/admin/memberships.ts'
-import { keys } from '../../src/store/keys.ts'
-import { TestBoard } from '../support/board.ts'
+import { recordUses, setUpBoard, TestBoard, type BoardSetup } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { Service, type Person } from '../support/service.ts'
+import type { Person, Reply } from '../support/service.ts'
+import { notFound } from './refusals.ts'
 
-describe.each(drivers)('what follows from a change, on $name', (driver) => {
-  let service: Service
-  let workspaceId: string
-  let [ann, bob, cyd]: Person[] = []
-  let board: TestBoard
-  let [column, card]: string[] = []
-  beforeAll(async () => {
-    service = await Service.start(driver)
-    workspaceId = await service.workspace()
-    ann = await service.person(workspaceId, 'member', 'Ann')
-    bob = await service.person(workspaceId, 'member', 'Bob')
-    cyd = await service.person(workspaceId, 'member', 'Cyd')
-  })
-  afterAll(() => service.stop())
-  beforeEach(async () => {
-    board = await TestBoard.create(service, ann!)
-    column = await board.column()
-    card = await board.card(column)
-  })
-  const assign = (...people: Person[]) => Promise.all(people.map((person) => board.put(`/cards/${card}/assignees/${person.id}`)))
-  const assignees = async (id = card) => ((await board.read(id!)).assignee_ids as string[]).toSorted()
-  const ids = (...people: Person[]) => people.map(({ id }) => id).toSorted()
-  const etag = async () => (await board.get(`/cards/${card}`)).headers.get('etag')
+describe.each(drivers)('changes that follow from other changes, on $name', (driver) => {
+  const setup = setUpBoard(driver)
+  const assign = (...people: Person[]) => Promise.all(people.map(({ id }) => setup.board.put(`/cards/${setup.cardId}/assignees/${id}`)))
+  const assignees = async () => ((await setup.board.read(setup.cardId)).assignee_ids as string[]).toSorted()
+  const idsOf = (...people: Person[]) => people.map(({ id }) => id).toSorted()
+  const etag = async () => (await setup.board.get(`/cards/${setup.cardId}`)).headers.get('etag')
+  const rejoin = (person: Person, role: 'admin' | 'member') => {
+    const user = { id: person.id, display_name: person.name, avatar_url: null, created_at: '', updated_at: '' }
+    return addMember(setup.service.deps, setup.workspaceId, user, role)
+  }
 
-  test('making a board private unassigns whoever cannot see it any more, and nobody else', async () => {
-    await board.add(bob!)
-    await assign(ann!, bob!, cyd!)
-    await board.post(`/cards/${card}/archive`)
+  test('making a board private unassigns everyone who loses access, and no one else', async () => {
+    const { ann, bob, cyd, board, cardId } = setup
+    await board.add(bob)
+    await assign(ann, bob, cyd)
+    await board.post(`/cards/${cardId}/archive`)
     const before = await etag()
-    await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
-    expect(await assignees()).toEqual(ids(ann!, bob!))
+    await board.makePrivate()
+    expect(await assignees()).toEqual(idsOf(ann, bob))
     expect(await etag()).not.toBe(before)
     await board.put(`/boards/${board.id}/visibility`, { visibility: 'workspace' })
-    expect(await assignees()).toEqual(ids(ann!, bob!))
+    expect(await assignees()).toEqual(idsOf(ann, bob))
   })
 
-  test('removing a member of a private board unassigns him; of a workspace board it does not', async () => {
-    await board.add(bob!)
-    await assign(ann!, bob!)
-    await board.delete(`/boards/${board.id}/members/${bob!.id}`)
-    expect(await assignees()).toEqual(ids(ann!, bob!))
-    await board.add(bob!)
-    await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
-    await board.delete(`/boards/${board.id}/members/${bob!.id}`)
-    expect(await assignees()).toEqual(ids(ann!))
-    expect((await service.send(bob!.read, 'GET', `/cards/${card}`)).status).toBe(404)
+  test('removing a member unassigns them on a private board, and not on a workspace board', async () => {
+    const { service, ann, bob, board, cardId } = setup
+    await board.add(bob)
+    await assign(ann, bob)
+    await board.delete(`/boards/${board.id}/members/${bob.id}`)
+    expect(await assignees()).toEqual(idsOf(ann, bob))
+    await board.add(bob)
+    await board.makePrivate()
+    await board.delete(`/boards/${board.id}/members/${bob.id}`)
+    expect(await assignees()).toEqual(idsOf(ann))
+    expect((await service.send(bob.read, 'GET', `/cards/${cardId}`)).status).toBe(404)
   })
 
-  test('ending a membership takes tokens, board memberships and assignments with it, for good', async () => {
+  test('ending a membership ends tokens, board memberships and assignments, and a new membership restores none of them', async () => {
+    const { service, workspaceId, ann, board } = setup
     const dan = await service.person(workspaceId, 'admin', 'Dan')
-    await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
+    await board.makePrivate()
     await board.add(dan)
-    await assign(dan, ann!)
+    await assign(dan, ann)
     await endMembership(service.deps, workspaceId, dan.id)
-    expect(await assignees()).toEqual(ids(ann!))
-    expect((await board.all(`/boards/${board.id}/members`)).map(({ user_id }) => user_id)).toEqual([ann!.id])
+    expect(await assignees()).toEqual(idsOf(ann))
+    expect((await board.all(`/boards/${board.id}/members`)).map(({ user_id }) => user_id)).toEqual([ann.id])
     expect((await board.all('/members')).map(({ user_id }) => user_id)).not.toContain(dan.id)
     expect((await board.send('PUT', `/boards/${board.id}/members/${dan.id}`)).status).toBe(404)
-    await addMember(
-      service.deps,
-      workspaceId,
-      { id: dan.id, display_name: 'Dan', avatar_url: null, created_at: '', updated_at: '' },
-      'admin',
-    )
+    await rejoin(dan, 'admin')
     for (const token of [dan.read, dan.write, dan.admin]) expect((await service.send(token, 'GET', '/account')).status).toBe(401)
-    const anew = await service.token(workspaceId, dan.id, ['kanban:admin'])
-    expect((await service.send(anew, 'GET', `/boards/${board.id}`)).status).toBe(404)
-    expect(await assignees()).toEqual(ids(ann!))
+    const token = await service.token(workspaceId, dan.id, ['kanban:admin'])
+    expect((await service.send(token, 'GET', `/boards/${board.id}`)).status).toBe(404)
+    expect(await assignees()).toEqual(idsOf(ann))
   })
 
-  test('a creator who left and came back is the creator again', async () => {
+  test('a creator who leaves the workspace and returns is the creator of their board again', async () => {
+    const { service, workspaceId, bob } = setup
     const eve = await service.person(workspaceId, 'member', 'Eve')
-    const hers = await TestBoard.create(service, eve, 'private')
-    await hers.add(bob!)
+    const board = await TestBoard.create(service, eve, 'private')
+    await board.add(bob)
     await endMembership(service.deps, workspaceId, eve.id)
-    expect((await service.send(bob!.read, 'GET', `/boards/${hers.id}/members`)).body.data.map(({ user_id }: any) => user_id)).toEqual([
-      bob!.id,
-    ])
-    await addMember(
-      service.deps,
-      workspaceId,
-      { id: eve.id, display_name: 'Eve', avatar_url: null, created_at: '', updated_at: '' },
-      'member',
-    )
-    const anew = await service.token(workspaceId, eve.id, ['kanban:admin'])
-    expect((await service.send(anew, 'GET', '/boards?limit=100')).body.data.map(({ id }: any) => id)).toContain(hers.id)
-    expect((await service.send(anew, 'GET', `/boards/${hers.id}/members`)).body.data[0]).toMatchObject({ user_id: eve.id, creator: true })
+    const path = `/boards/${board.id}/members`
+    expect((await service.send(bob.read, 'GET', path)).body.data.map(({ user_id }: any) => user_id)).toEqual([bob.id])
+    await rejoin(eve, 'member')
+    const token = await service.token(workspaceId, eve.id, ['kanban:admin'])
+    expect((await TestBoard.all(service, token, '/boards', 100)).map(({ id }) => id)).toContain(board.id)
+    expect((await service.send(token, 'GET', path)).body.data[0]).toMatchObject({ user_id: eve.id, creator: true })
   })
 
-  test('taking someone off a card works whatever he may do by now', async () => {
-    await service.write(workspaceId, async (tx) => {
-      const present = (await tx.get(keys.card(card!)))!
-      tx.put(keys.card(card!), { ...present, assignee_ids: [cyd!.id] })
-    })
-    await board.put(`/boards/${board.id}/visibility`, { visibility: 'workspace' })
-    await board.delete(`/cards/${card}/assignees/${cyd!.id}`)
-    expect(await assignees()).toEqual([])
-    expect((await board.send('DELETE', `/cards/${card}/assignees/${cyd!.id}`)).status).toBe(404)
-  })
-
-  test('deleting a label takes it off its cards', async () => {
-    const [red, blue] = [await board.label('red'), await board.label('blue')]
-    for (const label of [red, blue]) await board.put(`/cards/${card}/labels/${label}`)
-    const before = await etag()
-    await board.delete(`/labels/${red}`)
-    expect((await board.read(card!)).label_ids).toEqual([blue])
-    expect(await etag()).not.toBe(before)
-    expect((await board.send('DELETE', `/cards/${card}/labels/${red}`)).status).toBe(404)
-    expect((await board.send('PUT', `/cards/${card}/labels/${red}`)).status).toBe(404)
-  })
-
-  test('deleting a card takes all that hangs on it, at once', async () => {
-    const subtask = (await board.post(`/cards/${card}/subtasks`, { title: 'x' })).body.data.id
-    const comment = (await board.post(`/cards/${card}/comments`, { body: 'x' })).body.data.id
-    const attachment = (await board.attach(card!)).body.data.id
-    await board.delete(`/cards/${card}`)
+  test('deleting a card deletes its subtasks, comments and attachments in the same commit', async () => {
+    const { board, cardId } = setup
+    const [subtask, comment] = [await board.subtask(cardId), await board.comment(cardId)]
+    const attachment = (await board.attach(cardId)).body.data.id
+    await board.delete(`/cards/${cardId}`)
     for (const path of [
-      `/cards/${card}`,
-      `/cards/${card}/comments`,
+      `/cards/${cardId}`,
+      `/cards/${cardId}/comments`,
       `/subtasks/${subtask}`,
       `/comments/${comment}`,
       `/attachments/${attachment}`,
       `/attachments/${attachment}/content`,
     ])
       expect([path, (await board.get(path)).status]).toEqual([path, 404])
-    expect((await board.send('POST', `/cards/${card}/comments`, { body: 'late' })).status).toBe(404)
-    expect((await board.send('PATCH', `/comments/${comment}`, { body: 'late' })).status).toBe(404)
+    expect(await board.send('POST', `/cards/${cardId}/comments`, { body: 'late' })).toMatchObject(notFound)
+    expect(await board.send('PATCH', `/comments/${comment}`, { body: 'late' })).toMatchObject(notFound)
   })
 
-  test('deleting a board takes all that is on it, at once', async () => {
-    const label = await board.label()
-    const comment = (await board.post(`/cards/${card}/comments`, { body: 'x' })).body.data.id
+  test('deleting a board deletes everything on it in the same commit', async () => {
+    const { board, columnId, cardId } = setup
+    const [label, comment] = [await board.label(), await board.comment(cardId)]
     await board.delete(`/boards/${board.id}`)
-    for (const path of [`/boards/${board.id}/columns`, `/columns/${column}`, `/cards/${card}`, `/labels/${label}`, `/comments/${comment}`])
+    for (const path of [
+      `/boards/${board.id}/columns`,
+      `/columns/${columnId}`,
+      `/cards/${cardId}`,
+      `/labels/${label}`,
+      `/comments/${comment}`,
+    ])
       expect([path, (await board.get(path)).status]).toEqual([path, 404])
-    expect((await board.send('POST', `/boards/${board.id}/cards`, { column_id: column, title: 'late' })).status).toBe(404)
-    expect((await board.send('POST', `/cards/${card}/move`, { to: 'first' })).status).toBe(404)
+    expect(await board.send('POST', `/boards/${board.id}/cards`, { column_id: columnId, title: 'late' })).toMatchObject(notFound)
+    expect(await board.send('POST', `/cards/${cardId}/move`, { to: 'first' })).toMatchObject(notFound)
   })
 
-  test('archiving a column takes its cards out of the active lists, and restoring brings them back', async () => {
-    const away = await board.card(column!, 'archived by itself')
-    await board.post(`/cards/${away}/archive`)
-    await board.post(`/columns/${column}/archive`)
-    expect([await board.titles(), await board.titles('?archived=true')]).toEqual([[], ['Card', 'archived by itself']])
-    expect((await board.all(`/boards/${board.id}/columns`)).length).toBe(0)
-    expect((await board.all(`/boards/${board.id}/columns?archived=true`)).map(({ id }) => id)).toEqual([column])
-    expect((await board.get(`/cards/${card}`)).status).toBe(200)
-    await board.post(`/columns/${column}/restore`)
-    expect([await board.titles(), await board.titles('?archived=true')]).toEqual([['Card'], ['archived by itself']])
-  })
+  describe('concurrent requests', () => {
+    beforeEach(() => recordUses(setup.service, setup.ann))
 
-  test('archive, restore and completion are what they are, however often they are said', async () => {
-    const first = (await board.put(`/cards/${card}/completion`, { completed: true })).body.data
-    service.now += 1000
-    expect((await board.put(`/cards/${card}/completion`, { completed: true })).body.data).toEqual(first)
-    const archived = (await board.post(`/cards/${card}/archive`)).body.data
-    service.now += 1000
-    expect((await board.post(`/cards/${card}/archive`)).body.data).toEqual(archived)
-    expect((await board.post(`/cards/${card}/restore`)).body.data).toMatchObject({
-      archived_at: null,
-      completed_at: first.completed_at,
-      position: first.position,
-    })
-    expect((await board.put(`/cards/${card}/completion`, { completed: false })).body.data.completed_at).toBeNull()
-  })
-
-  test('a detached cover is no cover', async () => {
-    const attachment = (await board.attach(card!, { name: 'a.png', type: 'image/png' })).body.data.id
-    await board.put(`/cards/${card}/cover`, { attachment_id: attachment })
-    expect((await board.read(card!)).cover_attachment_id).toBe(attachment)
-    await board.delete(`/attachments/${attachment}`)
-    expect((await board.read(card!)).cover_attachment_id).toBeNull()
-    expect((await board.send('DELETE', `/cards/${card}/cover`)).status).toBe(200)
-  })
-
-  describe('and nothing that arrives at the same moment survives it', () => {
-    const children: [what: string, (board: TestBoard, card: string, column: string) => Promise<any>][] = [
-      ['a comment', (on, id) => on.send('POST', `/cards/${id}/comments`, { body: 'x' })],
-      ['a subtask', (on, id) => on.send('POST', `/cards/${id}/subtasks`, { title: 'x' })],
-      ['an attachment', (on, id) => on.attach(id)],
-      ['a card', (on, _id, where) => on.send('POST', `/boards/${on.id}/cards`, { column_id: where, title: 'x' })],
-      ['an assignment', (on, id) => on.send('PUT', `/cards/${id}/assignees/${on.creator.id}`)],
-    ]
-    test.each(children)('%s against the deletion of its board', async (_what, act) => {
+    test.each<[string, (setup: BoardSetup) => Promise<Reply>]>([
+      ['a comment', ({ board, cardId }) => board.send('POST', `/cards/${cardId}/comments`, { body: 'x' })],
+      ['a subtask', ({ board, cardId }) => board.send('POST', `/cards/${cardId}/subtasks`, { title: 'x' })],
+      ['an attachment', ({ board, cardId }) => board.attach(cardId)],
+      ['a card', ({ board, columnId }) => board.send('POST', `/boards/${board.id}/cards`, { column_id: columnId, title: 'x' })],
+      ['an assignment', ({ board, cardId }) => board.send('PUT', `/cards/${cardId}/assignees/${board.creator.id}`)],
+    ])('%s is refused if its board is deleted before the commit', async (_child, create) => {
+      const { service, board } = setup
+      // The first commit of an upload registers its bytes for removal, so the board is deleted before the file is created.
       service.store.beforeCommit = async () => void (await board.delete(`/boards/${board.id}`))
-      const reply = await act(board, card!, column!)
-      // An upload commits a note before its bytes: the board is gone before the file is there, all the same.
-      expect(reply.status).toBe(404)
+      expect(await create(setup)).toMatchObject(notFound)
     })
 
-    test('an assignment against the loss of access', async () => {
-      await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
-      await board.add(bob!)
-      service.store.beforeCommit = async () => void (await board.delete(`/boards/${board.id}/members/${bob!.id}`))
-      expect((await board.send('PUT', `/cards/${card}/assignees/${bob!.id}`)).status).toBe(404)
+    test('an assignment is refused if the person loses access before the commit', async () => {
+      const { service, bob, board, cardId } = setup
+      await board.makePrivate()
+      await board.add(bob)
+      service.store.beforeCommit = async () => void (await board.delete(`/boards/${board.id}/members/${bob.id}`))
+      expect(await board.send('PUT', `/cards/${cardId}/assignees/${bob.id}`)).toMatchObject(notFound)
       expect(await assignees()).toEqual([])
     })
 
-    test('a label against its deletion', async () => {
+    test('a label is not applied if it is deleted before the commit', async () => {
+      const { service, board, cardId } = setup
       const label = await board.label()
       service.store.beforeCommit = async () => void (await board.delete(`/labels/${label}`))
-      expect((await board.send('PUT', `/cards/${card}/labels/${label}`)).status).toBe(404)
-      const other = await board.label()
-      const late = await board.card(column!)
-      service.store.beforeCommit = async () => void (await board.put(`/cards/${late}/labels/${other}`))
-      await board.delete(`/labels/${other}`)
-      expect((await board.read(late)).label_ids).toEqual([])
+      expect(await board.send('PUT', `/cards/${cardId}/labels/${label}`)).toMatchObject(notFound)
+    })
+
+    test('a deleted label is removed from a card to which it is applied before the commit', async () => {
+      const { service, board, cardId } = setup
+      const label = await board.label()
+      service.store.beforeCommit = async () => void (await board.put(`/cards/${cardId}/labels/${label}`))
+      await board.delete(`/labels/${label}`)
+      expect((await board.read(cardId)).label_ids).toEqual([])
     })
   })
 })

@@ -1,6 +1,8 @@
-import type { Person, Reply, Service } from './service.ts'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import type { Driver } from './drivers.ts'
+import { Service, type Person, type Reply, type ServiceOptions } from './service.ts'
 
-/** A board with a creator, to do things on. */
+/** A board and its creator, who sends the requests. */
 export class TestBoard {
   readonly service: Service
   readonly creator: Person
@@ -13,45 +15,60 @@ export class TestBoard {
   }
 
   static async create(service: Service, creator: Person, visibility: 'workspace' | 'private' = 'workspace'): Promise<TestBoard> {
-    const board = new TestBoard(service, creator, (await service.send(creator.admin, 'POST', '/boards', { name: 'Board' })).body.data.id)
-    if (visibility === 'private') await board.put(`/boards/${board.id}/visibility`, { visibility })
+    const reply = requireSuccess(await service.send(creator.admin, 'POST', '/boards', { name: 'Board' }))
+    const board = new TestBoard(service, creator, reply.body.data.id)
+    if (visibility === 'private') await board.makePrivate()
     return board
   }
 
+  /** Sends a request as the creator. It may fail. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> {
     return this.service.send(this.creator.admin, method, path, body, headers)
   }
   get(path: string): Promise<Reply> {
     return this.send('GET', path)
   }
-  put(path: string, body?: unknown): Promise<Reply> {
-    return this.ok(this.send('PUT', path, body))
+
+  // These requests must succeed.
+  async put(path: string, body?: unknown): Promise<Reply> {
+    return requireSuccess(await this.send('PUT', path, body))
   }
-  post(path: string, body?: unknown): Promise<Reply> {
-    return this.ok(this.send('POST', path, body))
+  async post(path: string, body?: unknown): Promise<Reply> {
+    return requireSuccess(await this.send('POST', path, body))
   }
-  delete(path: string): Promise<Reply> {
-    return this.ok(this.send('DELETE', path))
+  async patch(path: string, body?: unknown): Promise<Reply> {
+    return requireSuccess(await this.send('PATCH', path, body))
+  }
+  async delete(path: string): Promise<Reply> {
+    return requireSuccess(await this.send('DELETE', path))
   }
 
-  async ok(reply: Promise<Reply>): Promise<Reply> {
-    const answered = await reply
-    if (answered.status >= 300) throw new Error(`${answered.status} ${answered.text}`)
-    return answered
+  // These create a resource and return its id.
+  async column(name = 'Column', placement: object = {}): Promise<string> {
+    return (await this.post(`/boards/${this.id}/columns`, { name, ...placement })).body.data.id
   }
-
-  async column(name = 'Column', where: object = {}): Promise<string> {
-    return (await this.post(`/boards/${this.id}/columns`, { name, ...where })).body.data.id
-  }
-  async card(columnId: string, title = 'Card', more: object = {}): Promise<string> {
-    return (await this.post(`/boards/${this.id}/cards`, { column_id: columnId, title, ...more })).body.data.id
+  async card(columnId: string, title = 'Card', members: object = {}): Promise<string> {
+    return (await this.post(`/boards/${this.id}/cards`, { column_id: columnId, title, ...members })).body.data.id
   }
   async label(name = 'Label'): Promise<string> {
     return (await this.post(`/boards/${this.id}/labels`, { name, color: '#123456' })).body.data.id
   }
+  async subtask(cardId: string, title = 'Subtask', members: object = {}): Promise<string> {
+    return (await this.post(`/cards/${cardId}/subtasks`, { title, ...members })).body.data.id
+  }
+  async comment(cardId: string, body = 'Comment'): Promise<string> {
+    return (await this.post(`/cards/${cardId}/comments`, { body })).body.data.id
+  }
+
+  /** Makes a person an explicit member. */
   async add(person: Person): Promise<void> {
     await this.put(`/boards/${this.id}/members/${person.id}`)
   }
+  async makePrivate(): Promise<void> {
+    await this.put(`/boards/${this.id}/visibility`, { visibility: 'private' })
+  }
+
+  /** The `data` of a card. */
   async read(cardId: string): Promise<any> {
     return (await this.get(`/cards/${cardId}`)).body.data
   }
@@ -66,8 +83,12 @@ export class TestBoard {
     form.set('file', new File([text], name, { type }))
     return this.service.upload(token, `/cards/${cardId}/attachments`, form)
   }
+  /** Uploads an image and attaches it. @returns the id of the attachment */
+  async image(cardId: string): Promise<string> {
+    return (await this.attach(cardId, { name: 'a.png', type: 'image/png' })).body.data.id
+  }
 
-  /** All items of a list, page by page. */
+  /** All items of a list, read page by page. */
   static async all(service: Service, token: string, path: string, limit: number): Promise<any[]> {
     const items: any[] = []
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -82,7 +103,67 @@ export class TestBoard {
   all(path: string, limit = 100, token = this.creator.read): Promise<any[]> {
     return TestBoard.all(this.service, token, path, limit)
   }
+  /** The titles of the cards in the order of their list. */
   async titles(query = '', limit = 100): Promise<string[]> {
     return (await this.all(`/boards/${this.id}/cards${query}`, limit)).map(({ title }) => title)
   }
+
+  /** The current time of the service, RFC 3339. */
+  get now(): string {
+    return new Date(this.service.now).toISOString()
+  }
+  /** Advances the clock of the service by one second. @returns the new time */
+  tick(): string {
+    this.service.now += 1000
+    return this.now
+  }
+}
+
+function requireSuccess(reply: Reply): Reply {
+  if (reply.status >= 300) throw new Error(`${reply.status} ${reply.text}`)
+  return reply
+}
+
+/** A service with three people in one workspace and, for each test, a new board with one column and one card. */
+export interface BoardSetup {
+  readonly service: Service
+  readonly workspaceId: string
+  /** a member, the creator of the board */
+  readonly ann: Person
+  /** a member */
+  readonly bob: Person
+  /** a workspace owner */
+  readonly cyd: Person
+  readonly board: TestBoard
+  readonly columnId: string
+  readonly cardId: string
+}
+
+/** Registers the hooks of a suite that works on a board. @returns the setup, whose members are set when a test starts */
+export function setUpBoard(driver: Driver, options: ServiceOptions = {}): BoardSetup {
+  const setup = {} as { -readonly [Member in keyof BoardSetup]: BoardSetup[Member] }
+  beforeAll(async () => {
+    setup.service = await Service.start(driver, options)
+    setup.workspaceId = await setup.service.workspace()
+    setup.ann = await setup.service.person(setup.workspaceId, 'member', 'Ann')
+    setup.bob = await setup.service.person(setup.workspaceId, 'member', 'Bob')
+    setup.cyd = await setup.service.person(setup.workspaceId, 'owner', 'Cyd')
+    await recordUses(setup.service, setup.ann, setup.bob, setup.cyd)
+  })
+  afterAll(() => setup.service.stop())
+  beforeEach(async () => {
+    setup.board = await TestBoard.create(setup.service, setup.ann)
+    setup.columnId = await setup.board.column()
+    setup.cardId = await setup.board.card(setup.columnId)
+  })
+  return setup
+}
+
+/**
+ * Uses all tokens of these people. For the next ten minutes of the service's clock, their uses cause no more commits, so
+ * the next commit is that of the request under test.
+ */
+export async function recordUses(service: Service, ...people: Person[]): Promise<void> {
+  for (const { read, write, admin } of people) for (const token of [read, write, admin]) await service.send(token, 'GET', '/account')
+  await service.app.services.usage.settled()
 }

@@ -3,7 +3,7 @@ import type { TestProject } from 'vitest/node'
 import { artefactFolder, requireChromium } from './chromium.ts'
 import { requireRedis, startRedis } from './redis.ts'
 
-/** Builds `dist` once, sees to what the suites need, and starts the Redis that the suites share. */
+/** Builds `dist`, installs Redis and Chromium if they are missing, and starts the Redis server that the suites share. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   execFileSync('npx', ['tsc'], { stdio: 'inherit' })
   requireRedis()

@@ -3,45 +3,45 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { Redis } from 'ioredis'
 
-/** What must be found nowhere, by what it is. */
+/** Secrets by name. None may appear in stored data, output or responses. */
 export type Secrets = ReadonlyMap<string, string>
 
 /**
- * Looks for secrets in bytes: as they are, and as they would be after what programs do to text on its way.
- * @returns which were found, and in which shape
+ * Searches bytes for secrets, in plain text and in common encodings.
+ * @returns the names of the secrets that were found, each with its encoding
  */
 export function findIn(bytes: Uint8Array, secrets: Secrets): string[] {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return [...secrets].flatMap(([name, secret]) =>
-    Object.entries(shapes(secret))
-      .filter(([, shape]) => shape !== '' && text.includes(shape))
-      .map(([shape]) => `${name} (${shape})`),
+    Object.entries(encodings(secret))
+      .filter(([, encoded]) => encoded !== '' && text.includes(encoded))
+      .map(([encoding]) => `${name} (${encoding})`),
   )
 }
 
-function shapes(secret: string): Record<string, string | Buffer> {
+function encodings(secret: string): Record<string, string | Buffer> {
   const bytes = Buffer.from(secret)
-  // Three offsets, since base64 of what stands in the middle of something else depends on where it stands.
-  const base64 = [0, 1, 2].map((before) => {
-    const whole = Buffer.concat([Buffer.alloc(before), bytes])
+  // The base64 text of a substring depends on its offset modulo 3.
+  const base64 = [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
       .replaceAll('=', '')
-    return whole.slice(before === 0 ? 0 : before + 1, -1)
+    return encoded.slice(offset === 0 ? 0 : offset + 1, -1)
   })
   return {
     plain: bytes,
-    'in JSON': JSON.stringify(secret).slice(1, -1),
-    'in an address': encodeURIComponent(secret),
-    'in a form': String(new URLSearchParams([['', secret]])).slice(1),
+    JSON: JSON.stringify(secret).slice(1, -1),
+    'percent-encoding': encodeURIComponent(secret),
+    'form encoding': String(new URLSearchParams([['', secret]])).slice(1),
     hex: bytes.toString('hex'),
     'UTF-16': Buffer.from(secret, 'utf16le'),
     base64: base64[0]!,
-    'base64, one further': base64[1]!,
-    'base64, two further': base64[2]!,
+    'base64 at offset 1': base64[1]!,
+    'base64 at offset 2': base64[2]!,
   }
 }
 
-/** Every file of a folder, with its name: also what is in those that are compressed. */
+/** Yields the names and contents of all files in a folder, compressed files also decompressed. */
 export async function* filesOf(folder: string): AsyncGenerator<[string, Uint8Array]> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
@@ -49,12 +49,12 @@ export async function* filesOf(folder: string): AsyncGenerator<[string, Uint8Arr
     if (!entry.isFile()) continue
     const bytes = await readFile(path)
     yield [path, bytes]
-    if (bytes[0] === 0x1f && bytes[1] === 0x8b) yield [`${path}, unpacked`, gunzipSync(bytes)]
+    if (bytes[0] === 0x1f && bytes[1] === 0x8b) yield [`${path}, decompressed`, gunzipSync(bytes)]
   }
 }
 
-/** Every key of a Redis, with all that is under it. */
-export async function* everythingIn(redis: Redis): AsyncGenerator<[string, Uint8Array]> {
+/** Yields all keys of a Redis server and their values. */
+export async function* valuesOf(redis: Redis): AsyncGenerator<[string, Uint8Array]> {
   for (let cursor = '0'; ;) {
     const [next, keys] = await redis.scanBuffer(cursor, 'COUNT', 1000)
     for (const key of keys) {
@@ -72,5 +72,5 @@ async function valueOf(redis: Redis, key: Buffer): Promise<Buffer[]> {
   if (type === 'zset') return redis.zrangeBuffer(key, 0, -1)
   if (type === 'set') return redis.smembersBuffer(key)
   if (type === 'list') return redis.lrangeBuffer(key, 0, -1)
-  throw new Error(`what is under ${key} cannot be searched: it is a ${type}`)
+  throw new Error(`${key} cannot be searched: unknown type ${type}`)
 }

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** The checksum of a token, computed apart from the service: as a secret scanner would. */
+/** Computes the checksum of a token independently of the service, as a secret scanner would. */
 export function checksumOf(body: string): string {
   let rest = BigInt(crc32(body))
   let text = ''

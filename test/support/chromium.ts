@@ -11,14 +11,17 @@ import { expect, inject } from 'vitest'
 const EXECUTABLE = '/usr/bin/chromium'
 const INSTALL = 'apt-get update && apt-get install -y --no-install-recommends chromium'
 
-/** Makes sure that there is a Chromium: installs Debian's where that can be done, else says how. */
+/**
+ * Makes sure that Chromium is installed: as root it installs the Debian package.
+ * @throws {Error} with the command to run, if it cannot install it
+ */
 export function requireChromium(): void {
   if (existsSync(EXECUTABLE)) return
-  if (process.getuid?.() !== 0) throw new Error(`The tests need Debian's chromium. Install it:  sudo sh -c '${INSTALL}'`)
+  if (process.getuid?.() !== 0) throw new Error(`The tests need the Debian package chromium. Install it:  sudo sh -c '${INSTALL}'`)
   execFileSync('sh', ['-c', `${INSTALL} >/dev/null`], { stdio: 'inherit' })
 }
 
-/** Where pictures go: never into the repository. It is made with the first of them. */
+/** The folder for screenshots, outside the repository. It is created with the first one. */
 export function artefactFolder(): string {
   return process.env['LANEKEEPER_ARTEFACTS'] ?? join(tmpdir(), `lanekeeper-artefacts-${randomUUID()}`)
 }
@@ -28,43 +31,43 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, headless: true, args: root ? ['--no-sandbox'] : [] })
 }
 
-/** A browser's window, and all that went wrong in it. */
+/** A browser window with the problems that occurred in it. */
 export interface Window {
   readonly page: Page
-  /** requests that left to another origin, errors of scripts, and what the console complains of, as CSP does */
-  readonly complaints: readonly string[]
+  /** requests to other origins, script errors, and console errors and warnings such as CSP violations */
+  readonly problems: readonly string[]
   close(): Promise<void>
 }
 
-/** Opens a window of its own, with cookies of its own. */
+/** Opens a window with its own cookies. */
 export async function openWindow(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Window> {
   const context = await browser.newContext({ baseURL: url, permissions: ['clipboard-read', 'clipboard-write'], ...options })
   context.setDefaultTimeout(15_000)
-  const complaints: string[] = []
+  const problems: string[] = []
   context.on('request', (request) => {
-    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) complaints.push(`a request to ${request.url()}`)
+    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) problems.push(`request to ${request.url()}`)
   })
-  // That a page answers 403 or 410 is what some of them are for.
+  // A page with a 4xx status is not a problem: some tests expect it.
   context.on('console', (message) => {
     const text = message.text()
-    if (['error', 'warning'].includes(message.type()) && !/the server responded with a status of 4\d\d/.test(text)) complaints.push(text)
+    if (['error', 'warning'].includes(message.type()) && !/the server responded with a status of 4\d\d/.test(text)) problems.push(text)
   })
-  context.on('weberror', (error) => complaints.push(String(error.error())))
+  context.on('weberror', (error) => problems.push(String(error.error())))
   const page = await context.newPage()
-  return { page, complaints, close: () => context.close() }
+  return { page, problems, close: () => context.close() }
 }
 
-/** The folder that pictures of this run go to. */
-export const pictures = (): string => inject('artefacts' as never) as string
+/** The folder for the screenshots of this run. */
+export const screenshotFolder = (): string => inject('artefacts' as never) as string
 
-/** Takes a picture of a page. */
-export async function picture(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: join(pictures(), `${name}.png`), fullPage: true })
+/** Takes a screenshot of a page. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(screenshotFolder(), `${name}.png`), fullPage: true })
 }
 
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Expects that axe finds nothing on a page. */
+/** Expects that axe finds no accessibility violation on a page. */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
   await page.evaluate(await axe)
   const violations: unknown[] = await page.evaluate(async () => {
@@ -78,7 +81,7 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
   expect([name, violations]).toEqual([name, []])
 }
 
-/** What a page holds, once it is there: a browser's own error page comes after the failure that it is about. */
+/** Returns the HTML of a page. It waits for a navigation that is in progress, such as that to the browser's error page. */
 async function contentOf(page: Page): Promise<string> {
   for (;;) {
     const content = await page.content().catch((error: Error) => {
@@ -89,15 +92,15 @@ async function contentOf(page: Page): Promise<string> {
   }
 }
 
-/** Expects that a text is nowhere: not on the page, in what it stores, or in where the window has been. */
-export async function expectNowhere(page: Page, secret: string): Promise<void> {
+/** Expects that a text is not on the page, in its storage, its cookies or the window's history. */
+export async function expectNotFound(page: Page, secret: string): Promise<void> {
   expect(await contentOf(page)).not.toContain(secret)
   const stored = await page.evaluate(async () => {
-    const kept = globalThis as any
-    // On a page of the browser's own there is no storage to look at.
-    if (!kept.location.href.startsWith('http')) return ''
-    const caches = kept.caches === undefined ? [] : await kept.caches.keys()
-    return JSON.stringify([{ ...kept.localStorage }, { ...kept.sessionStorage }, kept.history.state, kept.name, caches])
+    const page = globalThis as any
+    // The browser's error pages have no storage.
+    if (!page.location.href.startsWith('http')) return ''
+    const caches = page.caches === undefined ? [] : await page.caches.keys()
+    return JSON.stringify([{ ...page.localStorage }, { ...page.sessionStorage }, page.history.state, page.name, caches])
   })
   expect(stored).not.toContain(secret)
   const cdp = await page.context().newCDPSession(page)

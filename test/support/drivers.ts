@@ -5,31 +5,32 @@ import type { Redis } from 'ioredis'
 import type { Driver as StorageDriver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createBlobs, type Blobs } from '../../src/store/blobs.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
 import { readCheckpoint } from '../../src/store/fs/checkpoint.ts'
 import { realDisk } from '../../src/store/fs/disk.ts'
-import { durableDriver } from '../../src/store/fs/blob-driver.ts'
-import { openFsStore } from '../../src/store/fs/open.ts'
+import { createFsBlobDriver } from '../../src/store/fs/blob-driver.ts'
+import { openFsStore } from '../../src/store/fs/store.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
-import { driverFor } from '../../src/store/redis/client.ts'
+import { createRedisDriver } from '../../src/store/redis/client.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import { quiet } from './log.ts'
 import { sharedRedis } from './redis.ts'
 
-/** A place to store things that a test has for itself. */
+/** Opened storage that only one test uses. */
 export interface OpenDriver {
   readonly store: Store
   readonly blobs: Blobs
-  /** the keys of all records of a partition, found behind the port's back */
+  /** the keys of all records of a partition, read without the storage port */
   recordKeys(partition: string): Promise<string[]>
-  /** the keys of all bytes */
+  /** the keys of all chunks of blobs */
   blobKeys(): Promise<string[]>
 }
 
 /** A storage driver under test. */
 export interface Driver {
   readonly name: string
-  /** Opens an empty place. */
+  /** Opens empty storage. */
   open(): Promise<OpenDriver>
 }
 
@@ -53,26 +54,19 @@ const fs: Driver = {
   name: 'fs',
   async open() {
     const path = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
-    // Small, so that every suite goes through many checkpoints.
+    // A small value, so that every suite writes many checkpoints.
     const store = await openFsStore(path, { log: quiet, compactAt: 64 * 1024 })
-    const bytes = durableDriver(`${path}/bytes`)
+    const bytes = createFsBlobDriver(`${path}/bytes`)
     return {
-      store: {
-        driver: 'fs',
-        read: (...request) => store.read(...request),
-        commit: (...change) => store.commit(...change),
-        ready: () => store.ready(),
-        dump: (partition) => store.dump(partition),
-        close: async () => (await store.close(), await rm(path, { recursive: true })),
-      },
+      store: decorateStore(store, { close: async () => (await store.close(), await rm(path, { recursive: true })) }),
       blobs: createBlobs(bytes),
       async recordKeys(partition) {
-        // A partition that was not written since the last checkpoint has none of this one's number: so write it.
+        // Afterwards the checkpoints contain all records.
         await store.compact()
-        const found = (await readdir(`${path}/records`)).includes(partition)
+        const checkpoint = (await readdir(`${path}/records`)).includes(partition)
           ? await readCheckpoint(realDisk, `${path}/records`, partition)
           : undefined
-        return [...(found?.state.records.keys() ?? [])]
+        return [...(checkpoint?.state.records.keys() ?? [])]
       },
       blobKeys: () => keysOf(bytes),
     }
@@ -84,14 +78,14 @@ const redis: Driver = {
   async open() {
     const url = await sharedRedis()
     const prefix = `t${Math.random().toString(36).slice(2)}`
-    const bytes = driverFor(url, `${prefix}:bytes`)
+    const bytes = createRedisDriver(url, `${prefix}:bytes`)
     await bytes.getInstance().connect()
     const scan = async (pattern: string) => {
-      const found: string[] = []
+      const matches: string[] = []
       for (let cursor = '0'; ;) {
         const [next, keys] = await (bytes.getInstance() as Redis).scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
-        found.push(...keys)
-        if ((cursor = next) === '0') return found
+        matches.push(...keys)
+        if ((cursor = next) === '0') return matches
       }
     }
     return {
@@ -104,7 +98,7 @@ const redis: Driver = {
   },
 }
 
-/** Every driver. The suites that speak of storage run over each; LANEKEEPER_DRIVERS narrows them, as for a quick look. */
+/** All drivers. The storage suites run on each of them. LANEKEEPER_DRIVERS selects some of them, separated by commas. */
 export const drivers: readonly Driver[] = [memory, fs, redis].filter(({ name }) =>
   (process.env['LANEKEEPER_DRIVERS'] ?? name).split(',').includes(name),
 )

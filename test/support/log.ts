@@ -1,10 +1,10 @@
 import { pino, type Logger } from 'pino'
 
-/** A log that says nothing. */
+/** A logger without output. */
 export const quiet = pino({ level: 'silent' })
 
-/** A log that is kept, at the level that says most. */
-export function keptLog(): { log: Logger; lines: any[]; text(): string } {
+/** Creates a logger at the level `debug` that collects its output in memory. */
+export function captureLog(): { log: Logger; lines: any[]; text(): string } {
   const written: string[] = []
   return {
     log: pino({ level: 'debug' }, { write: (line: string) => void written.push(line) }),

@@ -3,19 +3,19 @@ import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
-/** The service as a process of its own. */
-export interface Running {
+/** The service in a separate process. */
+export interface RunningProcess {
   readonly child: ChildProcess
   readonly stdout: () => string
   readonly stderr: () => string
-  /** Waits until stdout has a text. */
+  /** Waits until stdout contains a text. @throws {Error} when the process ends before */
   until(text: string | RegExp): Promise<string>
   /** Sends a signal, SIGTERM by default, and waits for the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts it on a free port, with this command line and environment. */
-export function startProcess(args: readonly string[] = [], env: Record<string, string> = {}): Running {
+/** Starts the service on a free port. */
+export function startProcess(args: readonly string[] = [], env: Record<string, string> = {}): RunningProcess {
   const child = spawn(process.execPath, [main, ...args], {
     env: { PATH: process.env['PATH'], PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -40,7 +40,7 @@ export function startProcess(args: readonly string[] = [], env: Record<string, s
         }
         listeners.add(check)
         check()
-        void exited.then((code) => reject(new Error(`it ended with ${code}: ${output.stderr}`)))
+        void exited.then((code) => reject(new Error(`the process ended with ${code}: ${output.stderr}`)))
       })
     },
     async stop(signal = 'SIGTERM') {
@@ -50,15 +50,15 @@ export function startProcess(args: readonly string[] = [], env: Record<string, s
   }
 }
 
-/** What a command of the operator came to. */
-export interface Ran {
+/** The result of an operator command. */
+export interface CommandResult {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Has a command done by a process of its own, with this text on its stdin. */
-export function runCommandLine(args: readonly string[], env: Record<string, string> = {}, stdin = ''): Promise<Ran> {
+/** Runs a command in a separate process, with a text on its stdin. */
+export function runCommandLine(args: readonly string[], env: Record<string, string> = {}, stdin = ''): Promise<CommandResult> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,

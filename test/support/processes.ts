@@ -1,10 +1,10 @@
 import type { Send } from '../stress/linearizability/history.ts'
-import { startProcess, type Running } from './process.ts'
+import { startProcess, type RunningProcess } from './process.ts'
 
-/** Several processes of the service on one storage. */
+/** Several processes of the service on the same storage. */
 export interface Processes {
   readonly urls: readonly string[]
-  readonly running: readonly Running[]
+  readonly running: readonly RunningProcess[]
   stop(): Promise<void>
 }
 
@@ -16,17 +16,20 @@ export async function startProcesses(count: number, storage: string): Promise<Pr
   return { urls, running, stop: async () => void (await Promise.all(running.map((process) => process.stop()))) }
 }
 
-/** Sends each request to any of several processes; some are broken off when they have just been sent. */
-export function sendTo(urls: readonly string[], { lose = 0 } = {}): Send {
+/**
+ * Sends each request to a random one of several processes.
+ * @param abortRate the share of requests, except POST, that are aborted shortly after they were sent
+ */
+export function sendTo(urls: readonly string[], { abortRate = 0 } = {}): Send {
   return async ({ token, method, path, body, match }) => {
     const url = urls[Math.floor(Math.random() * urls.length)]!
-    const connection = new AbortController()
-    const lost = method !== 'POST' && Math.random() < lose
-    if (lost) setTimeout(() => connection.abort(), Math.random() * 10)
+    const controller = new AbortController()
+    const aborted = method !== 'POST' && Math.random() < abortRate
+    if (aborted) setTimeout(() => controller.abort(), Math.random() * 10)
     try {
       const response = await fetch(`${url}/v1${path}`, {
         method,
-        signal: connection.signal,
+        signal: controller.signal,
         headers: {
           authorization: `Bearer ${token}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -34,15 +37,14 @@ export function sendTo(urls: readonly string[], { lose = 0 } = {}): Send {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      const answer = (await response.json()) as any
-      return heard(response, answer)
+      return interpret(response, await response.json())
     } catch {
-      return 'lost'
+      return 'unanswered'
     }
   }
 }
 
-/** What an answer says; one that does not know itself what was done says as much as none. */
-export function heard({ status, headers }: Response, body: any): Awaited<ReturnType<Send>> {
-  return status === 503 && /not known/.test(body.error.message) ? 'lost' : { status, tag: headers.get('etag'), body }
+/** The result of a request. A 503 with an unknown outcome is treated like a missing response. */
+export function interpret({ status, headers }: Response, body: any): Awaited<ReturnType<Send>> {
+  return status === 503 && /not known/.test(body.error.message) ? 'unanswered' : { status, tag: headers.get('etag'), body }
 }

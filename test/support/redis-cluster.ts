@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { freePort, startRedis, type RedisServer } from './redis.ts'
 
-/** Three real nodes that are one cluster, each with a third of the slots. */
+/** A cluster of three real nodes, each with a third of the slots. */
 export interface RedisCluster {
   readonly nodes: readonly RedisServer[]
   readonly url: string
@@ -15,9 +15,9 @@ export interface RedisCluster {
 const SLOTS = 16_384
 
 export async function startCluster({ password = '' } = {}): Promise<RedisCluster> {
-  const secret = password === '' ? [] : ['--requirepass', password, '--masterauth', password]
-  const options = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', ...secret]
-  // The port of the nodes among themselves: by default 10,000 above the other, which there may be none.
+  const passwordOptions = password === '' ? [] : ['--requirepass', password, '--masterauth', password]
+  const options = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', ...passwordOptions]
+  // The default of the cluster bus port is the port plus 10,000, which may exceed 65,535.
   const nodes = await Promise.all(
     Array.from({ length: 3 }, () => startRedis(options, async () => ['--cluster-port', String(await freePort())])),
   )
@@ -43,15 +43,15 @@ export async function startCluster({ password = '' } = {}): Promise<RedisCluster
   }
 }
 
-/** One sentinel that watches a master and its replica, and makes the replica the master where that is gone. */
-export interface WatchedRedis {
+/** A sentinel that monitors a master and a replica, and promotes the replica when the master fails. */
+export interface SentinelRedis {
   readonly master: RedisServer
   readonly replica: RedisServer
   readonly url: string
   stop(): Promise<void>
 }
 
-export async function startWatched(): Promise<WatchedRedis> {
+export async function startSentinel(): Promise<SentinelRedis> {
   const master = await startRedis()
   const replica = await startRedis(['--replicaof', '127.0.0.1', String(master.port)])
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-sentinel-'))

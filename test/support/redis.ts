@@ -5,43 +5,44 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 
+const MAX_ATTEMPTS = 5
 const INSTALL = 'apt-get update && apt-get install -y redis-server'
 
-/** Makes sure that there is a redis-server: installs Debian's where that can be done, else says how. */
+/** Checks that redis-server is installed. Installs the Debian package when running as root. @throws {Error} with instructions */
 export function requireRedis(): void {
   try {
     execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
   } catch {
-    if (process.getuid?.() !== 0) throw new Error(`The tests need redis-server. Install it:  sudo sh -c '${INSTALL}'`)
+    if (process.getuid?.() !== 0) throw new Error(`The tests require redis-server. Install it:  sudo sh -c '${INSTALL}'`)
     execFileSync('sh', ['-c', `${INSTALL} >/dev/null`], { stdio: 'inherit' })
   }
 }
 
-/** A redis-server of the tests' own, on a free port of the loopback interface. */
+/** A redis-server for tests, on a free port of the loopback interface. */
 export interface RedisServer {
   readonly url: string
   readonly port: number
   readonly process: ChildProcess
-  /** Ends it at once, with SIGKILL, and leaves what it wrote. */
+  /** Ends it with SIGKILL and keeps its data. */
   kill(): Promise<void>
-  /** Starts it again, where it was, on what it left. */
+  /** Starts it again on the same port, with the data that it left. */
   restart(): Promise<RedisServer>
-  /** Ends it at once, and removes what it wrote. */
+  /** Ends it with SIGKILL and removes its data. */
   stop(): Promise<void>
 }
 
-/** @param more further options, made anew for each attempt */
+/** Starts a redis-server. @param attemptOptions further options, created for each attempt */
 export async function startRedis(
   options: readonly string[] = [],
-  more: () => Promise<readonly string[]> = async () => [],
+  attemptOptions: () => Promise<readonly string[]> = async () => [],
 ): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-redis-'))
   for (let attempt = 1; ; attempt++) {
     try {
-      return await launch([...options, ...(await more())], await freePort(), folder)
+      return await launch([...options, ...(await attemptOptions())], await freePort(), folder)
     } catch (error) {
-      // A port that was free a moment ago may be another's by now.
-      if (attempt === 5) throw error
+      // Another process may have taken the port in the meantime.
+      if (attempt === MAX_ATTEMPTS) throw error
     }
   }
 }
@@ -85,7 +86,7 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** The one Redis that all suites share; each has a prefix of its own there. */
+/** The URL of the Redis that all suites share. Each store uses a separate key prefix. */
 export async function sharedRedis(): Promise<string> {
   return inject('redisUrl' as never) as string
 }

@@ -1,26 +1,27 @@
+import { addMember } from '../../src/admin/memberships.ts'
+import { addUser } from '../../src/admin/users.ts'
 import type { Card } from '../../src/model/card.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { newId, type IdKind } from '../../src/model/ids.ts'
 import type { Role } from '../../src/model/workspace.ts'
-import { addMember } from '../../src/admin/memberships.ts'
-import { addUser } from '../../src/admin/users.ts'
+import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import type { Person, Service } from './service.ts'
 
 type Facts = Readonly<Record<string, string>>
 
-/** A workspace in which every situation of the oracle can be brought about. */
+/** A workspace in which every scenario of the oracle can be created. */
 export interface World {
   readonly service: Service
   readonly workspaceId: string
   /** by `role membership` */
   readonly callers: ReadonlyMap<string, Person>
-  /** whoever the caller is not */
+  /** a user who is never the caller */
   readonly other: Person
 }
 
-/** Everything that a request of one situation may name. */
+/** The caller of a request, and the ids that its path and body can name. */
 export interface Scenario {
   readonly caller: Person
   readonly params: Readonly<Record<string, string>>
@@ -44,18 +45,26 @@ export async function buildWorld(service: Service): Promise<World> {
 }
 
 /**
- * Brings a situation about, with objects of its own.
- * @returns undefined where it cannot be: a person who is the caller cannot have left while the caller is there
+ * Creates a scenario with new resources for which these facts are true.
+ * @param related whether the named user and label are on the board and the card already, as a DELETE needs them
+ * @returns undefined if the facts contradict each other: the board's creator is the caller, whose membership is given twice
  */
-export async function createScenario(world: World, facts: Facts): Promise<Scenario | undefined> {
+export async function createScenario(world: World, facts: Facts, { related = false } = {}): Promise<Scenario | undefined> {
   const caller = world.callers.get(`${facts['caller.role']} ${facts['caller.membership']}`)!
   const creator = facts['board.caller'] === 'creator' ? caller.id : world.other.id
   const user = await namedUser(world, facts, caller, creator)
   if (user === undefined) return undefined
-  const params = await world.service.write(world.workspaceId, (tx) =>
-    writeRecords(tx, world, facts, { caller: caller.id, creator, user: user.id }),
-  )
+  const ids = { caller: caller.id, creator, user: user.id }
+  const params = await world.service.write(world.workspaceId, (tx) => writeRecords(tx, world, facts, ids, related))
   return { caller, params }
+}
+
+/** The body of the operation's example, with the ids of a scenario in place of `{name}`. */
+export function exampleBody(operationId: string, { params }: Scenario): unknown {
+  const { body } = operations.find(({ id }) => id === operationId)!.example
+  return body === undefined
+    ? undefined
+    : JSON.parse(JSON.stringify(body).replaceAll(/\{(\w+)\}/g, (text, name: string) => params[name] ?? text))
 }
 
 async function namedUser(
@@ -76,29 +85,30 @@ async function namedUser(
   return user
 }
 
-/** Writes one of everything: a board, and on it a card that has all that a card can have. */
+/** Writes one resource of each kind: a board, and on it a card with everything that a card can have. */
 async function writeRecords(
   tx: Transaction,
   { service, other }: World,
   facts: Facts,
-  who: { caller: string; creator: string; user: string },
+  ids: { caller: string; creator: string; user: string },
+  related: boolean,
 ): Promise<Record<string, string>> {
   const id = (kind: IdKind) => newId(kind, service.deps.random)
   const create = async <T>(key: Key<T>, value: T) => tx.create(key, value)
-  const own = (fact: string) => (facts[fact] === 'caller' ? who.caller : other.id)
+  const ownerOf = (fact: string) => (facts[fact] === 'caller' ? ids.caller : other.id)
   const boardId = id('board')
   const visibility = facts['board.visibility'] === 'private' ? 'private' : 'workspace'
-  const creator_id = facts['user.board'] === 'creator' && who.creator !== who.caller ? who.user : who.creator
-  const board = { name: 'Staged', description: '', cover_color: null, visibility, creator_id, ...times } as const
+  const creator_id = facts['user.board'] === 'creator' && ids.creator !== ids.caller ? ids.user : ids.creator
+  const board = { name: 'Scenario', description: '', cover_color: null, visibility, creator_id, ...times } as const
   await create(keys.board(boardId), { id: boardId, ...board })
   const members = new Set([
-    ...(facts['board.caller'] === 'member' ? [who.caller] : []),
-    ...(facts['user.board'] === 'member' ? [who.user] : []),
+    ...(facts['board.caller'] === 'member' ? [ids.caller] : []),
+    ...(facts['user.board'] === 'member' || (related && facts['user.board'] === undefined) ? [ids.user] : []),
   ])
   for (const user_id of members)
     await create(keys.boardMember(boardId, user_id), { board_id: boardId, user_id, board_created_at: AT, added_at: AT })
 
-  const [columnId, cardId, subtaskId, commentId, fileId, attachmentId] = [
+  const [columnId, cardId, subtaskId, commentId, attachedFileId, attachmentId] = [
     id('column'),
     id('card'),
     id('subtask'),
@@ -108,7 +118,7 @@ async function writeRecords(
   ]
   const label = { id: id('label'), board_id: boardId, name: 'Label', color: '#000000', ...times }
   const foreign = { ...label, id: id('label'), board_id: id('board') }
-  const coverless = facts['cover.state'] === 'none'
+  const labelId = facts['label.board'] === 'other' ? foreign.id : label.id
   const card: Card = {
     id: cardId,
     board_id: boardId,
@@ -119,15 +129,15 @@ async function writeRecords(
     due_at: null,
     completed_at: null,
     archived_at: null,
-    assignee_ids: [],
-    label_ids: [],
-    cover_attachment_id: coverless ? null : attachmentId,
+    assignee_ids: related ? [ids.user] : [],
+    label_ids: related ? [labelId] : [],
+    cover_attachment_id: facts['cover.state'] === 'none' ? null : attachmentId,
     creator_id,
     ...times,
   }
   const file: FileRecord = {
-    id: fileId,
-    owner_id: own('file.owner'),
+    id: attachedFileId,
+    owner_id: ownerOf('file.owner'),
     visibility: facts['file.visibility'] === 'private' ? 'private' : 'workspace',
     name: 'a.png',
     content_type: 'image/png',
@@ -136,19 +146,20 @@ async function writeRecords(
     sha256: '0',
     ...times,
   }
-  const free = { ...file, id: id('file') }
+  // A file with the same facts that is not attached.
+  const unattached = { ...file, id: id('file') }
   await create(keys.column(columnId), { id: columnId, board_id: boardId, name: 'Column', position: 'a0', archived_at: null, ...times })
   await create(keys.card(cardId), card)
   await create(keys.label(label.id), label)
   await create(keys.label(foreign.id), foreign)
   await create(keys.subtask(subtaskId), { id: subtaskId, card_id: cardId, title: 'Subtask', completed_at: null, position: 'a0', ...times })
-  await create(keys.comment(commentId), { id: commentId, card_id: cardId, author_id: own('comment.author'), body: 'Hello', ...times })
-  await create(keys.file(fileId), file)
-  await create(keys.file(free.id), free)
+  await create(keys.comment(commentId), { id: commentId, card_id: cardId, author_id: ownerOf('comment.author'), body: 'Hello', ...times })
+  await create(keys.file(attachedFileId), file)
+  await create(keys.file(unattached.id), unattached)
   await create(keys.attachment(attachmentId), {
     id: attachmentId,
     card_id: cardId,
-    file_id: fileId,
+    file_id: attachedFileId,
     name: file.name,
     content_type: file.content_type,
     size: file.size,
@@ -157,15 +168,13 @@ async function writeRecords(
   })
   return {
     board_id: boardId,
-    user_id: who.user,
+    user_id: ids.user,
     column_id: columnId,
     card_id: cardId,
-    label_id: facts['label.board'] === 'other' ? foreign.id : label.id,
+    label_id: labelId,
     subtask_id: subtaskId,
     comment_id: commentId,
-    file_id: fileId,
+    file_id: unattached.id,
     attachment_id: attachmentId,
-    // A file with the same facts that hangs nowhere yet.
-    free_file_id: free.id,
   }
 }

@@ -5,29 +5,31 @@ import type { FileRecord } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Membership, Role } from '../../src/model/workspace.ts'
 import { addMember } from '../../src/admin/memberships.ts'
-import type { AdminDeps, Deps } from '../../src/admin/deps.ts'
+import type { AdminDeps } from '../../src/admin/deps.ts'
+import type { Deps } from '../../src/store/deps.ts'
 import { addUser } from '../../src/admin/users.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import { issueToken } from '../../src/auth/tokens/issue.ts'
-import { hashToken } from '../../src/auth/tokens/secret.ts'
+import { sha256Hex } from '../../src/auth/secrets.ts'
 import { checksumOf } from './checksum.ts'
 import { CountingStore } from './counting-store.ts'
 import type { Driver, OpenDriver } from './drivers.ts'
 import { quiet } from './log.ts'
+import { checkResponse } from './response-check.ts'
 
-/** An answer, read whole. */
+/** A response with its body. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** the body as JSON; {} where there is none */
+  /** the body as JSON; {} if it has none */
   readonly body: any
 }
 
-/** A person in one workspace, with tokens by scope. */
+/** A user in one workspace, with a token for each scope. */
 export interface Person {
   readonly id: string
   readonly workspaceId: string
@@ -38,13 +40,13 @@ export interface Person {
   readonly admin: string
 }
 
-/** What a service under test is started with. */
+/** The options of a service under test. */
 export type ServiceOptions = Omit<Partial<AppOptions>, 'store' | 'blobs' | 'clock' | 'random' | 'observe'>
 
-/** As cheap as argon2id can be: what passwords are worth is not what is tested over and over. */
+/** The cheapest parameters of argon2id, for tests that are not about its strength. */
 export const cheapPasswords = createPasswords({ memoryCost: 8, timeCost: 1, parallelism: 1 })
 
-/** A service over one store, with a clock that stands until it is set. */
+/** A service on one store, with a clock that tests set. */
 export class Service {
   readonly app: App
   readonly store: CountingStore
@@ -53,10 +55,12 @@ export class Service {
   now = Date.parse('2026-11-20T12:00:00.000Z')
 
   readonly #place: OpenDriver
+  readonly #ownOperations: boolean
 
   private constructor(place: OpenDriver, options: ServiceOptions) {
     const store = new CountingStore(place.store)
     this.#place = place
+    this.#ownOperations = options.operations !== undefined
     this.store = store
     const clock = () => this.now
     this.deps = { store, clock, random: systemRandom }
@@ -80,11 +84,11 @@ export class Service {
   recordKeys(partition: string): Promise<string[]> {
     return this.#place.recordKeys(partition)
   }
-  /** The ids of all bytes that are kept. */
+  /** The ids of all stored blobs. */
   async blobKeys(): Promise<string[]> {
     return [...new Set((await this.#place.blobKeys()).map((key) => key.split(':')[0]!))].toSorted()
   }
-  /** The ids of all bytes that files of a workspace need. */
+  /** The ids of the blobs that the files of a workspace refer to. */
   async blobKeysInUse(workspaceId: string): Promise<string[]> {
     const files = (await this.recordKeys(workspaceId)).filter((key) => key.startsWith('file:'))
     const found = await this.write(workspaceId, (tx) => tx.read(files as Key<FileRecord>[]))
@@ -112,26 +116,26 @@ export class Service {
     return (await this.write(workspaceId, (tx) => issueToken(tx, request, this.deps.clock, this.deps.random))).plaintext
   }
 
-  /** A token as it was issued before the service got its present name. */
+  /** A token with a prefix from before a rename of the service. */
   async legacyToken({ workspaceId, id }: Person, prefix: string): Promise<string> {
     const plaintext = await this.token(workspaceId, id, ['kanban:read'])
     const body = `${prefix}${plaintext.slice(plaintext.indexOf('_pat_'), -6)}`
     const legacy = body + checksumOf(body)
     await this.write(workspaceId, async (tx) => {
-      const record = (await tx.get(keys.token(hashToken(plaintext))))!
-      const key = keys.token(hashToken(legacy))
+      const record = (await tx.get(keys.token(sha256Hex(plaintext))))!
+      const key = keys.token(sha256Hex(legacy))
       await tx.get(key)
-      tx.put(key, { ...record, hash: hashToken(legacy) })
+      tx.put(key, { ...record, hash: sha256Hex(legacy) })
     })
     return legacy
   }
 
-  /** Writes behind the API's back: for states that it would not let come about. */
+  /** Writes to the store directly, for states that the API does not allow. */
   write<T>(workspaceId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return transact(this.store, workspaceId, this.deps.random, work)
   }
 
-  /** Ends a membership and nothing with it: so what a token is worth is seen apart from its revocation. */
+  /** Ends a membership without revoking its tokens, so that both can be tested separately. */
   async leaveOnly(workspaceId: string, userId: string): Promise<void> {
     await this.write(workspaceId, async (tx) => {
       const membership = (await tx.get(keys.membership(userId))) as Membership
@@ -139,14 +143,14 @@ export class Service {
     })
   }
 
-  /** Sends a form, as a file is uploaded. */
+  /** Uploads a file as a form. */
   async upload(token: string, path: string, form: FormData, headers: Record<string, string> = {}): Promise<Reply> {
     return this.#answer(
       new Request(`http://localhost/v1${path}`, { method: 'POST', headers: { authorization: `Bearer ${token}`, ...headers }, body: form }),
     )
   }
 
-  /** Sends a request below /v1. A body that is no string is sent as JSON. */
+  /** Sends a request below /v1. A body that is not a string is sent as JSON. */
   async send(token: string | null, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
     const all = new Headers(headers)
     if (token !== null && !all.has('authorization')) all.set('authorization', `Bearer ${token}`)
@@ -155,7 +159,7 @@ export class Service {
     return this.#answer(new Request(`http://localhost/v1${path}`, { method, headers: all, ...content }))
   }
 
-  /** Sends a request below /v1 and gives the answer as it is. */
+  /** Sends a request below /v1, and returns the response unread and unchecked. */
   fetch(token: string, method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
     return this.app.fetch(new Request(`http://localhost/v1${path}`, { method, headers: { authorization: `Bearer ${token}`, ...headers } }))
   }
@@ -163,6 +167,11 @@ export class Service {
   async #answer(request: Request): Promise<Reply> {
     const response = await this.app.fetch(request)
     const text = await response.text()
+    const json = response.headers.get('content-type')?.startsWith('application/json') === true && text !== ''
+    const { pathname, search } = new URL(request.url)
+    // Only rows of the real table can be checked; some suites bring their own.
+    if (!this.#ownOperations)
+      checkResponse(request.method, pathname.slice('/v1'.length) + search, response.status, json ? JSON.parse(text) : undefined)
     return { status: response.status, headers: response.headers, text, body: text === '' ? {} : parse(text) }
   }
 }
@@ -175,7 +184,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What two answers have in common when nothing tells them apart: all but the request's own id. */
+/** A response as text without its request id and date. Two responses that a client cannot tell apart are equal. */
 export function bytes({ status, headers, text }: Reply): string {
   const id = headers.get('x-request-id') ?? 'no id'
   const shown = [...headers].filter(([name]) => name !== 'date').map(([name, value]) => `${name}: ${value}`)

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadEngine } from '../../src/policy/engine.ts'
+import { TestBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { shippedFiles } from '../support/policy.ts'
+import { Service, type Person } from '../support/service.ts'
+
+describe.each(drivers)('pages of boards, on $name', (driver) => {
+  let service: Service
+  let [ann, bob]: Person[] = []
+  beforeAll(async () => {
+    service = await Service.start(driver)
+    const workspaceId = await service.workspace()
+    ann = await service.person(workspaceId, 'member', 'Ann')
+    bob = await service.person(workspaceId, 'member', 'Bob')
+    for (let i = 0; i < 25; i++) {
+      service.now += 10
+      const creator: Person = i % 2 ? ann : bob
+      const board = await TestBoard.create(service, creator, creator === bob && i % 3 !== 0 ? 'private' : 'workspace')
+      if (creator === bob && i % 3 === 1) await board.add(ann)
+      await board.patch(`/boards/${board.id}`, { name: `Board ${i}` })
+    }
+  })
+  afterAll(() => service.stop())
+  // Ann cannot see every third board of Bob.
+  const visibleToAnn = Array.from({ length: 25 }, (_, i) => i)
+    .filter((i) => i % 2 === 1 || i % 3 !== 2)
+    .map((i) => `Board ${i}`)
+
+  test.each([1, 2, 3, 7, 100])('pages of %i are filled although items are hidden, and return each item once in order', async (limit) => {
+    const names: string[] = []
+    const sizes: number[] = []
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body } = await service.send(ann!.read, 'GET', `/boards?limit=${limit}${cursor && `&cursor=${cursor}`}`)
+      names.push(...body.data.map(({ name }: any) => name))
+      sizes.push(body.data.length)
+      cursor = body.page.next_cursor
+    }
+    expect(names).toEqual(visibleToAnn)
+    expect(sizes.slice(0, -1).every((size) => size === limit)).toBe(true)
+    expect(sizes.at(-1)).toBeGreaterThan(0)
+  })
+
+  test('the creator of hidden boards gets all of them', async () => {
+    expect(await TestBoard.all(service, bob!.read, '/boards', 4)).toHaveLength(25)
+  })
+
+  test('a list of boards that changes between two pages neither repeats nor skips unchanged items', async () => {
+    const first = await service.send(ann!.read, 'GET', '/boards?limit=5')
+    const deleted = first.body.data.find(({ creator_id }: any) => creator_id === ann!.id)
+    await service.send(ann!.admin, 'DELETE', `/boards/${deleted.id}`)
+    service.now += 10
+    await service.send(ann!.write, 'POST', '/boards', { name: 'Late' })
+    const { body } = await service.send(ann!.read, 'GET', `/boards?limit=100&cursor=${first.body.page.next_cursor}`)
+    expect(body.data.map(({ name }: any) => name)).toEqual([...visibleToAnn.slice(5), 'Late'])
+  })
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=x', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=1e1', 'limit'],
+    ['limit=5&limit=6', 'limit'],
+    ['cursor=', 'cursor'],
+    ['cursor=nonsense', 'cursor'],
+    ['sort=name', 'sort'],
+    ['__proto__=1', '__proto__'],
+  ])('the query "%s" is refused, and the error names its parameter', async (query, parameter) => {
+    const { status, body } = await service.send(ann!.read, 'GET', `/boards?${query}`)
+    expect([status, body.error.code, body.error.issues[0].path]).toEqual([422, 'validation_failed', parameter])
+  })
+
+  test('a cursor of another list is refused', async () => {
+    const { body } = await service.send(ann!.read, 'GET', '/members?limit=1')
+    expect((await service.send(ann!.read, 'GET', `/boards?cursor=${body.page.next_cursor}`)).status).toBe(422)
+  })
+
+  test('the cost of a page does not depend on the number of boards that other people hide', async () => {
+    const workspaceId = await service.workspace()
+    const owner = await service.person(workspaceId, 'owner')
+    const guest = await service.person(workspaceId, 'member')
+    for (let i = 0; i < 60; i++) await TestBoard.create(service, owner, 'private')
+    await TestBoard.create(service, guest)
+    service.store.touched.length = 0
+    const { body } = await service.send(guest.read, 'GET', '/boards')
+    expect(body.data).toHaveLength(1)
+    expect(service.store.touched.length).toBeLessThan(10)
+  })
+})
+
+test('an index only gives candidates: items that the permission table denies are left out, and pages are filled', async () => {
+  // With this table only its creator can see a workspace board. The index still offers the board to everyone.
+  const permissions = {
+    ...shippedFiles.permissions,
+    text: shippedFiles.permissions.text.replace(
+      'conditions: { caller.membership: active, board.visibility: workspace }',
+      'conditions: { caller.membership: active, board.visibility: workspace, board.caller: creator }',
+    ),
+  }
+  const service = await Service.start(drivers[0]!, { engine: loadEngine({ ...shippedFiles, permissions }) })
+  const workspaceId = await service.workspace()
+  const ann = await service.person(workspaceId)
+  const bob = await service.person(workspaceId)
+  for (let i = 0; i < 12; i++, service.now++) await service.send((i % 4 === 3 ? bob : ann).write, 'POST', '/boards', { name: `Board ${i}` })
+  const { body } = await service.send(bob.read, 'GET', '/boards?limit=2')
+  expect(body.data.map(({ name }: any) => name)).toEqual(['Board 3', 'Board 7'])
+  const rest = await service.send(bob.read, 'GET', `/boards?limit=2&cursor=${body.page.next_cursor}`)
+  expect(rest.body).toMatchObject({ data: [{ name: 'Board 11' }], page: { next_cursor: null } })
+  await service.stop()
+})
+
+describe.each(drivers)('pages of cards, on $name', (driver) => {
+  let service: Service
+  let [ann, bob]: Person[] = []
+  beforeAll(async () => {
+    service = await Service.start(driver)
+    const workspaceId = await service.workspace()
+    ann = await service.person(workspaceId, 'member', 'Ann')
+    bob = await service.person(workspaceId, 'member', 'Bob')
+  })
+  afterAll(() => service.stop())
+
+  /** Reads one page of the cards of a board. */
+  const page = async (board: TestBoard, query: string): Promise<{ titles: string[]; cursor: string | null }> => {
+    const { body } = await board.get(`/boards/${board.id}/cards?${query}`)
+    return { titles: body.data.map(({ title }: any) => title), cursor: body.page.next_cursor }
+  }
+
+  test('a cursor is valid only for the order in which its list was sorted', async () => {
+    const board = await TestBoard.create(service, ann!)
+    const column = await board.column()
+    for (const title of ['a', 'b']) await board.card(column, title)
+    const since = 'updated_since=2020-01-01T00:00:00Z'
+    const { cursor: byPosition } = await page(board, 'limit=1')
+    const { cursor: byUpdate } = await page(board, `limit=1&${since}`)
+    for (const query of [`${since}&cursor=${byPosition}`, `cursor=${byUpdate}`]) {
+      const { status, body } = await board.get(`/boards/${board.id}/cards?${query}`)
+      expect([status, body.error.issues[0].path]).toEqual([422, 'cursor'])
+    }
+    expect((await page(board, `updated_since=2099-01-01T00:00:00Z&cursor=${byUpdate}`)).titles).toEqual([])
+  })
+
+  test('if a column is moved between two pages, no card of it is skipped or repeated', async () => {
+    const board = await TestBoard.create(service, ann!)
+    const columns = { a: await board.column('a'), b: await board.column('b'), c: await board.column('c') }
+    for (const [name, id] of Object.entries(columns)) for (let i = 0; i < 4; i++) await board.card(id, `${name}${i}`)
+    for (const to of ['first', 'last']) {
+      const { cursor } = await page(board, `limit=2&column_id=${columns.b}`)
+      await board.post(`/columns/${columns.b}/move`, { to })
+      expect((await page(board, `limit=9&column_id=${columns.b}&cursor=${cursor}`)).titles).toEqual(['b2', 'b3'])
+      await board.post(`/columns/${columns.b}/move`, { after: columns.a })
+    }
+    const { cursor } = await page(board, 'limit=6')
+    await board.post(`/columns/${columns.b}/move`, { to: 'first' })
+    expect((await page(board, `limit=99&cursor=${cursor}`)).titles).toEqual(['b2', 'b3', 'c0', 'c1', 'c2', 'c3'])
+  })
+
+  test('a forged cursor is refused or harmless', async () => {
+    const board = await TestBoard.create(service, ann!)
+    const column = await board.column()
+    await board.card(column)
+    for (const position of ['0 a0 {0.user_id} active 0 a0 x', '0 a0 ../../x active 0 a0 x', 'x', '9 9 9', `0 a0 ${column} active x y`]) {
+      const cursor = Buffer.from(`cards.list\n${position}`).toString('base64url')
+      expect([200, 422]).toContain((await board.get(`/boards/${board.id}/cards?cursor=${cursor}`)).status)
+    }
+  })
+
+  test('a list of cards that changes between pages neither repeats nor skips unchanged items', async () => {
+    const board = await TestBoard.create(service, ann!)
+    const [left, right] = [await board.column('left'), await board.column('right')]
+    const ids: string[] = []
+    for (let i = 0; i < 20; i++) ids.push(await board.card(i < 10 ? left : right, `${i}`))
+    const listed: string[] = []
+    let cursor: string | null = ''
+    for (let pages = 0; cursor !== null; pages++) {
+      const next = await page(board, `limit=3${cursor && `&cursor=${cursor}`}`)
+      listed.push(...next.titles)
+      cursor = next.cursor
+      // Deletes the last item of the first page, moves a second card, creates a third and archives a fourth.
+      if (pages === 0) await board.delete(`/cards/${ids[2]}`)
+      if (pages === 1) await board.post(`/cards/${ids[5]}/move`, { to: 'last', column_id: right })
+      if (pages === 2) await board.card(left, 'new', { before: ids[0] })
+      if (pages === 3) await board.post(`/cards/${ids[11]}/archive`)
+    }
+    const isUnchanged = (title: string) => !['2', '5', '11', 'new'].includes(title)
+    expect(listed.filter(isUnchanged)).toEqual(ids.map((_id, i) => `${i}`).filter(isUnchanged))
+  })
+
+  test('the cost of a page does not depend on the number of stored cards', async () => {
+    const cost = async (board: TestBoard, query: string) => {
+      await board.get(`/boards/${board.id}/cards?limit=5`)
+      service.store.touched.length = 0
+      await board.get(`/boards/${board.id}/cards?limit=5${query}`)
+      return service.store.touched.length
+    }
+    const build = async (cards: number) => {
+      const board = await TestBoard.create(service, ann!)
+      const [one, two] = [await board.column('one'), await board.column('two')]
+      for (let i = 0; i < cards; i++) await board.card(i % 2 ? one : two, `${i}`)
+      const [first] = await board.all(`/boards/${board.id}/cards`)
+      await board.put(`/cards/${first.id}/assignees/${bob!.id}`)
+      return board
+    }
+    const [small, large] = [await build(20), await build(200)]
+    for (const query of ['', `&assignee_id=${bob!.id}`, '&completed=true', '&archived=true'])
+      expect([query, await cost(large, query)]).toEqual([query, await cost(small, query)])
+    expect(await cost(large, '&q=nothing')).toBeGreaterThanOrEqual(2)
+  })
+})

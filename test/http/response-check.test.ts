@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { conflict } from '../../src/model/errors.ts'
+import type { Operation } from '../../src/resources/operation.ts'
+import { operations } from '../../src/resources/table.ts'
+import { drivers } from '../support/drivers.ts'
+import { checkResponse } from '../support/response-check.ts'
+import { Service, type Person } from '../support/service.ts'
+
+// Every response of the suite is checked against the row of its operation. These tests show that the check can fail.
+
+type Single = Operation & { kind: 'single' }
+
+/** The operations table with one row changed. */
+function withRow(id: string, change: (row: Single) => Partial<Single>): readonly Operation[] {
+  return operations.map((row) => (row.id === id && row.kind === 'single' ? ({ ...row, ...change(row) } as Operation) : row))
+}
+
+describe('the check of responses against the operations table', () => {
+  let service: Service | undefined
+  beforeEach(() => (service = undefined))
+  afterEach(() => service?.stop())
+
+  /** Sends a request to a service with these rows. @returns a function that checks its response against the real table */
+  const respond = async (rows: readonly Operation[], send: (person: Person) => readonly [method: string, path: string, body?: unknown]) => {
+    service = await Service.start(drivers[0]!, { operations: rows })
+    const person = await service.person(await service.workspace(), 'owner')
+    const [method, path, body] = send(person)
+    const reply = await service.send(person.admin, method, path, body)
+    return { reply, check: () => checkResponse(method, path, reply.status, reply.body) }
+  }
+  const createBoard = () => ['POST', '/boards', { name: 'Board' }] as const
+  const readAccount = () => ['GET', '/account'] as const
+  const listMembers = () => ['GET', '/members'] as const
+
+  test.each([
+    ['creation', createBoard, 201],
+    ['read', readAccount, 200],
+    ['list', listMembers, 200],
+  ] as const)('accepts the %s of the real table', async (_kind, send, status) => {
+    const { reply, check } = await respond(operations, send)
+    expect(reply.status).toBe(status)
+    check()
+  })
+
+  test('refuses a member that the schema of the row does not have', async () => {
+    const rows = withRow('account.read', (row) => ({
+      async run(request, loaded) {
+        const { data } = await row.run(request, loaded)
+        return { data: { ...(data as object), secret: request.caller.token.hash } }
+      },
+    }))
+    const { reply, check } = await respond(rows, readAccount)
+    expect([reply.status, typeof reply.body.data.secret]).toEqual([200, 'string'])
+    expect(check).toThrow(/account\.read: its data does not match the schema of its row/)
+  })
+
+  test('refuses an item of a list that lacks a member of the schema', async () => {
+    const rows = withRow('members.list', (row) => ({
+      async run(request, loaded) {
+        const { data, ...page } = await row.run(request, loaded)
+        return { ...page, data: (data as { role?: string }[]).map(({ role: _role, ...entry }) => entry) }
+      },
+    }))
+    const { reply, check } = await respond(rows, listMembers)
+    expect([reply.status, reply.body.data.length]).toEqual([200, 1])
+    expect(check).toThrow(/members\.list: its data does not match the schema of its row/)
+  })
+
+  test('refuses a list without a page', async () => {
+    const rows = withRow('members.list', (row) => ({ run: async (request, loaded) => ({ data: (await row.run(request, loaded)).data }) }))
+    const { reply, check } = await respond(rows, listMembers)
+    expect([reply.status, reply.body.page]).toEqual([200, undefined])
+    expect(check).toThrow(/members\.list/)
+  })
+
+  test('refuses a success with another status than that of the row', async () => {
+    const { reply, check } = await respond(
+      withRow('boards.create', () => ({ status: 200 })),
+      createBoard,
+    )
+    expect(reply.status).toBe(200)
+    expect(check).toThrow(/boards\.create/)
+  })
+
+  test('refuses a 409 with a message that the row does not state', async () => {
+    const rows = withRow('boards.create', () => ({ run: () => Promise.reject(conflict('There are too many boards.')) }))
+    const { reply, check } = await respond(rows, createBoard)
+    expect([reply.status, reply.body.error.message]).toEqual([409, 'There are too many boards.'])
+    expect(check).toThrow(/boards\.create: the conflicts that its row states/)
+  })
+
+  test('refuses a failure with another envelope', () => {
+    const error = { code: 'not_found', message: 'There is no such resource.', request_id: '1' }
+    const check = (body: unknown) => () => checkResponse('GET', '/account', 404, body)
+    check({ error })()
+    expect(check({ error, data: {} })).toThrow(/the members of a failure/)
+    expect(check({ error: { ...error, request_id: undefined } })).toThrow(/request_id/)
+  })
+
+  test('is part of every request that the test client sends to the real table', async () => {
+    service = await Service.start(drivers[0]!)
+    const person = await service.person(await service.workspace())
+    // The application answers as a service with a wrong row would.
+    const wrong = new Response('{"data":{"nonsense":true}}', { headers: { 'content-type': 'application/json' } })
+    Object.assign(service.app, { fetch: async () => wrong })
+    await expect(service.send(person.read, 'GET', '/account')).rejects.toThrow(/account\.read: its data does not match/)
+  })
+})

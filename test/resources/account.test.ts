@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { drivers } from '../support/drivers.ts'
+import { Service } from '../support/service.ts'
+
+const MINUTE = 60_000
+
+describe.each(drivers)('account, on $name', (driver) => {
+  let service: Service
+  let workspaceId: string
+  beforeAll(async () => {
+    service = await Service.start(driver)
+    workspaceId = await service.workspace('Acme')
+  })
+  afterAll(() => service.stop())
+
+  test('the account has the user, the workspace, and the scopes and lifetime of the token', async () => {
+    const ann = await service.person(workspaceId, 'admin', 'Ann')
+    await service.send(ann.write, 'GET', '/account')
+    await service.app.services.usage.settled()
+    const reply = await service.send(ann.write, 'GET', '/account')
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      {
+        data: {
+          user_id: ann.id,
+          display_name: 'Ann',
+          role: 'admin',
+          workspace: { id: workspaceId, name: 'Acme' },
+          scopes: ['kanban:read', 'kanban:write'],
+          token: {
+            id: expect.stringMatching(/^tok_[0-9a-z]{20}$/),
+            name: 'test',
+            // 90 days after 2026-11-20
+            expires_at: '2027-02-18T12:00:00.000Z',
+            last_used_at: '2026-11-20T12:00:00.000Z',
+          },
+        },
+      },
+    ])
+  })
+
+  test.each(['owner', 'admin', 'member'] as const)('the account of a workspace %s has that role', async (role) => {
+    const person = await service.person(workspaceId, role)
+    expect((await service.send(person.read, 'GET', '/account')).body.data.role).toBe(role)
+  })
+
+  test.each([
+    [['kanban:admin'], ['kanban:read', 'kanban:write', 'kanban:admin']],
+    [['kanban:write'], ['kanban:read', 'kanban:write']],
+    [['kanban:read'], ['kanban:read']],
+    [
+      ['other:x', 'kanban:write', 'kanban:read'],
+      ['kanban:read', 'kanban:write'],
+    ],
+  ])('the scopes of a token that was created with %j are %j, the least first', async (chosen, effective) => {
+    const person = await service.person(workspaceId)
+    const token = await service.token(workspaceId, person.id, chosen)
+    expect((await service.send(token, 'GET', '/account')).body.data.scopes).toEqual(effective)
+  })
+
+  test('the last use of a token is recorded again ten minutes after the one before', async () => {
+    const { read: token } = await service.person(workspaceId)
+    const first = service.now
+    const lastUse = async (time: number) => {
+      service.now = time
+      await service.send(token, 'GET', '/account')
+      await service.app.services.usage.settled()
+      return (await service.send(token, 'GET', '/account')).body.data.token.last_used_at
+    }
+    const uses = [await lastUse(first), await lastUse(first + 10 * MINUTE - 1), await lastUse(first + 10 * MINUTE)]
+    service.now = first
+    expect(uses).toEqual(['2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.000Z', '2026-11-20T12:10:00.000Z'])
+  })
+})

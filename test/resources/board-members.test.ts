@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { endMembership } from '../../src/admin/memberships.ts'
+import { setUpBoard, TestBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { conflict, forbidden, notFound } from './refusals.ts'
+
+describe.each(drivers)('members of a board, on $name', (driver) => {
+  const setup = setUpBoard(driver)
+  const pathOf = ({ id }: { id: string }) => `/boards/${setup.board.id}/members/${id}`
+
+  test('the list has the creator first, and then the explicit members in the order in which they were added', async () => {
+    const { service, ann, bob, cyd, board } = setup
+    const createdAt = board.now
+    const [first, second] = [board.tick(), board.tick()]
+    service.now = Date.parse(first)
+    await board.add(cyd)
+    service.now = Date.parse(second)
+    await board.add(bob)
+    const entry = { avatar_url: null, creator: false }
+    const entries = [
+      { ...entry, user_id: ann.id, display_name: 'Ann', creator: true, added_at: createdAt },
+      { ...entry, user_id: cyd.id, display_name: 'Cyd', added_at: first },
+      { ...entry, user_id: bob.id, display_name: 'Bob', added_at: second },
+    ]
+    const path = `/boards/${board.id}/members`
+    expect((await service.send(bob.read, 'GET', path)).body).toEqual({ data: entries, page: { next_cursor: null } })
+    expect(await board.all(path, 1)).toEqual(entries)
+  })
+
+  test('a former workspace member is not listed, and a page without the creator is full', async () => {
+    const { service, workspaceId, ann, bob } = setup
+    const dan = await service.person(workspaceId, 'member', 'Dan')
+    const board = await TestBoard.create(service, dan)
+    for (const person of [ann, bob]) await board.add(person)
+    await endMembership(service.deps, workspaceId, dan.id)
+    const { body } = await service.send(ann.read, 'GET', `/boards/${board.id}/members?limit=1`)
+    expect([body.data.length, body.page.next_cursor === null]).toEqual([1, false])
+    const entries = await TestBoard.all(service, ann.read, `/boards/${board.id}/members`, 1)
+    expect(entries.map(({ user_id }) => user_id).toSorted()).toEqual([ann.id, bob.id].toSorted())
+  })
+
+  test('adding a member again changes nothing', async () => {
+    const { bob, board } = setup
+    const at = board.tick()
+    const added = await board.put(pathOf(bob))
+    expect(added.body).toEqual({ data: { user_id: bob.id, display_name: 'Bob', avatar_url: null, creator: false, added_at: at } })
+    board.tick()
+    expect((await board.put(pathOf(bob))).body).toEqual(added.body)
+    expect(await board.all(`/boards/${board.id}/members`)).toHaveLength(2)
+  })
+
+  test('adding the creator changes nothing', async () => {
+    const { ann, board } = setup
+    expect((await board.put(pathOf(ann))).body.data).toMatchObject({ user_id: ann.id, creator: true })
+    expect(await board.all(`/boards/${board.id}/members`)).toHaveLength(1)
+  })
+
+  test('a person outside the workspace, or a former member of it, cannot be added', async () => {
+    const { service, workspaceId, board } = setup
+    const stranger = await service.person(await service.workspace('Globex'))
+    const former = await service.person(workspaceId)
+    await endMembership(service.deps, workspaceId, former.id)
+    for (const person of [stranger, former]) expect(await board.send('PUT', pathOf(person))).toMatchObject(notFound)
+  })
+
+  test('a removed member is not listed, and a second removal is answered with 404', async () => {
+    const { ann, bob, board } = setup
+    await board.add(bob)
+    expect((await board.delete(pathOf(bob))).body).toEqual({ data: { id: bob.id, deleted: true } })
+    expect((await board.all(`/boards/${board.id}/members`)).map(({ user_id }) => user_id)).toEqual([ann.id])
+    expect(await board.send('DELETE', pathOf(bob))).toMatchObject(notFound)
+  })
+
+  test('the creator cannot be removed', async () => {
+    const { ann, board } = setup
+    expect(await board.send('DELETE', pathOf(ann))).toMatchObject(conflict('The creator of a board cannot be removed from it.'))
+    expect((await board.get(`/boards/${board.id}`)).status).toBe(200)
+  })
+
+  test('only the creator adds and removes members, whatever the role of another person', async () => {
+    const { service, ann, bob, cyd, board } = setup
+    await board.add(bob)
+    for (const person of [bob, cyd]) {
+      expect(await service.send(person.admin, 'PUT', pathOf(cyd))).toMatchObject(forbidden('P6'))
+      expect(await service.send(person.admin, 'DELETE', pathOf(bob))).toMatchObject(forbidden('P6'))
+      expect(await service.send(person.admin, 'DELETE', pathOf(ann))).toMatchObject(forbidden('P6'))
+    }
+  })
+})

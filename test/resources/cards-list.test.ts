@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TestBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { Service, type Person } from '../support/service.ts'
+import { invalid } from './refusals.ts'
+
+describe.each(drivers)('the list of cards, on $name', (driver) => {
+  let service: Service
+  let [ann, bob]: Person[] = []
+  let board: TestBoard
+  const columnIds: Record<string, string> = {}
+  const cardIds: Record<string, string> = {}
+  let [red, blue]: string[] = []
+  beforeAll(async () => {
+    service = await Service.start(driver)
+    const workspaceId = await service.workspace()
+    ann = await service.person(workspaceId, 'member', 'Ann')
+    bob = await service.person(workspaceId, 'member', 'Bob')
+    board = await TestBoard.create(service, ann)
+    for (const name of ['todo', 'doing', 'archived']) columnIds[name] = await board.column(name)
+    red = await board.label('red')
+    blue = await board.label('blue')
+    const create = async (title: string, column: string, members: object = {}) => {
+      board.tick()
+      cardIds[title] = await board.card(columnIds[column]!, title, members)
+    }
+    await create('Apples', 'todo', { description: 'Green ones' })
+    await create('Bread', 'todo')
+    await create('Cheese', 'todo', { description: 'from the STRASSE market' })
+    await create('Dates', 'doing')
+    await create('Eggs', 'doing', { description: 'straße' })
+    await create('Figs', 'archived')
+    await create('Grapes', 'todo')
+    for (const [title, person] of [
+      ['Apples', ann],
+      ['Bread', bob],
+      ['Dates', ann],
+      ['Dates', bob],
+      ['Grapes', ann],
+    ] as const)
+      await board.put(`/cards/${cardIds[title]}/assignees/${person.id}`)
+    for (const [title, label] of [
+      ['Apples', red],
+      ['Cheese', red],
+      ['Dates', blue],
+      ['Dates', red],
+      ['Figs', red],
+    ] as const)
+      await board.put(`/cards/${cardIds[title]}/labels/${label}`)
+    board.tick()
+    for (const title of ['Bread', 'Dates']) await board.put(`/cards/${cardIds[title]}/completion`, { completed: true })
+    await board.post(`/cards/${cardIds['Grapes']}/archive`)
+    await board.post(`/columns/${columnIds['archived']}/archive`)
+  })
+  afterAll(() => service.stop())
+
+  const withIds = (query: string) =>
+    query.replace(/\$(\w+)/g, (_match, name: string) => ({ ...columnIds, ann: ann!.id, bob: bob!.id, red: red!, blue: blue! })[name]!)
+
+  test.each([
+    ['', ['Apples', 'Bread', 'Cheese', 'Dates', 'Eggs']],
+    ['archived=false', ['Apples', 'Bread', 'Cheese', 'Dates', 'Eggs']],
+    ['archived=true', ['Grapes', 'Figs']],
+    ['column_id=$doing', ['Dates', 'Eggs']],
+    ['column_id=$archived', []],
+    ['column_id=$archived&archived=true', ['Figs']],
+    ['assignee_id=$ann', ['Apples', 'Dates']],
+    ['assignee_id=$ann&archived=true', ['Grapes']],
+    ['assignee_id=$bob&completed=true', ['Bread', 'Dates']],
+    ['label_id=$red', ['Apples', 'Cheese', 'Dates']],
+    ['label_id=$red&assignee_id=$ann', ['Apples', 'Dates']],
+    ['label_id=$red&archived=true', ['Figs']],
+    ['completed=true', ['Bread', 'Dates']],
+    ['completed=false', ['Apples', 'Cheese', 'Eggs']],
+    ['completed=false&label_id=$blue', []],
+    ['q=e', ['Apples', 'Bread', 'Cheese', 'Dates', 'Eggs']],
+    ['q=GREEN', ['Apples']],
+    ['q=straße', ['Eggs']],
+    ['q=strasse', ['Cheese']],
+    ['q=s&column_id=$todo&completed=false', ['Apples', 'Cheese']],
+    ['q=nothing', []],
+    ['assignee_id=nonsense', []],
+    ['label_id=lbl_00000000000000000000', []],
+  ])('cards that match "%s" are listed column by column, on pages of any size', async (query, titles) => {
+    for (const limit of [1, 2, 100]) expect(await board.titles(`?${encodeURI(withIds(query))}`, limit)).toEqual(titles)
+  })
+
+  test('the items of the list are the cards as they are read one by one', async () => {
+    const cards = await board.all(`/boards/${board.id}/cards`)
+    expect(cards).toEqual(await Promise.all(['Apples', 'Bread', 'Cheese', 'Dates', 'Eggs'].map((title) => board.read(cardIds[title]!))))
+  })
+
+  test('updated_since lists the cards that changed since that time, in the order of their updates', async () => {
+    const since = async (query: string) =>
+      (await board.all(`/boards/${board.id}/cards?updated_since=${withIds(query)}`, 1)).map(({ title }) => title)
+    const { updated_at } = await board.read(cardIds['Eggs']!)
+    const all = await since('2020-01-01T00:00:00Z')
+    expect(all.toSorted()).toEqual(['Apples', 'Bread', 'Cheese', 'Dates', 'Eggs'])
+    expect(await since(updated_at)).toEqual(all.slice(all.indexOf('Eggs')))
+    const { now } = board
+    expect((await since(now)).toSorted()).toEqual(['Bread', 'Dates'])
+    expect((await since(`${now}&assignee_id=$ann`)).toSorted()).toEqual(['Dates'])
+    expect(await since(`${now}&archived=true`)).toEqual(['Grapes'])
+  })
+
+  test('the counts of each card are returned on request', async () => {
+    await board.comment(cardIds['Eggs']!)
+    await board.subtask(cardIds['Eggs']!)
+    const { body } = await board.get(`/boards/${board.id}/cards?column_id=${columnIds['doing']}&include=counts`)
+    expect(body.data.map(({ title, counts }: any) => [title, counts])).toEqual([
+      ['Dates', { subtasks: 0, comments: 0, attachments: 0 }],
+      ['Eggs', { subtasks: 1, comments: 1, attachments: 0 }],
+    ])
+  })
+
+  test.each([
+    ['archived=maybe', 'archived'],
+    ['completed=1', 'completed'],
+    ['updated_since=yesterday', 'updated_since'],
+    ['q=', 'q'],
+    [`q=${'x'.repeat(201)}`, 'q'],
+    ['include=all', 'include'],
+    ['cursor=eA', 'cursor'],
+  ])('the query "%s" is refused', async (query, path) => {
+    expect(await board.get(`/boards/${board.id}/cards?${query}`)).toMatchObject(invalid(path))
+  })
+
+  test('a search finds each card once while other requests move the cards', async () => {
+    const busy = await TestBoard.create(service, ann!)
+    const columns = await Promise.all(Array.from({ length: 10 }, (_, i) => busy.column(`${i}`)))
+    const titles = Array.from({ length: 20 }, (_, i) => `needle ${i}`)
+    const ids: string[] = []
+    for (const [i, title] of titles.entries()) ids.push(await busy.card(columns[i % 10]!, title))
+    let searching = true
+    const move = async (): Promise<void> => {
+      for (let i = 0; searching; i++) {
+        await busy.post(`/cards/${ids[i % 20]}/move`, { column_id: columns[(i * 7) % 10], to: i % 2 ? 'first' : 'last' })
+        // In memory a request never waits for input or output, so it has to let others run.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    const moving = move()
+    for (let i = 0; i < 15; i++) {
+      const reply = await busy.get(`/boards/${busy.id}/cards?q=needle&limit=100`)
+      if (reply.status !== 503) expect(reply.body.data.map(({ title }: any) => title).toSorted()).toEqual(titles.toSorted())
+    }
+    searching = false
+    await moving
+  })
+})

@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest'
+import { keys } from '../../src/store/keys.ts'
+import { setUpBoard, TestBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { conflict, invalid, notFound } from './refusals.ts'
+
+describe.each(drivers)('assignees, labels and the cover of a card, on $name', (driver) => {
+  const setup = setUpBoard(driver)
+
+  describe('assignees', () => {
+    const pathOf = ({ id }: { id: string }) => `/cards/${setup.cardId}/assignees/${id}`
+
+    test('assignees are listed in the order of their assignment', async () => {
+      const { ann, bob, board, cardId } = setup
+      const before = await board.read(cardId)
+      await board.put(pathOf(bob))
+      const later = board.tick()
+      const assigned = await board.put(pathOf(ann))
+      expect(assigned.body).toEqual({ data: { ...before, assignee_ids: [bob.id, ann.id], updated_at: later } })
+      expect(await board.read(cardId)).toEqual(assigned.body.data)
+      expect(await board.titles(`?assignee_id=${ann.id}`)).toEqual(['Card'])
+    })
+
+    test('assigning a person again changes nothing', async () => {
+      const { bob, board } = setup
+      const first = await board.put(pathOf(bob))
+      board.tick()
+      const second = await board.put(pathOf(bob))
+      expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+    })
+
+    test('a person without access to the board cannot be assigned', async () => {
+      const { service, bob, board } = setup
+      const stranger = await service.person(await service.workspace('Globex'))
+      expect(await board.send('PUT', pathOf(stranger))).toMatchObject(notFound)
+      await board.makePrivate()
+      expect(await board.send('PUT', pathOf(bob))).toMatchObject(notFound)
+    })
+
+    test('an unassigned person is not on the card, and a second removal is answered with 404', async () => {
+      const { ann, bob, board, cardId } = setup
+      for (const person of [ann, bob]) await board.put(pathOf(person))
+      const before = await board.read(cardId)
+      const later = board.tick()
+      expect((await board.delete(pathOf(ann))).body).toEqual({ data: { id: ann.id, deleted: true } })
+      expect(await board.read(cardId)).toEqual({ ...before, assignee_ids: [bob.id], updated_at: later })
+      expect(await board.send('DELETE', pathOf(ann))).toMatchObject(notFound)
+    })
+
+    test('an assignee is removed even if they have lost access to the board', async () => {
+      const { workspaceId, service, cyd, board, cardId } = setup
+      await board.makePrivate()
+      await service.write(workspaceId, async (tx) => {
+        const card = (await tx.get(keys.card(cardId)))!
+        tx.put(keys.card(cardId), { ...card, assignee_ids: [cyd.id] })
+      })
+      await board.delete(pathOf(cyd))
+      expect((await board.read(cardId)).assignee_ids).toEqual([])
+      expect(await board.send('DELETE', pathOf(cyd))).toMatchObject(notFound)
+    })
+  })
+
+  describe('labels', () => {
+    const pathOf = (labelId: string) => `/cards/${setup.cardId}/labels/${labelId}`
+
+    test('labels are listed in the order in which they were applied', async () => {
+      const { board, cardId } = setup
+      const [red, blue] = [await board.label('red'), await board.label('blue')]
+      const before = await board.read(cardId)
+      await board.put(pathOf(blue))
+      const later = board.tick()
+      const labelled = await board.put(pathOf(red))
+      expect(labelled.body).toEqual({ data: { ...before, label_ids: [blue, red], updated_at: later } })
+      expect(await board.read(cardId)).toEqual(labelled.body.data)
+      expect(await board.titles(`?label_id=${red}`)).toEqual(['Card'])
+    })
+
+    test('applying a label again changes nothing', async () => {
+      const { board } = setup
+      const labelId = await board.label()
+      const first = await board.put(pathOf(labelId))
+      board.tick()
+      const second = await board.put(pathOf(labelId))
+      expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+    })
+
+    test('a label of another board cannot be applied', async () => {
+      const { service, ann, board } = setup
+      const foreign = await (await TestBoard.create(service, ann)).label()
+      expect(await board.send('PUT', pathOf(foreign))).toMatchObject(notFound)
+    })
+
+    test('a removed label is not on the card, and a second removal is answered with 404', async () => {
+      const { board, cardId } = setup
+      const [red, blue] = [await board.label('red'), await board.label('blue')]
+      for (const labelId of [red, blue]) await board.put(pathOf(labelId))
+      expect((await board.delete(pathOf(red))).body).toEqual({ data: { id: red, deleted: true } })
+      expect((await board.read(cardId)).label_ids).toEqual([blue])
+      expect(await board.send('DELETE', pathOf(red))).toMatchObject(notFound)
+      expect((await board.get(`/labels/${red}`)).status).toBe(200)
+    })
+  })
+
+  describe('cover', () => {
+    const setCover = (attachment_id: string) => setup.board.send('PUT', `/cards/${setup.cardId}/cover`, { attachment_id })
+
+    test('an attached image becomes the cover and replaces the one before', async () => {
+      const { board, cardId } = setup
+      const [first, second] = [await board.image(cardId), await board.image(cardId)]
+      const before = await board.read(cardId)
+      await setCover(first)
+      const later = board.tick()
+      const covered = await setCover(second)
+      expect([covered.status, covered.body.data]).toEqual([200, { ...before, cover_attachment_id: second, updated_at: later }])
+      expect(await board.read(cardId)).toEqual(covered.body.data)
+    })
+
+    test('setting the same cover again changes nothing', async () => {
+      const { board, cardId } = setup
+      const imageId = await board.image(cardId)
+      const first = await setCover(imageId)
+      board.tick()
+      const second = await setCover(imageId)
+      expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+    })
+
+    test('a cover must be an image that is attached to the card', async () => {
+      const { board, columnId, cardId } = setup
+      const text = (await board.attach(cardId)).body.data.id
+      const foreign = await board.image(await board.card(columnId))
+      expect(await setCover(text)).toMatchObject(conflict('The cover of a card must be an image, and this attachment is not one.'))
+      expect(await setCover(foreign)).toMatchObject(notFound)
+      expect(await board.send('PUT', `/cards/${cardId}/cover`, {})).toMatchObject(invalid('attachment_id'))
+      expect((await board.read(cardId)).cover_attachment_id).toBeNull()
+    })
+
+    test('clearing the cover returns the attachment that it was, and null if there was none', async () => {
+      const { board, cardId } = setup
+      const imageId = await board.image(cardId)
+      await setCover(imageId)
+      expect((await board.delete(`/cards/${cardId}/cover`)).body).toEqual({ data: { id: imageId, deleted: true } })
+      expect((await board.read(cardId)).cover_attachment_id).toBeNull()
+      expect((await board.get(`/attachments/${imageId}`)).status).toBe(200)
+      const second = await board.send('DELETE', `/cards/${cardId}/cover`)
+      expect([second.status, second.body]).toEqual([200, { data: { id: null, deleted: true } }])
+    })
+
+    test('a person without access to the file can neither make it the cover nor clear it', async () => {
+      const { service, bob, board, cardId } = setup
+      const reply = await board.attach(cardId, { name: 'a.png', type: 'image/png', visibility: 'private' })
+      const attachment_id = reply.body.data.id
+      const path = `/cards/${cardId}/cover`
+      expect(await service.send(bob.write, 'PUT', path, { attachment_id })).toMatchObject(notFound)
+      await setCover(attachment_id)
+      expect(await service.send(bob.write, 'DELETE', path)).toMatchObject(notFound)
+      expect((await board.read(cardId)).cover_attachment_id).toBe(attachment_id)
+    })
+  })
+})

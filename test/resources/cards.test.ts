@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest'
+import { setUpBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { conflict, invalid, notFound } from './refusals.ts'
+
+const ARCHIVED = conflict('The column, or the card named by before or after, is archived.')
+const OTHER_COLUMN = conflict('The card named by before or after is in another column than column_id.')
+
+describe.each(drivers)('cards, on $name', (driver) => {
+  const setup = setUpBoard(driver)
+  const create = (body: object) => setup.board.send('POST', `/boards/${setup.board.id}/cards`, body)
+  const update = (body: object) => setup.board.send('PATCH', `/cards/${setup.cardId}`, body)
+  const move = (cardId: string, body: object) => setup.board.send('POST', `/cards/${cardId}/move`, body)
+
+  describe('create and read', () => {
+    test('a new card is the last one of its column, belongs to its creator, and its Location can be read', async () => {
+      const { service, ann, bob, board, columnId } = setup
+      const created = await create({ column_id: columnId, title: ' Write ' })
+      expect([created.status, created.headers.get('location')]).toEqual([201, `/v1/cards/${created.body.data.id}`])
+      expect(created.body.data).toEqual({
+        id: expect.stringMatching(/^crd_[0-9a-z]{20}$/),
+        board_id: board.id,
+        column_id: columnId,
+        title: 'Write',
+        description: '',
+        position: expect.any(String),
+        due_at: null,
+        completed_at: null,
+        archived_at: null,
+        assignee_ids: [],
+        label_ids: [],
+        cover_attachment_id: null,
+        creator_id: ann.id,
+        created_at: board.now,
+        updated_at: board.now,
+      })
+      const read = await service.send(bob.read, 'GET', `/cards/${created.body.data.id}`)
+      expect([read.body, read.headers.get('etag')]).toEqual([created.body, created.headers.get('etag')])
+      expect(await board.titles()).toEqual(['Card', 'Write'])
+    })
+
+    test('a card is created with a description and a due time, before or after another card', async () => {
+      const { board, columnId, cardId } = setup
+      const members = { description: 'line 1\nline 2', due_at: '2027-01-01T00:30:00+02:00' }
+      const first = await create({ column_id: columnId, title: 'First', before: cardId, ...members })
+      expect(first.body.data).toMatchObject({ description: 'line 1\nline 2', due_at: '2026-12-31T22:30:00.000Z' })
+      await create({ column_id: columnId, title: 'Second', after: first.body.data.id })
+      expect(await board.titles()).toEqual(['First', 'Second', 'Card'])
+    })
+
+    test('a card cannot be created in an archived column, or next to an archived card', async () => {
+      const { board, columnId, cardId } = setup
+      await board.post(`/cards/${cardId}/archive`)
+      expect(await create({ column_id: columnId, title: 'x', after: cardId })).toMatchObject(ARCHIVED)
+      await board.post(`/columns/${columnId}/archive`)
+      expect(await create({ column_id: columnId, title: 'x' })).toMatchObject(ARCHIVED)
+    })
+
+    test('a card cannot be created next to a card of another column, or at two places', async () => {
+      const { board, columnId, cardId } = setup
+      const body = { column_id: await board.column(), title: 'x', before: cardId }
+      expect(await create(body)).toMatchObject(OTHER_COLUMN)
+      expect(await create({ ...body, after: await board.card(columnId) })).toMatchObject(invalid('after'))
+    })
+
+    test('the counts of a card are returned on request, without an ETag', async () => {
+      const { board, cardId } = setup
+      for (const title of ['one', 'two']) await board.subtask(cardId, title)
+      await board.comment(cardId)
+      const counted = await board.get(`/cards/${cardId}?include=counts`)
+      expect(counted.headers.get('etag')).toBeNull()
+      expect(counted.body.data).toEqual({ ...(await board.read(cardId)), counts: { subtasks: 2, comments: 1, attachments: 0 } })
+    })
+  })
+
+  describe('update', () => {
+    test('an update of a card changes the members that it names, and no others', async () => {
+      const { service, bob, board, cardId } = setup
+      const before = await board.read(cardId)
+      const later = board.tick()
+      const body = { title: 'New', description: 'text', due_at: '2027-01-15T17:00:00Z' }
+      const updated = await service.send(bob.write, 'PATCH', `/cards/${cardId}`, body)
+      expect([updated.status, updated.body]).toEqual([
+        200,
+        { data: { ...before, ...body, due_at: '2027-01-15T17:00:00.000Z', updated_at: later } },
+      ])
+      expect(await board.read(cardId)).toEqual(updated.body.data)
+      expect((await update({ due_at: null })).body.data).toEqual({ ...updated.body.data, due_at: null })
+    })
+
+    test('an update of a card without members, or with members of other operations, is refused', async () => {
+      expect(await update({})).toMatchObject(invalid(''))
+      for (const member of ['column_id', 'completed_at', 'archived_at', 'assignee_ids', 'label_ids', 'cover_attachment_id'])
+        expect(await update({ title: 'x', [member]: null })).toMatchObject(invalid(member))
+    })
+
+    test('a due time is stored in UTC', async () => {
+      expect((await update({ due_at: '2027-01-01T00:30:00+02:00' })).body.data.due_at).toBe('2026-12-31T22:30:00.000Z')
+    })
+
+    test.each(['9999-12-31T23:59:59-10:00', '0000-01-01T00:00:00+10:00', '2026-02-30T00:00:00Z', '2026-11-20', '2026-11-20T12:00:00'])(
+      'the due time %s is refused: it is not an RFC 3339 time with an offset',
+      async (due_at) => {
+        const reply = await update({ due_at })
+        expect(reply).toMatchObject(invalid('due_at'))
+        expect(reply.body.error.issues[0].message).toContain('RFC 3339')
+      },
+    )
+  })
+
+  describe('move', () => {
+    test('a card is moved within its column or to another one, and a move changes no other card', async () => {
+      const { board, columnId: todo } = setup
+      const done = await board.column('done')
+      const ids: Record<string, string> = {}
+      for (const title of ['a', 'b', 'c']) ids[title] = await board.card(todo, title)
+      await board.delete(`/cards/${setup.cardId}`)
+      ids['x'] = await board.card(done, 'x')
+      ids['y'] = await board.card(todo, 'y', { before: ids['b'] })
+      expect(await board.titles()).toEqual(['a', 'y', 'b', 'c', 'x'])
+      const etags = () =>
+        Promise.all(Object.entries(ids).map(async ([title, id]) => `${title} ${(await board.get(`/cards/${id}`)).headers.get('etag')}`))
+      const before = await etags()
+      const moved = await board.post(`/cards/${ids['a']}/move`, { after: ids['b'] })
+      expect(moved.body.data).toEqual(await board.read(ids['a']!))
+      expect((await etags()).filter((etag) => !before.includes(etag))).toEqual([`a ${moved.headers.get('etag')}`])
+      expect(await board.titles()).toEqual(['y', 'b', 'a', 'c', 'x'])
+      await board.post(`/cards/${ids['b']}/move`, { column_id: done })
+      await board.post(`/cards/${ids['c']}/move`, { before: ids['x'] })
+      await board.post(`/cards/${ids['x']}/move`, { to: 'first' })
+      expect(await board.titles()).toEqual(['y', 'a', 'x', 'c', 'b'])
+      expect(await board.titles(`?column_id=${done}`)).toEqual(['x', 'c', 'b'])
+    })
+
+    test('a move of a card needs a column or one place, and the place is not next to the card itself', async () => {
+      const { board, columnId, cardId } = setup
+      const other = await board.card(columnId)
+      expect(await move(cardId, {})).toMatchObject(invalid(''))
+      expect(await move(cardId, { to: 'middle' })).toMatchObject(invalid('to'))
+      expect(await move(cardId, { before: other, after: other })).toMatchObject(invalid('after'))
+      expect(await move(cardId, { before: other, to: 'last' })).toMatchObject(invalid('to'))
+      for (const member of ['before', 'after']) expect(await move(cardId, { [member]: cardId })).toMatchObject(invalid(member))
+    })
+
+    test('a card cannot be moved next to a card of another column, or into an archived column', async () => {
+      const { board, columnId, cardId } = setup
+      const archivedId = await board.column()
+      const neighbor = await board.card(archivedId)
+      expect(await move(cardId, { column_id: columnId, before: neighbor })).toMatchObject(OTHER_COLUMN)
+      await board.post(`/columns/${archivedId}/archive`)
+      expect(await move(cardId, { column_id: archivedId })).toMatchObject(ARCHIVED)
+      expect(await move(cardId, { after: neighbor })).toMatchObject(ARCHIVED)
+    })
+  })
+
+  describe('complete', () => {
+    const complete = (completed: boolean) => setup.board.put(`/cards/${setup.cardId}/completion`, { completed })
+
+    test('a completed card has the time of its completion, and is listed as completed', async () => {
+      const { board, cardId } = setup
+      const before = await board.read(cardId)
+      const later = board.tick()
+      expect((await complete(true)).body).toEqual({ data: { ...before, completed_at: later, updated_at: later } })
+      expect([await board.titles('?completed=true'), await board.titles('?completed=false')]).toEqual([['Card'], []])
+      expect((await complete(false)).body.data).toEqual({ ...before, updated_at: later })
+      expect([await board.titles('?completed=true'), await board.titles('?completed=false')]).toEqual([[], ['Card']])
+    })
+
+    test('a completed card keeps the time of its first completion', async () => {
+      const first = await complete(true)
+      setup.board.tick()
+      const second = await complete(true)
+      expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+    })
+
+    test('completing a card requires the member "completed", a boolean', async () => {
+      for (const body of [{}, { completed: 'yes' }])
+        expect(await setup.board.send('PUT', `/cards/${setup.cardId}/completion`, body)).toMatchObject(invalid('completed'))
+    })
+  })
+
+  describe('archive, restore and delete', () => {
+    test('an archived card leaves the active list, and can still be read', async () => {
+      const { board, cardId } = setup
+      const before = await board.read(cardId)
+      const later = board.tick()
+      const archived = await board.post(`/cards/${cardId}/archive`)
+      expect(archived.body).toEqual({ data: { ...before, archived_at: later, updated_at: later } })
+      expect(await board.read(cardId)).toEqual(archived.body.data)
+      expect([await board.titles(), await board.titles('?archived=true')]).toEqual([[], ['Card']])
+    })
+
+    test('a restored card has its old place and its completion', async () => {
+      const { board, columnId, cardId } = setup
+      await board.card(columnId, 'Last')
+      const { data } = (await board.put(`/cards/${cardId}/completion`, { completed: true })).body
+      await board.post(`/cards/${cardId}/archive`)
+      const later = board.tick()
+      expect((await board.post(`/cards/${cardId}/restore`)).body).toEqual({ data: { ...data, updated_at: later } })
+      expect([await board.titles(), await board.titles('?archived=true')]).toEqual([['Card', 'Last'], []])
+    })
+
+    test.each(['archive', 'restore'])('a second %s of a card changes nothing', async (action) => {
+      const { board, cardId } = setup
+      await board.post(`/cards/${cardId}/archive`)
+      const first = await board.post(`/cards/${cardId}/${action}`)
+      board.tick()
+      const second = await board.post(`/cards/${cardId}/${action}`)
+      expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+    })
+
+    test('a deleted card is neither readable nor listed, and a second deletion is answered with 404', async () => {
+      const { board, cardId } = setup
+      expect((await board.delete(`/cards/${cardId}`)).body).toEqual({ data: { id: cardId, deleted: true } })
+      expect(await board.send('DELETE', `/cards/${cardId}`)).toMatchObject(notFound)
+      expect(await board.get(`/cards/${cardId}`)).toMatchObject(notFound)
+      expect([await board.titles(), await board.titles('?archived=true')]).toEqual([[], []])
+    })
+  })
+})

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { setUpBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { invalid } from './refusals.ts'
+
+describe.each(drivers)('columns, on $name', (driver) => {
+  const setup = setUpBoard(driver)
+  const names = async (query = '') => (await setup.board.all(`/boards/${setup.board.id}/columns${query}`)).map(({ name }) => name)
+
+  test('a new column is the last one, and its Location can be read', async () => {
+    const { service, bob, board, columnId } = setup
+    const created = await board.send('POST', `/boards/${board.id}/columns`, { name: ' Doing ' })
+    expect([created.status, created.headers.get('location')]).toEqual([201, `/v1/columns/${created.body.data.id}`])
+    expect(created.body.data).toEqual({
+      id: expect.stringMatching(/^col_[0-9a-z]{20}$/),
+      board_id: board.id,
+      name: 'Doing',
+      position: expect.any(String),
+      archived_at: null,
+      created_at: board.now,
+      updated_at: board.now,
+    })
+    const read = await service.send(bob.read, 'GET', `/columns/${created.body.data.id}`)
+    expect([read.body, read.headers.get('etag')]).toEqual([created.body, created.headers.get('etag')])
+    expect((await board.all(`/boards/${board.id}/columns`)).map(({ id }) => id)).toEqual([columnId, created.body.data.id])
+  })
+
+  test('a column is created and moved before or after another one, or to an end', async () => {
+    const { board, columnId: a } = setup
+    await board.patch(`/columns/${a}`, { name: 'a' })
+    const b = await board.column('b')
+    const d = await board.column('d')
+    await board.column('c', { after: b })
+    await board.column('z', { before: a })
+    expect(await names()).toEqual(['z', 'a', 'b', 'c', 'd'])
+    const move = async (id: string, placement: object) => {
+      const { body } = await board.post(`/columns/${id}/move`, placement)
+      expect(body).toEqual((await board.get(`/columns/${id}`)).body)
+      return names()
+    }
+    expect(await move(d, { to: 'first' })).toEqual(['d', 'z', 'a', 'b', 'c'])
+    expect(await move(b, { to: 'last' })).toEqual(['d', 'z', 'a', 'c', 'b'])
+    expect(await move(d, { before: b })).toEqual(['z', 'a', 'c', 'd', 'b'])
+    expect(await move(b, { after: d })).toEqual(['z', 'a', 'c', 'd', 'b'])
+  })
+
+  test('a move of a column needs exactly one place, and that is not the column itself', async () => {
+    const { board, columnId } = setup
+    const otherId = await board.column()
+    const move = (body: object) => board.send('POST', `/columns/${columnId}/move`, body)
+    expect(await move({})).toMatchObject(invalid(''))
+    expect(await move({ to: 'middle' })).toMatchObject(invalid('to'))
+    expect(await move({ before: columnId })).toMatchObject(invalid('before'))
+    expect(await move({ after: columnId })).toMatchObject(invalid('after'))
+    expect(await move({ to: 'first', after: otherId })).toMatchObject(invalid('to'))
+    const create = { name: 'x', before: columnId, after: otherId }
+    expect(await board.send('POST', `/boards/${board.id}/columns`, create)).toMatchObject(invalid('after'))
+  })
+
+  test('renaming changes the name and nothing else', async () => {
+    const { board, columnId } = setup
+    const { body } = await board.get(`/columns/${columnId}`)
+    const later = board.tick()
+    const renamed = await board.patch(`/columns/${columnId}`, { name: 'Done' })
+    expect(renamed.body).toEqual({ data: { ...body.data, name: 'Done', updated_at: later } })
+    expect((await board.get(`/columns/${columnId}`)).body).toEqual(renamed.body)
+    expect(await board.send('PATCH', `/columns/${columnId}`, {})).toMatchObject(invalid('name'))
+    expect(await board.send('PATCH', `/columns/${columnId}`, { name: 'x', archived_at: null })).toMatchObject(invalid('archived_at'))
+  })
+
+  test('an archived column leaves the active list with its cards, and can still be read', async () => {
+    const { board, columnId, cardId } = setup
+    await board.post(`/cards/${await board.card(columnId, 'archived before')}/archive`)
+    const { body } = await board.get(`/columns/${columnId}`)
+    const later = board.tick()
+    const archived = await board.post(`/columns/${columnId}/archive`)
+    expect(archived.body).toEqual({ data: { ...body.data, archived_at: later, updated_at: later } })
+    expect((await board.get(`/columns/${columnId}`)).body).toEqual(archived.body)
+    expect([await names(), await names('?archived=true')]).toEqual([[], ['Column']])
+    expect([await board.titles(), await board.titles('?archived=true')]).toEqual([[], ['Card', 'archived before']])
+    expect((await board.read(cardId)).archived_at).toBeNull()
+  })
+
+  test('a restored column has its old place and its cards, except those that were archived themselves', async () => {
+    const { board, columnId } = setup
+    await board.column('Last')
+    await board.post(`/cards/${await board.card(columnId, 'archived before')}/archive`)
+    const { body } = await board.get(`/columns/${columnId}`)
+    await board.post(`/columns/${columnId}/archive`)
+    const later = board.tick()
+    expect((await board.post(`/columns/${columnId}/restore`)).body).toEqual({ data: { ...body.data, updated_at: later } })
+    expect([await names(), await names('?archived=true')]).toEqual([['Column', 'Last'], []])
+    expect([await board.titles(), await board.titles('?archived=true')]).toEqual([['Card'], ['archived before']])
+  })
+
+  test.each(['archive', 'restore'])('a second %s of a column changes nothing', async (action) => {
+    const { board, columnId } = setup
+    await board.post(`/columns/${columnId}/archive`)
+    const first = await board.post(`/columns/${columnId}/${action}`)
+    board.tick()
+    const second = await board.post(`/columns/${columnId}/${action}`)
+    expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+  })
+})

@@ -1,0 +1,19 @@
+// Patterns of refused requests, for `toMatchObject`.
+
+/** 404 */
+export const notFound = { status: 404, body: { error: { code: 'not_found' } } }
+
+/** 409 with this message. */
+export function conflict(message: string) {
+  return { status: 409, body: { error: { code: 'conflict', message } } }
+}
+
+/** 403: the resource is readable, but no rule of this row allows the request. */
+export function forbidden(row: string) {
+  return { status: 403, body: { error: { code: 'forbidden', row } } }
+}
+
+/** 422 with one issue. @param path the invalid member; empty for the whole body or query */
+export function invalid(path: string) {
+  return { status: 422, body: { error: { code: 'validation_failed', issues: [{ path }] } } }
+}
