@@ -1,0 +1,156 @@
+/** A comparison outside of the policy that decides nothing about access. */
+export interface AllowedComparison {
+  readonly path: string
+  /** The source text that the rule reports, with each run of white space written as one space. */
+  readonly expression: string
+  readonly reason: string
+}
+
+/** An entry that matches nothing is an error, so this list cannot outlive the code that it speaks of. */
+export const allowedComparisons: readonly AllowedComparison[] = [
+  {
+    path: 'src/admin/commands.ts',
+    expression: 'user_id === user',
+    reason: 'The operator may do everything. This refuses to add a member a second time.',
+  },
+  {
+    path: 'src/admin/memberships.ts',
+    expression: 'isActive(present)',
+    reason: 'The operator may do everything. Adding an active member changes nothing.',
+  },
+  {
+    path: 'src/admin/memberships.ts',
+    expression: 'isActive(membership)',
+    reason: 'The operator may do everything. Only an active membership can be ended or given another role.',
+  },
+  {
+    path: 'src/admin/memberships.ts',
+    expression: 'boardMember !== undefined',
+    reason: 'Removes the entries that exist when a membership ends.',
+  },
+  {
+    path: 'src/auth/accounts/sign-up.ts',
+    expression: 'owner.user_id !== userId',
+    reason: 'Two accounts cannot have the same e-mail address. No resource is involved.',
+  },
+  {
+    path: 'src/auth/tokens/issue.ts',
+    expression: 'isActive(membership)',
+    reason: 'Issuing is authentication: a token is issued only to an active member. Each use of the token is decided by the policy.',
+  },
+  {
+    path: 'src/auth/tokens/issue.ts',
+    expression: 'old.user_id !== userId',
+    reason: 'Rotation is authentication: a person can rotate their own tokens only (spec §3).',
+  },
+  {
+    path: 'src/auth/tokens/lifecycle.ts',
+    expression: "scopes.includes('kanban:admin')",
+    reason: 'Issuing is authentication: kanban:admin requires recent re-authentication (spec §3).',
+  },
+  {
+    path: 'src/http/authenticate.ts',
+    expression: 'isActive(membership)',
+    reason: 'Authentication: a token whose user has left the workspace is answered with 401 (spec §5, "Outcomes").',
+  },
+  {
+    path: 'src/http/upload.ts',
+    expression: 'visibilities.find((known) => known === value)',
+    reason: 'Validates the visibility that a request gives to a new file.',
+  },
+  {
+    path: 'src/model/token.ts',
+    expression: 'scopes.findLastIndex((scope) => chosen.includes(scope))',
+    reason: 'Expands cumulative scopes for the account response and for the fact token.scope.',
+  },
+  {
+    path: 'src/model/workspace.ts',
+    expression: 'membership?.ended_at === null',
+    reason: 'The definition of the predicate. The rule flags its uses.',
+  },
+  {
+    path: 'src/resources/board-members/operations.ts',
+    expression: 'isActive(records[0])',
+    reason: 'The list of board members shows a creator only while their membership is active.',
+  },
+  {
+    path: 'src/resources/board-members/operations.ts',
+    expression: 'membership.user_id === board.creator_id',
+    reason: 'Adding the creator changes nothing: the creator has no entry.',
+  },
+  {
+    path: 'src/resources/board-members/operations.ts',
+    expression: 'boardMember !== undefined',
+    reason: 'Adding a board member a second time changes nothing.',
+  },
+  {
+    path: 'src/resources/board-members/operations.ts',
+    expression: 'boardMember === undefined',
+    reason: 'Answers 404 if the person to remove is not on the board. The policy has the gate before it and the decision after it.',
+  },
+  {
+    path: 'src/resources/board-members/operations.ts',
+    expression: 'userId !== board.creator_id',
+    reason: 'The creator is on the board without an entry, so removing them is a conflict (409) instead of 404.',
+  },
+  {
+    path: 'src/resources/board-members/operations.ts',
+    expression: 'userId === board.creator_id',
+    reason: 'The creator of a board cannot be removed from it (409). This holds for every caller.',
+  },
+  {
+    path: 'src/resources/boards/operations.ts',
+    expression: 'current.visibility === visibility',
+    reason: 'Setting the visibility that the board already has changes nothing.',
+  },
+  {
+    path: 'src/resources/cards/relations.ts',
+    expression: "loaded.card.assignee_ids.includes(params['user_id']!)",
+    reason: 'Answers 404 if the person to unassign is not assigned to the card.',
+  },
+  {
+    path: 'src/resources/cascades.ts',
+    expression: 'remaining.has(userId)',
+    reason: 'Unassigns those for whom the policy no longer defines board access: the set is computed by the policy.',
+  },
+  {
+    path: 'src/resources/cascades.ts',
+    expression: 'id === userId',
+    reason: 'Picks the assignee to remove from a card.',
+  },
+  {
+    path: 'src/resources/files/operations.ts',
+    expression: 'current.visibility === visibility',
+    reason: 'Setting the visibility that the file already has changes nothing.',
+  },
+  {
+    path: 'src/resources/targets.ts',
+    expression: 'record === undefined',
+    reason: 'Answers 404 for any record that is absent, a membership among them.',
+  },
+  {
+    path: 'src/store/indexing.ts',
+    expression: 'isActive(member)',
+    reason: 'The member directory lists active members.',
+  },
+  {
+    path: 'src/store/indexing.ts',
+    expression: "board.visibility === 'workspace'",
+    reason: 'Index entries give candidates. The policy filters what is read through them.',
+  },
+  {
+    path: 'src/web/allowances.ts',
+    expression: 'engine.checkScope(id, facts).required === scope',
+    reason: 'Groups permissions by the scope that the policy requires for them, to show them to a person.',
+  },
+  {
+    path: 'src/web/memberships.ts',
+    expression: 'isActive(membership)',
+    reason: 'The web app manages tokens only: it offers the workspaces in which a person can have one.',
+  },
+  {
+    path: 'src/web/memberships.ts',
+    expression: 'token?.user_id === session.user_id',
+    reason: 'The web app manages tokens only: a person sees and ends their own (spec §3).',
+  },
+]
