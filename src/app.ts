@@ -7,7 +7,7 @@ import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
 import { SignIn } from './auth/accounts/sign-in.ts'
 import { Throttle } from './auth/accounts/throttle.ts'
 import { errorResponse } from './http/envelope.ts'
-import { toApiError } from './http/errors.ts'
+import { toApiError } from './http/error-mapping.ts'
 import { serveHealth } from './http/health.ts'
 import { serveRevocation } from './http/revocation.ts'
 import { handleRequest } from './http/pipeline.ts'
@@ -66,13 +66,13 @@ export interface App {
 /** Rows of the operations table that have the same id, or the same method and path. */
 function findAmbiguous(rows: readonly Operation[]): string[] {
   const ids = new Set<string>()
-  const places = new Map<string, string>()
+  const routes = new Map<string, string>()
   return rows.flatMap(({ id, method, path }) => {
-    const place = `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
-    const other = places.get(place)
+    const route = `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+    const other = routes.get(route)
     const found = [ids.has(id) && `operation ${id} is a duplicate`, other !== undefined && `${other} and ${id} are both ${method} ${path}`]
     ids.add(id)
-    places.set(place, id)
+    routes.set(route, id)
     return found.filter((failure) => failure !== false)
   })
 }
@@ -130,10 +130,10 @@ export function createApp(options: AppOptions): App {
     observe: options.observe,
   }
   const { origin, proxies = 0, passwords = createPasswords() } = options
-  const keeping = { store, clock, random }
-  const signIn = new SignIn(keeping, passwords)
+  const deps = { store, clock, random }
+  const signIn = new SignIn(deps, passwords)
   const signUps = new Throttle({ burst: 20, every: 30_000 }, clock)
-  const web = createWeb({ ...keeping, engine, log, passwords, signIn, signUps, origin, proxies })
+  const web = createWeb({ ...deps, engine, log, passwords, signIn, signUps, origin, proxies })
   // Malformed paths get the same responses, in the same order, as any other unknown path.
   const h3: H3 = new H3({
     allowMalformedURL: true,

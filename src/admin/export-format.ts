@@ -9,9 +9,10 @@ const id = z.string().regex(/^[a-z]{3}_[0-9a-z]{20}$/)
 const value = z.record(z.string(), z.unknown())
 
 /**
- * A line of an export: first the header, then users, bytes of files and records, and last a trailer with the number
- * of lines and their SHA-256, by which a truncated export is detected. The bytes of a file are split over several
- * lines. `abandoned` follows instead of the rest of them if garbage collection removes the file during the export.
+ * A line of an export. The header is first, then come users, bytes of files and records, and the trailer is last. The
+ * trailer has the number of lines and their SHA-256, so that a truncated or changed export is detected. The bytes of a
+ * file are split over several lines. If garbage collection removes the file during the export, `abandoned` replaces the
+ * rest of its lines.
  */
 const exportLine = z.union([
   z.strictObject({ lanekeeper_export: z.int(), workspace_id: id, name: z.string(), exported_at: z.string() }),

@@ -13,9 +13,9 @@ const BATCH = 50
 
 /**
  * Removes what deleted resources left in one workspace: records that belong to them, and bytes that no file needs. Each
- * step is one small commit after which the rest can still be found. So it can stop anywhere, start again, and run in
- * several processes at once.
- * @param stopped asked before each step
+ * step is one small commit. What remains after a step can still be found. So the collection can stop after any step,
+ * start again, and run in several processes at once.
+ * @param stopped called before each step
  * @returns the number of steps; 0 if nothing was due
  */
 export async function collectGarbage(deps: AdminDeps, workspaceId: string, stopped: () => boolean = () => false): Promise<number> {
@@ -98,7 +98,7 @@ const collectFile: Step = async (tx, { id, target }, { clock, random }) => {
   tx.remove(keys.tombstone(id))
 }
 
-/** Marks the bytes as being removed. An upload that ends only now finds the mark when it commits, and fails. */
+/** Marks the bytes as being removed. If their upload has not finished yet, its commit finds the mark and fails. */
 const claimBlob: Step = async (tx, tombstone) => {
   tx.put(keys.tombstone(tombstone.id), { ...tombstone, claimed: true })
   return tombstone.target

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
-import { HOUR, timestamp } from '../model/time.ts'
+import { durations } from '../model/durations.ts'
+import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { decorateStore } from '../store/decorate.ts'
 import { indexes } from '../store/indexes.ts'
@@ -8,9 +9,6 @@ import type { Change, Store } from '../store/port.ts'
 import { listAll } from '../store/transact.ts'
 import type { AdminDeps } from './deps.ts'
 import { collectGarbage } from './garbage-collection.ts'
-
-/** The time in milliseconds between two collections in all workspaces. */
-const INTERVAL = HOUR
 
 /**
  * Collects garbage in the background: in a workspace when a commit leaves some there, and in all workspaces at start and
@@ -30,7 +28,7 @@ export class GarbageCollector {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.#scheduleAll(), INTERVAL)
+    this.#timer = setInterval(() => void this.#scheduleAll(), durations.garbageCollection)
     this.#timer.unref()
     void this.#scheduleAll()
   }

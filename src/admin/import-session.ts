@@ -27,7 +27,7 @@ export class ImportSession {
   }
 
   /**
-   * Begins a session. It supersedes any session in progress and removes what that one has written.
+   * Begins a session. A session in progress is no longer the current one, and what it has written is removed.
    * @throws {AdminError} `conflict` if the workspace exists
    */
   static async begin(deps: AdminDeps, workspaceId: string): Promise<ImportSession> {

@@ -5,8 +5,8 @@ import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { readLines, sendMessage } from './rpc-framing.ts'
 
 /**
- * The messages of the RPC server, which runs administration commands for other processes while this process holds the
- * folder. The protocol is JSON lines over the socket of the folder's lock. The socket is in a directory that only its
+ * The messages of the RPC server. While this process holds the lock of the folder, it runs administration commands for
+ * other processes. The protocol is JSON lines over the socket of the lock. The socket is in a directory that only its
  * owner can enter, so every client is the operator.
  *
  *     client: {"command", "input"}, then {"line"} … {"end": true}
@@ -31,7 +31,7 @@ export class RpcServer {
   readonly #running = new Map<Socket, Promise<void>>()
   #closed = false
   readonly #deps: Promise<AdminDeps>
-  /** Starts running commands. Clients that connected earlier have been waiting. */
+  /** Starts running commands. Clients that connect before wait until then. */
   open!: (deps: AdminDeps) => void
 
   constructor(onCommand: OnCommand = () => undefined) {

@@ -1,3 +1,4 @@
+import { MAX_TOKEN_DAYS } from '../model/account.ts'
 import type { Config } from '../config.ts'
 import type { Demo } from '../demo/seed.ts'
 import type { Proof } from '../policy/prove.ts'
@@ -36,7 +37,7 @@ function demoLines(url: string, { storage }: Config, demo: Demo): string[] {
   const validity =
     kindOf(storage) === 'memory'
       ? 'The tokens are valid until this process ends:'
-      : 'The tokens are shown only now and are valid for 90 days:'
+      : `The tokens are shown only now and are valid for ${MAX_TOKEN_DAYS} days:`
   return [
     `Demo users. ${validity}`,
     '',

@@ -1,9 +1,7 @@
 import { CommanderError } from 'commander'
 import { AdminError } from '../admin/deps.ts'
 import { RpcServerGone } from '../admin/rpc-client.ts'
-import { PolicyInvariantError } from '../app.ts'
 import { ConfigError } from '../config.ts'
-import { CannotListen } from '../http/server.ts'
 import { PolicyError } from '../policy/diagnostic.ts'
 import { BlobMountMismatch } from '../store/blob-mount.ts'
 import { SyncFailed } from '../store/fs/disk.ts'
@@ -27,7 +25,9 @@ export const exitCodes = {
   storage: 4,
 } as const
 
-const usageErrors = [ConfigError, PolicyError, PolicyInvariantError, CannotListen, BadAddress, BadRedisUrl, RangeError]
+const usageErrors = [ConfigError, PolicyError, BadAddress, BadRedisUrl, RangeError]
+/** By name, because the modules of these errors are loaded only by `serve`. */
+const serveErrors = new Set(['PolicyInvariantError', 'CannotListen'])
 const storageErrors = [BlobMountMismatch, FolderInUse, RpcServerGone, UnusableFolder, StorageDamaged, SyncFailed, StorageUnavailable]
 
 /** The exit code of an error. */
@@ -35,6 +35,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
   if (error instanceof AdminError) return error.code === 'invalid' ? exitCodes.usage : exitCodes.refused
   if (usageErrors.some((kind) => error instanceof kind)) return exitCodes.usage
+  if (error instanceof Error && serveErrors.has(error.name)) return exitCodes.usage
   if (storageErrors.some((kind) => error instanceof kind) || isFileError(error)) return exitCodes.storage
   return exitCodes.internal
 }

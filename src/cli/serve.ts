@@ -1,11 +1,10 @@
-import type { Command } from 'commander'
 import { pino, type Logger } from 'pino'
 import type { AdminDeps } from '../admin/deps.ts'
 import { GarbageCollector } from '../admin/garbage-collector.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
 import { listWorkspaces } from '../admin/workspaces.ts'
 import { createApp, type App } from '../app.ts'
-import { ConfigError, readConfig, type Config, type Flags } from '../config.ts'
+import { readConfig, type Config, type Flags } from '../config.ts'
 import { beginDemo, finishDemo } from '../demo/marker.ts'
 import { seedDemo } from '../demo/seed.ts'
 import { readWorld } from '../demo/world.ts'
@@ -15,21 +14,9 @@ import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
 import { openStorage } from '../store/open.ts'
 import { banner, proofLine, type Contents } from './banner.ts'
-import { addSetting } from './command.ts'
-
-/** Adds `lanekeeper serve`, the default command. */
-export function addServeCommand(program: Command): void {
-  const command = program.command('serve', { isDefault: true }).description('start the service (the default command)')
-  for (const name of ['storage', 'bytes', 'demo', 'host', 'port', 'origin', 'metrics', 'json'] as const) addSetting(command, name)
-  command.allowExcessArguments().action((flags: Flags) => {
-    // commander passes an unknown command to the default command, as an argument.
-    if (command.args.length > 0) throw new ConfigError(`unknown command "${command.args[0]}"; see --help`)
-    return serve(flags)
-  })
-}
 
 /** Runs the service until a signal ends it. Logs go to stderr, because stdout is for the result. */
-async function serve(flags: Flags): Promise<void> {
+export async function serve(flags: Flags): Promise<void> {
   const config = readConfig(flags, process.env)
   const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
   const stopSteps: (() => Promise<unknown>)[] = []

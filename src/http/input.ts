@@ -4,7 +4,7 @@ import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
 import { readBody } from './body.ts'
-import { validationFailed, type ValidationIssue } from './errors.ts'
+import { validationFailed, type ValidationIssue } from './error-mapping.ts'
 import { parseJson } from './json.ts'
 import { checkAnnouncedSize, isUpload } from './upload.ts'
 

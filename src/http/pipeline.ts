@@ -1,8 +1,9 @@
 import type { ServerRequest } from 'srvx'
-import { EXPIRES_SOON, expiryOf } from '../auth/tokens/lifecycle.ts'
+import { expiryOf } from '../auth/tokens/lifecycle.ts'
 import type { ParsedToken } from '../auth/tokens/format.ts'
 import type { AuthorizationContext } from '../authz/context.ts'
 import { factsFor } from '../authz/facts.ts'
+import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
@@ -12,7 +13,7 @@ import { Transaction, TransactionConflict } from '../store/transaction.ts'
 import { authenticate, readCredential } from './authenticate.ts'
 import { download } from './download.ts'
 import { dataResponse, errorResponse, notModifiedResponse } from './envelope.ts'
-import { toApiError } from './errors.ts'
+import { toApiError } from './error-mapping.ts'
 import { filteredPage } from './filtered-page.ts'
 import { readInput, type Input } from './input.ts'
 import { requirePermission, requireScope, requireVisible } from './permission.ts'
@@ -103,7 +104,7 @@ async function attempt(
   const caller = await authenticate(tx, credential, clock, (token) => logReplacedToken(services, incoming, token)) // 401
   Object.assign(record, { userId: caller.userId, workspaceId: caller.workspaceId, tokenId: caller.token.id })
   const expiry = expiryOf(caller.token)
-  if (expiry - clock() <= EXPIRES_SOON) record.tokenExpires = new Date(expiry).toISOString()
+  if (expiry - clock() <= durations.tokenExpiryNotice) record.tokenExpires = new Date(expiry).toISOString()
   const { operation, params } = services.route(incoming.method, incoming.path) // 404 405
   record.operation = operation.id
   requireScope(services, operation, caller, record) // 403

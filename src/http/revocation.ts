@@ -9,7 +9,7 @@ import { endToken } from '../auth/tokens/issue.ts'
 import { parseToken } from '../auth/tokens/format.ts'
 import { readBody } from './body.ts'
 import { errorResponse, dataResponse } from './envelope.ts'
-import { toApiError } from './errors.ts'
+import { toApiError } from './error-mapping.ts'
 import type { Services } from './services.ts'
 
 const BODY_BYTES = 4096

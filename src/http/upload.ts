@@ -3,22 +3,27 @@ import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import type { ServerRequest } from 'srvx'
 import { visibilities } from '../model/board.ts'
-import { ApiError } from '../model/errors.ts'
+import { durations } from '../model/durations.ts'
+import { ApiError, conflict } from '../model/errors.ts'
 import { newId } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
-import { HOUR, timestamp } from '../model/time.ts'
+import { timestamp } from '../model/time.ts'
+import { UPLOAD_EXPIRED } from '../resources/attachments/operations.ts'
 import type { Upload } from '../resources/operation.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { bodyOf } from './body.ts'
-import { validationFailed, type ValidationIssue } from './errors.ts'
+import { validationFailed, type ValidationIssue } from './error-mapping.ts'
 import type { Services } from './services.ts'
 
 /** The maximum size in bytes of a multipart body without its file. */
 const MAX_OVERHEAD = 64 * 1024
-/** The time in milliseconds after which the bytes of an unfinished upload are removed. */
-const MAX_DURATION = HOUR
+/**
+ * The maximum duration of an upload in milliseconds. It ends long before garbage collection may remove the bytes:
+ * chunks that are written during or after their removal would remain.
+ */
+const MAX_DURATION = durations.unfinishedUpload / 2
 
 /** Whether the body of a request is a form with a file. */
 export function isUpload(headers: Headers): boolean {
@@ -36,7 +41,7 @@ export function checkAnnouncedSize(headers: Headers, maxBytes: number): void {
 /**
  * Stores the file of a request. A tombstone for its bytes is committed first, and the commit that creates the file
  * removes it. So the bytes of an upload that is interrupted, even by a crash, are always removed.
- * @throws {ApiError} `bad_request`, `payload_too_large`, `validation_failed`
+ * @throws {ApiError} `bad_request`, `payload_too_large`, `validation_failed`; `conflict` if it takes too long
  */
 export async function receiveFile(
   { store, blobs, clock, random, uploadBytes }: Services,
@@ -45,12 +50,20 @@ export async function receiveFile(
 ): Promise<Upload> {
   const blobId = newId('blob', random)
   const tombstoneId = newId('tombstone', random)
+  const deadline = clock() + MAX_DURATION
   await transact(store, workspaceId, random, async (tx) => {
     await tx.get(keys.tombstone(tombstoneId))
-    const not_before = timestamp(() => clock() + MAX_DURATION)
+    const not_before = timestamp(() => clock() + durations.unfinishedUpload)
     tx.put(keys.tombstone(tombstoneId), { id: tombstoneId, kind: 'blob', target: blobId, not_before })
   })
-  return { ...(await receiveForm(request, blobs, blobId, uploadBytes)), tombstoneId }
+  async function* inTime(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const part of bytes) {
+      if (clock() > deadline) throw conflict(UPLOAD_EXPIRED)
+      yield part
+    }
+  }
+  const limited: Blobs = { ...blobs, write: (id, bytes) => blobs.write(id, inTime(bytes)) }
+  return { ...(await receiveForm(request, limited, blobId, uploadBytes)), tombstoneId }
 }
 
 /** A file whose bytes are stored. */

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { durations } from './durations.ts'
 import { limits } from './limits.ts'
 import { line } from './text.ts'
+import { DAY } from './time.ts'
 
 /**
  * The web app's credentials of a user. The API neither reads nor shows them: e-mail addresses are never exposed
@@ -74,6 +76,8 @@ export const newPassword = z
   .max(limits.passwordLongest, `must have at most ${limits.passwordLongest} characters`)
 export const tokenName = line(limits.tokenName)
 
-const DAYS = 'must be a whole number from 1 to 90'
+/** The maximum lifetime of a token in days (spec §8). */
+export const MAX_TOKEN_DAYS = durations.token / DAY
+const DAYS = `must be a whole number from 1 to ${MAX_TOKEN_DAYS}`
 /** The lifetime of a token in days (spec §8). */
-export const tokenDays = z.coerce.number<string>(DAYS).int(DAYS).min(1, DAYS).max(90, DAYS)
+export const tokenDays = z.coerce.number<string>(DAYS).int(DAYS).min(1, DAYS).max(MAX_TOKEN_DAYS, DAYS)

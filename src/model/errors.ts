@@ -52,7 +52,7 @@ export class ApiError extends Error {
   }
 }
 
-/** 404: the resource is absent, in another workspace, or private to the caller. One response for all (spec §5, rule 3). */
+/** 404: the resource is absent, in another workspace, or hidden from the caller. The response is the same (spec §5, rule 3). */
 export function notFound(): ApiError {
   return new ApiError('not_found')
 }

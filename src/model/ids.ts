@@ -18,7 +18,7 @@ export const idPrefixes = {
   confirmation: 'cnf',
 } as const
 
-/** The kinds of resources that have ids. */
+/** The kinds of ids. */
 export type IdKind = keyof typeof idPrefixes
 
 /** Returns random bytes for ids, revisions and secrets. Injected, so that a test can repeat a run. */

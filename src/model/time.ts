@@ -1,4 +1,4 @@
-/** Milliseconds since 1970-01-01T00:00Z. Injected, so that a test can set it. */
+/** Returns the milliseconds since 1970-01-01T00:00Z. Injected, so that a test can set the time. */
 export type Clock = () => number
 
 // Durations in milliseconds.
@@ -9,7 +9,7 @@ export const DAY = 24 * HOUR
 /** The system clock. */
 export const systemClock: Clock = () => Date.now()
 
-/** The current time, RFC 3339 in UTC with milliseconds. All have the same length, so they compare as text. */
+/** The current time in RFC 3339, in UTC with milliseconds. All timestamps have the same length, so they compare as text. */
 export function timestamp(clock: Clock): string {
   return new Date(clock()).toISOString()
 }

@@ -1,7 +1,8 @@
 import type { Board } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
+import { durations } from '../model/durations.ts'
 import { newId } from '../model/ids.ts'
-import { DAY, timestamp } from '../model/time.ts'
+import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { indexes, lastWord } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
@@ -17,9 +18,6 @@ import { saveResource } from './writes.ts'
 type Work = Pick<OperationRequest, 'tx' | 'clock'>
 type CreatingWork = Pick<OperationRequest, 'tx' | 'clock' | 'random'>
 
-/** The time in milliseconds for which a file without attachments can be attached again. */
-const UNATTACHED_FILE_LIFETIME = DAY
-
 /**
  * Schedules the removal of a file if its last attachment is removed. Attaching it again cancels that.
  * @param delay milliseconds until the file is removed
@@ -28,7 +26,7 @@ export async function removeFileIfUnattached(
   { tx, clock }: Work,
   fileId: string,
   removedAttachmentId: string,
-  delay = UNATTACHED_FILE_LIFETIME,
+  delay = durations.unattachedFile,
 ): Promise<void> {
   const { entries } = await tx.range(indexes.fileAttachments(fileId), { limit: 2 })
   if (!entries.every((entry) => lastWord(entry) === removedAttachmentId)) return

@@ -167,7 +167,7 @@ async function nothingMore(): Promise<AuthorizationContext> {
   return {}
 }
 
-/** The response of a DELETE (`api.md`, "Envelope and lists"). */
+/** The `data` of the response to a DELETE. */
 export const deleted = z.strictObject({ id: z.string(), deleted: z.literal(true) })
 
 /** The body of a PATCH: at least one member. */

@@ -12,7 +12,7 @@ export function errorPage(status: number, title: string, text: string, headers: 
   return { title, body, status, headers }
 }
 
-/** The response for what does not exist and for what belongs to another person: it must not tell them apart. */
+/** The same response for something that does not exist and for something that belongs to another person. */
 export function notFoundPage(): PageView {
   return errorPage(404, 'Page not found', 'This page does not exist, or no longer exists.')
 }

@@ -1,5 +1,6 @@
 import { findToken } from '../auth/tokens/issue.ts'
-import { MAX_LIFETIME, stateOf } from '../auth/tokens/lifecycle.ts'
+import { stateOf } from '../auth/tokens/lifecycle.ts'
+import { durations } from '../model/durations.ts'
 import { isId } from '../model/ids.ts'
 import type { TokenRecord } from '../model/token.ts'
 import { isActive } from '../model/workspace.ts'
@@ -57,7 +58,7 @@ export async function tokensOf({ store, clock, random }: Deps, userId: string, w
       before = page.entries.at(-1)
       // Tokens issued longer ago than the maximum lifetime have ended.
       const oldest = all.at(-1)
-      if (page.entries.length < LISTED_TOKENS || oldest === undefined || Date.parse(oldest.issued_at) + MAX_LIFETIME <= clock()) break
+      if (page.entries.length < LISTED_TOKENS || oldest === undefined || Date.parse(oldest.issued_at) + durations.token <= clock()) break
     }
     const listed = all.filter((token, i) => i < LISTED_TOKENS || stateOf(token, clock()) === 'active')
     const uses = await tx.read(listed.map(({ hash }) => keys.tokenUse(hash)))

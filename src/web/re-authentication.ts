@@ -72,13 +72,13 @@ async function checkPassword({ web, session, form, requestId, address }: SignedI
   const result = await web.signIn.verifyPassword(session, password)
   const members = { user_id: session.user_id, request_id: requestId, address }
   if (result === 'verified') {
-    web.log.info({ event: 'web.proved', ...members }, 're-authenticated')
+    web.log.info({ event: 'web.reauthenticated', ...members }, 're-authenticated')
     return undefined
   }
   if (result === 'refused') {
-    web.log.warn({ event: 'web.proof_refused', ...members }, 're-authentication refused')
+    web.log.warn({ event: 'web.reauthentication_refused', ...members }, 're-authentication refused')
     return { status: 403, error: 'The password is wrong. Try again.' }
   }
-  web.log.warn({ event: 'web.proof_throttled', ...members }, 're-authentication throttled')
+  web.log.warn({ event: 'web.reauthentication_throttled', ...members }, 're-authentication throttled')
   return { status: 429, ...tooManyAttempts(result.retryAfterMs) }
 }

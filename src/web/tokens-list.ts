@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
-import { EXPIRES_SOON, expiryOf, stateOf } from '../auth/tokens/lifecycle.ts'
+import { expiryOf, stateOf } from '../auth/tokens/lifecycle.ts'
+import { durations } from '../model/durations.ts'
 import { DAY } from '../model/time.ts'
 import { html, notice, renderTime } from './html.ts'
 import { tokensOf, workspacesOf, type ListedToken, type MemberWorkspace } from './memberships.ts'
@@ -83,7 +84,7 @@ function renderToken(workspace: MemberWorkspace, token: ListedToken, now: number
 
 /** @param remaining milliseconds until the token expires */
 function renderWarning(remaining: number): VNode | undefined {
-  if (remaining > EXPIRES_SOON) return undefined
+  if (remaining > durations.tokenExpiryNotice) return undefined
   const days = Math.ceil(remaining / DAY)
   const level = remaining <= DAY ? 'urgent' : remaining <= 7 * DAY ? 'near' : 'ahead'
   return html`<strong class="expires ${level}">${days <= 1 ? 'within a day' : `in ${days} days`}</strong>`

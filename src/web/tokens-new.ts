@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { tokenDays, tokenName, type Confirmation } from '../model/account.ts'
+import { MAX_TOKEN_DAYS, tokenDays, tokenName, type Confirmation } from '../model/account.ts'
 import { newId } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
 import { scopes, type Scope } from '../model/token.ts'
@@ -66,7 +66,7 @@ function renderNewToken(
         ${allowances(web.engine, ['kanban:admin']).map(({ scope, capability }) => renderOption(scope, capability))}
         ${scopeError && html`<p class="error" id="scope-error">${scopeError}</p>`}
       </fieldset>
-      ${field({ name: 'days', label: 'Lifetime in days', hint: 'From 1 to 90 days.', error: errors.days?.[0], type: 'number', min: 1, max: 90, required: true, value: values['days'] })}
+      ${field({ name: 'days', label: 'Lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS} days.`, error: errors.days?.[0], type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: values['days'] })}
       <p class="actions"><button class="primary">Continue</button> <a class="button" href="/settings/tokens">Cancel</a></p>
       <p class="hint">This does not create the token yet. The next page shows exactly what it can do.</p>
     </form>

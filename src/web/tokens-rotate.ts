@@ -1,6 +1,6 @@
 import { IssueRefused, rotateToken } from '../auth/tokens/issue.ts'
 import { expiryOf, stateOf } from '../auth/tokens/lifecycle.ts'
-import { tokenDays } from '../model/account.ts'
+import { MAX_TOKEN_DAYS, tokenDays } from '../model/account.ts'
 import { DAY } from '../model/time.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
@@ -83,7 +83,7 @@ function renderRotate(
       </p>
       <h2>What the new token can do in ${workspace.name}, on your behalf</h2>
       ${allowanceList(context.web.engine, token.scopes)}
-      ${field({ name: 'days', label: 'Lifetime in days', hint: 'From 1 to 90 days, starting now.', error: daysError, type: 'number', min: 1, max: 90, required: true, value: context.form.get('days') ?? String(Math.max(1, lifetimeDays)) })}
+      ${field({ name: 'days', label: 'Lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS} days, starting now.`, error: daysError, type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: context.form.get('days') ?? String(Math.max(1, lifetimeDays)) })}
       ${passwordField(context, token.scopes, error)}
       <p class="actions"><button class="primary">Rotate token</button> <a class="button" href="/settings/tokens">Cancel</a></p>
     </form>

@@ -15,7 +15,7 @@ function withRow(id: string, change: (row: Single) => Partial<Single>): readonly
   return operations.map((row) => (row.id === id && row.kind === 'single' ? ({ ...row, ...change(row) } as Operation) : row))
 }
 
-describe('the check of responses against the operations table', () => {
+describe('the response check', () => {
   let service: Service | undefined
   beforeEach(() => (service = undefined))
   afterEach(() => service?.stop())
@@ -36,13 +36,13 @@ describe('the check of responses against the operations table', () => {
     ['creation', createBoard, 201],
     ['read', readAccount, 200],
     ['list', listMembers, 200],
-  ] as const)('accepts the %s of the real table', async (_kind, send, status) => {
+  ] as const)('the response check accepts the response to a %s', async (_kind, send, status) => {
     const { reply, check } = await respond(operations, send)
     expect(reply.status).toBe(status)
     check()
   })
 
-  test('refuses a member that the schema of the row does not have', async () => {
+  test('the response check refuses a member that the schema of the row does not have', async () => {
     const rows = withRow('account.read', (row) => ({
       async run(request, loaded) {
         const { data } = await row.run(request, loaded)
@@ -54,7 +54,7 @@ describe('the check of responses against the operations table', () => {
     expect(check).toThrow(/account\.read: its data does not match the schema of its row/)
   })
 
-  test('refuses an item of a list that lacks a member of the schema', async () => {
+  test('the response check refuses an item of a list that lacks a member of the schema', async () => {
     const rows = withRow('members.list', (row) => ({
       async run(request, loaded) {
         const { data, ...page } = await row.run(request, loaded)
@@ -66,14 +66,14 @@ describe('the check of responses against the operations table', () => {
     expect(check).toThrow(/members\.list: its data does not match the schema of its row/)
   })
 
-  test('refuses a list without a page', async () => {
+  test('the response check refuses a list without a page', async () => {
     const rows = withRow('members.list', (row) => ({ run: async (request, loaded) => ({ data: (await row.run(request, loaded)).data }) }))
     const { reply, check } = await respond(rows, listMembers)
     expect([reply.status, reply.body.page]).toEqual([200, undefined])
     expect(check).toThrow(/members\.list/)
   })
 
-  test('refuses a success with another status than that of the row', async () => {
+  test('the response check refuses a success with another status than that of the row', async () => {
     const { reply, check } = await respond(
       withRow('boards.create', () => ({ status: 200 })),
       createBoard,
@@ -82,14 +82,14 @@ describe('the check of responses against the operations table', () => {
     expect(check).toThrow(/boards\.create/)
   })
 
-  test('refuses a 409 with a message that the row does not state', async () => {
+  test('the response check refuses a 409 with a message that the row does not state', async () => {
     const rows = withRow('boards.create', () => ({ run: () => Promise.reject(conflict('There are too many boards.')) }))
     const { reply, check } = await respond(rows, createBoard)
     expect([reply.status, reply.body.error.message]).toEqual([409, 'There are too many boards.'])
     expect(check).toThrow(/boards\.create: the conflicts that its row states/)
   })
 
-  test('refuses a failure with another envelope', () => {
+  test('the response check refuses a failure with another envelope', () => {
     const error = { code: 'not_found', message: 'There is no such resource.', request_id: '1' }
     const check = (body: unknown) => () => checkResponse('GET', '/account', 404, body)
     check({ error })()
@@ -97,7 +97,7 @@ describe('the check of responses against the operations table', () => {
     expect(check({ error: { ...error, request_id: undefined } })).toThrow(/request_id/)
   })
 
-  test('is part of every request that the test client sends to the real table', async () => {
+  test('the test client checks each response of a service with the real operations table', async () => {
     service = await Service.start(drivers[0]!)
     const person = await service.person(await service.workspace())
     // The application answers as a service with a wrong row would.

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
-import { recordUses, setUpBoard } from '../support/board.ts'
+import { recordUses, setUpBoard, type BoardSetup } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { bytes } from '../support/service.ts'
 import { conflict, notFound } from './refusals.ts'
 
-const HOUR = 3_600_000
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
 const UPLOAD_BYTES = 1024 * 1024
 
 describe.each(drivers)('attachments, on $name', (driver) => {
@@ -77,7 +78,7 @@ describe.each(drivers)('attachments, on $name', (driver) => {
       await board.delete(`/attachments/${id}`)
       const again = await service.send(ann.write, 'POST', `/cards/${cardId}/attachments`, { file_id })
       expect([again.status, again.body.data.file_id]).toEqual([201, file_id])
-      service.now += 25 * HOUR
+      service.now += DAY + 60 * MINUTE
       await collectGarbage(service.adminDeps, workspaceId)
       expect(await (await download(again.body.data.id)).text()).toBe('hello')
     })
@@ -213,14 +214,22 @@ describe.each(drivers)('attachments, on $name', (driver) => {
       expect(await (await download(reply.body.data.id)).text()).toBe('once')
     })
 
-    test('an upload that takes more than an hour is refused after its bytes were removed', async () => {
+    // The first commit of an upload registers its bytes for removal, the second one creates the file.
+    test.each<[string, (setup: BoardSetup) => Promise<void>]>([
+      ['that takes more than half an hour', async ({ service }) => void (service.now += 30 * MINUTE + 1)],
+      [
+        'whose bytes are removed before its second commit',
+        async ({ service, workspaceId }) => {
+          service.store.beforeCommit = async () => {
+            service.now += 60 * MINUTE
+            await collectGarbage(service.adminDeps, workspaceId)
+          }
+        },
+      ],
+    ])('an upload %s is refused, and none of its bytes stay stored', async (_upload, interrupt) => {
       const { service, workspaceId, ann, board, cardId } = setup
       await recordUses(service, ann)
-      // The first commit of an upload registers its bytes for removal.
-      service.store.afterCommit = async () => {
-        service.now += HOUR
-        await collectGarbage(service.adminDeps, workspaceId)
-      }
+      service.store.afterCommit = () => interrupt(setup)
       const message = 'The upload took too long, so its bytes were removed. Send it again.'
       expect(await board.attach(cardId)).toMatchObject(conflict(message))
       expect(await list()).toEqual([])

@@ -13,9 +13,10 @@ describe.each(drivers)('cards, on $name', (driver) => {
   const move = (cardId: string, body: object) => setup.board.send('POST', `/cards/${cardId}/move`, body)
 
   describe('create and read', () => {
-    test('a new card is the last one of its column, belongs to its creator, and its Location can be read', async () => {
-      const { service, ann, bob, board, columnId } = setup
-      const created = await create({ column_id: columnId, title: ' Write ' })
+    test('the creator of a new card is the user of the token, the card is the last one of its column, and its Location can be read', async () => {
+      const { service, bob, board, columnId } = setup
+      const body = { column_id: columnId, title: ' Write ' }
+      const created = await service.send(bob.write, 'POST', `/boards/${board.id}/cards`, body)
       expect([created.status, created.headers.get('location')]).toEqual([201, `/v1/cards/${created.body.data.id}`])
       expect(created.body.data).toEqual({
         id: expect.stringMatching(/^crd_[0-9a-z]{20}$/),
@@ -30,11 +31,11 @@ describe.each(drivers)('cards, on $name', (driver) => {
         assignee_ids: [],
         label_ids: [],
         cover_attachment_id: null,
-        creator_id: ann.id,
+        creator_id: bob.id,
         created_at: board.now,
         updated_at: board.now,
       })
-      const read = await service.send(bob.read, 'GET', `/cards/${created.body.data.id}`)
+      const read = await board.get(`/cards/${created.body.data.id}`)
       expect([read.body, read.headers.get('etag')]).toEqual([created.body, created.headers.get('etag')])
       expect(await board.titles()).toEqual(['Card', 'Write'])
     })

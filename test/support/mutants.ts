@@ -69,7 +69,7 @@ function* conditionChanges(rule: RawRule, name: string, condition: Condition, vo
 function* permissionChanges(rule: RawRule, vocabulary: Vocabulary): Generator<Change> {
   const actions = list(rule.action)
   const subjects = list(rule.subject)
-  // Only additions of permissions in the vocabulary. The loader refuses all others for the same reason.
+  // Adds only permissions of the vocabulary. The loader refuses every rule for another permission.
   const exists = (action: string, subject: string) => vocabulary.permissions.has(`${action} ${subject}`)
   for (const action of vocabulary.actions)
     if (!actions.includes(action) && subjects.every((subject) => exists(action, subject)))

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** One answer as it came over the wire. */
+/** A response as it was received. */
 export interface WireReply {
   readonly status: number
   readonly head: string
@@ -22,7 +22,7 @@ export function exchange(port: number, ...chunks: (string | Uint8Array)[]): Prom
   })
 }
 
-/** Reads the first answer of an exchange. */
+/** Parses the first response of an exchange. */
 export function firstReply(received: string): WireReply {
   const [head = '', rest = ''] = split(received, '\r\n\r\n')
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0)

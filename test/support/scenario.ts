@@ -15,7 +15,7 @@ type Facts = Readonly<Record<string, string>>
 export interface World {
   readonly service: Service
   readonly workspaceId: string
-  /** by `role membership` */
+  /** the key is the role and the membership, such as `owner active` */
   readonly callers: ReadonlyMap<string, Person>
   /** a user who is never the caller */
   readonly other: Person
@@ -46,8 +46,10 @@ export async function buildWorld(service: Service): Promise<World> {
 
 /**
  * Creates a scenario with new resources for which these facts are true.
- * @param related whether the named user and label are on the board and the card already, as a DELETE needs them
- * @returns undefined if the facts contradict each other: the board's creator is the caller, whose membership is given twice
+ * @param related whether the card already has the named user and label, and the board already has the named user as a member.
+ *   The example of a DELETE needs this.
+ * @returns undefined if the facts contradict each other: the caller and the named user are both the board's creator, with
+ *   different memberships
  */
 export async function createScenario(world: World, facts: Facts, { related = false } = {}): Promise<Scenario | undefined> {
   const caller = world.callers.get(`${facts['caller.role']} ${facts['caller.membership']}`)!
@@ -146,7 +148,7 @@ async function writeRecords(
     sha256: '0',
     ...times,
   }
-  // A file with the same facts that is not attached.
+  // An unattached file with the same facts.
   const unattached = { ...file, id: id('file') }
   await create(keys.column(columnId), { id: columnId, board_id: boardId, name: 'Column', position: 'a0', archived_at: null, ...times })
   await create(keys.card(cardId), card)

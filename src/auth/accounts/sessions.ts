@@ -1,15 +1,12 @@
 import type { Session } from '../../model/account.ts'
+import { durations } from '../../model/durations.ts'
 import type { RandomSource } from '../../model/ids.ts'
-import { HOUR, MINUTE, timestamp, type Clock } from '../../model/time.ts'
+import { MINUTE, timestamp, type Clock } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { newSecret, sha256Hex } from '../secrets.ts'
 
-/** A session ends this long after its last request, in milliseconds. */
-export const IDLE_TIMEOUT = 30 * MINUTE
-/** A session ends this long after sign-in, whether it is used or not, in milliseconds. */
-export const ABSOLUTE_TIMEOUT = 12 * HOUR
 /** Minimum time between two writes of `seen_at`, in milliseconds. */
 const WRITE_INTERVAL = MINUTE
 /** Maximum number of sessions per person. When it is exceeded, the oldest session ends. */
@@ -26,7 +23,7 @@ export interface NewSession {
  * @param now milliseconds since 1970
  */
 function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_at'>, now: number): boolean {
-  return now < Date.parse(seen_at) + IDLE_TIMEOUT && now < Date.parse(begun_at) + ABSOLUTE_TIMEOUT
+  return now < Date.parse(seen_at) + durations.sessionIdle && now < Date.parse(begun_at) + durations.session
 }
 
 /** Begins a session for a person who has just entered their password, and removes their sessions that have ended. */

@@ -1,15 +1,13 @@
 import type { Account } from '../../model/account.ts'
+import { durations } from '../../model/durations.ts'
 import { idPrefixes, isId } from '../../model/ids.ts'
-import { DAY, timestamp, type Clock } from '../../model/time.ts'
+import { timestamp, type Clock } from '../../model/time.ts'
 import type { Deps } from '../../store/deps.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { equalInConstantTime, newSecret, sha256Hex } from '../secrets.ts'
 import { endSessions } from './sessions.ts'
-
-/** A sign-up link expires after this time, in milliseconds. */
-export const SIGN_UP_LIFETIME = 7 * DAY
 
 /** Why a sign-up was refused. */
 export type SignUpRefusal = 'no_link' | 'email_taken'
@@ -21,7 +19,7 @@ export type SignUpRefusal = 'no_link' | 'email_taken'
  */
 export async function invite({ store, clock, random }: Deps, userId: string): Promise<{ code: string; expires_at: string }> {
   const code = `${userId.slice(idPrefixes.user.length + 1)}.${newSecret(random)}`
-  const expires_at = timestamp(() => clock() + SIGN_UP_LIFETIME)
+  const expires_at = timestamp(() => clock() + durations.signUpLink)
   await transact(store, GLOBAL, random, async (tx) => {
     await tx.get(keys.signUp(userId))
     tx.put(keys.signUp(userId), { user_id: userId, hash: sha256Hex(code), expires_at })

@@ -10,8 +10,8 @@ export interface Rate {
 const MAX_KEYS = 20_000
 
 /**
- * Limits the rate of attempts for each key separately (a token bucket). It is in this process's memory: nothing that a
- * stranger sends is stored.
+ * Limits the rate of attempts for each key separately (a token bucket). The buckets are in the memory of this process, so
+ * nothing that a stranger sends is written to storage.
  */
 export class Throttle {
   readonly #rate: Rate
@@ -31,7 +31,7 @@ export class Throttle {
   take(key: string): number {
     const now = this.#clock()
     const { burst, every } = this.#rate
-    // The upper bound matters if the clock was set back: the wait is never longer than that for a full bucket.
+    // If the clock was set back, the stored time may be far ahead. An empty bucket is full again after `burst * every`.
     const fullAt = Math.min(Math.max(now, this.#fullAt.get(key) ?? -Infinity), now + burst * every)
     const wait = fullAt - now - (burst - 1) * every
     if (wait > 0) return wait
@@ -41,7 +41,7 @@ export class Throttle {
     return 0
   }
 
-  /** Returns an attempt that does not count after all, such as a successful one. */
+  /** Refunds an attempt that does not count, such as a successful one. */
   refund(key: string): void {
     const fullAt = (this.#fullAt.get(key) ?? 0) - this.#rate.every
     if (fullAt > this.#clock()) this.#fullAt.set(key, fullAt)

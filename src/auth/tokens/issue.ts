@@ -1,3 +1,4 @@
+import { durations } from '../../model/durations.ts'
 import { newId, type RandomSource } from '../../model/ids.ts'
 import type { Clock } from '../../model/time.ts'
 import type { TokenRecord } from '../../model/token.ts'
@@ -5,7 +6,7 @@ import { isActive } from '../../model/workspace.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { mintToken } from './format.ts'
-import { transition, newLifecycle, MAX_LIFETIME } from './lifecycle.ts'
+import { transition, newLifecycle } from './lifecycle.ts'
 
 /** What a user chooses when they create a token. */
 export interface TokenRequest {
@@ -39,7 +40,7 @@ export class IssueRefused extends Error {
  */
 export async function issueToken(
   tx: Transaction,
-  { userId, name, scopes, lifetime = MAX_LIFETIME }: TokenRequest,
+  { userId, name, scopes, lifetime = durations.token }: TokenRequest,
   clock: Clock,
   random: RandomSource,
 ): Promise<IssuedToken> {

@@ -1,4 +1,4 @@
-import { DAY, MINUTE } from '../../model/time.ts'
+import { durations } from '../../model/durations.ts'
 import type { TokenRecord } from '../../model/token.ts'
 
 /** The states of a token (spec §3, "Token lifecycle"). Only an active token is accepted. */
@@ -15,13 +15,6 @@ export type TokenEvent =
   /** the membership of the token's user ends */
   | { readonly type: 'leave' }
 
-/** Maximum lifetime of a token in milliseconds (spec §8). */
-export const MAX_LIFETIME = 90 * DAY
-/** Responses announce the expiry of a token this many milliseconds before it. */
-export const EXPIRES_SOON = 14 * DAY
-/** How long a password entry allows issuing `kanban:admin` tokens, in milliseconds (spec §3, §5 "Credential" 7). */
-export const RE_AUTHENTICATION_WINDOW = 10 * MINUTE
-
 /**
  * The lifecycle of a new token.
  * @param now milliseconds since 1970
@@ -30,7 +23,7 @@ export const RE_AUTHENTICATION_WINDOW = 10 * MINUTE
 export function newLifecycle(now: number, lifetime: number): TokenLifecycle {
   return {
     issued_at: new Date(now).toISOString(),
-    expires_at: new Date(now + Math.min(lifetime, MAX_LIFETIME)).toISOString(),
+    expires_at: new Date(now + Math.min(lifetime, durations.token)).toISOString(),
     revoked_at: null,
     replaced_by: null,
   }
@@ -65,7 +58,7 @@ export function transition(lifecycle: TokenLifecycle, event: TokenEvent, now: nu
  * issued, so that a forged or damaged record cannot extend it. A record with an unreadable time has expired.
  */
 export function expiryOf({ issued_at, expires_at }: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): number {
-  const expiry = Math.min(Date.parse(expires_at), Date.parse(issued_at) + MAX_LIFETIME)
+  const expiry = Math.min(Date.parse(expires_at), Date.parse(issued_at) + durations.token)
   return Number.isNaN(expiry) ? 0 : expiry
 }
 
@@ -76,5 +69,5 @@ export function expiryOf({ issued_at, expires_at }: Pick<TokenLifecycle, 'issued
  * @param now milliseconds since 1970
  */
 export function mayIssue(scopes: readonly string[], provedAt: number, now: number): boolean {
-  return !scopes.includes('kanban:admin') || (now - provedAt <= RE_AUTHENTICATION_WINDOW && provedAt <= now)
+  return !scopes.includes('kanban:admin') || (now - provedAt <= durations.reauthentication && provedAt <= now)
 }

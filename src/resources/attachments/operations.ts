@@ -13,7 +13,7 @@ import { capacityMessage, createResource, removeResource, requireCapacity, saveR
 import { attachById } from './schema.ts'
 
 const ATTACHED = 'The file is attached to this card already.'
-const UPLOAD_EXPIRED = 'The upload took too long, so its bytes were removed. Send it again.'
+export const UPLOAD_EXPIRED = 'The upload took too long, so its bytes were removed. Send it again.'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.attachment(params['attachment_id']!)
 

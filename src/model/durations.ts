@@ -1,0 +1,23 @@
+import { DAY, HOUR, MINUTE } from './time.ts'
+
+/** All lifetimes of the service, in milliseconds. */
+export const durations = {
+  /** the maximum lifetime of a token (spec §8) */
+  token: 90 * DAY,
+  /** the time before a token's expiry in which every response announces it */
+  tokenExpiryNotice: 14 * DAY,
+  /** the time for which a password entry counts as recent for `kanban:admin` (spec §3, §5 "Credential" 7) */
+  reauthentication: 10 * MINUTE,
+  /** a session of the web app without a request */
+  sessionIdle: 30 * MINUTE,
+  /** a session of the web app in any case */
+  session: 12 * HOUR,
+  /** a sign-up link */
+  signUpLink: 7 * DAY,
+  /** the bytes of an unfinished upload */
+  unfinishedUpload: HOUR,
+  /** a file without attachments, which can be attached again until then */
+  unattachedFile: DAY,
+  /** between two garbage collections in all workspaces */
+  garbageCollection: HOUR,
+} as const
