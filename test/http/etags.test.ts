@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { operations } from '../../src/resources/table.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Reply } from '../support/service.ts'
@@ -14,19 +16,32 @@ const FACTS = {
   'label.board': 'this',
 }
 const rowOf = (id: string) => operations.find((row) => row.id === id)!
-const writes = operations.filter(({ method }) => method !== 'GET').map(({ id }) => id)
-const reads = operations.filter(({ method, entity }) => method === 'GET' && entity !== undefined).map(({ id }) => id)
 
-/** The path whose ETag a write is compared with, by the kind of the record: the resource itself, or its parent. */
-const entityPaths: Record<string, string> = {
-  board: '/boards/{board_id}',
-  column: '/columns/{column_id}',
-  card: '/cards/{card_id}',
-  label: '/labels/{label_id}',
-  subtask: '/subtasks/{subtask_id}',
-  comment: '/comments/{comment_id}',
-  attachment: '/attachments/{attachment_id}',
+/** A resource with an ETag, or none. The ETag of `bytes` is the hash of a file. */
+type Entity = 'board' | 'column' | 'card' | 'label' | 'subtask' | 'comment' | 'attachment' | 'file' | 'bytes' | 'none'
+/** By operation: the resource that If-Match refers to, and the resource whose ETag the response has. Written by hand. */
+const expected = parse(readFileSync(new URL('../../fixtures/decisions/etags.yaml', import.meta.url), 'utf8')) as Record<
+  string,
+  { if_match: Entity; etag: Entity }
+>
+const writes = operations.filter(({ method }) => method !== 'GET').map(({ id }) => id)
+const reads = operations.filter(({ method }) => method === 'GET').map(({ id }) => id)
+
+/** The requests that return the current ETag of each kind of resource without changing it. */
+const currentEtag: Readonly<Record<Exclude<Entity, 'none' | 'bytes'>, readonly [method: string, path: string]>> = {
+  board: ['GET', '/boards/{board_id}'],
+  column: ['GET', '/columns/{column_id}'],
+  card: ['GET', '/cards/{card_id}'],
+  label: ['GET', '/labels/{label_id}'],
+  subtask: ['GET', '/subtasks/{subtask_id}'],
+  comment: ['GET', '/comments/{comment_id}'],
+  attachment: ['GET', '/attachments/{attachment_id}'],
+  file: ['PATCH', '/files/{file_id}'],
 }
+
+test('the oracle states the ETags of every operation', () => {
+  expect(Object.keys(expected).toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
+})
 
 describe.each(drivers)('ETags, on $name', (driver) => {
   let service: Service
@@ -44,31 +59,51 @@ describe.each(drivers)('ETags, on $name', (driver) => {
     return service.send(scenario.caller.admin, method, fill(path, scenario), exampleBody(id, scenario), headers)
   }
 
-  test.each(reads)('%s answers with 304 if If-None-Match is the current ETag', async (id) => {
+  /** @param visibility of a file, which has no GET: a PATCH with its current visibility changes nothing */
+  const etagOf = async (scenario: Scenario, entity: keyof typeof currentEtag, visibility = 'workspace'): Promise<string> => {
+    const [method, path] = currentEtag[entity]
+    const body = entity === 'file' ? { visibility } : undefined
+    return (await service.send(scenario.caller.admin, method, fill(path, scenario), body)).headers.get('etag')!
+  }
+
+  test.each(reads)('%s has the ETag that the oracle states, and answers 304 to it', async (id) => {
     const scenario = await scenarioFor(id)
     const first = await request(scenario, id, {})
-    const etag = first.headers.get('etag')!
-    expect(etag).toMatch(/^"[0-9a-z]{20}"$/)
-    expect((await request(scenario, id, { 'if-none-match': etag })).status).toBe(304)
-    expect((await request(scenario, id, { 'if-none-match': '"0"' })).headers.get('etag')).toBe(etag)
+    const etag = first.headers.get('etag')
+    const entity = expected[id]!.etag
+    if (entity === 'none') {
+      expect(etag).toBeNull()
+      expect((await request(scenario, id, { 'if-none-match': '*' })).status).toBe(200)
+      return
+    }
+    if (entity === 'bytes') expect(etag).toBe('"0"')
+    else expect(etag).toBe(await etagOf(scenario, entity))
+    expect((await request(scenario, id, { 'if-none-match': etag! })).status).toBe(304)
+    expect((await request(scenario, id, { 'if-none-match': '*' })).status).toBe(304)
+    expect((await request(scenario, id, { 'if-none-match': '"other"' })).headers.get('etag')).toBe(etag)
   })
 
-  test.each(writes)('%s answers with 412 if If-Match is stale, and succeeds if it is the current ETag', async (id) => {
-    const { path, entity } = rowOf(id)
+  test.each(writes)('%s answers 412 if If-Match is stale, and succeeds with the ETag that the oracle states', async (id) => {
     const scenario = await scenarioFor(id)
+    const { if_match, etag } = expected[id]!
+    if (if_match === 'bytes') throw new Error('no write refers to bytes')
     const stale = await request(scenario, id, { 'if-match': '"00000000000000000000"' })
     expect([stale.status, stale.body.error.code]).toEqual([412, 'precondition_failed'])
-    const kind = entity?.(scenario.params).split(':')[0]
-    const entityPath = kind && entityPaths[kind]
-    if (entityPath === undefined) return
-    const current = (await service.send(scenario.caller.read, 'GET', fill(entityPath, scenario))).headers.get('etag')!
-    expect([path, stale.headers.get('etag'), stale.body.error.current_etag]).toEqual([path, current, current])
-    const done = await request(scenario, id, { 'if-match': current })
+    const current = if_match === 'none' ? null : await etagOf(scenario, if_match)
+    expect([stale.headers.get('etag'), stale.body.error.current_etag ?? null]).toEqual([current, current])
+    const done = await request(scenario, id, current === null ? {} : { 'if-match': current })
     expect(done.status).toBeLessThan(300)
-    // The ETag of the response is the one that a later read returns.
-    const location = done.headers.get('location')?.slice('/v1'.length) ?? fill(entityPath, scenario)
-    const after = await service.send(scenario.caller.read, 'GET', location)
-    expect(done.headers.get('etag')).toBe(after.headers.get('etag'))
+    if (etag === 'none') expect(done.headers.get('etag')).toBeNull()
+    else {
+      // The ETag of the response is the one that a later read returns.
+      const location = done.headers.get('location')?.slice('/v1'.length)
+      const later =
+        location === undefined
+          ? await etagOf(scenario, etag as keyof typeof currentEtag, done.body.data.visibility)
+          : (await service.send(scenario.caller.read, 'GET', location)).headers.get('etag')
+      expect(done.headers.get('etag')).toBe(later)
+      expect(location === undefined || location.startsWith(`/${etag}s/`)).toBe(true)
+    }
   })
 
   test('a stale If-Match is answered with 412 only if neither 404 nor 403 applies', async () => {

@@ -38,8 +38,8 @@ describe.each(drivers)('boards, on $name', (driver) => {
     const { service } = setup
     const workspaceId = await service.workspace()
     const [dan, eve, fay] = [await service.person(workspaceId), await service.person(workspaceId), await service.person(workspaceId)]
-    const own = await TestBoard.create(service, dan, 'private')
-    own.tick()
+    const created = await TestBoard.create(service, dan, 'private')
+    created.tick()
     const joined = await TestBoard.create(service, eve, 'private')
     await joined.add(dan)
     joined.tick()
@@ -47,7 +47,7 @@ describe.each(drivers)('boards, on $name', (driver) => {
     hidden.tick()
     const open = await TestBoard.create(service, eve)
     const list = async (person: Person) => (await TestBoard.all(service, person.read, '/boards', 2)).map(({ id }) => id)
-    expect(await list(dan)).toEqual([own.id, joined.id, open.id])
+    expect(await list(dan)).toEqual([created.id, joined.id, open.id])
     expect(await list(eve)).toEqual([joined.id, hidden.id, open.id])
     expect(await list(fay)).toEqual([open.id])
     const { body } = await service.send(fay.read, 'GET', '/boards')
