@@ -110,14 +110,8 @@ async function writeRecords(
   for (const user_id of members)
     await create(keys.boardMember(boardId, user_id), { board_id: boardId, user_id, board_created_at: AT, added_at: AT })
 
-  const [columnId, cardId, subtaskId, commentId, attachedFileId, attachmentId] = [
-    id('column'),
-    id('card'),
-    id('subtask'),
-    id('comment'),
-    id('file'),
-    id('attachment'),
-  ]
+  const [columnId, cardId, subtaskId, commentId] = [id('column'), id('card'), id('subtask'), id('comment')]
+  const [attachmentId, coverId] = [id('attachment'), id('attachment')]
   const label = { id: id('label'), board_id: boardId, name: 'Label', color: '#000000', ...times }
   const foreign = { ...label, id: id('label'), board_id: id('board') }
   const labelId = facts['label.board'] === 'other' ? foreign.id : label.id
@@ -133,41 +127,47 @@ async function writeRecords(
     archived_at: null,
     assignee_ids: related ? [ids.user] : [],
     label_ids: related ? [labelId] : [],
-    cover_attachment_id: facts['cover.state'] === 'none' ? null : attachmentId,
+    cover_attachment_id: facts['cover.state'] === 'none' ? null : coverId,
     creator_id,
     ...times,
   }
-  const file: FileRecord = {
-    id: attachedFileId,
-    owner_id: ownerOf('file.owner'),
-    visibility: facts['file.visibility'] === 'private' ? 'private' : 'workspace',
+  const { stated, opposite } = fileAccess(facts, ids.caller, other.id)
+  const file = (access: FileAccess): FileRecord => ({
+    id: id('file'),
+    ...access,
     name: 'a.png',
     content_type: 'image/png',
     size: 0,
     blob_id: id('blob'),
     sha256: '0',
     ...times,
-  }
-  // An unattached file with the same facts.
-  const unattached = { ...file, id: id('file') }
+  })
+  // The facts are those of the cover's file if they say whether there is a cover, else of the named attachment's file.
+  const aboutCover = facts['cover.state'] !== undefined
+  const attached = file(aboutCover ? opposite : stated)
+  const coverFile = file(aboutCover ? stated : opposite)
+  const unattached = file(stated)
   await create(keys.column(columnId), { id: columnId, board_id: boardId, name: 'Column', position: 'a0', archived_at: null, ...times })
   await create(keys.card(cardId), card)
   await create(keys.label(label.id), label)
   await create(keys.label(foreign.id), foreign)
   await create(keys.subtask(subtaskId), { id: subtaskId, card_id: cardId, title: 'Subtask', completed_at: null, position: 'a0', ...times })
   await create(keys.comment(commentId), { id: commentId, card_id: cardId, author_id: ownerOf('comment.author'), body: 'Hello', ...times })
-  await create(keys.file(attachedFileId), file)
-  await create(keys.file(unattached.id), unattached)
-  await create(keys.attachment(attachmentId), {
-    id: attachmentId,
-    card_id: cardId,
-    file_id: attachedFileId,
-    name: file.name,
-    content_type: file.content_type,
-    size: file.size,
-    attached_by_id: creator_id,
-    ...times,
-  })
+  for (const each of [attached, coverFile, unattached]) await create(keys.file(each.id), each)
+  for (const [attachment, { id: file_id, name, content_type, size }] of [
+    [attachmentId, attached],
+    [coverId, coverFile],
+  ] as const)
+    await create(keys.attachment(attachment), {
+      id: attachment,
+      card_id: cardId,
+      file_id,
+      name,
+      content_type,
+      size,
+      attached_by_id: creator_id,
+      ...times,
+    })
   return {
     board_id: boardId,
     user_id: ids.user,
@@ -179,4 +179,20 @@ async function writeRecords(
     file_id: unattached.id,
     attachment_id: attachmentId,
   }
+}
+
+type FileAccess = Pick<FileRecord, 'owner_id' | 'visibility'>
+
+/**
+ * The access to the file that the facts are about, and the opposite one for the other file of the card. So an operation
+ * that asks about the wrong file gets the wrong answer. If the facts do not state the visibility, both files are alike.
+ */
+function fileAccess(facts: Facts, caller: string, other: string): { stated: FileAccess; opposite: FileAccess } {
+  const stated: FileAccess = {
+    owner_id: facts['file.owner'] === 'caller' ? caller : other,
+    visibility: facts['file.visibility'] === 'private' ? 'private' : 'workspace',
+  }
+  if (facts['file.visibility'] === undefined) return { stated, opposite: stated }
+  const accessible = stated.owner_id === caller || stated.visibility === 'workspace'
+  return { stated, opposite: accessible ? { owner_id: other, visibility: 'private' } : { owner_id: caller, visibility: 'workspace' } }
 }
