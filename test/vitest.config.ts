@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // Builds `dist`, checks that Redis and Chromium are installed, and starts the Redis that the suites share.
-    globalSetup: ['test/support/build.ts'],
+    // Builds, installs and starts what the selected suites need, and cleans up after them.
+    globalSetup: ['test/setup/global-setup.ts'],
     // Most tests take milliseconds. Crash tests and random histories take seconds, and more on a loaded machine.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -3,11 +3,17 @@ import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { GarbageCollector } from '../../src/admin/garbage-collector.ts'
 import { createApp } from '../../src/app.ts'
 import { DAY, HOUR, MINUTE } from '../../src/model/time.ts'
-import { keys } from '../../src/store/keys.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import { keys, type Key } from '../../src/store/keys.ts'
+import type { Store } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 import { cheapPasswords, Service, type Person } from '../support/service.ts'
+import { findByteDifferences } from '../support/stored-bytes.ts'
+
+/** Maximum number of records that one commit of a collection removes. */
+const MAX_REMOVED = 50
 
 describe.each(drivers)('garbage collection on $name', (driver) => {
   let service: Service
@@ -21,7 +27,7 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
   })
   const collect = () => collectGarbage(service.adminDeps, ann.workspaceId)
   const recordsOf = async (...kinds: string[]) =>
-    (await service.recordKeys(ann.workspaceId)).filter((key) => kinds.some((kind) => key.startsWith(`${kind}:`)))
+    (await service.recordKeys(ann.workspaceId)).filter((key) => kinds.some((kind) => key.startsWith(`${kind}:`))).toSorted()
   const ALL_KINDS = ['board', 'board_member', 'column', 'card', 'label', 'subtask', 'comment', 'attachment', 'file', 'order', 'tombstone']
 
   const fill = async (cards: number): Promise<TestBoard> => {
@@ -51,15 +57,21 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
   })
 
   test('the records and bytes of a deleted board are removed, and other boards are not changed', async () => {
-    const board = await fill(60)
     const other = await fill(1)
-    const before = (await recordsOf(...ALL_KINDS)).length
+    const before = await recordsOf(...ALL_KINDS)
+    const board = await fill(MAX_REMOVED + 10)
+    const filled = await recordsOf(...ALL_KINDS)
     await board.delete(`/boards/${board.id}`)
-    expect((await recordsOf(...ALL_KINDS)).length).toBeGreaterThan(before - 5)
-    expect(await collect()).toBeGreaterThan(3)
-    const remaining = await recordsOf(...ALL_KINDS)
-    expect(remaining.filter((key) => !key.startsWith('file'))).toHaveLength(10)
-    expect(await service.blobKeys()).toEqual(await service.blobKeysInUse(ann.workspaceId))
+    // The request removes one record. Everything else is left to the collection.
+    const [tombstone, ...others] = await recordsOf('tombstone')
+    expect(others).toEqual([])
+    expect(await recordsOf(...ALL_KINDS)).toEqual([...filled.filter((key) => key !== keys.board(board.id)), tombstone].toSorted())
+    const removed: number[] = []
+    const commit: Store['commit'] = (partition, change) => (removed.push(change.remove.size), service.store.commit(partition, change))
+    await collectGarbage({ ...service.adminDeps, store: decorateStore(service.store, { commit }) }, ann.workspaceId)
+    expect(await recordsOf(...ALL_KINDS)).toEqual(before)
+    expect(Math.max(...removed)).toBe(MAX_REMOVED)
+    expect(await findByteDifferences(service)).toEqual([])
     expect(await other.titles()).toEqual(['0'])
     expect(await collect()).toBe(0)
   })
@@ -75,9 +87,10 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
       }
       await collectGarbage(interrupted, ann.workspaceId).catch(() => undefined)
     }
+    expect(await service.blobKeys()).not.toEqual([])
     await Promise.all([collect(), collect(), collect()])
     expect(await recordsOf(...ALL_KINDS)).toEqual([])
-    expect(await service.blobKeysInUse(ann.workspaceId)).toEqual([])
+    expect(await findByteDifferences(service)).toEqual([])
   })
 
   test('a file that is still attached to another card is not removed', async () => {
@@ -91,6 +104,7 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     await board.delete(`/cards/${two}`)
     await collect()
     expect(await recordsOf('file', 'attachment', 'tombstone')).toEqual([])
+    expect(await findByteDifferences(service)).toEqual([])
   })
 
   test('a detached file can be attached again for one day', async () => {
@@ -110,6 +124,7 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     await collect()
     expect((await board.send('POST', `/cards/${card}/attachments`, { file_id })).status).toBe(404)
     expect(await recordsOf('file', 'tombstone')).toEqual([])
+    expect(await findByteDifferences(service)).toEqual([])
   })
 
   test('the day begins at the last time that the file was detached', async () => {
@@ -142,7 +157,7 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     service.now = start
     expect([reply.status, reply.body.error.code]).toEqual([409, 'conflict'])
     expect(await recordsOf('file', 'tombstone')).toEqual([])
-    expect(await service.blobKeysInUse(ann.workspaceId)).toEqual([])
+    expect(await findByteDifferences(service)).toEqual([])
   })
 
   test('a commit that deletes a board starts a collection in the background', async () => {
@@ -154,7 +169,57 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     while ((await recordsOf('tombstone')).length > 0) await new Promise((resolve) => setImmediate(resolve))
     await collector.stop()
     await app.services.usage.settled()
-    expect(await recordsOf(...ALL_KINDS.filter((kind) => kind !== 'file'))).toEqual([])
+    expect(await recordsOf(...ALL_KINDS)).toEqual([])
+    expect(await findByteDifferences(service)).toEqual([])
     expect(await service.write(ann.workspaceId, (tx) => tx.get(keys.board(board.id)))).toBeUndefined()
+  })
+
+  /**
+   * Deletes a card and then its board after the lists of both were rebalanced. Each list has an order record then.
+   * @returns the order records of the workspace at first, without the card, and without the board
+   */
+  const orderRecordsAfterDeletion = async (store: Store) => {
+    const board = await TestBoard.create(service, ann)
+    const columns = [await board.column(), await board.column()]
+    const cards = [await board.card(columns[0]!), await board.card(columns[0]!)]
+    const subtasks = [await board.subtask(cards[0]!), await board.subtask(cards[0]!)]
+    await rebalance(keys.column, columns, (after) => board.column('Between', { after }))
+    await rebalance(keys.card, cards, (after) => board.card(columns[0]!, 'Between', { after }))
+    await rebalance(keys.subtask, subtasks, (after) => board.subtask(cards[0]!, 'Between', { after }))
+    const seen = [await recordsOf('order')]
+    for (const path of [`/cards/${cards[0]}`, `/boards/${board.id}`]) {
+      await board.delete(path)
+      await collectGarbage({ ...service.adminDeps, store }, ann.workspaceId)
+      seen.push(await recordsOf('order'))
+    }
+    const [ofBoard, ofColumn, ofCard] = [board.id, columns[0]!, cards[0]!].map(keys.order)
+    return { seen, expected: [[ofBoard, ofColumn, ofCard].toSorted(), [ofBoard, ofColumn].toSorted(), []] }
+  }
+  /** Gives two items the same position and creates a third one between them. */
+  const rebalance = async <T extends { readonly position: string }>(
+    keyOf: (id: string) => Key<T>,
+    ids: string[],
+    create: (after: string) => Promise<unknown>,
+  ) => {
+    const [lower, upper] = ids.toSorted().map(keyOf)
+    await service.write(ann.workspaceId, async (tx) => {
+      const [first, second] = await tx.read([lower!, upper!])
+      tx.put(upper!, { ...second!, position: first!.position })
+    })
+    await create(ids.toSorted()[0]!)
+  }
+
+  test('the order records of the lists of a deleted card and board are removed', async () => {
+    const { seen, expected } = await orderRecordsAfterDeletion(service.store)
+    expect(seen).toEqual(expected)
+  })
+
+  test('a planted bug is found: a collection does not remove order records', async () => {
+    const remove = (keysToRemove: ReadonlySet<string>) => new Set([...keysToRemove].filter((key) => !key.startsWith('order:')))
+    const commit: Store['commit'] = (partition, change) => service.store.commit(partition, { ...change, remove: remove(change.remove) })
+    const { seen, expected } = await orderRecordsAfterDeletion(decorateStore(service.store, { commit }))
+    expect(seen[0]).toEqual(expected[0])
+    expect(seen[1]).not.toEqual(expected[1])
+    expect(seen[2]).not.toEqual(expected[2])
   })
 })

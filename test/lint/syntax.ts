@@ -85,6 +85,8 @@ export interface Import {
   readonly specifier: string | undefined
   /** The path of an imported file of the repository. */
   readonly path: string | undefined
+  /** Whether the import does not exist after compilation. */
+  readonly typeOnly: boolean
 }
 
 /** All that a file imports: statically, dynamically, as a type, and by re-export. */
@@ -97,6 +99,7 @@ export function importsOf({ path, program }: Source): Import[] {
     )
     .map((node) => {
       const specifier = stringValue((node['source'] ?? node['argument']) as SyntaxNode)
-      return { specifier, path: specifier?.startsWith('.') === true ? join(dirname(path), specifier) : undefined }
+      const typeOnly = node.type === 'TSImportType' || node['importKind'] === 'type' || node['exportKind'] === 'type'
+      return { specifier, path: specifier?.startsWith('.') === true ? join(dirname(path), specifier) : undefined, typeOnly }
     })
 }

@@ -6,8 +6,9 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BadAddress, kindOf, openStorage } from '../../src/store/open.ts'
 import { BadRedisUrl, createRedisDriver } from '../../src/store/redis/client.ts'
+import { sharedRedis } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
-import { freePort, sharedRedis, startRedis } from '../support/redis.ts'
+import { freePort, startRedis } from '../support/redis.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -40,7 +41,7 @@ describe('bytes of files on a separate mount', () => {
   })
 
   test('bytes can be stored in Redis when the records are in a folder', async () => {
-    const storage = await openStorage(`fs:${folder}/data`, { log: quiet, bytes: await sharedRedis() })
+    const storage = await openStorage(`fs:${folder}/data`, { log: quiet, bytes: sharedRedis() })
     await storage.blobs.write('blb_00000000000000000001', stream('there'))
     for await (const chunk of storage.blobs.read('blb_00000000000000000001', 0, 5)) expect(Buffer.from(chunk).toString()).toBe('there')
     await storage.blobs.remove('blb_00000000000000000001')
@@ -105,7 +106,7 @@ test('cluster nodes are given by name or IP address, with or without a port', ()
 })
 
 test('an address with a database number that Redis does not have is refused', async () => {
-  await expect(openStorage(`${await sharedRedis()}/99`, { log: quiet })).rejects.toThrow(/out of range/)
+  await expect(openStorage(`${sharedRedis()}/99`, { log: quiet })).rejects.toThrow(/out of range/)
 })
 
 test('a Redis that is out of memory can be opened and dumped', async () => {

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { BadRedisUrl } from '../../src/store/redis/client.ts'
+import { Pool } from '../../src/store/redis/pool.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import { TestBoard } from '../support/board.ts'
 import { contract } from '../support/contract.ts'
@@ -43,6 +44,15 @@ async function smokeTest(service: Service): Promise<void> {
   expect((await Promise.all(concurrent)).map(({ status }) => status).toSorted()).toEqual([200, 412])
 }
 
+/** Closes all connections to nodes of a cluster, from their side. */
+async function killConnections({ nodes }: Pick<RedisCluster, 'nodes'>): Promise<void> {
+  for (const { port } of nodes) {
+    const client = new Redis({ port, host: '127.0.0.1', password: 'p@ss/word' })
+    await client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    client.disconnect()
+  }
+}
+
 describe('a Redis cluster of three nodes', () => {
   let cluster: RedisCluster
   beforeAll(async () => {
@@ -69,15 +79,26 @@ describe('a Redis cluster of three nodes', () => {
     contract(() => openRedisStore(cluster.url, { log: quiet, prefix: `t${stores++}` }))
   })
 
+  // The client reports both in the same way as a redirection, which is a refusal.
+  test.each([
+    ['whose connection is lost', 'Connection is closed.', killConnections],
+    ['that times out', 'Command timed out', () => undefined],
+  ])('a command to a cluster node %s is not counted as refused', async (_what, message, interrupt) => {
+    const pool = await Pool.open(cluster.url, 1, quiet)
+    const waiting = pool.run((client) => client.blpop('lk:{a}:never', 0))
+    const failed = expect(waiting).rejects.toMatchObject({ refused: false, unsent: false, message })
+    await interrupt(cluster)
+    await failed
+    pool.close()
+  })
+
   test('no commit is lost or done twice when cluster nodes lose their connections or stop for a while', async () => {
     const store = await openRedisStore(cluster.url, { log: quiet })
     const operations = new OperationLog(store)
     operations.start()
-    for (const { port } of cluster.nodes) {
+    for (const node of cluster.nodes) {
       await operations.more(20, 'done')
-      const client = new Redis({ port, host: '127.0.0.1', password: 'p@ss/word' })
-      await client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
-      client.disconnect()
+      await killConnections({ nodes: [node] })
     }
     await operations.more(50, 'done')
     for (const { process } of cluster.nodes) {

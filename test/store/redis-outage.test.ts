@@ -11,6 +11,7 @@ import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { transact } from '../../src/store/transact.ts'
 import { quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
+import { cheapPasswords } from '../support/service.ts'
 
 let server: RedisServer
 let storage: StorageHandle
@@ -24,7 +25,7 @@ beforeEach(async () => {
   server = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
   storage = await openStorage(server.url, { log: quiet })
   const deps = { store: storage.store, clock: systemClock, random: systemRandom }
-  app = createApp({ ...deps, blobs: storage.blobs, log: quiet })
+  app = createApp({ ...deps, blobs: storage.blobs, log: quiet, passwords: cheapPasswords })
   const { id } = await createWorkspace(deps, 'Acme')
   const user = await addUser(deps, { display_name: 'Ann' })
   await addMember(deps, id, user, 'member')

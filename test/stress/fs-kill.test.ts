@@ -16,12 +16,14 @@ import { StoreProcess } from '../support/store-process.ts'
 const BLOB_SIZE = 300_000
 /** Kills per folder: each process starts with the data that the previous one left. */
 const KILLS_PER_FOLDER = 5
+/** The partitions that clients commit to, one commit at a time each. */
+const CLIENTS = ['p1', 'p1', 'p2', 'p3']
 
 interface Findings {
   violations: string[]
-  /** number of acknowledged commits */
+  /** number of commits that a process acknowledged before its kill */
   commits: number
-  /** number of acknowledged blobs */
+  /** number of blobs that a process acknowledged before its kill */
   blobs: number
 }
 
@@ -33,33 +35,53 @@ async function killRepeatedly(kills: number, bug = ''): Promise<Findings> {
     const commits = new Commits(kill)
     const blobIds: string[] = []
     for (let i = 0; i < KILLS_PER_FOLDER && kill < kills; i++, kill++) {
-      await killUnderLoad(path, bug, commits, blobIds)
+      findings.commits += await killUnderLoad(path, bug, commits, blobIds)
       findings.violations.push(...(await verifyFolder(path, commits, blobIds)).map((text) => `kill ${kill}: ${text}`))
     }
-    findings.commits += commits.attempts.filter(({ outcome }) => outcome === 'done').length
     findings.blobs += blobIds.length
     await rm(path, { recursive: true })
   }
   return findings
 }
 
-async function killUnderLoad(path: string, bug: string, commits: Commits, blobIds: string[]): Promise<void> {
+/**
+ * Kills a process that several clients use, after it has acknowledged something to each of them.
+ * @returns the number of acknowledged commits
+ */
+async function killUnderLoad(path: string, bug: string, commits: Commits, blobIds: string[]): Promise<number> {
   const holder = new StoreProcess(path, bug)
   expect(await holder.started).toBeUndefined()
-  const committing = ['p1', 'p1', 'p2', 'p3'].map(async (partition) => {
-    while (!holder.ended) await commits.commit(holder, partition)
+  let acknowledged = 0
+  const committing = CLIENTS.map((partition) =>
+    repeat(holder, async () => {
+      const { outcome } = await commits.commit(holder, partition)
+      if (outcome === 'done') acknowledged++
+      return outcome === 'done'
+    }),
+  )
+  const writing = repeat(holder, async () => {
+    const id = `file${blobIds.length}of${commits.attempts.length}`
+    const outcome = await holder.writeBytes(id, BLOB_SIZE).catch(() => undefined)
+    if (outcome === 'done') blobIds.push(id)
+    return outcome === 'done'
   })
-  const writeBlobs = async (): Promise<void> => {
-    while (!holder.ended) {
-      const id = `file${blobIds.length}of${commits.attempts.length}`
-      const outcome = await holder.writeBytes(id, BLOB_SIZE).catch(() => undefined)
-      if (outcome === 'done') blobIds.push(id)
-    }
-  }
-  const writing = writeBlobs()
+  const clients = [...committing, writing]
+  await Promise.all(clients.map(({ first }) => first))
   await delay(Math.random() * 100)
   await holder.kill()
-  await Promise.all([...committing, writing])
+  await Promise.all(clients.map(({ end }) => end))
+  return acknowledged
+}
+
+/** Repeats a piece of work until a process ends. `first` resolves after the first success, or at the end. */
+function repeat(holder: StoreProcess, work: () => Promise<boolean>): { first: Promise<void>; end: Promise<void> } {
+  let succeed: () => void
+  const first = new Promise<void>((resolve) => (succeed = resolve))
+  const loop = async (): Promise<void> => {
+    while (!holder.ended) if (await work()) succeed()
+    succeed()
+  }
+  return { first, end: loop() }
 }
 
 async function verifyFolder(path: string, commits: Commits, blobIds: readonly string[]): Promise<string[]> {
@@ -93,6 +115,9 @@ test('a process that is killed under load loses no acknowledged commit or blob',
   const kills = effort(20)
   const { violations, commits, blobs } = await killRepeatedly(kills)
   expect(violations).toEqual([])
+  // Each process acknowledges at least one commit to each client, and one blob, before it is killed.
+  expect(commits).toBeGreaterThanOrEqual(kills * CLIENTS.length)
+  expect(blobs).toBeGreaterThanOrEqual(kills)
   console.log(`${kills} kills: ${commits} commits and ${blobs} blobs are intact`)
 }, 3_600_000)
 

@@ -1,34 +1,15 @@
-import { execFileSync } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import { expect, inject } from 'vitest'
+import { missingProgram, sandboxArguments } from './programs.ts'
 
-const EXECUTABLE = '/usr/bin/chromium'
-const INSTALL = 'apt-get update && apt-get install -y --no-install-recommends chromium'
-
-/**
- * Makes sure that Chromium is installed: as root it installs the Debian package.
- * @throws {Error} with the command to run, if it cannot install it
- */
-export function requireChromium(): void {
-  if (existsSync(EXECUTABLE)) return
-  if (process.getuid?.() !== 0) throw new Error(`The tests need the Debian package chromium. Install it:  sudo sh -c '${INSTALL}'`)
-  execFileSync('sh', ['-c', `${INSTALL} >/dev/null`], { stdio: 'inherit' })
-}
-
-/** The folder for screenshots, outside the repository. It is created with the first one. */
-export function artefactFolder(): string {
-  return process.env['LANEKEEPER_ARTEFACTS'] ?? join(tmpdir(), `lanekeeper-artefacts-${randomUUID()}`)
-}
-
+/** Starts the browser that the run found. @throws {Error} when there is none */
 export function openBrowser(): Promise<Browser> {
-  const root = process.getuid?.() === 0
-  return chromium.launch({ executablePath: EXECUTABLE, headless: true, args: root ? ['--no-sandbox'] : [] })
+  const location = inject('browser')
+  if (location === undefined) throw missingProgram('chromium')
+  return chromium.launch({ ...location, args: sandboxArguments() })
 }
 
 /** A browser window with the problems that occurred in it. */
@@ -57,12 +38,10 @@ export async function openWindow(browser: Browser, url: string, options: Browser
   return { page, problems, close: () => context.close() }
 }
 
-/** The folder for the screenshots of this run. */
-export const screenshotFolder = (): string => inject('artefacts' as never) as string
-
-/** Takes a screenshot of a page. */
+/** Takes a screenshot of a page, in the folder that LANEKEEPER_ARTEFACTS names. Without it, there are no screenshots. */
 export async function screenshot(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: join(screenshotFolder(), `${name}.png`), fullPage: true })
+  const folder = process.env['LANEKEEPER_ARTEFACTS']
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
 
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import type { Driver as StorageDriver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
+import { inject } from 'vitest'
 import { createBlobs, type Blobs } from '../../src/store/blobs.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
 import { readCheckpoint } from '../../src/store/fs/checkpoint.ts'
@@ -14,8 +15,9 @@ import { createMemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
 import { createRedisDriver } from '../../src/store/redis/client.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
+import { selectDrivers, type DriverName } from './driver-selection.ts'
 import { quiet } from './log.ts'
-import { sharedRedis } from './redis.ts'
+import { missingProgram } from './programs.ts'
 
 /** Opened storage that only one test uses. */
 export interface OpenDriver {
@@ -73,10 +75,17 @@ const fs: Driver = {
   },
 }
 
+/** The URL of the Redis that all suites share. Each store uses a separate key prefix. @throws {Error} when there is none */
+export function sharedRedis(): string {
+  const url = inject('redisUrl')
+  if (url === undefined) throw missingProgram('redis-server')
+  return url
+}
+
 const redis: Driver = {
   name: 'redis',
   async open() {
-    const url = await sharedRedis()
+    const url = sharedRedis()
     const prefix = `t${Math.random().toString(36).slice(2)}`
     const bytes = createRedisDriver(url, `${prefix}:bytes`)
     await bytes.getInstance().connect()
@@ -98,7 +107,7 @@ const redis: Driver = {
   },
 }
 
+const ALL: Readonly<Record<DriverName, Driver>> = { memory, fs, redis }
+
 /** All drivers. The storage suites run on each of them. LANEKEEPER_DRIVERS selects some of them, separated by commas. */
-export const drivers: readonly Driver[] = [memory, fs, redis].filter(({ name }) =>
-  (process.env['LANEKEEPER_DRIVERS'] ?? name).split(',').includes(name),
-)
+export const drivers: readonly Driver[] = selectDrivers().map((name) => ALL[name])

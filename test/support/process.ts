@@ -1,7 +1,15 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
+import { ownProcess, runFolder } from './run.ts'
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+/** @throws {Error} when this run could not build the service: `dist` may then be an old one */
+export function requireBuild(): void {
+  const error = inject('buildError')
+  if (error !== undefined) throw new Error(error)
+}
 
 /** The service in a separate process. */
 export interface RunningProcess {
@@ -16,10 +24,14 @@ export interface RunningProcess {
 
 /** Starts the service on a free port. */
 export function startProcess(args: readonly string[] = [], env: Record<string, string> = {}): RunningProcess {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env['PATH'], PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  requireBuild()
+  const child = ownProcess(
+    spawn(process.execPath, [main, ...args], {
+      cwd: runFolder(),
+      env: { PATH: process.env['PATH'], PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
   const output = { stdout: '', stderr: '' }
   const listeners = new Set<() => void>()
   for (const name of ['stdout', 'stderr'] as const) {
@@ -59,12 +71,15 @@ export interface CommandResult {
 
 /** Runs a command in a separate process, with a text on its stdin. */
 export function runCommandLine(args: readonly string[], env: Record<string, string> = {}, stdin = ''): Promise<CommandResult> {
+  requireBuild()
   return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [main, ...args],
-      { env: { PATH: process.env['PATH'], ...env } as NodeJS.ProcessEnv, maxBuffer: 64 * 1024 * 1024 },
-      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    const child = ownProcess(
+      execFile(
+        process.execPath,
+        [main, ...args],
+        { cwd: runFolder(), env: { PATH: process.env['PATH'], ...env } as NodeJS.ProcessEnv, maxBuffer: 64 * 1024 * 1024 },
+        (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      ),
     )
     child.stdin!.on('error', () => undefined).end(stdin)
   })

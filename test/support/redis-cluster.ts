@@ -1,9 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { freePort, startRedis, type RedisServer } from './redis.ts'
+import { freePort, outputOf, spawnRedis, startRedis, type RedisServer } from './redis.ts'
 
 /** A cluster of three real nodes, each with a third of the slots. */
 export interface RedisCluster {
@@ -65,12 +64,9 @@ export async function startSentinel(): Promise<SentinelRedis> {
     'sentinel failover-timeout lanekeeper 5000',
   ]
   await writeFile(join(folder, 'sentinel.conf'), `${settings.join('\n')}\n`)
-  const child = spawn('redis-server', [join(folder, 'sentinel.conf'), '--sentinel'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawnRedis([join(folder, 'sentinel.conf'), '--sentinel'], folder)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  await new Promise<void>((resolve) => {
-    let text = ''
-    child.stdout!.on('data', (data: Buffer) => void ((text += data.toString()).includes('+monitor') && resolve()))
-  })
+  await outputOf(child, '+monitor')
   const sentinel = new Redis(port, '127.0.0.1')
   while (!String(await sentinel.call('SENTINEL', 'REPLICAS', 'lanekeeper')).includes(`master-link-status,ok`))
     await new Promise((resolve) => setTimeout(resolve, 20))

@@ -1,22 +1,18 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject } from 'vitest'
+import { missingProgram } from './programs.ts'
+import { ownProcess } from './run.ts'
 
 const MAX_ATTEMPTS = 5
-const INSTALL = 'apt-get update && apt-get install -y redis-server'
-
-/** Checks that redis-server is installed. Installs the Debian package when running as root. @throws {Error} with instructions */
-export function requireRedis(): void {
-  try {
-    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
-  } catch {
-    if (process.getuid?.() !== 0) throw new Error(`The tests require redis-server. Install it:  sudo sh -c '${INSTALL}'`)
-    execFileSync('sh', ['-c', `${INSTALL} >/dev/null`], { stdio: 'inherit' })
-  }
-}
+/**
+ * Ports below those that Linux, macOS and Windows assign by themselves: no connection of another test takes the port of a server
+ * that is stopped for a while.
+ */
+const [FIRST_PORT, LAST_PORT] = [20_000, 32_000]
 
 /** A redis-server for tests, on a free port of the loopback interface. */
 export interface RedisServer {
@@ -31,7 +27,7 @@ export interface RedisServer {
   stop(): Promise<void>
 }
 
-/** Starts a redis-server. @param attemptOptions further options, created for each attempt */
+/** Starts a redis-server. @param attemptOptions further options, created for each attempt @throws {Error} when it is not installed */
 export async function startRedis(
   options: readonly string[] = [],
   attemptOptions: () => Promise<readonly string[]> = async () => [],
@@ -42,21 +38,15 @@ export async function startRedis(
       return await launch([...options, ...(await attemptOptions())], await freePort(), folder)
     } catch (error) {
       // Another process may have taken the port in the meantime.
-      if (attempt === MAX_ATTEMPTS) throw error
+      if (attempt === MAX_ATTEMPTS || (error as NodeJS.ErrnoException).code === 'ENOENT') throw error
     }
   }
 }
 
 async function launch(options: readonly string[], port: number, folder: string): Promise<RedisServer> {
-  const child = spawn(
-    'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...options],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  await new Promise<void>((resolve, reject) => {
-    child.stdout!.on('data', (text: Buffer) => void (text.toString().includes('Ready to accept connections') && resolve()))
-    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)))
-  })
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no', ...options]
+  const child = spawnRedis(args, folder)
+  await outputOf(child, 'Ready to accept connections')
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL')
@@ -75,18 +65,35 @@ async function launch(options: readonly string[], port: number, folder: string):
   }
 }
 
-export function freePort(): Promise<number> {
+/** Starts redis-server with its working directory in the folder of the run. */
+export function spawnRedis(args: readonly string[], folder: string): ChildProcess {
+  return ownProcess(spawn('redis-server', args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] }))
+}
+
+/** Waits until a redis-server has printed a text. @throws {Error} when it ends before, or is not installed */
+export function outputOf(child: ChildProcess, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
+    let output = ''
+    child.stdout!.on('data', (data: Buffer) => void ((output += data.toString()).includes(text) && resolve()))
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'ENOENT' ? Object.assign(missingProgram('redis-server'), { code: 'ENOENT' }) : error),
+    )
+    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}: ${output}`)))
   })
 }
 
-/** The URL of the Redis that all suites share. Each store uses a separate key prefix. */
-export async function sharedRedis(): Promise<string> {
-  return inject('redisUrl' as never) as string
+/** A free port of the loopback interface. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT)
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
 }

@@ -1,5 +1,5 @@
 import { createPasswords } from '../../src/auth/accounts/passwords.ts'
-import { createApp, type App, type AppOptions } from '../../src/app.ts'
+import { createApp, shippedEngine, type App, type AppOptions } from '../../src/app.ts'
 import type { DecisionRecord } from '../../src/http/services.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
@@ -46,6 +46,9 @@ export type ServiceOptions = Omit<Partial<AppOptions>, 'store' | 'blobs' | 'cloc
 /** The cheapest parameters of argon2id, for tests that are not about its strength. */
 export const cheapPasswords = createPasswords({ memoryCost: 8, timeCost: 1, parallelism: 1 })
 
+/** The shipped policy, loaded once: an engine is immutable, and reading the tables takes longer than most tests. */
+const engine = shippedEngine()
+
 /** A service on one store, with a clock that tests set. */
 export class Service {
   readonly app: App
@@ -65,7 +68,7 @@ export class Service {
     const clock = () => this.now
     this.deps = { store, clock, random: systemRandom }
     const observe = (trace: DecisionRecord) => void this.records.push(trace)
-    this.app = createApp({ log: quiet, passwords: cheapPasswords, ...options, store, blobs: place.blobs, clock, observe })
+    this.app = createApp({ log: quiet, engine, passwords: cheapPasswords, ...options, store, blobs: place.blobs, clock, observe })
   }
 
   static async start(driver: Driver, options: ServiceOptions = {}): Promise<Service> {

@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { StorageUnavailable, type Change } from '../../src/store/port.ts'
+import { requireBuild } from './process.ts'
+import { ownProcess, runFolder } from './run.ts'
 
 const script = fileURLToPath(new URL('store-process.js', import.meta.url))
 
@@ -21,7 +23,8 @@ export class StoreProcess {
 
   /** @param bug the name of a seeded bug; '' for none */
   constructor(path: string, bug = '') {
-    this.child = spawn(process.execPath, [script, path, bug], { stdio: ['pipe', 'pipe', 'inherit'] })
+    requireBuild()
+    this.child = ownProcess(spawn(process.execPath, [script, path, bug], { cwd: runFolder(), stdio: ['pipe', 'pipe', 'inherit'] }))
     // Writing to a process that has ended is not an error here.
     this.child.stdin!.on('error', () => undefined)
     let start: (outcome: { refused: string; name: string } | undefined) => void

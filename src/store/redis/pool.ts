@@ -7,8 +7,11 @@ import { COMMIT, DUMP, READ } from './scripts.ts'
 
 /** How long it may take to connect, in milliseconds. Without it, the client would ask unreachable sentinels forever. */
 export const CONNECT_TIMEOUT = 5 * COMMAND_TIMEOUT
-/** The client's message when it does not follow the redirection of a cluster node. */
-const TOO_MANY_REDIRECTIONS = /^Too many Cluster redirections/
+/**
+ * A client that follows no redirections wraps every error in this message, also timeouts and errors of the connection
+ * (ioredis 5.11).
+ */
+const WRAPPED = /^Too many Cluster redirections\. Last error: (\w+): (.*)$/s
 const MOVED = /\bMOVED\b/
 
 /**
@@ -23,8 +26,9 @@ export class CommandFailed extends Error {
   readonly unsent: boolean
 
   constructor(error: Error) {
-    super(error.message)
-    this.refused = error instanceof ReplyError || TOO_MANY_REDIRECTIONS.test(error.message)
+    const [, name, message] = WRAPPED.exec(error.message) ?? [undefined, error.name, error.message]
+    super(message)
+    this.refused = error instanceof ReplyError || name === 'ReplyError'
     this.unsent = /Stream isn't writeable|Cluster isn't ready/.test(error.message)
   }
 }
@@ -86,8 +90,9 @@ export class Pool {
         return this.run(command, redirections - 1)
       }
       // All connections lead to the same server, so the next attempt should not use another unresponsive one.
-      for (const other of this.#clients) dropIfUnresponsive(other, error as Error)
-      throw new CommandFailed(error as Error)
+      const failed = new CommandFailed(error as Error)
+      for (const other of this.#clients) dropIfUnresponsive(other, failed)
+      throw failed
     }
   }
 

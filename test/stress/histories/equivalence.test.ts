@@ -8,7 +8,7 @@ import { runs } from '../../support/effort.ts'
 import { Service, type Person, type Reply } from '../../support/service.ts'
 import { Model } from './model.ts'
 import type { Fixture, Step } from './selection.ts'
-import { leave, prepare, send, stepKinds } from './steps.ts'
+import { prepare, send, stepKinds, timeBefore } from './steps.ts'
 
 const CREATING_KINDS = [
   'create board',
@@ -84,10 +84,10 @@ class HistoryRunner {
 
   /** Performs a step. @returns the request and the normalized reply */
   async perform(step: Step): Promise<string> {
-    this.#service.now += 1
+    this.#service.now += timeBefore(step)
     const request = prepare(this.#fixture, step)
     if (request === undefined) return 'nothing'
-    if (request === 'leave') return leave(this.#fixture).then(() => 'left')
+    if (typeof request === 'function') return request(this.#fixture).then(() => step.kind)
     const reply = await send(this.#fixture, request)
     if (reply.status < 300) request.apply(reply.body.data)
     return this.#normalizer.text(`${request.method} ${request.path} `) + this.#normalizer.reply(reply)

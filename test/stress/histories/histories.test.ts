@@ -7,7 +7,7 @@ import { compareAll } from './compare.ts'
 import { checkInvariants } from './invariants.ts'
 import { Model } from './model.ts'
 import type { Fixture, Step } from './selection.ts'
-import { leave, prepare, send, stepKinds } from './steps.ts'
+import { prepare, send, stepKinds, timeBefore } from './steps.ts'
 
 const stepArbitrary: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom(...stepKinds),
@@ -60,10 +60,10 @@ async function createFixture(driver: Driver): Promise<Fixture> {
 
 /** Performs a step in the service and in the model, and compares the outcomes. */
 async function perform(fixture: Fixture, step: Step): Promise<void> {
-  fixture.service.now += 1
+  fixture.service.now += timeBefore(step)
   const request = prepare(fixture, step)
   if (request === undefined) return
-  if (request === 'leave') return leave(fixture)
+  if (typeof request === 'function') return request(fixture)
   const reply = await send(fixture, request)
   const hasLeft = !fixture.model.people.has(request.person.id)
   const expected = hasLeft ? 401 : request.expected
@@ -99,9 +99,11 @@ describe.each(drivers)('random histories on $name', (driver) => {
       fc.asyncProperty(rounds, async (history) => {
         const fixture = await createFixture(driver)
         for (const round of history) {
-          fixture.service.now += 1
+          for (const step of round) fixture.service.now += timeBefore(step)
           const requests = round.map((step) => prepare(fixture, step)).filter((request) => request !== undefined)
-          const replies = await Promise.all(requests.map((request) => (request === 'leave' ? leave(fixture) : send(fixture, request))))
+          const replies = await Promise.all(
+            requests.map((request) => (typeof request === 'function' ? request(fixture) : send(fixture, request))),
+          )
           for (const reply of replies) expect(reply?.status ?? 200).toBeLessThan(500)
           await updateModel(fixture)
         }

@@ -1,4 +1,6 @@
+import { collectGarbage } from '../../../src/admin/garbage-collection.ts'
 import { endMembership } from '../../../src/admin/memberships.ts'
+import { HOUR } from '../../../src/model/time.ts'
 import type { Person, Reply } from '../../support/service.ts'
 import { attachmentRequests } from './attachment-requests.ts'
 import { boardRequests } from './board-requests.ts'
@@ -7,17 +9,30 @@ import { select, type Fixture, type PlannedRequest, type Step } from './selectio
 
 const requests = { ...boardRequests, ...cardRequests, ...attachmentRequests }
 const LEAVE = 'leave workspace'
+const COLLECT = 'collect garbage'
 
 /** All kinds of steps. */
-export const stepKinds: readonly string[] = [...Object.keys(requests), LEAVE]
+export const stepKinds: readonly string[] = [...Object.keys(requests), LEAVE, COLLECT]
 
 /** A request and the person who sends it. */
 export type PreparedRequest = PlannedRequest & { readonly person: Person }
 
+/**
+ * The time that passes before a step, in milliseconds. Hours pass before a garbage collection, so that files expire. No
+ * request is in progress while time passes.
+ */
+export function timeBefore({ kind, c }: Step): number {
+  return kind === COLLECT ? (c % 10) * HOUR : 1
+}
+
+/** A step that is not a request. It has no reply. The model has no garbage, so a garbage collection changes nothing. */
+export type Action = (fixture: Fixture) => Promise<void>
+
 /** Prepares a step from the present state of the model. @returns undefined when there is nothing to do */
-export function prepare(fixture: Fixture, step: Step): PreparedRequest | 'leave' | undefined {
+export function prepare(fixture: Fixture, step: Step): PreparedRequest | Action | undefined {
+  if (step.kind === COLLECT) return collect
   // Rarely, because nothing else can be done by a person who has left.
-  if (step.kind === LEAVE) return step.c % 7 === 0 ? 'leave' : undefined
+  if (step.kind === LEAVE) return step.c % 7 === 0 ? leave : undefined
   const selection = select(fixture, step)
   const planned = requests[step.kind]!(fixture, selection, step)
   return planned && { ...planned, person: selection.person }
@@ -28,8 +43,12 @@ export function send({ service }: Fixture, { person, method, path, body, form }:
 }
 
 /** Ends the workspace membership of the last person. */
-export async function leave({ service, people, model }: Fixture): Promise<void> {
+async function leave({ service, people, model }: Fixture): Promise<void> {
   const person = people.at(-1)!
   await endMembership(service.deps, person.workspaceId, person.id)
   model.leave(person.id)
+}
+
+async function collect({ service, people }: Fixture): Promise<void> {
+  await collectGarbage(service.adminDeps, people[0]!.workspaceId)
 }

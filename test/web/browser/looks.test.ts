@@ -5,7 +5,7 @@ import { addMember } from '../../../src/admin/memberships.ts'
 import { inviteUser, addUser } from '../../../src/admin/users.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
-import { expectAccessible, openBrowser, openWindow, screenshot, screenshotFolder, type Window } from '../../support/chromium.ts'
+import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { drivers } from '../../support/drivers.ts'
 import { Service, type Person } from '../../support/service.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
@@ -40,7 +40,6 @@ beforeAll(async () => {
   email = await giveAccount(service, person)
 })
 afterAll(async () => {
-  console.log(`Screenshots of every page are in ${screenshotFolder()}`)
   await browser.close()
   await listener.close()
   await service.stop()

@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants, existsSync } from 'node:fs'
+
+/** A program that some suites need and that no package of npm contains. */
+export type Program = 'redis-server' | 'chromium'
+
+/** Where a browser of the Chromium family is: options of Playwright's `launch`. */
+export type BrowserLocation = { readonly executablePath: string } | { readonly channel: string }
+
+/** The path of the Debian package. */
+const DEBIAN_CHROMIUM = '/usr/bin/chromium'
+/** Playwright's names of browsers that it finds by itself on every platform. Windows always has Edge. */
+const CHANNELS = ['chrome', 'msedge']
+
+const INSTALL_LINES: Readonly<Record<Program, Partial<Record<NodeJS.Platform, string>>>> = {
+  'redis-server': { darwin: 'brew install redis', win32: 'run the tests in WSL: Redis has no build for Windows' },
+  chromium: { darwin: 'brew install --cask google-chrome', win32: 'winget install Google.Chrome' },
+}
+
+/** The arguments of apt-get that install a program. Its Debian package has the same name. */
+const installArguments = (program: Program) => ['install', '-y', '--no-install-recommends', program]
+
+/** The line that installs a program on this machine. */
+export function installLine(program: Program): string {
+  return INSTALL_LINES[program][process.platform] ?? `sudo apt-get ${installArguments(program).join(' ')}`
+}
+
+/** The error of a test that needs a missing program. */
+export function missingProgram(program: Program): Error {
+  const alternative = program === 'chromium' ? '  Or set CHROMIUM_PATH to the path of a browser of the Chromium family.' : ''
+  return new Error(`${program} is not installed. Install it:  ${installLine(program)}${alternative}`)
+}
+
+/** Whether programs can be installed without a password: on Debian as root. */
+export function canInstall(): boolean {
+  return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
+}
+
+/** Installs a Debian package. @throws {Error} when apt-get fails; its messages are on stderr */
+export function install(program: Program): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  for (const args of [['update'], installArguments(program)])
+    execFileSync('apt-get', ['-q', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env })
+}
+
+/** Whether `redis-server` is on the PATH. */
+export function hasRedis(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Finds a browser: CHROMIUM_PATH, then Debian's Chromium, then Chrome and Edge.
+ * @throws {Error} when CHROMIUM_PATH does not name a program
+ */
+export async function findBrowser(): Promise<BrowserLocation | undefined> {
+  const path = process.env['CHROMIUM_PATH'] ?? ''
+  if (path !== '') {
+    if (!isExecutable(path)) throw new Error(`CHROMIUM_PATH: ${path} is not an executable file`)
+    return { executablePath: path }
+  }
+  if (isExecutable(DEBIAN_CHROMIUM)) return { executablePath: DEBIAN_CHROMIUM }
+  // Only a start shows whether Playwright finds a browser: it does not export the paths.
+  const { chromium } = await import('playwright-core')
+  for (const channel of CHANNELS) {
+    const browser = await chromium.launch({ channel, args: sandboxArguments() }).catch(() => undefined)
+    await browser?.close()
+    if (browser !== undefined) return { channel }
+  }
+  return undefined
+}
+
+/** Chromium's sandbox does not work for root. */
+export function sandboxArguments(): string[] {
+  return process.getuid?.() === 0 ? ['--no-sandbox'] : []
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
