@@ -154,7 +154,7 @@ describe.each(drivers)('the bytes of files on $name', (driver) => {
   })
 
   /**
-   * Lets an upload take so long that its bytes are due for removal, and finishes it before the nth operation of the
+   * Delays an upload until its bytes are due for removal, and finishes it before the nth operation of the
    * collection, or after the collection.
    */
   const uploadDuringCollection = async (on: Service, person: Person, at: number) => {
