@@ -23,15 +23,21 @@ const CONCURRENCY = 2
 /** Maximum number of waiting calls, about two seconds of work. */
 const MAX_WAITING = 100
 
-/** @param cost lower values are for tests only */
-export function createPasswords(cost: { memoryCost: number; timeCost: number; parallelism: number } = COST): Passwords {
-  const placeholderHash = argon2.hash('placeholder for accounts that do not exist', cost)
+/**
+ * @param cost lower values are for tests only
+ * @param algorithm argon2; another one is for tests only
+ */
+export function createPasswords(
+  cost: { memoryCost: number; timeCost: number; parallelism: number } = COST,
+  algorithm: Pick<typeof argon2, 'hash' | 'verify'> = argon2,
+): Passwords {
+  const placeholderHash = algorithm.hash('placeholder for accounts that do not exist', cost)
   const enqueue = createQueue(CONCURRENCY, MAX_WAITING)
   return {
-    hash: (password) => enqueue(() => argon2.hash(password.normalize('NFC'), cost)),
+    hash: (password) => enqueue(() => algorithm.hash(password.normalize('NFC'), cost)),
     verify: (password, storedHash) =>
       enqueue(async () => {
-        const matches = await argon2.verify(storedHash ?? (await placeholderHash), password.normalize('NFC')).catch(() => false)
+        const matches = await algorithm.verify(storedHash ?? (await placeholderHash), password.normalize('NFC')).catch(() => false)
         return matches && storedHash !== undefined
       }),
   }
