@@ -6,6 +6,7 @@ import { transact } from '../store/transact.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { AdminError, type AdminDeps } from './deps.ts'
 import type { ExportLine } from './export-format.ts'
+import { registerWorkspace } from './workspaces.ts'
 
 /** Records per commit. */
 const BATCH_SIZE = 200
@@ -32,13 +33,17 @@ export class ImportSession {
    */
   static async begin(deps: AdminDeps, workspaceId: string): Promise<ImportSession> {
     const { store, clock, random } = deps
-    const id = randomText(random, 20)
-    await transact(store, workspaceId, random, async (tx) => {
+    const session = new ImportSession(deps, workspaceId, randomText(random, 20))
+    const exists = await transact(store, workspaceId, random, async (tx) => {
       const [workspace] = await tx.read([keys.workspace(), keys.importing()])
-      if (workspace !== undefined) throw new AdminError('conflict', `workspace ${workspaceId} already exists`)
-      tx.put(keys.importing(), { id, begun_at: timestamp(clock) })
+      if (workspace === undefined) tx.put(keys.importing(), { id: session.#id, begun_at: timestamp(clock) })
+      return workspace !== undefined
     })
-    const session = new ImportSession(deps, workspaceId, id)
+    if (exists) {
+      // The process of an earlier import may have ended right after its last commit.
+      await session.#complete()
+      throw new AdminError('conflict', `workspace ${workspaceId} already exists`)
+    }
     await session.clear()
     return session
   }
@@ -54,16 +59,25 @@ export class ImportSession {
       await putAll(tx, records)
       tx.remove(keys.importing())
     })
+    await this.#complete()
+  }
+
+  /** Adds the imported workspace to the list of all workspaces, and forgets which bytes were imported. */
+  async #complete(): Promise<void> {
+    const { store, random } = this.#deps
+    await registerWorkspace(this.#deps, this.#workspaceId)
     for await (const batch of this.#keys((key) => key.startsWith('imported_bytes:')))
-      await transact(this.#deps.store, this.#workspaceId, this.#deps.random, (tx) => removeAll(tx, batch))
+      await transact(store, this.#workspaceId, random, (tx) => removeAll(tx, batch))
   }
 
   /** Removes everything that was imported so far. @throws {AdminError} `conflict` */
   async clear(): Promise<void> {
     for await (const batch of this.#keys((key) => key.startsWith('imported_bytes:'))) {
-      // Checks that the session is current: a later import of the same workspace needs these bytes.
-      await this.#commit(async () => undefined)
-      for (const key of batch) await this.#deps.blobs.remove(key.slice('imported_bytes:'.length))
+      for (const key of batch) {
+        // A later import of the same workspace needs these bytes.
+        await this.#requireCurrent()
+        await this.#deps.blobs.remove(key.slice('imported_bytes:'.length))
+      }
     }
     for await (const batch of this.#keys((key) => key !== keys.importing())) await this.#commit((tx) => removeAll(tx, batch))
   }
@@ -81,11 +95,14 @@ export class ImportSession {
     if (await blobs.exists(blob_id)) throw new AdminError('conflict', `bytes ${blob_id} already exist`)
     await this.put([[keys.importedBytes(blob_id), { blob_id }]])
     let abandoned = false
+    const requireCurrent = () => this.#requireCurrent()
     async function* chunks(): AsyncGenerator<Uint8Array> {
       for (let line: BytesLine = first; ;) {
         yield Buffer.from(line.bytes, 'base64')
         if (line.last) return
         const next = (await lines.next()).value as ExportLine | undefined
+        // A later import has removed what was written so far, and would not find what is written now.
+        await requireCurrent()
         if (next !== undefined && 'abandoned' in next && next.abandoned === blob_id) return void (abandoned = true)
         if (next === undefined || !('bytes' in next) || next.blob_id !== blob_id)
           throw new AdminError('invalid', `the bytes of ${blob_id} are incomplete`)
@@ -96,6 +113,11 @@ export class ImportSession {
     if (!abandoned) return size
     await blobs.remove(blob_id)
     return undefined
+  }
+
+  /** @throws {AdminError} `conflict` if another session has begun or finished */
+  #requireCurrent(): Promise<void> {
+    return this.#commit(async () => undefined)
   }
 
   #commit(work: (tx: Transaction) => Promise<void>): Promise<void> {

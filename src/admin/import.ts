@@ -9,7 +9,6 @@ import { progressText, type TransferSummary } from './export.ts'
 import { recordError } from './import-records.ts'
 import { ImportSession } from './import-session.ts'
 import { linkWorkspace } from './memberships.ts'
-import { registerWorkspace } from './workspaces.ts'
 
 /** Records per commit. */
 const BATCH_SIZE = 200
@@ -85,7 +84,6 @@ async function receive(
   for (let from = 0; from < memberships.length; from += BATCH_SIZE) await session.put(memberships.slice(from, from + BATCH_SIZE))
   // The workspace and its tokens are one commit: no request can use a part of the workspace.
   await session.finish(deferred.filter((record) => !memberships.includes(record)))
-  await registerWorkspace(deps, workspaceId)
   return { workspace_id: workspaceId, records: records + deferred.length, files, bytes }
 }
 

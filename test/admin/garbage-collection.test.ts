@@ -30,6 +30,7 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     (await service.recordKeys(ann.workspaceId)).filter((key) => kinds.some((kind) => key.startsWith(`${kind}:`))).toSorted()
   const ALL_KINDS = ['board', 'board_member', 'column', 'card', 'label', 'subtask', 'comment', 'attachment', 'file', 'order', 'tombstone']
 
+  /** Creates a board with cards. Every tenth card has everything that a card can have. */
   const fill = async (cards: number): Promise<TestBoard> => {
     const board = await TestBoard.create(service, ann)
     const column = await board.column()
@@ -37,11 +38,12 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     await board.add(await service.person(ann.workspaceId))
     for (let i = 0; i < cards; i++) {
       const card = await board.card(column, `${i}`)
+      if (i % 10 > 0) continue
       await board.put(`/cards/${card}/labels/${label}`)
       await board.put(`/cards/${card}/assignees/${ann.id}`)
       await board.post(`/cards/${card}/subtasks`, { title: 'x' })
       for (let j = 0; j < 3; j++) await board.post(`/cards/${card}/comments`, { body: 'x' })
-      if (i % 10 === 0) await board.attach(card, { text: `${i}` })
+      await board.attach(card, { text: `${i}` })
     }
     return board
   }

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { CommandIo, AdminDeps } from '../../src/admin/deps.ts'
 import { exportWorkspace } from '../../src/admin/export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
+import { listUsers } from '../../src/admin/users.ts'
 import { listWorkspaces } from '../../src/admin/workspaces.ts'
 import { createApp } from '../../src/app.ts'
 import { seedDemo } from '../../src/demo/seed.ts'
 import { readWorld } from '../../src/demo/world.ts'
 import { systemRandom } from '../../src/model/ids.ts'
-import { keys } from '../../src/store/keys.ts'
+import type { User } from '../../src/model/workspace.ts'
+import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
@@ -44,19 +46,27 @@ function withTrailer(lines: readonly string[]): string[] {
   return [...lines, JSON.stringify({ end: true, lines: lines.length, sha256: hash.digest('hex') })]
 }
 
+/** The export of a workspace with demo data. */
+async function exportDemo(): Promise<{ lines: string[]; workspaceId: string }> {
+  const source = await drivers[0]!.open()
+  const deps: AdminDeps = { ...source, clock, random: systemRandom }
+  const app = createApp({ ...deps, log: quiet, passwords: cheapPasswords })
+  const demo = await seedDemo({ ...deps, passwords: cheapPasswords }, app.fetch, readWorld())
+  const workspaceId = demo.workspaces[0]!.id
+  const lines: string[] = []
+  await exportWorkspace(deps, workspaceId, { ...silent, lines: generate([]), write: async (line) => void lines.push(line) })
+  return { lines, workspaceId }
+}
+
 describe.each(drivers)('imports on $name', (driver) => {
   let opened: OpenDriver
   let deps: AdminDeps
-  let lines: string[]
+  let lines: readonly string[]
   let workspaceId: string
+  beforeAll(async () => {
+    ;({ lines, workspaceId } = await exportDemo())
+  })
   beforeEach(async () => {
-    const source = await drivers[0]!.open()
-    const sourceDeps: AdminDeps = { ...source, clock, random: systemRandom }
-    const app = createApp({ ...sourceDeps, log: quiet, passwords: cheapPasswords })
-    const demo = await seedDemo({ ...sourceDeps, passwords: cheapPasswords }, app.fetch, readWorld())
-    workspaceId = demo.workspaces[0]!.id
-    lines = []
-    await exportWorkspace(sourceDeps, workspaceId, { ...silent, lines: generate([]), write: async (line) => void lines.push(line) })
     opened = await driver.open()
     deps = { ...opened, clock, random: systemRandom }
   })
@@ -96,6 +106,42 @@ describe.each(drivers)('imports on $name', (driver) => {
     expect(await remainingKeys()).toEqual([])
   })
 
+  /** The export with the bytes of each file in two lines, and the number of the second line of the first file. */
+  const splitBytes = (): { split: string[]; second: number } => {
+    const split = lines.slice(0, -1).flatMap((line) => {
+      const parsed = JSON.parse(line)
+      if (parsed.bytes === undefined) return [line]
+      const parts = [parsed.bytes.slice(0, 4), parsed.bytes.slice(4)]
+      return parts.map((bytes, i) => JSON.stringify({ ...parsed, bytes, last: i === 1 }))
+    })
+    return { split: withTrailer(split), second: split.findIndex((line) => line.startsWith('{"bytes"')) + 1 }
+  }
+
+  test('an import that is paused within the bytes of a file leaves none of them if a second import begins and fails', async () => {
+    const { split, second } = splitBytes()
+    const slow = pausedInput(split, second)
+    const first = importWorkspace(deps, slow)
+    await slow.reached
+    await expect(importWorkspace(deps, input(lines.slice(0, 50)))).rejects.toMatchObject({ code: 'invalid' })
+    slow.resume()
+    await expect(first).rejects.toMatchObject({ code: 'conflict' })
+    expect(await remainingKeys()).toEqual([])
+    await importWorkspace(deps, input(split))
+    expect(await exported()).toEqual(lines)
+  })
+
+  test('an import that fails does not remove bytes of a second import that begins meanwhile', async () => {
+    let second: Promise<unknown> | undefined
+    const remove = async (id: string): Promise<void> => {
+      await opened.blobs.remove(id)
+      await (second ??= importWorkspace(deps, input(lines)))
+    }
+    const first = importWorkspace({ ...deps, blobs: { ...opened.blobs, remove } }, input(lines.slice(0, -1)))
+    await expect(first).rejects.toMatchObject({ code: 'invalid' })
+    await second
+    expect(await exported()).toEqual(lines)
+  })
+
   test('an import of an invalid record leaves no records and no bytes', async () => {
     await expect(importWorkspace(deps, input(withTrailer([...lines.slice(0, -1), '{"key":"nonsense:x","value":{}}'])))).rejects.toThrow(
       'unknown kind of record "nonsense"',
@@ -107,6 +153,8 @@ describe.each(drivers)('imports on $name', (driver) => {
 
   const record = (key: string, value: object) => JSON.stringify({ key, value })
   const times = { created_at: 'x', updated_at: 'x' }
+  const bytes = (id: string, last: boolean) => JSON.stringify({ bytes: 'AAAA', blob_id: `blb_${id.repeat(20)}`, last })
+  const abandoned = (id: string) => JSON.stringify({ abandoned: `blb_${id.repeat(20)}` })
   test.each<[string, (head: string, id: string) => string[], RegExp]>([
     ['only a header', (head) => [head], /has no record of wsp_/],
     [
@@ -137,6 +185,36 @@ describe.each(drivers)('imports on $name', (driver) => {
       (head) => [head, '{"user":{"id":"brd_00000000000000000000","display_name":"x"}}'],
       /is not a valid user/,
     ],
+    [
+      'a user without times',
+      (head) => [head, '{"user":{"id":"usr_00000000000000000000","display_name":"x","avatar_url":null}}'],
+      /is not a valid user/,
+    ],
+    [
+      'a user with an avatar that is not text',
+      (head) => [head, JSON.stringify({ user: { id: 'usr_00000000000000000000', display_name: 'x', avatar_url: 1, ...times } })],
+      /is not a valid user/,
+    ],
+    [
+      'a token whose hash is not a hash',
+      (head) => [
+        head,
+        record('token:a', {
+          id: 'tok_1',
+          hash: 'a',
+          user_id: 'usr_1',
+          name: 'x',
+          scopes: [],
+          issued_at: 'x',
+          expires_at: 'x',
+          revoked_at: null,
+          replaced_by: null,
+        }),
+      ],
+      /hash/,
+    ],
+    ['bytes that end with those of another file', (head) => [head, bytes('0', false), bytes('1', true)], /blb_0+ are incomplete/],
+    ['bytes that end with the abandonment of another file', (head) => [head, bytes('0', false), abandoned('1')], /blb_0+ are incomplete/],
     ['incomplete bytes', (head) => [head, '{"bytes":"AAAA","blob_id":"blb_00000000000000000000","last":false}'], /are incomplete/],
   ])('an export with %s is refused', async (_case, make, message) => {
     await expect(importWorkspace(deps, input(withTrailer(make(lines[0]!, workspaceId))))).rejects.toMatchObject({
@@ -145,6 +223,65 @@ describe.each(drivers)('imports on $name', (driver) => {
     })
     expect(await listWorkspaces(deps)).toEqual([])
     expect(await remainingKeys()).toEqual([])
+  })
+
+  test.each<[string, (trailer: { lines: number; sha256: string }) => object]>([
+    ['another number of lines', ({ lines: count }) => ({ lines: count + 1 })],
+    ['another hash', ({ sha256 }) => ({ sha256: sha256.replace(/^./, (digit) => (digit === '0' ? '1' : '0')) })],
+  ])('an export whose trailer has %s is refused', async (_case, changes) => {
+    const trailer = JSON.parse(lines.at(-1)!)
+    const changed = JSON.stringify({ ...trailer, ...changes(trailer) })
+    await expect(importWorkspace(deps, input([...lines.slice(0, -1), changed]))).rejects.toThrow('its checksum does not match')
+    expect(await remainingKeys()).toEqual([])
+  })
+
+  test('empty lines of an export are ignored', async () => {
+    await importWorkspace(deps, input(lines.flatMap((line) => ['', line, ''])))
+    expect(await exported()).toEqual(lines)
+  })
+
+  test('before the last line of an export is verified, no record makes the workspace accessible', async () => {
+    const slow = pausedInput(lines, lines.length - 1)
+    const importing = importWorkspace(deps, slow)
+    await slow.reached
+    const written = await opened.recordKeys(workspaceId)
+    expect(written).toContain(keys.importing())
+    expect(written.filter((key) => /^(workspace|membership|token):/.test(key))).toEqual([])
+    slow.resume()
+    await importing
+  })
+
+  test('an import writes more records than one commit takes, and leaves no record of itself', async () => {
+    const label = { board_id: 'brd_00000000000000000000', name: 'x', ...times }
+    const labels = Array.from({ length: 450 }, (_none, i) => `lbl_${String(i).padStart(20, '0')}`)
+    const many = labels.map((id) => record(`label:${id}`, { id, ...label }))
+    const all = withTrailer([lines[0]!, ...many, ...lines.slice(1, -1)])
+    await importWorkspace(deps, input(all))
+    const stored = await opened.recordKeys(workspaceId)
+    expect(stored.filter((key) => key.endsWith('00000')).length).toBeGreaterThan(0)
+    expect(stored.toSorted()).toEqual(
+      all
+        .slice(1, -1)
+        .flatMap((line) => JSON.parse(line).key ?? [])
+        .toSorted(),
+    )
+  })
+
+  test('a failed import that has written more records than one commit takes removes all of them', async () => {
+    const label = { board_id: 'brd_00000000000000000000', name: 'x', ...times }
+    const labels = Array.from({ length: 450 }, (_none, i) => `lbl_${String(i).padStart(20, '0')}`)
+    const many = labels.map((id) => record(`label:${id}`, { id, ...label }))
+    await expect(importWorkspace(deps, input([lines[0]!, ...many]))).rejects.toThrow('incomplete')
+    expect(await remainingKeys()).toEqual([])
+  })
+
+  test('a user who exists already keeps their profile, and other users are added', async () => {
+    const users = lines.flatMap((line): User[] => JSON.parse(line).user ?? [])
+    const present = { ...users[0]!, display_name: 'Renamed' }
+    await transact(opened.store, GLOBAL, systemRandom, (tx) => tx.create(keys.user(present.id), present))
+    await importWorkspace(deps, input(lines))
+    const byId = (a: User, b: User) => (a.id < b.id ? -1 : 1)
+    expect((await listUsers(deps)).toSorted(byId)).toEqual([present, ...users.slice(1)].toSorted(byId))
   })
 
   test('an export with lines after its end is refused', async () => {
@@ -176,8 +313,8 @@ describe.each(drivers)('imports on $name', (driver) => {
   test('an import does not overwrite the bytes of another workspace', async () => {
     await importWorkspace(deps, input(lines))
     const other = lines[0]!.replace(workspaceId, 'wsp_00000000000000000000')
-    const bytes = lines.find((line) => line.startsWith('{"bytes"'))!
-    await expect(importWorkspace(deps, input(withTrailer([other, bytes])))).rejects.toMatchObject({ code: 'conflict' })
+    const first = lines.find((line) => line.startsWith('{"bytes"'))!
+    await expect(importWorkspace(deps, input(withTrailer([other, first])))).rejects.toMatchObject({ code: 'conflict' })
     expect(await exported()).toEqual(lines)
   })
 })

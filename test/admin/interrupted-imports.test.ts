@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AdminDeps, CommandIo } from '../../src/admin/deps.ts'
+import { exportWorkspace, type TransferSummary } from '../../src/admin/export.ts'
+import { importWorkspace } from '../../src/admin/import.ts'
+import { listWorkspaces } from '../../src/admin/workspaces.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import { keys } from '../../src/store/keys.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
+import { transact } from '../../src/store/transact.ts'
+import { TestBoard } from '../support/board.ts'
+import { drivers, type OpenDriver } from '../support/drivers.ts'
+import { Service, type Person } from '../support/service.ts'
+
+/** Size of a file whose bytes are several lines of an export and several chunks in the storage. */
+const LARGE = 400_000
+/** Bytes of a file per line of an export. */
+const LINE = 192 * 1024
+
+async function* generate(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines
+}
+const input = (lines: readonly string[]): CommandIo => ({ progress: () => undefined, write: async () => undefined, lines: generate(lines) })
+async function exportLines(deps: AdminDeps, workspaceId: string): Promise<{ lines: string[]; summary: TransferSummary }> {
+  const lines: string[] = []
+  const summary = await exportWorkspace(deps, workspaceId, { ...input([]), write: async (line) => void lines.push(line) })
+  return { lines, summary }
+}
+const blobIdsOf = (lines: readonly string[]): string[] =>
+  [...new Set(lines.flatMap((line): string[] => JSON.parse(line).value?.blob_id ?? []))].toSorted()
+
+/** A workspace with a small and a large file. */
+interface Source {
+  readonly service: Service
+  readonly person: Person
+  /** the id of the large file */
+  readonly large: string
+}
+async function createSource(): Promise<Source> {
+  const service = await Service.start(drivers[0]!)
+  const person = await service.person(await service.workspace(), 'owner')
+  const board = await TestBoard.create(service, person)
+  const card = await board.card(await board.column())
+  await board.attach(card, { text: 'small' })
+  const large = (await board.attach(card, { text: 'x'.repeat(LARGE) })).body.data.file_id
+  await service.app.services.usage.settled()
+  return { service, person, large }
+}
+
+/** Fails every storage operation from the nth one on, as if the process had ended. */
+function failFrom(deps: AdminDeps, at: number): { deps: AdminDeps; reached: () => boolean } {
+  let operations = 0
+  const failure = new StorageUnavailable('a planted failure')
+  const run = <T>(operation: () => Promise<T>): Promise<T> => (++operations < at ? operation() : Promise.reject(failure))
+  const { store, blobs } = deps
+  return {
+    reached: () => operations >= at,
+    deps: {
+      ...deps,
+      store: decorateStore(store, {
+        read: (partition, request) => run(() => store.read(partition, request)),
+        commit: (partition, change) => run(() => store.commit(partition, change)),
+      }),
+      blobs: {
+        ...blobs,
+        write: (id, bytes) => run(() => blobs.write(id, bytes)),
+        exists: (id) => run(() => blobs.exists(id)),
+        remove: (id) => run(() => blobs.remove(id)),
+      },
+    },
+  }
+}
+
+describe.each(drivers)('interrupted imports on $name', (driver) => {
+  let source: Source
+  let lines: string[]
+  beforeAll(async () => {
+    source = await createSource()
+    ;({ lines } = await exportLines(source.service.adminDeps, source.person.workspaceId))
+  })
+  afterAll(() => source.service.stop())
+
+  const open = async () => {
+    const opened = await driver.open()
+    const deps: AdminDeps = { ...source.service.adminDeps, store: opened.store, blobs: opened.blobs }
+    const close = async () => (await opened.store.close(), await opened.blobs.close())
+    return { opened, deps, close }
+  }
+  const blobIdOf = (fileId: string): string => JSON.parse(lines.find((line) => line.startsWith(`{"key":"file:${fileId}`))!).value.blob_id
+  /** Removes the large file as garbage collection does. */
+  const removeFile = async ({ store, blobs, random }: AdminDeps, workspaceId: string, blobId: string): Promise<void> => {
+    await transact(store, workspaceId, random, async (tx) => (await tx.get(keys.file(source.large)), tx.remove(keys.file(source.large))))
+    await blobs.remove(blobId)
+  }
+  const blobIds = async ({ blobKeys }: OpenDriver) => [...new Set((await blobKeys()).map((key) => key.split(':')[0]!))].toSorted()
+
+  test('after an import ended at any storage operation, it can be repeated, and nothing else remains', async () => {
+    const { workspaceId } = source.person
+    let [failed, existed] = [0, 0]
+    for (let at = 1; ; at++) {
+      const { opened, deps, close } = await open()
+      const failing = failFrom(deps, at)
+      const first = await importWorkspace(failing.deps, input(lines)).catch((error: unknown) => error)
+      if (!failing.reached()) {
+        await close()
+        break
+      }
+      failed++
+      expect(first).toBeInstanceOf(StorageUnavailable)
+      const second = await importWorkspace(deps, input(lines)).catch((error: unknown) => error)
+      // The workspace exists if the process ended after the last commit of its records.
+      if (second instanceof Error) {
+        expect(second.message).toBe(`workspace ${workspaceId} already exists`)
+        existed++
+      }
+      expect((await listWorkspaces(deps)).map(({ id }) => id)).toEqual([workspaceId])
+      expect((await exportLines(deps, workspaceId)).lines).toEqual(lines)
+      expect((await opened.recordKeys(workspaceId)).filter((key) => key.startsWith('import'))).toEqual([])
+      expect(await blobIds(opened)).toEqual(blobIdsOf(lines))
+      await close()
+    }
+    expect([failed > existed, existed > 0]).toEqual([true, true])
+  })
+
+  test('a file that is removed while its bytes are exported is abandoned, and the import omits it', async () => {
+    const { opened, deps, close } = await open()
+    const { workspaceId } = source.person
+    await importWorkspace(deps, input(lines))
+    const blobId = blobIdOf(source.large)
+    // The file is removed after its first line is written.
+    const read = async function* (id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+      if (id === blobId && start > 0) await removeFile(deps, workspaceId, blobId)
+      yield* opened.blobs.read(id, start, end)
+    }
+    const { lines: abandoned, summary } = await exportLines({ ...deps, blobs: { ...opened.blobs, read } }, workspaceId)
+    const withLarge = abandoned.filter((line) => line.includes(blobId)).map((line) => Object.keys(JSON.parse(line))[0])
+    expect(withLarge).toEqual(['bytes', 'abandoned'])
+
+    const target = await open()
+    expect(await importWorkspace(target.deps, input(abandoned))).toEqual(summary)
+    expect(summary).toMatchObject({ files: 1, bytes: 'small'.length })
+    expect(await blobIds(target.opened)).toEqual(blobIdsOf(abandoned))
+    await target.close()
+    await close()
+  })
+
+  test('a file that is removed before its bytes are exported is omitted', async () => {
+    const { opened, deps, close } = await open()
+    const { workspaceId } = source.person
+    await importWorkspace(deps, input(lines))
+    const blobId = blobIdOf(source.large)
+    const read = async function* (id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+      if (id === blobId) await removeFile(deps, workspaceId, blobId)
+      yield* opened.blobs.read(id, start, end)
+    }
+    const { lines: omitted } = await exportLines({ ...deps, blobs: { ...opened.blobs, read } }, workspaceId)
+    expect(omitted.filter((line) => line.includes(blobId))).toEqual([])
+    await close()
+  })
+
+  test('the lines of a file have its bytes in order, and only the last one says so', () => {
+    const blobId = blobIdOf(source.large)
+    const parts = lines.map((line) => JSON.parse(line)).filter((line) => 'bytes' in line && line.blob_id === blobId)
+    expect(parts.map(({ bytes, last }) => [Buffer.from(bytes, 'base64').length, last])).toEqual([
+      [LINE, false],
+      [LINE, false],
+      [LARGE - 2 * LINE, true],
+    ])
+  })
+})
