@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { networkOf } from '../../src/http/client-address.ts'
 import { startListener, type Listener } from '../../src/http/server.ts'
-import { drivers } from '../support/drivers.ts'
+import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 
 test.each([
@@ -33,7 +33,7 @@ describe('the client address', () => {
   let service: Service
   let listener: Listener | undefined
   const start = async (proxies: number) => {
-    service = await Service.start(drivers[0]!, { proxies })
+    service = await Service.start(memory, { proxies })
     listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   }
   beforeEach(() => (listener = undefined))

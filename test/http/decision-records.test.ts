@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { createApp } from '../../src/app.ts'
 import { recordUses } from '../support/board.ts'
-import { drivers } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
+import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
 
 describe('the decision record of a request', () => {
@@ -12,7 +12,7 @@ describe('the decision record of a request', () => {
   let bob: Person
   let path: string
   beforeEach(async () => {
-    service = await Service.start(drivers[0]!)
+    service = await Service.start(memory)
     const workspaceId = await service.workspace()
     ann = await service.person(workspaceId, 'member', 'Ann')
     bob = await service.person(workspaceId, 'member', 'Bob')

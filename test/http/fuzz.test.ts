@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../src/http/server.ts'
 import { operations } from '../../src/resources/table.ts'
-import { drivers } from '../support/drivers.ts'
 import { runs } from '../support/effort.ts'
+import { memory } from '../support/memory.ts'
 import { exchange, firstReply } from '../support/raw-http.ts'
 import { Service, type Person } from '../support/service.ts'
 
@@ -48,7 +48,7 @@ describe('random input', () => {
   let listener: Listener
   let person: Person
   beforeAll(async () => {
-    service = await Service.start(drivers[0]!)
+    service = await Service.start(memory)
     person = await service.person(await service.workspace(), 'owner')
     listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   })

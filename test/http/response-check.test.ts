@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { conflict } from '../../src/model/errors.ts'
 import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
-import { drivers } from '../support/drivers.ts'
+import { memory } from '../support/memory.ts'
 import { checkResponse } from '../support/response-check.ts'
 import { Service, type Person } from '../support/service.ts'
 
@@ -22,7 +22,7 @@ describe('the response check', () => {
 
   /** Sends a request to a service with these rows. @returns a function that checks its response against the real table */
   const respond = async (rows: readonly Operation[], send: (person: Person) => readonly [method: string, path: string, body?: unknown]) => {
-    service = await Service.start(drivers[0]!, { operations: rows })
+    service = await Service.start(memory, { operations: rows })
     const person = await service.person(await service.workspace(), 'owner')
     const [method, path, body] = send(person)
     const reply = await service.send(person.admin, method, path, body)
@@ -98,7 +98,7 @@ describe('the response check', () => {
   })
 
   test('the test client checks each response of a service with the real operations table', async () => {
-    service = await Service.start(drivers[0]!)
+    service = await Service.start(memory)
     const person = await service.person(await service.workspace())
     // The application answers as a service with a wrong row would.
     const wrong = new Response('{"data":{"nonsense":true}}', { headers: { 'content-type': 'application/json' } })

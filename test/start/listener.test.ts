@@ -4,7 +4,7 @@ import { startListener, type Listener } from '../../src/http/server.ts'
 import { operations } from '../../src/resources/table.ts'
 import type { Operation } from '../../src/resources/operation.ts'
 import { TestBoard } from '../support/board.ts'
-import { drivers } from '../support/drivers.ts'
+import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
 import { exchange, firstReply } from '../support/raw-http.ts'
 
@@ -16,7 +16,7 @@ describe('the listener', () => {
   let listener: Listener
   let person: Person
   beforeAll(async () => {
-    service = await Service.start(drivers[0]!)
+    service = await Service.start(memory)
     person = await service.person(await service.workspace(), 'owner')
     listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   })
@@ -220,7 +220,7 @@ test('closing the listener refuses new connections and finishes requests in flig
   const slow = operations.map((row) =>
     row.id === 'account.read' ? { ...row, target: async () => (arrived(), gate.then(() => ({}))) } : row,
   ) as Operation[]
-  const service = await Service.start(drivers[0]!, { operations: slow })
+  const service = await Service.start(memory, { operations: slow })
   const person = await service.person(await service.workspace())
   const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   const response = exchange(listener.port, head('GET /v1/account HTTP/1.1', 'host: x', `authorization: Bearer ${person.read}`))
@@ -234,7 +234,7 @@ test('closing the listener refuses new connections and finishes requests in flig
 })
 
 test('a taken or unsafe port is refused, and no other port is used', async () => {
-  const service = await Service.start(drivers[0]!)
+  const service = await Service.start(memory)
   const first = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   await expect(startListener(service.app.h3, { port: first.port, host: '127.0.0.1' })).rejects.toThrow('the port is taken')
   await expect(startListener(service.app.h3, { port: 6000, host: '127.0.0.1' })).rejects.toThrow('unsafe')

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { stringify, parse } from 'yaml'
 import { operations } from '../../src/resources/table.ts'
 import { loadEngine, type Engine } from '../../src/policy/engine.ts'
-import { drivers } from '../support/drivers.ts'
+import { memory } from '../support/memory.ts'
 import { shipped, shippedFiles } from '../support/policy.ts'
 import { Service } from '../support/service.ts'
 import { formOf, signedIn, textOf } from '../support/visitor.ts'
@@ -25,7 +25,7 @@ function engineWith(table: 'scopes' | 'permissions' | 'vocabulary', change: (dat
 
 /** Returns for each scope on the confirmation page its description and the ids of its rows. */
 async function readConfirmationPage(engine: Engine, scope: Scope): Promise<Map<string, { words: string; rows: string[] }>> {
-  const service = await Service.start(drivers[0]!, { engine, proxies: 1 })
+  const service = await Service.start(memory, { engine, proxies: 1 })
   services.push(service)
   const workspaceId = await service.workspace()
   const visitor = await signedIn(service, await service.person(workspaceId))
@@ -87,7 +87,7 @@ describe('the list of what a token can do', () => {
   })
 
   test('the page on which a scope is chosen shows the description of each scope', async () => {
-    const service = await Service.start(drivers[0]!, { proxies: 1 })
+    const service = await Service.start(memory, { proxies: 1 })
     services.push(service)
     const workspaceId = await service.workspace()
     const visitor = await signedIn(service, await service.person(workspaceId))
@@ -96,7 +96,7 @@ describe('the list of what a token can do', () => {
   })
 
   test('the rotation page shows the same list as the confirmation page', async () => {
-    const service = await Service.start(drivers[0]!, { proxies: 1 })
+    const service = await Service.start(memory, { proxies: 1 })
     services.push(service)
     const workspaceId = await service.workspace()
     const person = await service.person(workspaceId)

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener } from '../../src/http/server.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { pages } from '../../src/web/app.ts'
-import { drivers } from '../support/drivers.ts'
 import { captureLog } from '../support/log.ts'
+import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
 import { formOf, giveAccount, PASSWORD, plaintextIn, signedIn, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
 
@@ -13,7 +13,7 @@ let workspaceId: string
 let person: Person
 let visitor: Visitor
 beforeAll(async () => {
-  service = await Service.start(drivers[0]!, { log: captured.log, proxies: 1 })
+  service = await Service.start(memory, { log: captured.log, proxies: 1 })
   workspaceId = await service.workspace()
   person = await service.person(workspaceId)
   visitor = await signedIn(service, person)

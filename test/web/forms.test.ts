@@ -2,11 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../src/admin/users.ts'
 import { GLOBAL } from '../../src/store/keys.ts'
 import { pages } from '../../src/web/app.ts'
-import { drivers } from '../support/drivers.ts'
+import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
 import { formOf, giveAccount, PASSWORD, plaintextIn, signedIn, textOf, Visitor, type RequestOptions } from '../support/visitor.ts'
 
-const memory = drivers[0]!
 let service: Service
 let workspaceId: string
 let person: Person

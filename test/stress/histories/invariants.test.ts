@@ -3,7 +3,7 @@ import { indexes } from '../../../src/store/indexes.ts'
 import { keys, type Key } from '../../../src/store/keys.ts'
 import { NO_EXPECTATION } from '../../support/changes.ts'
 import { TestBoard } from '../../support/board.ts'
-import { drivers } from '../../support/drivers.ts'
+import { memory } from '../../support/memory.ts'
 import { Service } from '../../support/service.ts'
 import { checkInvariants } from './invariants.ts'
 
@@ -25,7 +25,7 @@ interface Content {
 }
 
 async function createContent(): Promise<Content> {
-  const service = await Service.start(drivers[0]!)
+  const service = await Service.start(memory)
   const workspaceId = await service.workspace()
   const ann = await service.person(workspaceId, 'owner')
   const bob = await service.person(workspaceId)

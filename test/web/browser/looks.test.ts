@@ -6,7 +6,7 @@ import { inviteUser, addUser } from '../../../src/admin/users.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
-import { drivers } from '../../support/drivers.ts'
+import { memory } from '../../support/memory.ts'
 import { Service, type Person } from '../../support/service.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
 
@@ -23,7 +23,7 @@ let person: Person
 let email: string
 beforeAll(async () => {
   browser = await openBrowser()
-  service = await Service.start(drivers[0]!)
+  service = await Service.start(memory)
   listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   const workspaceId = await service.workspace('Acme')
   const at = service.now

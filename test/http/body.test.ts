@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { readBody } from '../../src/http/body.ts'
+import { ApiError } from '../../src/model/errors.ts'
+
+type Incoming = Parameters<typeof readBody>[0]
+
+/** A request whose body arrives in these chunks. */
+function request(chunks: readonly (string | Error)[], headers: Record<string, string> = {}): Incoming {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const chunk of chunks) {
+        if (chunk instanceof Error) return controller.error(chunk)
+        controller.enqueue(Buffer.from(chunk))
+      }
+      controller.close()
+    },
+  })
+  return new Request('http://x/', { method: 'POST', body, headers, duplex: 'half' } as RequestInit) as Incoming
+}
+
+const read = async (...args: Parameters<typeof request>) => Buffer.from(await readBody(request(...args), 10)).toString()
+const refusal = (...args: Parameters<typeof request>) => read(...args).catch((error: unknown) => error)
+const tooLarge = {
+  code: 'payload_too_large',
+  message: 'The body is larger than 10 bytes.',
+  details: { members: { limit_bytes: 10 }, headers: { connection: 'close' } },
+}
+
+describe('reading a body', () => {
+  test('the chunks of a body are joined', async () => {
+    expect(await read([])).toBe('')
+    expect(await read(['0123456789'])).toBe('0123456789')
+    expect(await read(['01234', '', '56', '789'])).toBe('0123456789')
+  })
+
+  test('a request without a body has an empty one', async () => {
+    expect(await readBody(new Request('http://x/') as Incoming, 10)).toHaveLength(0)
+  })
+
+  test.each([
+    ['one chunk', ['0123456789x'], {}],
+    ['several chunks', ['01234', '56789', 'x'], {}],
+    ['an announced size', [], { 'content-length': '11' }],
+  ])('a body with too many bytes in %s is refused', async (_name, chunks, headers) => {
+    const error = await refusal(chunks, headers)
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject(tooLarge)
+  })
+
+  test('an announced size up to the maximum is accepted', async () => {
+    expect(await read(['0123456789'], { 'content-length': '10' })).toBe('0123456789')
+  })
+
+  test('a body that ends too early is refused', async () => {
+    expect(await refusal(['01', new Error('connection lost')])).toMatchObject({ code: 'bad_request', message: 'The body is incomplete.' })
+  })
+})

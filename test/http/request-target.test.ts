@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { isBelow, targetOf } from '../../src/http/request-target.ts'
+
+type Incoming = Parameters<typeof targetOf>[0]
+
+/** The target of a request that arrived with this request target (RFC 9112 §3.2). */
+const sent = (url: string) => targetOf({ runtime: { node: { req: { url } } } } as unknown as Incoming, new URL('http://normalized/other?x'))
+
+describe('the target of a request', () => {
+  test.each([
+    ['/v1/boards', '/v1/boards', ''],
+    ['/v1/boards?limit=1', '/v1/boards', '?limit=1'],
+    ['/v1/boards?', '/v1/boards', '?'],
+    ['/?a?b', '/', '?a?b'],
+    ['/v1/./a/../b%2e//\\', '/v1/./a/../b%2e//\\', ''],
+    ['http://proxy:80/v1/boards?a', '/v1/boards', '?a'],
+    ['HTTPS://proxy/v1', '/v1', ''],
+    ['http://proxy?a', '', '?a'],
+    ['http://proxy', '', ''],
+    ['/http://proxy/x', '/http://proxy/x', ''],
+    ['/x?to=http://proxy/y', '/x', '?to=http://proxy/y'],
+    ['*', '*', ''],
+    ['x/http://proxy/y', 'x/http://proxy/y', ''],
+  ])('%s has the path "%s" and the query "%s"', (url, path, search) => {
+    expect(sent(url)).toEqual({ path, search })
+  })
+
+  test('a request without a connection has the target of its URL', () => {
+    const url = new URL('http://x/v1/boards?limit=1')
+    expect([targetOf({} as Incoming, url), targetOf({ runtime: {} } as Incoming, url)]).toEqual([
+      { path: '/v1/boards', search: '?limit=1' },
+      { path: '/v1/boards', search: '?limit=1' },
+    ])
+  })
+})
+
+test.each([
+  ['/v1', true],
+  ['/v1/', true],
+  ['/v1/x', true],
+  ['/v10', false],
+  ['/v', false],
+  ['/x/v1/y', false],
+])('%s is /v1 or below it: %s', (path, below) => {
+  expect(isBelow('/v1', path)).toBe(below)
+})
