@@ -44,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /** Starts the process that ends this run's processes and removes its folders, when this process ends in any way. */
-function startReaper(...folders: readonly string[]): ChildProcess {
+export function startReaper(...folders: readonly string[]): ChildProcess {
   const script = fileURLToPath(new URL('reaper.js', import.meta.url))
   const reaper = spawn(process.execPath, [script, ...folders], { detached: true, windowsHide: true, stdio: ['pipe', 'inherit', 'inherit'] })
   reaper.unref()
