@@ -1,0 +1,20 @@
+import { defineConfig, mergeConfig } from 'vitest/config'
+import base from '../vitest.config.ts'
+import { subjects } from './map.ts'
+
+/** Branch coverage of the files of the map, by the suites of the map. `npm run coverage` uses it. */
+export default mergeConfig(
+  { ...base, test: { ...base.test, include: [] } },
+  defineConfig({
+    test: {
+      include: [...new Set(subjects.flatMap(({ suites }) => suites))],
+      coverage: {
+        enabled: true,
+        provider: 'v8',
+        include: subjects.map(({ path }) => path),
+        reporter: ['text'],
+        thresholds: { perFile: true, branches: 95 },
+      },
+    },
+  }),
+)

@@ -1,0 +1,94 @@
+import { filesBelow } from '../lint/syntax.ts'
+
+/** A source file that is mutated. */
+export interface Subject {
+  readonly path: string
+  /** the suites that must notice, the quickest and most specific first */
+  readonly suites: readonly string[]
+  /** what these suites run on: the value of LANEKEEPER_DRIVERS */
+  readonly drivers: string
+}
+
+/** Suites by a short form of their paths, separated by spaces. */
+const suites = (names: string) => names.split(' ').map((name) => `test/${name}.test.ts`)
+
+/** All suites of a folder, the one of the file itself first. */
+const folder = (path: string, first: string) => [
+  ...suites(`${path}/${first}`),
+  ...filesBelow(`test/${path}`).filter((name) => name.endsWith('.test.ts')),
+]
+const tokens = (first: string) => folder('auth/tokens', first)
+const accounts = (first: string) => folder('auth/accounts', first)
+const DECISIONS = suites(
+  'http/refusal-members http/decision-records http/not-found http/known-vulnerabilities http/credentials http/matrix',
+)
+const FILES = suites('resources/files resources/attachments http/limits start/listener')
+const LISTS = suites('resources/columns resources/cards http/paging http/order resources/cards-list')
+const TRANSACTIONS = suites('store/transaction store/contract http/races admin/garbage-collection')
+const FOLDER = suites(
+  'store/fs-journal store/fs-compaction store/fs-refused store/fs-lock store/contract store/contract-dump stress/fs-crash',
+)
+const REDIS = suites('store/contract store/contract-dump store/redis-commit store/redis-network store/open')
+
+/** Which suites must notice a mistake in which file. Without `drivers`, they run on memory. */
+const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites: readonly string[] }>> = {
+  'src/http/authenticate.ts': {
+    suites: [...tokens('rotation'), ...suites('http/refusal-members http/decision-records http/revocation http/credentials')],
+  },
+  'src/http/permission.ts': { suites: DECISIONS },
+  'src/http/pipeline.ts': {
+    suites: suites(
+      'http/etags http/decision-records resources/attachments http/paging http/races http/not-found http/credentials http/observability http/matrix',
+    ),
+  },
+  'src/http/preconditions.ts': { suites: suites('http/etags resources/files http/races') },
+  'src/http/request-target.ts': { suites: suites('http/request-target http/input start/listener') },
+  'src/http/body.ts': { suites: suites('http/body http/input start/listener resources/attachments') },
+  'src/http/json.ts': { suites: suites('http/json http/input http/limits') },
+  'src/http/upload.ts': { suites: FILES },
+  'src/http/download.ts': { suites: FILES },
+
+  'src/auth/tokens/format.ts': { suites: [...tokens('format'), ...suites('http/credentials')] },
+  'src/auth/tokens/issue.ts': { suites: tokens('rotation') },
+  'src/auth/tokens/lifecycle.ts': { suites: tokens('lifecycle') },
+  'src/auth/tokens/usage.ts': { suites: tokens('usage') },
+  'src/auth/accounts/passwords.ts': { suites: accounts('passwords') },
+  'src/auth/accounts/sessions.ts': { suites: [...accounts('sessions'), ...suites('web/sign-in web/token-lifecycle')] },
+  'src/auth/accounts/sign-in.ts': { suites: [...accounts('sign-in'), ...suites('web/sign-in web/token-lifecycle')] },
+  'src/auth/accounts/sign-up.ts': { suites: [...accounts('sign-up'), ...suites('web/sign-in web/token-lifecycle')] },
+  'src/auth/accounts/throttle.ts': { suites: accounts('throttle') },
+
+  'src/store/transaction.ts': { suites: TRANSACTIONS },
+  'src/store/transact.ts': { suites: TRANSACTIONS },
+  'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blobs resources/attachments') },
+  'src/store/fs/checkpoint.ts': { drivers: 'fs', suites: FOLDER },
+  'src/store/fs/disk.ts': { drivers: 'fs', suites: FOLDER },
+  'src/store/fs/folder.ts': { drivers: 'fs', suites: FOLDER },
+  'src/store/fs/journal.ts': { drivers: 'fs', suites: FOLDER },
+  'src/store/fs/lock.ts': { drivers: 'fs', suites: suites('store/fs-lock') },
+  'src/store/fs/pending.ts': { drivers: 'fs', suites: FOLDER },
+  'src/store/fs/store.ts': { drivers: 'fs', suites: FOLDER },
+  'src/store/fs/writer.ts': { drivers: 'fs', suites: FOLDER },
+  'src/store/redis/blob-driver.ts': { drivers: 'redis', suites: suites('resources/attachments store/open') },
+  'src/store/redis/client.ts': { drivers: 'redis', suites: REDIS },
+  'src/store/redis/pool.ts': { drivers: 'redis', suites: REDIS },
+  'src/store/redis/scripts.ts': { drivers: 'redis', suites: REDIS },
+  'src/store/redis/store.ts': { drivers: 'redis', suites: REDIS },
+
+  'src/authz/facts.ts': { suites: DECISIONS },
+  'src/resources/targets.ts': { suites: suites('http/not-found resources/cards resources/boards resources/comments http/matrix') },
+  'src/resources/cascades.ts': { suites: suites('resources/cascades resources/cards-relations resources/files admin/garbage-collection') },
+  'src/listing/pages.ts': { suites: LISTS },
+  'src/listing/placement.ts': { suites: LISTS },
+  'src/listing/ranked-pages.ts': { suites: LISTS },
+  'src/listing/ranks.ts': { suites: LISTS },
+
+  'src/web/forms.ts': { suites: suites('web/forms web/sign-in web/token-lifecycle') },
+  'src/web/re-authentication.ts': { suites: suites('web/forms web/token-lifecycle web/sign-in') },
+}
+
+export const subjects: readonly Subject[] = Object.entries(MAP).map(([path, { drivers = 'memory', suites: mapped }]) => ({
+  path,
+  drivers,
+  suites: [...new Set(mapped)],
+}))
