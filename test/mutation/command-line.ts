@@ -16,7 +16,7 @@ Changes the files one place at a time, and runs the suites that must notice (tes
   --sample N      N mutants of each file, chosen by the seed
   --seed N        default 1
   --workers N     default 2: each is a process that runs tests
-  --all           judge the mutants of test/mutation/explained.yaml too: a killed one is an error
+  --all           judge the mutants of test/mutation/explained too: a killed one is an error
   --verbose       print what killed each mutant
 `
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import type { Mutant } from './mutants.ts'
@@ -14,7 +14,8 @@ export interface Explanation {
 
 /** @throws {Error} if an entry is incomplete or a duplicate */
 export function readExplanations(root: string): Explanation[] {
-  const entries = parse(readFileSync(join(root, 'test/mutation/explained.yaml'), 'utf8')) as Explanation[]
+  const folder = join(root, 'test/mutation/explained')
+  const entries = readdirSync(folder).flatMap((name) => parse(readFileSync(join(folder, name), 'utf8')) as Explanation[])
   const seen = new Set<string>()
   for (const { file, before, after, reason } of entries) {
     const key = JSON.stringify([file, before, after])
