@@ -1,5 +1,5 @@
 import { startReaper } from '../setup/global-setup.ts'
-import { startRedis } from '../support/redis.ts'
+import { DATABASES, startRedis } from '../support/redis.ts'
 import { createRunFolder } from '../support/run.ts'
 import type { Explanation } from './explained.ts'
 import { Judge, type Times, type Verdict } from './judge.ts'
@@ -38,7 +38,7 @@ export async function judgeAll(
   if (cases.length === 0) return { judged: [], failures: new Map(), isInterrupted: false }
   // Killed tests leave processes and files behind.
   startReaper(createRunFolder())
-  const redis = cases.some(({ subject }) => subject.drivers.includes('redis')) ? await startRedis() : undefined
+  const redis = cases.some(({ subject }) => subject.drivers.includes('redis')) ? await startRedis(['--databases', String(DATABASES)]) : undefined
   const judges = await Promise.all(Array.from({ length: Math.min(workers, cases.length) }, () => Judge.start(root, redis?.url)))
   replaceListeners()
   const judged: Judged[] = []

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { checkDriverSelection } from '../support/driver-selection.ts'
 import type { BrowserLocation } from '../support/programs.ts'
-import { startRedis } from '../support/redis.ts'
+import { DATABASES, startRedis } from '../support/redis.ts'
 import { createRunFolder } from '../support/run.ts'
 import { build } from './build.ts'
 import { installNeeds } from './install.ts'
@@ -36,7 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { redis, browser } = await installNeeds(needs)
   project.provide('buildError', needs.build.length > 0 ? build() : undefined)
   project.provide('browser', browser)
-  project.provide('redisUrl', redis && needs['shared Redis'].length > 0 ? (await startRedis()).url : undefined)
+  project.provide('redisUrl', redis && needs['shared Redis'].length > 0 ? (await startRedis(['--databases', String(DATABASES)])).url : undefined)
   return async () => {
     reaper.stdin!.end()
     await once(reaper, 'exit')

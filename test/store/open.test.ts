@@ -106,7 +106,7 @@ test('cluster nodes are given by name or IP address, with or without a port', ()
 })
 
 test('an address with a database number that Redis does not have is refused', async () => {
-  await expect(openStorage(`${sharedRedis()}/99`, { log: quiet })).rejects.toThrow(/out of range/)
+  await expect(openStorage(`${sharedRedis()}/9999`, { log: quiet })).rejects.toThrow(/out of range/)
 })
 
 test('a Redis that is out of memory can be opened and dumped', async () => {

@@ -15,6 +15,7 @@ import { selectDrivers, type DriverName } from './driver-selection.ts'
 import { quiet } from './log.ts'
 import { keysOf, memory, type Driver } from './memory.ts'
 import { missingProgram } from './programs.ts'
+import { DATABASES } from './redis.ts'
 
 export type { Driver, OpenDriver } from './memory.ts'
 
@@ -42,34 +43,38 @@ const fs: Driver = {
   },
 }
 
-/** The URL of the Redis that all suites share. Each store uses a separate key prefix. @throws {Error} when there is none */
+/** The URL of the Redis that all suites share. Its database 0 has only a counter. @throws {Error} when there is none */
 export function sharedRedis(): string {
   const url = inject('redisUrl')
   if (url === undefined) throw missingProgram('redis-server')
   return url
 }
 
+let counter: Redis | undefined
+
+/** The number of a database that no other test uses: what a test leaves in it costs the others nothing. */
+async function takeDatabase(): Promise<number> {
+  counter ??= createRedisDriver(sharedRedis()).getInstance() as Redis
+  if (counter.status === 'wait') await counter.connect()
+  return 1 + ((await counter.incr('databases')) % (DATABASES - 1))
+}
+
 const redis: Driver = {
   name: 'redis',
   async open() {
-    const url = sharedRedis()
     const prefix = `t${Math.random().toString(36).slice(2)}`
+    const url = `${sharedRedis()}/${await takeDatabase()}`
     const bytes = createRedisDriver(url, `${prefix}:bytes`)
-    await bytes.getInstance().connect()
-    const scan = async (pattern: string) => {
-      const matches: string[] = []
-      for (let cursor = '0'; ;) {
-        const [next, keys] = await (bytes.getInstance() as Redis).scan(cursor, 'MATCH', pattern, 'COUNT', 1000)
-        matches.push(...keys)
-        if ((cursor = next) === '0') return matches
-      }
-    }
+    const client = bytes.getInstance() as Redis
+    await client.connect()
+    const keysBelow = async (path: string) =>
+      (await client.keys('*')).filter((key) => key.startsWith(`${path}:`)).map((key) => key.slice(path.length + 1))
+    const store = await openRedisStore(url, { log: quiet, prefix })
     return {
-      store: await openRedisStore(url, { log: quiet, prefix }),
+      store: decorateStore(store, { close: async () => (await store.close(), void (await client.flushdb('ASYNC'))) }),
       blobs: createBlobs(bytes),
-      recordKeys: async (partition) =>
-        (await scan(`${prefix}:{${partition}}:r:*`)).map((key) => key.slice(`${prefix}:{${partition}}:r:`.length)),
-      blobKeys: async () => (await scan(`${prefix}:bytes:*`)).map((key) => key.slice(`${prefix}:bytes:`.length)),
+      recordKeys: (partition) => keysBelow(`${prefix}:{${partition}}:r`),
+      blobKeys: () => keysBelow(`${prefix}:bytes`),
     }
   },
 }

@@ -8,6 +8,8 @@ import { missingProgram } from './programs.ts'
 import { ownProcess } from './run.ts'
 
 const MAX_ATTEMPTS = 5
+/** The number of databases of the Redis that suites share. An address can name four digits. */
+export const DATABASES = 9999
 /**
  * Ports below those that Linux, macOS and Windows assign by themselves: no connection of another test takes the port of a server
  * that is stopped for a while.
