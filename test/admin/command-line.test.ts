@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCommandLine, startProcess, type CommandResult, type RunningProcess } from '../support/process.ts'
+import { CommandHost, runCommandLine, startProcess, type CommandResult, type RunningProcess } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
 const accountStatus = async (url: string, token: string) =>
@@ -15,10 +15,11 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
     let redis: RedisServer | undefined
     let service: RunningProcess | undefined
     let env: Record<string, string>
+    let host: CommandHost
     let world: any
     let acme: string
 
-    const run = (...args: string[]) => runCommandLine(args, env)
+    const run = (...args: string[]) => host.run(args)
     const json = async (...args: string[]) => {
       const { code, stdout, stderr } = await run(...args, '--json')
       expect([args, code, stderr]).toEqual([args, 0, ''])
@@ -41,11 +42,13 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
       if (kind.startsWith('redis')) redis = await startRedis()
       env = { LANEKEEPER_STORAGE: redis?.url ?? `fs:${folder}/data` }
+      host = new CommandHost(env)
       world = await start('--demo')
       acme = world.workspaces[0].id
       if (kind === 'fs without a running service') await service!.stop()
     })
     afterAll(async () => {
+      host.stop()
       await service?.stop()
       await redis?.stop()
       await rm(folder, { recursive: true })
@@ -59,7 +62,7 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       const tokens = await json('token', 'list', acme)
       expect(tokens.map(({ state }: any) => state)).toEqual(Array.from({ length: 15 }, () => 'active'))
       expect(JSON.stringify(tokens)).not.toMatch(/hash|lk_pat_/)
-      expect((await run('workspace', 'list')).stdout).toMatch(/^id +name +created_at.*\nwsp_\w+ +Acme/)
+      expect((await runCommandLine(['workspace', 'list'], env)).stdout).toMatch(/^id +name +created_at.*\nwsp_\w+ +Acme/)
     })
 
     test('a member is added, gets another role and is removed', async () => {
@@ -102,7 +105,7 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       const result = await run('export', acme, '--out', out)
       expect(result).toMatchObject({ code: 0, stdout: '', stderr: expect.stringMatching(/records +\d+/) })
       expect((await stat(out)).mode & 0o777).toBe(0o600)
-      const { stdout } = await run('export', acme)
+      const { stdout } = await runCommandLine(['export', acme], env)
       const [written, piped] = [await readFile(out, 'utf8'), stdout].map((text) => text.trimEnd().split('\n').slice(1, -1))
       expect(piped).toEqual(written)
       expect(await run('export', acme, '--out', out)).toMatchObject({ code: 3, stderr: expect.stringContaining('already exists') })
@@ -115,10 +118,10 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       const lines = stdout.trimEnd().split('\n')
       const truncated = `${lines.slice(0, -1).join('\n')}\n`
       expect(await runCommandLine(['import'], other, truncated)).toMatchObject({ code: 2, stderr: expect.stringContaining('incomplete') })
-      expect(JSON.parse((await runCommandLine(['workspace', 'list', '--json'], other)).stdout)).toEqual([])
+      expect(JSON.parse((await host.run(['workspace', 'list', '--json'], other)).stdout)).toEqual([])
       expect((await runCommandLine(['import'], other, stdout)).code).toBe(0)
       expect(await runCommandLine(['import'], other, stdout)).toMatchObject({ code: 3 })
-      const reexported = await runCommandLine(['export', acme], other)
+      const reexported = await host.run(['export', acme], other)
       expect(reexported.stdout.trimEnd().split('\n').slice(1, -1)).toEqual(lines.slice(1, -1))
       await rm(`${folder}/other`, { recursive: true })
     })
@@ -153,16 +156,18 @@ describe('a command without a usable storage', () => {
 describe.each(['with', 'without'])('an invalid command %s a running service', (running) => {
   let folder: string
   let service: RunningProcess | undefined
-  let env: Record<string, string>
+  let host: CommandHost
   let acme: string
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
-    env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
-    acme = JSON.parse((await runCommandLine(['workspace', 'create', 'Acme', '--json'], env)).stdout).id
+    const env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
+    host = new CommandHost(env)
+    acme = JSON.parse((await host.run(['workspace', 'create', 'Acme', '--json'])).stdout).id
     if (running === 'with') await (service = startProcess(['--json'], env)).until('\n')
   })
   afterAll(async () => {
+    host.stop()
     await service?.stop()
     await rm(folder, { recursive: true })
   })
@@ -186,10 +191,7 @@ describe.each(['with', 'without'])('an invalid command %s a running service', (r
     [['token', 'list', 'WORKSPACE', '--user', 'usr_nonsense'], 3, /there is no user/],
     [['user', 'sign-out', 'usr_nonsense'], 3, /there is no user/],
   ])('%j is reported in one line', async (args, code, message) => {
-    const result: CommandResult = await runCommandLine(
-      args.map((argument) => (argument === 'WORKSPACE' ? acme : argument)),
-      env,
-    )
+    const result: CommandResult = await host.run(args.map((argument) => (argument === 'WORKSPACE' ? acme : argument)))
     expect([result.code, result.stdout, result.stderr.trimEnd().split('\n').length]).toEqual([code, '', 1])
     expect(result.stderr).toMatch(message)
   })

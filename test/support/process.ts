@@ -1,4 +1,5 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { execFile, fork, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import { ownProcess, runFolder } from './run.ts'
@@ -83,4 +84,30 @@ export function runCommandLine(args: readonly string[], env: Record<string, stri
     )
     child.stdin!.on('error', () => undefined).end(stdin)
   })
+}
+
+/**
+ * Runs commands one after the other in one process, which is ten times as fast as a process for each: most of the time of a command is
+ * the loading of modules. They get no stdin.
+ */
+export class CommandHost {
+  readonly #env: Record<string, string>
+  #child: ChildProcess | undefined
+
+  constructor(env: Record<string, string>) {
+    this.#env = env
+  }
+
+  async run(args: readonly string[], env = this.#env): Promise<CommandResult> {
+    requireBuild()
+    const options = { cwd: runFolder(), env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] as never }
+    const child = (this.#child ??= ownProcess(fork(fileURLToPath(new URL('command-host.js', import.meta.url)), [], options)))
+    child.send({ args, env })
+    const [result] = await Promise.race([once(child, 'message'), once(child, 'exit').then(() => Promise.reject(new Error('ended')))])
+    return result as CommandResult
+  }
+
+  stop(): void {
+    this.#child?.kill()
+  }
 }
