@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandIo } from '../admin/deps.ts'
 import { settingSource, type Config, type Flags } from '../config.ts'
-import { runOnStorage } from './run-on-storage.ts'
 import { describe } from './text.ts'
 
 /** The options of every administration command. */
@@ -45,6 +44,8 @@ export function runAndPrint<Arguments extends unknown[]>(
   return async (...args) => {
     // commander appends the options and the command.
     const options = args.at(-2) as CommonOptions
+    // Loaded only when a command runs: the help does not need it.
+    const { runOnStorage } = await import('./run-on-storage.ts')
     const result = await runOnStorage(options, name, toInput(...(args as Arguments)), noIo)
     console.log(options.json === true ? JSON.stringify(result) : describe(result))
   }

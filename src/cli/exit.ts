@@ -10,7 +10,6 @@ import { FolderInUse } from '../store/fs/lock.ts'
 import { UnusableFolder } from '../store/fs/folder.ts'
 import { BadAddress } from '../store/open.ts'
 import { StorageUnavailable } from '../store/port.ts'
-import { BadRedisUrl } from '../store/redis/client.ts'
 
 /** Exit codes by kind of error, for scripts. The README has the same table. */
 export const exitCodes = {
@@ -25,9 +24,9 @@ export const exitCodes = {
   storage: 4,
 } as const
 
-const usageErrors = [ConfigError, PolicyError, BadAddress, BadRedisUrl, RangeError]
-/** By name, because the modules of these errors are loaded only by `serve`. */
-const serveErrors = new Set(['PolicyInvariantError', 'CannotListen'])
+const usageErrors = [ConfigError, PolicyError, BadAddress, RangeError]
+/** By name, because the modules of these errors are loaded only by `serve`, or only when the storage is Redis. */
+const lazyUsageErrors = new Set(['PolicyInvariantError', 'CannotListen', 'BadRedisUrl'])
 const storageErrors = [BlobMountMismatch, FolderInUse, RpcServerGone, UnusableFolder, StorageDamaged, SyncFailed, StorageUnavailable]
 
 /** The exit code of an error. */
@@ -35,7 +34,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
   if (error instanceof AdminError) return error.code === 'invalid' ? exitCodes.usage : exitCodes.refused
   if (usageErrors.some((kind) => error instanceof kind)) return exitCodes.usage
-  if (error instanceof Error && serveErrors.has(error.name)) return exitCodes.usage
+  if (error instanceof Error && lazyUsageErrors.has(error.name)) return exitCodes.usage
   if (storageErrors.some((kind) => error instanceof kind) || isFileError(error)) return exitCodes.storage
   return exitCodes.internal
 }

@@ -11,8 +11,6 @@ import { lockFolder } from './fs/lock.ts'
 import { openFsStore } from './fs/store.ts'
 import { createMemoryStore } from './memory.ts'
 import type { Store } from './port.ts'
-import { openRedisBlobDriver } from './redis/blob-driver.ts'
-import { openRedisStore } from './redis/store.ts'
 
 /** Opened storage. */
 export interface StorageHandle {
@@ -90,9 +88,12 @@ export async function openStorage(address: string, { log, bytes, serve = () => u
   }
 }
 
-function openStore(kind: StorageHandle['kind'], address: string, log: Logger): Promise<Store> {
-  if (kind === 'memory') return Promise.resolve(createMemoryStore())
-  return kind === 'fs' ? openFsStore(folderOf(address), { log }) : openRedisStore(address, { log })
+async function openStore(kind: StorageHandle['kind'], address: string, log: Logger): Promise<Store> {
+  if (kind === 'memory') return createMemoryStore()
+  if (kind === 'fs') return openFsStore(folderOf(address), { log })
+  // Loaded only when it is used: the client takes a third of the time in which a command starts.
+  const { openRedisStore } = await import('./redis/store.ts')
+  return openRedisStore(address, { log })
 }
 
 /** By default the bytes of files are stored with the records. */
@@ -106,6 +107,7 @@ async function openBlobDriver(address: string, log: Logger): Promise<Driver> {
   const kind = kindOfBlobAddress(address)
   if (kind === 'memory') return memoryDriver()
   if (kind === 'fs') return createFsBlobDriver(folderOf(address))
+  const { openRedisBlobDriver } = await import('./redis/blob-driver.ts')
   return openRedisBlobDriver(address, log)
 }
 
