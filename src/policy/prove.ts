@@ -36,7 +36,7 @@ export interface Proof {
  */
 export function proveInvariants(engine: Engine, claims: readonly OperationClaim[]): Proof {
   const start = performance.now()
-  const space = decideAllCells(engine)
+  const space = decidedSpaceOf(engine)
   const failures = [...proveScopes(engine), ...proveRows(engine), ...space.failures, ...proveClaims(engine, claims, space.decidingRows)]
   return { permissions: engine.vocabulary.permissions.size, cells: space.count, milliseconds: performance.now() - start, failures }
 }
@@ -90,6 +90,15 @@ interface DecidedSpace {
   readonly failures: readonly string[]
   /** permission → the rows of the rules that allow it in some cell */
   readonly decidingRows: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+const decidedSpaces = new WeakMap<Engine, DecidedSpace>()
+
+/** The decided space of an engine. An engine never changes, so a process that creates several services decides it once. */
+function decidedSpaceOf(engine: Engine): DecidedSpace {
+  const space = decidedSpaces.get(engine) ?? decideAllCells(engine)
+  decidedSpaces.set(engine, space)
+  return space
 }
 
 /** Decides every cell once. */

@@ -34,12 +34,20 @@ export const oracleOperations: readonly OracleOperation[] = Object.entries(
 ).map(([id, [method, path, scope, row, permission, grid]]) => ({ id, method, path, scope, row, permission, grid }))
 
 /** Every cell of an operation's grid, for every role, and for active and ended memberships. */
-export function oracleCells({ grid }: OracleOperation): OracleCell[] {
+export function oracleCells({ grid }: OracleOperation): readonly OracleCell[] {
   if (typeof grid === 'string') return gridCells(grid)
   return Object.entries(grid).flatMap(([field, name]) => gridCells(name).map((cell) => ({ ...cell, field })))
 }
 
-function gridCells(name: string): OracleCell[] {
+const cellsByGrid = new Map<string, readonly OracleCell[]>()
+
+function gridCells(name: string): readonly OracleCell[] {
+  const cells = cellsByGrid.get(name) ?? expandGrid(name)
+  cellsByGrid.set(name, cells)
+  return cells
+}
+
+function expandGrid(name: string): OracleCell[] {
   const grid = grids[name]
   if (grid === undefined) throw new Error(`the oracle has no grid "${name}"`)
   const rows = typeof grid === 'object' ? Object.entries(grid).filter(([row]) => row !== 'across') : [['', grid] as const]
