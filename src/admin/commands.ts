@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { displayName, roles, workspaceName } from '../model/workspace.ts'
+import { avatarUrl, displayName, roles, workspaceName } from '../model/workspace.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { exportWorkspace } from './export.ts'
 import { importWorkspace } from './import.ts'
@@ -37,7 +37,7 @@ const commands: Readonly<Record<string, Command>> = {
   'user.add': command(
     z.strictObject({
       name: displayName,
-      avatar: z.url({ protocol: /^https$/, error: 'must be an https:// URL' }).optional(),
+      avatar: avatarUrl.optional(),
       origin: text.optional(),
     }),
     (deps, { name, avatar, origin }) => addUserWithLink(deps, { display_name: name, avatar_url: avatar ?? null }, originOf(deps, origin)),

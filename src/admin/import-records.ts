@@ -1,93 +1,210 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { visibilities } from '../model/board.ts'
-import { roles } from '../model/workspace.ts'
+import { color, visibilities } from '../model/board.ts'
+import { tokenName } from '../model/account.ts'
+import { isId, type IdKind } from '../model/ids.ts'
+import { limits } from '../model/limits.ts'
+import { line, prose } from '../model/text.ts'
+import { avatarUrl, displayName, roles, workspaceName, type User } from '../model/workspace.ts'
+import type { Value } from '../store/port.ts'
+import { AdminError } from './deps.ts'
 
-const text = z.string()
-const nullableText = text.nullable()
-const texts = z.array(text)
-/** A record with an id. Only the members that keys and indexes depend on are validated. */
-const resource = (shape: z.ZodRawShape) => z.looseObject({ id: text, created_at: text, updated_at: text, ...shape })
+const id = (kind: IdKind) => z.string().refine((text) => isId(kind, text), `must be the id of a ${kind}`)
+/** The ids of the lists that have an order. */
+const LISTS: readonly IdKind[] = ['board', 'column', 'card']
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+/** A time as it is stored. All have the same length, because indexes order them as text. */
+const at = z.string().refine((text) => TIME.test(text) && !Number.isNaN(Date.parse(text)), 'must be a time as 2026-11-20T12:00:00.000Z')
+const position = z.string().regex(/^[0-9A-Za-z]{1,100}$/, 'must be a position')
+const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
+const size = z.int().min(0)
+const times = { created_at: at, updated_at: at }
+const entry = z.string().max(200)
 
-/** The required shape of an imported record, and the rest of its key, by the first word of the key. */
-const shapes: Readonly<Record<string, { readonly shape: z.ZodType; readonly key: (value: any) => string | undefined }>> = {
-  workspace: { shape: resource({ name: text }), key: () => 'self' },
+interface Kind {
+  readonly shape: z.ZodType
+  /** the rest of the key; true if the record does not determine it */
+  readonly key: (value: any, rest: string) => string | boolean
+}
+
+const byId = (value: { id: string }): string => value.id
+
+/** Stored records by the first word of their key. What the API accepts as input has the same schema here. */
+const kinds: Readonly<Record<string, Kind>> = {
+  workspace: { shape: z.strictObject({ id: id('workspace'), name: workspaceName, ...times }), key: () => 'self' },
   membership: {
-    shape: z.looseObject({
-      user_id: text,
+    shape: z.strictObject({
+      user_id: id('user'),
       role: z.enum(roles),
-      display_name: text,
-      avatar_url: nullableText,
-      joined_at: text,
-      ended_at: nullableText,
+      display_name: displayName,
+      avatar_url: avatarUrl.nullable(),
+      joined_at: at,
+      ended_at: at.nullable(),
+      ...times,
     }),
     key: ({ user_id }) => user_id,
   },
   token: {
-    shape: z.looseObject({
-      id: text,
-      hash: text.regex(/^[0-9a-f]{64}$/),
-      user_id: text,
-      name: text,
-      scopes: texts,
-      issued_at: text,
-      expires_at: text,
-      revoked_at: nullableText,
-      replaced_by: nullableText,
+    shape: z.strictObject({
+      id: id('token'),
+      hash,
+      user_id: id('user'),
+      name: tokenName,
+      scopes: z.array(line(100)).max(20),
+      issued_at: at,
+      expires_at: at,
+      revoked_at: at.nullable(),
+      replaced_by: id('token').nullable(),
     }),
-    key: ({ hash }) => hash,
+    key: (value) => value.hash,
   },
-  token_hash: { shape: z.looseObject({ hash: text }), key: anyKey },
-  token_use: { shape: z.looseObject({ at: text }), key: anyKey },
-  board: { shape: resource({ name: text, visibility: z.enum(visibilities), creator_id: text }), key: byId },
+  token_hash: { shape: z.strictObject({ hash }), key: (_value, rest) => isId('token', rest) },
+  token_use: { shape: z.strictObject({ at }), key: (_value, rest) => hash.safeParse(rest).success },
+  board: {
+    shape: z.strictObject({
+      id: id('board'),
+      name: line(limits.boardName),
+      description: prose(limits.boardDescription),
+      cover_color: color.nullable(),
+      visibility: z.enum(visibilities),
+      creator_id: id('user'),
+      ...times,
+    }),
+    key: byId,
+  },
   board_member: {
-    shape: z.looseObject({ board_id: text, user_id: text, added_at: text, board_created_at: text }),
+    shape: z.strictObject({ board_id: id('board'), user_id: id('user'), board_created_at: at, added_at: at }),
     key: ({ board_id, user_id }) => `${board_id}:${user_id}`,
   },
-  column: { shape: resource({ board_id: text, name: text, position: text, archived_at: nullableText }), key: byId },
-  card: {
-    shape: resource({
-      board_id: text,
-      column_id: text,
-      title: text,
-      position: text,
-      assignee_ids: texts,
-      label_ids: texts,
-      completed_at: nullableText,
-      archived_at: nullableText,
+  column: {
+    shape: z.strictObject({
+      id: id('column'),
+      board_id: id('board'),
+      name: line(limits.columnName),
+      position,
+      archived_at: at.nullable(),
+      ...times,
     }),
     key: byId,
   },
-  label: { shape: resource({ board_id: text, name: text }), key: byId },
-  subtask: { shape: resource({ card_id: text, title: text, position: text }), key: byId },
-  comment: { shape: resource({ card_id: text, author_id: text, body: text }), key: byId },
-  attachment: { shape: resource({ card_id: text, file_id: text }), key: byId },
-  file: { shape: resource({ owner_id: text, visibility: z.enum(visibilities), blob_id: text, size: z.int().min(0) }), key: byId },
-  order: { shape: z.looseObject({ generation: z.int(), maps: z.array(z.unknown()) }), key: anyKey },
-  tombstone: {
-    shape: z.looseObject({ id: text, kind: z.enum(['board', 'card', 'file', 'blob']), target: text, not_before: text }),
+  card: {
+    shape: z.strictObject({
+      id: id('card'),
+      board_id: id('board'),
+      column_id: id('column'),
+      title: line(limits.cardTitle),
+      description: prose(limits.cardDescription),
+      position,
+      due_at: at.nullable(),
+      completed_at: at.nullable(),
+      archived_at: at.nullable(),
+      assignee_ids: z.array(id('user')).max(limits.assigneesPerCard),
+      label_ids: z.array(id('label')).max(limits.labelsPerCard),
+      cover_attachment_id: id('attachment').nullable(),
+      creator_id: id('user'),
+      ...times,
+    }),
     key: byId,
   },
+  label: {
+    shape: z.strictObject({ id: id('label'), board_id: id('board'), name: line(limits.labelName), color, ...times }),
+    key: byId,
+  },
+  subtask: {
+    shape: z.strictObject({
+      id: id('subtask'),
+      card_id: id('card'),
+      title: line(limits.subtaskTitle),
+      completed_at: at.nullable(),
+      position,
+      ...times,
+    }),
+    key: byId,
+  },
+  comment: {
+    shape: z.strictObject({ id: id('comment'), card_id: id('card'), author_id: id('user'), body: prose(limits.commentBody), ...times }),
+    key: byId,
+  },
+  attachment: {
+    shape: z.strictObject({
+      id: id('attachment'),
+      card_id: id('card'),
+      file_id: id('file'),
+      name: line(limits.fileName),
+      content_type: line(200),
+      size,
+      attached_by_id: id('user'),
+      ...times,
+    }),
+    key: byId,
+  },
+  file: {
+    shape: z.strictObject({
+      id: id('file'),
+      owner_id: id('user'),
+      visibility: z.enum(visibilities),
+      name: line(limits.fileName),
+      content_type: line(200),
+      size,
+      blob_id: id('blob'),
+      sha256: hash,
+      ...times,
+    }),
+    key: byId,
+  },
+  order: {
+    shape: z.strictObject({
+      generation: z.int().min(0),
+      maps: z.array(z.strictObject({ from: z.int().min(0), old: z.array(entry), new: z.array(entry) })).max(100),
+    }),
+    key: (_value, rest) => LISTS.some((kind) => isId(kind, rest)),
+  },
+  tombstone: {
+    shape: z.discriminatedUnion(
+      'kind',
+      (['board', 'card', 'file', 'blob'] as const).map((kind) =>
+        z.strictObject({
+          id: id('tombstone'),
+          kind: z.literal(kind),
+          target: id(kind),
+          not_before: at,
+          claimed: z.literal(true).optional(),
+        }),
+      ) as never,
+    ),
+    key: byId,
+  },
+}
+
+const user = z.strictObject({ id: id('user'), display_name: displayName, avatar_url: avatarUrl.nullable(), ...times })
+
+/** Validates a user of an import. @throws {AdminError} `invalid` */
+export function readUser(value: Value): User {
+  const result = user.safeParse(value)
+  if (result.success) return result.data
+  throw new AdminError('invalid', `${JSON.stringify(value['id'])} is not a valid user: ${describe(result.error)}`)
 }
 
 /**
  * Validates a record of an import.
- * @returns why the record is invalid; undefined if it is valid
+ * @returns the same record
+ * @throws {AdminError} `invalid`
  */
-export function recordError(key: string, value: unknown): string | undefined {
-  const kind = key.slice(0, key.indexOf(':'))
-  if (!Object.hasOwn(shapes, kind)) return `unknown kind of record "${kind}"`
-  const { shape, key: keyOf } = shapes[kind]!
+export function readRecord(key: string, value: Value): Value {
+  const colon = key.indexOf(':')
+  const kind = key.slice(0, colon)
+  if (!Object.hasOwn(kinds, kind)) throw new AdminError('invalid', `unknown kind of record "${kind}"`)
+  const { shape, key: keyOf } = kinds[kind]!
   const result = shape.safeParse(value)
-  if (!result.success) return `${key}: ${result.error.issues[0]!.path.join('.')}: ${result.error.issues[0]!.message}`
-  const expected = keyOf(value)
-  return expected === undefined || key === `${kind}:${expected}` ? undefined : `${key} is not the key of its record`
+  if (!result.success) throw new AdminError('invalid', `${key}: ${describe(result.error)}`)
+  const rest = key.slice(colon + 1)
+  const expected = keyOf(result.data, rest)
+  if (expected !== true && expected !== rest) throw new AdminError('invalid', `${key} is not the key of its record`)
+  // Text that the schemas would trim, for example.
+  if (!isDeepStrictEqual(result.data, value)) throw new AdminError('invalid', `${key}: it has a value that is never stored in this form`)
+  return value
 }
 
-function byId({ id }: { id: string }): string {
-  return id
-}
-
-/** The record does not determine its key. */
-function anyKey(): undefined {
-  return undefined
+function describe({ issues: [issue] }: z.ZodError): string {
+  return [issue!.path.join('.'), issue!.message].filter((part) => part !== '').join(': ')
 }

@@ -1,4 +1,4 @@
-import { randomText } from '../model/ids.ts'
+import { newId, randomText } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
@@ -10,6 +10,14 @@ import { registerWorkspace } from './workspaces.ts'
 
 /** Records per commit. */
 const BATCH_SIZE = 200
+/** Bytes of a file that an import has written. */
+export interface WrittenBytes {
+  readonly blobId: string
+  readonly size: number
+  /** in hex */
+  readonly sha256: string
+}
+
 type BytesLine = Extract<ExportLine, { bytes: string }>
 
 /**
@@ -83,17 +91,16 @@ export class ImportSession {
   }
 
   /**
-   * Writes the bytes of a file.
+   * Writes the bytes of a file under a new id.
    * @param first the first line of the file
    * @param lines the lines after it; those of the file are consumed
-   * @returns the number of bytes, or undefined if the export abandoned the file
-   * @throws {AdminError} `conflict` if the bytes exist; `invalid` if they are incomplete
+   * @returns undefined if the export abandoned the file
+   * @throws {AdminError} `conflict`; `invalid` if the bytes are incomplete
    */
-  async writeBytes(first: BytesLine, lines: AsyncGenerator<ExportLine>): Promise<number | undefined> {
-    const { blobs } = this.#deps
-    const { blob_id } = first
-    if (await blobs.exists(blob_id)) throw new AdminError('conflict', `bytes ${blob_id} already exist`)
-    await this.put([[keys.importedBytes(blob_id), { blob_id }]])
+  async writeBytes(first: BytesLine, lines: AsyncGenerator<ExportLine>): Promise<WrittenBytes | undefined> {
+    const { blobs, random } = this.#deps
+    const blobId = newId('blob', random)
+    await this.put([[keys.importedBytes(blobId), { blob_id: blobId }]])
     let abandoned = false
     const requireCurrent = () => this.#requireCurrent()
     async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -103,15 +110,15 @@ export class ImportSession {
         const next = (await lines.next()).value as ExportLine | undefined
         // A later import has removed what was written so far, and would not find what is written now.
         await requireCurrent()
-        if (next !== undefined && 'abandoned' in next && next.abandoned === blob_id) return void (abandoned = true)
-        if (next === undefined || !('bytes' in next) || next.blob_id !== blob_id)
-          throw new AdminError('invalid', `the bytes of ${blob_id} are incomplete`)
+        if (next !== undefined && 'abandoned' in next && next.abandoned === first.blob_id) return void (abandoned = true)
+        if (next === undefined || !('bytes' in next) || next.blob_id !== first.blob_id)
+          throw new AdminError('invalid', `the bytes of ${first.blob_id} are incomplete`)
         line = next
       }
     }
-    const { size } = await blobs.write(blob_id, chunks())
-    if (!abandoned) return size
-    await blobs.remove(blob_id)
+    const written = await blobs.write(blobId, chunks())
+    if (!abandoned) return { blobId, ...written }
+    await blobs.remove(blobId)
     return undefined
   }
 

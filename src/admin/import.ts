@@ -1,13 +1,14 @@
+import { durations } from '../model/durations.ts'
 import { isId } from '../model/ids.ts'
-import { displayName, type User } from '../model/workspace.ts'
+import type { User } from '../model/workspace.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { EXPORT_FORMAT, readExport, type ExportLine } from './export-format.ts'
 import { progressText, type TransferSummary } from './export.ts'
-import { recordError } from './import-records.ts'
-import { ImportSession } from './import-session.ts'
+import { readRecord, readUser } from './import-records.ts'
+import { ImportSession, type WrittenBytes } from './import-session.ts'
 import { linkWorkspace } from './memberships.ts'
 
 /** Records per commit. */
@@ -52,28 +53,28 @@ async function receive(
 ): Promise<TransferSummary> {
   const users: User[] = []
   const deferred: [string, Value][] = []
+  const received = new ReceivedBytes()
   let batch: [string, Value][] = []
-  let [records, files, bytes] = [0, 0, 0]
+  let records = 0
   const flush = async (): Promise<void> => {
     await session.put(batch)
     records += batch.length
     batch = []
-    io.progress(progressText(records, files, bytes))
+    io.progress(progressText(records, received.files, received.bytes))
   }
   for await (const line of lines) {
     if ('user' in line) users.push(readUser(line.user))
-    else if ('bytes' in line) {
-      const written = await session.writeBytes(line, lines)
-      bytes += written ?? 0
-      files += Number(written !== undefined)
-    } else if ('key' in line) {
-      const error = recordError(line.key, line.value)
-      if (error !== undefined) throw new AdminError('invalid', error)
-      ;(WRITTEN_LAST.test(line.key) ? deferred : batch).push([line.key, line.value])
+    else if ('bytes' in line) received.add(line.blob_id, await session.writeBytes(line, lines))
+    else if ('key' in line) {
+      const record = received.withOwnBytes(line.key, readRecord(line.key, line.value))
+      if (record === undefined) continue
+      if (line.key.startsWith('token:')) requireIssued(record, deps.clock())
+      ;(WRITTEN_LAST.test(line.key) ? deferred : batch).push([line.key, record])
     }
     if (batch.length >= BATCH_SIZE) await flush()
   }
   await flush()
+  received.requireAllUsed()
   const workspace = deferred.find(([key]) => key === keys.workspace())?.[1]
   if (workspace?.['id'] !== workspaceId) throw new AdminError('invalid', `the export has no record of ${workspaceId}`)
   for (const user of users) {
@@ -84,16 +85,55 @@ async function receive(
   for (let from = 0; from < memberships.length; from += BATCH_SIZE) await session.put(memberships.slice(from, from + BATCH_SIZE))
   // The workspace and its tokens are one commit: no request can use a part of the workspace.
   await session.finish(deferred.filter((record) => !memberships.includes(record)))
-  return { workspace_id: workspaceId, records: records + deferred.length, files, bytes }
+  return { workspace_id: workspaceId, records: records + deferred.length, files: received.files, bytes: received.bytes }
 }
 
-function readUser(user: Value): User {
-  const { id, avatar_url, created_at, updated_at } = user as unknown as User
-  const name = displayName.safeParse(user['display_name'])
-  const hasTimes = typeof created_at === 'string' && typeof updated_at === 'string'
-  if (!isId('user', id) || !name.success || !hasTimes || (avatar_url !== null && typeof avatar_url !== 'string'))
-    throw new AdminError('invalid', `${JSON.stringify(id)} is not a valid user`)
-  return { id, display_name: name.data, avatar_url, created_at, updated_at }
+/** A token that was issued in the future would live longer than 90 days. */
+function requireIssued({ id, issued_at }: Value, now: number): void {
+  if (Date.parse(String(issued_at)) > now + durations.clockSkew)
+    throw new AdminError('invalid', `the token ${String(id)} was issued in the future, at ${String(issued_at)}`)
+}
+
+/**
+ * The bytes that an import has written. Each gets a new id: an id in the export may be that of bytes of another
+ * workspace, which a file must not refer to.
+ */
+class ReceivedBytes {
+  files = 0
+  bytes = 0
+  /** by the id in the export, until a file refers to them */
+  readonly #unused = new Map<string, WrittenBytes>()
+
+  /** @param written undefined if the export abandoned the bytes */
+  add(blobId: string, written: WrittenBytes | undefined): void {
+    if (written === undefined) return
+    if (this.#unused.has(blobId)) throw new AdminError('invalid', `the bytes of ${blobId} are in the export twice`)
+    this.#unused.set(blobId, written)
+    this.files++
+    this.bytes += written.size
+  }
+
+  /**
+   * Replaces the id of the bytes in the record of a file.
+   * @returns undefined if the record is about bytes that are not imported
+   * @throws {AdminError} `invalid` if the bytes are missing, or have another size or hash than the record states
+   */
+  withOwnBytes(key: string, record: Value): Value | undefined {
+    if (key.startsWith('tombstone:')) return record['kind'] === 'blob' ? undefined : record
+    if (!key.startsWith('file:') || record['size'] === 0) return record
+    const blobId = String(record['blob_id'])
+    const written = this.#unused.get(blobId)
+    this.#unused.delete(blobId)
+    if (written === undefined) throw new AdminError('invalid', `${key}: the export does not have its bytes`)
+    if (written.size !== record['size'] || written.sha256 !== record['sha256'])
+      throw new AdminError('invalid', `${key}: its bytes do not have the size and SHA-256 that it states`)
+    return { ...record, blob_id: written.blobId }
+  }
+
+  /** @throws {AdminError} `invalid` if no file refers to some bytes: they would remain for good */
+  requireAllUsed(): void {
+    for (const blobId of this.#unused.keys()) throw new AdminError('invalid', `no file refers to the bytes of ${blobId}`)
+  }
 }
 
 async function importUser({ store, random }: AdminDeps, user: User): Promise<void> {

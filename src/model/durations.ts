@@ -4,6 +4,8 @@ import { DAY, HOUR, MINUTE } from './time.ts'
 export const durations = {
   /** the maximum lifetime of a token (spec §8) */
   token: 90 * DAY,
+  /** the difference between the clocks of two processes that is tolerated */
+  clockSkew: 5 * MINUTE,
   /** the time before a token's expiry in which every response announces it */
   tokenExpiryNotice: 14 * DAY,
   /** the time for which a password entry counts as recent for `kanban:admin` (spec §3, §5 "Credential" 7) */

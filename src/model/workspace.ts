@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { limits } from './limits.ts'
 import { line } from './text.ts'
 
@@ -44,3 +45,5 @@ export function isActive(membership: Membership | undefined): membership is Memb
 
 export const workspaceName = line(limits.workspaceName)
 export const displayName = line(limits.displayName)
+/** The address of a picture. Clients load it, so no other scheme is accepted. */
+export const avatarUrl = z.url({ protocol: /^https$/, error: 'must be an https:// URL' }).max(2000)

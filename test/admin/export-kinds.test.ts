@@ -141,7 +141,11 @@ describe.each(drivers)('an export and its import on $name', (driver) => {
   test.each(kinds.filter((kind) => typeof transfers[kind] === 'string'))(
     'the storage has equal records of the kind %s after the import',
     (kind) => {
-      expect(ofKind(after, kind)).toEqual(ofKind(before, kind))
+      // An import gives the bytes of each file a new id.
+      const isBlob = (text: unknown) => /^blb_[0-9a-z]{20}$/.test(String(text))
+      const comparable = (records: Records) =>
+        records.map(([key, value]) => [key, JSON.stringify(value, (_name, member) => (isBlob(member) ? 'blob' : member))])
+      expect(comparable(ofKind(after, kind))).toEqual(comparable(ofKind(before, kind)))
     },
   )
 

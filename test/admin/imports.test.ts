@@ -8,11 +8,13 @@ import { listWorkspaces } from '../../src/admin/workspaces.ts'
 import { createApp } from '../../src/app.ts'
 import { seedDemo } from '../../src/demo/seed.ts'
 import { readWorld } from '../../src/demo/world.ts'
+import type { FileRecord } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { User } from '../../src/model/workspace.ts'
-import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { GLOBAL, keys, type Key } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
+import { comparableExport } from '../support/export-lines.ts'
 import { quiet } from '../support/log.ts'
 import { cheapPasswords } from '../support/service.ts'
 
@@ -79,6 +81,12 @@ describe.each(drivers)('imports on $name', (driver) => {
     await exportWorkspace(deps, workspaceId, { ...silent, lines: generate([]), write: async (line) => void written.push(line) })
     return written
   }
+  const read = <T>(wanted: readonly Key<T>[], partition = workspaceId) =>
+    transact(opened.store, partition, systemRandom, (tx) => tx.read(wanted))
+  const readFiles = async (partition = workspaceId): Promise<FileRecord[]> => {
+    const fileKeys = (await opened.recordKeys(partition)).filter((key) => key.startsWith('file:')) as Key<FileRecord>[]
+    return (await read(fileKeys, partition)) as FileRecord[]
+  }
   const remainingKeys = async () => [
     ...(await opened.recordKeys(workspaceId)).filter((key) => key !== keys.importing()),
     ...(await opened.blobKeys()).filter((key) => key.startsWith('blb_')),
@@ -91,7 +99,7 @@ describe.each(drivers)('imports on $name', (driver) => {
     await importWorkspace(deps, input(lines))
     slow.resume()
     await expect(first).rejects.toMatchObject({ code: 'conflict' })
-    expect(await exported()).toEqual(lines)
+    expect(comparableExport(await exported())).toEqual(comparableExport(lines))
     expect((await listWorkspaces(deps)).map(({ id }) => id)).toEqual([workspaceId])
   })
 
@@ -127,7 +135,7 @@ describe.each(drivers)('imports on $name', (driver) => {
     await expect(first).rejects.toMatchObject({ code: 'conflict' })
     expect(await remainingKeys()).toEqual([])
     await importWorkspace(deps, input(split))
-    expect(await exported()).toEqual(lines)
+    expect(comparableExport(await exported())).toEqual(comparableExport(lines))
   })
 
   test('an import that fails does not remove bytes of a second import that begins meanwhile', async () => {
@@ -139,7 +147,7 @@ describe.each(drivers)('imports on $name', (driver) => {
     const first = importWorkspace({ ...deps, blobs: { ...opened.blobs, remove } }, input(lines.slice(0, -1)))
     await expect(first).rejects.toMatchObject({ code: 'invalid' })
     await second
-    expect(await exported()).toEqual(lines)
+    expect(comparableExport(await exported())).toEqual(comparableExport(lines))
   })
 
   test('an import of an invalid record leaves no records and no bytes', async () => {
@@ -148,11 +156,27 @@ describe.each(drivers)('imports on $name', (driver) => {
     )
     expect(await remainingKeys()).toEqual([])
     await importWorkspace(deps, input(lines))
-    expect(await exported()).toEqual(lines)
+    expect(comparableExport(await exported())).toEqual(comparableExport(lines))
   })
 
   const record = (key: string, value: object) => JSON.stringify({ key, value })
-  const times = { created_at: 'x', updated_at: 'x' }
+  const times = { created_at: '2026-11-01T00:00:00.000Z', updated_at: '2026-11-01T00:00:00.000Z' }
+  const label = (changes: object) => {
+    const value = { id: 'lbl_00000000000000000000', board_id: 'brd_00000000000000000000', name: 'x', color: '#000000', ...times }
+    return record('label:lbl_00000000000000000000', { ...value, ...changes })
+  }
+  /** Its bytes are those of {@link bytes}: three zeros. */
+  const file = (changes: { id?: string; size?: number; sha256?: string }) => {
+    const id = changes.id ?? 'fil_00000000000000000000'
+    const sha256 = createHash('sha256').update(Buffer.alloc(3)).digest('hex')
+    const common = { owner_id: 'usr_00000000000000000000', visibility: 'private', name: 'x', content_type: 'text/plain' }
+    return record(`file:${id}`, { id, ...common, size: 3, blob_id: `blb_${'0'.repeat(20)}`, sha256, ...times, ...changes })
+  }
+  const token = (changes: object) => {
+    const hash = '0'.repeat(64)
+    const value = { id: 'tok_00000000000000000000', hash, user_id: 'usr_00000000000000000000', name: 'x', scopes: ['kanban:admin'] }
+    return record(`token:${hash}`, { ...value, revoked_at: null, replaced_by: null, ...changes })
+  }
   const bytes = (id: string, last: boolean) => JSON.stringify({ bytes: 'AAAA', blob_id: `blb_${id.repeat(20)}`, last })
   const abandoned = (id: string) => JSON.stringify({ abandoned: `blb_${id.repeat(20)}` })
   test.each<[string, (head: string, id: string) => string[], RegExp]>([
@@ -168,13 +192,21 @@ describe.each(drivers)('imports on $name', (driver) => {
       'an invalid role',
       (head) => [
         head,
-        record('membership:usr_1', { user_id: 'usr_1', role: 'king', display_name: 'x', avatar_url: null, joined_at: 'x', ended_at: null }),
+        record('membership:usr_00000000000000000000', {
+          user_id: 'usr_00000000000000000000',
+          role: 'king',
+          display_name: 'x',
+          avatar_url: null,
+          joined_at: times.created_at,
+          ended_at: null,
+          ...times,
+        }),
       ],
       /role/,
     ],
     [
       'a record under the key of another record',
-      (head) => [head, record('label:lbl_1', { id: 'lbl_2', board_id: 'x', name: 'x', ...times })],
+      (head) => [head, label({ id: 'lbl_11111111111111111111' })],
       /is not the key of its record/,
     ],
     ['a kind that is a property of every object', (head) => [head, record('constructor:x', {})], /unknown kind of record "constructor"/],
@@ -197,24 +229,47 @@ describe.each(drivers)('imports on $name', (driver) => {
     ],
     [
       'a token whose hash is not a hash',
-      (head) => [
-        head,
-        record('token:a', {
-          id: 'tok_1',
-          hash: 'a',
-          user_id: 'usr_1',
-          name: 'x',
-          scopes: [],
-          issued_at: 'x',
-          expires_at: 'x',
-          revoked_at: null,
-          replaced_by: null,
-        }),
-      ],
+      (head) => [head, token({ hash: 'a', issued_at: '2026-01-01T00:00:00.000Z', expires_at: '2026-02-01T00:00:00.000Z' })],
       /hash/,
     ],
     ['bytes that end with those of another file', (head) => [head, bytes('0', false), bytes('1', true)], /blb_0+ are incomplete/],
     ['bytes that end with the abandonment of another file', (head) => [head, bytes('0', false), abandoned('1')], /blb_0+ are incomplete/],
+    [
+      'bytes that no file refers to',
+      (head, id) => [head, bytes('0', true), record('workspace:self', { id, name: 'x', ...times })],
+      /no file refers to the bytes of blb_0+/,
+    ],
+    ['bytes of another size than their file states', (head) => [head, bytes('0', true), file({ size: 4 })], /size and SHA-256/],
+    [
+      'bytes of another hash than their file states',
+      (head) => [head, bytes('0', true), file({ sha256: '0'.repeat(64) })],
+      /size and SHA-256/,
+    ],
+    ['the bytes of one file twice', (head) => [head, bytes('0', true), bytes('0', true)], /in the export twice/],
+    [
+      'two files with the same bytes',
+      (head) => [head, bytes('0', true), file({}), file({ id: 'fil_11111111111111111111' })],
+      /does not have its bytes/,
+    ],
+    ['a name with a control character', (head) => [head, label({ name: 'a\u0000b' })], /name: must not contain line breaks/],
+    ['a name that is too long', (head) => [head, label({ name: 'x'.repeat(101) })], /name: Too big/],
+    ['a name with spaces at its ends', (head) => [head, label({ name: ' x' })], /never stored in this form/],
+    ['an unknown member', (head) => [head, label({ nonsense: 1 })], /Unrecognized key/],
+    ['an id of another kind', (head) => [head, label({ board_id: 'crd_00000000000000000000' })], /board_id: must be the id of a board/],
+    ['a time in another form', (head) => [head, label({ created_at: '2026-11-01' })], /created_at: must be a time/],
+    [
+      'a user with an avatar of another scheme than https',
+      (head) => [
+        head,
+        JSON.stringify({ user: { id: 'usr_00000000000000000000', display_name: 'x', avatar_url: 'javascript:alert(1)', ...times } }),
+      ],
+      /avatar_url: must be an https/,
+    ],
+    [
+      'a token that was issued in the future',
+      (head) => [head, token({ issued_at: '2090-01-01T00:00:00.000Z', expires_at: '2090-02-01T00:00:00.000Z' })],
+      /was issued in the future/,
+    ],
     ['incomplete bytes', (head) => [head, '{"bytes":"AAAA","blob_id":"blb_00000000000000000000","last":false}'], /are incomplete/],
   ])('an export with %s is refused', async (_case, make, message) => {
     await expect(importWorkspace(deps, input(withTrailer(make(lines[0]!, workspaceId))))).rejects.toMatchObject({
@@ -237,7 +292,7 @@ describe.each(drivers)('imports on $name', (driver) => {
 
   test('empty lines of an export are ignored', async () => {
     await importWorkspace(deps, input(lines.flatMap((line) => ['', line, ''])))
-    expect(await exported()).toEqual(lines)
+    expect(comparableExport(await exported())).toEqual(comparableExport(lines))
   })
 
   test('before the last line of an export is verified, no record makes the workspace accessible', async () => {
@@ -252,14 +307,15 @@ describe.each(drivers)('imports on $name', (driver) => {
   })
 
   test('an import writes more records than one commit takes, and leaves no record of itself', async () => {
-    const label = { board_id: 'brd_00000000000000000000', name: 'x', ...times }
     const labels = Array.from({ length: 450 }, (_none, i) => `lbl_${String(i).padStart(20, '0')}`)
-    const many = labels.map((id) => record(`label:${id}`, { id, ...label }))
+    const many = labels.map((id) =>
+      record(`label:${id}`, { id, board_id: 'brd_00000000000000000000', name: 'x', color: '#000000', ...times }),
+    )
     const all = withTrailer([lines[0]!, ...many, ...lines.slice(1, -1)])
     await importWorkspace(deps, input(all))
-    const stored = await opened.recordKeys(workspaceId)
-    expect(stored.filter((key) => key.endsWith('00000')).length).toBeGreaterThan(0)
-    expect(stored.toSorted()).toEqual(
+    const storedKeys = await opened.recordKeys(workspaceId)
+    expect(storedKeys.filter((key) => key.endsWith('00000')).length).toBeGreaterThan(0)
+    expect(storedKeys.toSorted()).toEqual(
       all
         .slice(1, -1)
         .flatMap((line) => JSON.parse(line).key ?? [])
@@ -268,9 +324,10 @@ describe.each(drivers)('imports on $name', (driver) => {
   })
 
   test('a failed import that has written more records than one commit takes removes all of them', async () => {
-    const label = { board_id: 'brd_00000000000000000000', name: 'x', ...times }
     const labels = Array.from({ length: 450 }, (_none, i) => `lbl_${String(i).padStart(20, '0')}`)
-    const many = labels.map((id) => record(`label:${id}`, { id, ...label }))
+    const many = labels.map((id) =>
+      record(`label:${id}`, { id, board_id: 'brd_00000000000000000000', name: 'x', color: '#000000', ...times }),
+    )
     await expect(importWorkspace(deps, input([lines[0]!, ...many]))).rejects.toThrow('incomplete')
     expect(await remainingKeys()).toEqual([])
   })
@@ -293,7 +350,7 @@ describe.each(drivers)('imports on $name', (driver) => {
     const [blob] = (await opened.blobKeys()).filter((key) => key.startsWith('blb_')).map((key) => key.split(':')[0]!)
     await opened.blobs.remove(blob!)
     await expect(exported()).rejects.toThrow(/bytes of fil_\w+ cannot be read/)
-    const file = lines.map((line) => JSON.parse(line)).find(({ value }) => value?.blob_id === blob && value.owner_id)!
+    const file = (await readFiles()).find((candidate) => candidate.blob_id === blob)!
     const depsWithRemoval = { ...deps, blobs: { ...opened.blobs, read: removeAndRead } }
     async function* removeAndRead(id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
       if (id === blob)
@@ -301,7 +358,7 @@ describe.each(drivers)('imports on $name', (driver) => {
           deps.store,
           workspaceId,
           systemRandom,
-          async (tx) => (await tx.get(keys.file(file.value.id)), tx.remove(keys.file(file.value.id))),
+          async (tx) => (await tx.get(keys.file(file.id)), tx.remove(keys.file(file.id))),
         )
       yield* opened.blobs.read(id, start, end)
     }
@@ -310,11 +367,27 @@ describe.each(drivers)('imports on $name', (driver) => {
     expect(written.some((line) => line.includes(blob!))).toBe(false)
   })
 
-  test('an import does not overwrite the bytes of another workspace', async () => {
+  test('an import that names the bytes of another workspace gets its own copy of what the export has, or is refused', async () => {
     await importWorkspace(deps, input(lines))
-    const other = lines[0]!.replace(workspaceId, 'wsp_00000000000000000000')
-    const first = lines.find((line) => line.startsWith('{"bytes"'))!
-    await expect(importWorkspace(deps, input(withTrailer([other, first])))).rejects.toMatchObject({ code: 'conflict' })
-    expect(await exported()).toEqual(lines)
+    const secret = (await readFiles())[0]!
+    const other = (line: string) => line.replaceAll(workspaceId, 'wsp_00000000000000000000')
+    const record = (blobId: string) => JSON.stringify({ key: `file:${secret.id}`, value: { ...secret, blob_id: blobId } })
+    // The record names bytes that exist, but the export does not have them.
+    await expect(importWorkspace(deps, input(withTrailer([other(lines[0]!), record(secret.blob_id)])))).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('does not have its bytes'),
+    })
+    await importWorkspace(deps, input(withTrailer(lines.slice(0, -1).map(other))))
+    expect(new Set([...(await readFiles()), ...(await readFiles('wsp_00000000000000000000'))].map(({ blob_id }) => blob_id)).size).toBe(
+      2 * (await readFiles()).length,
+    )
+    expect(comparableExport(await exported())).toEqual(comparableExport(lines))
+  })
+
+  test('a removal of bytes that an export names is not imported', async () => {
+    const { blob_id: target } = JSON.parse(lines.find((line) => line.startsWith('{"bytes"'))!)
+    const tombstone = { id: 'tmb_00000000000000000000', kind: 'blob', target, not_before: '2026-01-01T00:00:00.000Z' }
+    await importWorkspace(deps, input(withTrailer([...lines.slice(0, -1), record(`tombstone:${tombstone.id}`, tombstone)])))
+    expect((await opened.recordKeys(workspaceId)).filter((key) => key === `tombstone:${tombstone.id}`)).toEqual([])
   })
 })

@@ -30,13 +30,15 @@ export function newLifecycle(now: number, lifetime: number): TokenLifecycle {
 }
 
 /**
- * The state of a token at a time. Rotation and revocation take precedence over expiry.
+ * The state of a token at a time. Rotation and revocation take precedence over expiry. A token that was issued in the
+ * future is not active either: its record was forged or damaged.
  * @param now milliseconds since 1970
  */
 export function stateOf(lifecycle: TokenLifecycle, now: number): TokenState {
   if (lifecycle.replaced_by !== null) return 'rotated'
   if (lifecycle.revoked_at !== null) return 'revoked'
-  return now >= expiryOf(lifecycle) ? 'expired' : 'active'
+  const isFuture = Date.parse(lifecycle.issued_at) > now + durations.clockSkew
+  return now >= expiryOf(lifecycle) || isFuture ? 'expired' : 'active'
 }
 
 /**

@@ -113,6 +113,11 @@ describe('the token lifecycle', () => {
   })
 })
 
+test('a token that was issued in the future is not active, except for the difference of two clocks', () => {
+  const issued = (from: number) => newLifecycle(NOW + from, DAY)
+  expect([5 * MINUTE, 5 * MINUTE + 1, 64 * 365 * DAY].map((from) => stateOf(issued(from), NOW))).toEqual(['active', 'expired', 'expired'])
+})
+
 describe('re-authentication', () => {
   test.each([
     [0, true],
