@@ -81,10 +81,11 @@ async function receive(
     await importUser(deps, user)
     await linkWorkspace(deps, workspaceId, user.id)
   }
-  const memberships = deferred.filter(([key]) => key.startsWith('membership:'))
+  const isMembership = ([key]: [string, Value]) => key.startsWith('membership:')
+  const memberships = deferred.filter(isMembership)
   for (let from = 0; from < memberships.length; from += BATCH_SIZE) await session.put(memberships.slice(from, from + BATCH_SIZE))
   // The workspace and its tokens are one commit: no request can use a part of the workspace.
-  await session.finish(deferred.filter((record) => !memberships.includes(record)))
+  await session.finish(deferred.filter((record) => !isMembership(record)))
   return { workspace_id: workspaceId, records: records + deferred.length, files: received.files, bytes: received.bytes }
 }
 
