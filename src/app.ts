@@ -61,6 +61,8 @@ export interface App {
   readonly services: Services
   readonly passwords: Passwords
   fetch(request: globalThis.Request): Promise<Response>
+  /** From now on `/readyz` answers 503, so that load balancers send no more requests. All requests are still answered. */
+  drain(): void
 }
 
 /** Rows of the operations table that have the same id, or the same method and path. */
@@ -148,11 +150,12 @@ export function createApp(options: AppOptions): App {
     if (isBelow('/v1', target.path)) return api(event, target)
     return target.path === event.url.pathname ? next() : errorResponse(randomUUID(), new ApiError('not_found'))
   })
-  serveHealth(h3, store, services.blobs)
+  let draining = false
+  serveHealth(h3, store, services.blobs, () => draining)
   serveRevocation(h3, services, (request) => networkOf(clientAddress(request, proxies)))
   const page = (event: H3Event) => web(event.req, event.url)
   h3.all('/settings', page)
   h3.all('/settings/**', page)
   h3.all('/**', () => errorResponse(randomUUID(), new ApiError('not_found')))
-  return { h3, proof, services, passwords, fetch: async (request) => h3.fetch(request) }
+  return { h3, proof, services, passwords, fetch: async (request) => h3.fetch(request), drain: () => void (draining = true) }
 }

@@ -130,6 +130,11 @@ const settings = z.object({
     .enum(logLevels, { error: quoted(`one of ${logLevels.join(', ')}`) })
     .default('info')
     .register(sources, { env: 'LANEKEEPER_LOG', description: `the log level: ${logLevels.join(', ')}` }),
+  drain: wholeNumber(0, 3600, 'a number of seconds from 0 to 3600').default(0).register(sources, {
+    env: 'LANEKEEPER_DRAIN',
+    description:
+      'the time in seconds between the signal that ends the service, from which on /readyz answers 503, and the closing of its port',
+  }),
   uploadBytes: wholeNumber(1024, Number.MAX_SAFE_INTEGER, 'a number of bytes, 1024 or more')
     .default(limits.uploadBytes)
     .register(sources, { env: 'LANEKEEPER_UPLOAD_BYTES', description: 'the maximum size of an upload in bytes' }),

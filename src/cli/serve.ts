@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { pino, type Logger } from 'pino'
 import type { AdminDeps } from '../admin/deps.ts'
 import { GarbageCollector } from '../admin/garbage-collector.ts'
@@ -20,11 +21,14 @@ export async function serve(flags: Flags): Promise<void> {
   const config = readConfig(flags, process.env)
   const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
   const stopSteps: (() => Promise<unknown>)[] = []
-  const stop = async (): Promise<void> => {
-    for (const step of stopSteps.splice(0).toReversed()) await step()
+  let stopped: Promise<void> | undefined
+  const runStopSteps = async (): Promise<void> => {
+    for (const step of stopSteps.toReversed()) await step()
   }
+  // A second signal, or a failed start after a signal, must not end the process before the first shutdown has finished.
+  const stop = (): Promise<void> => (stopped ??= runStopSteps())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
+    process.on(signal, () => {
       log.info(`${signal}: finishing requests in flight`)
       void stop().then(
         () => process.exit(0),
@@ -77,6 +81,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   onStop(() => garbageCollector.stop())
   const listener = await startListener(app.h3, config)
   onStop(() => listener.close())
+  onStop(() => (app.drain(), delay(config.drain * 1000)))
   url = listener.url
   garbageCollector.start()
   serving = true

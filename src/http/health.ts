@@ -6,11 +6,13 @@ import type { Store } from '../store/port.ts'
 
 /**
  * Probes for process supervisors, outside /v1 and without a token. `/healthz`: the process is alive. `/readyz`: storage
- * can be read and written. (The policy was proved at start, or the process would not run.)
+ * can be read and written, and the process is not shutting down. (The policy was proved at start, or the process would
+ * not run.)
  */
-export function serveHealth(h3: H3, store: Store, blobs: Blobs): void {
+export function serveHealth(h3: H3, store: Store, blobs: Blobs, isDraining: () => boolean): void {
   h3.get('/healthz', () => probeResponse(200, { status: 'alive' }))
   h3.get('/readyz', async () => {
+    if (isDraining()) return probeResponse(503, { status: 'shutting down', storage: store.driver })
     try {
       await Promise.all([store.ready(), blobs.ready()])
       return probeResponse(200, { status: 'ready', storage: store.driver })

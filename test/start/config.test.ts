@@ -17,6 +17,7 @@ describe('settings', () => {
       legacyPrefixes: [],
       logLevel: 'info',
       uploadBytes: limits.uploadBytes,
+      drain: 0,
     } satisfies Record<keyof Config, unknown>)
   })
 
@@ -32,6 +33,7 @@ describe('settings', () => {
       LANEKEEPER_LEGACY_PREFIXES: 'old, older,',
       LANEKEEPER_LOG: 'debug',
       LANEKEEPER_UPLOAD_BYTES: '2048',
+      LANEKEEPER_DRAIN: '10',
     }
     expect(readConfig({}, env)).toEqual({
       storage: 'fs:/data',
@@ -46,6 +48,7 @@ describe('settings', () => {
       legacyPrefixes: ['old', 'older'],
       logLevel: 'debug',
       uploadBytes: 2048,
+      drain: 10,
     })
   })
 
@@ -76,6 +79,7 @@ describe('settings', () => {
     [{ LANEKEEPER_PROXIES: '11' }, 'LANEKEEPER_PROXIES: "11" is not a number of proxies from 0 to 10'],
     [{ LANEKEEPER_UPLOAD_BYTES: '1023' }, 'LANEKEEPER_UPLOAD_BYTES: "1023" is not a number of bytes, 1024 or more'],
     [{ LANEKEEPER_UPLOAD_BYTES: '1e30' }, 'LANEKEEPER_UPLOAD_BYTES: "1e30" is not a number of bytes, 1024 or more'],
+    [{ LANEKEEPER_DRAIN: '1.5' }, 'LANEKEEPER_DRAIN: "1.5" is not a number of seconds from 0 to 3600'],
     [{ LANEKEEPER_LOG: '' }, 'LANEKEEPER_LOG: "" is not one of silent, error, warn, info, debug'],
     [
       { LANEKEEPER_LEGACY_PREFIXES: 'ok,NOT OK' },
