@@ -135,6 +135,11 @@ const settings = z.object({
     description:
       'the time in seconds between the signal that ends the service, from which on /readyz answers 503, and the closing of its port',
   }),
+  accessLog: z
+    .enum(['on', 'off'], { error: quoted('on or off') })
+    .default('off')
+    .transform((value) => value === 'on')
+    .register(sources, { env: 'LANEKEEPER_ACCESS_LOG', description: 'on or off: one log line for each request, at the level info' }),
   uploadBytes: wholeNumber(1024, Number.MAX_SAFE_INTEGER, 'a number of bytes, 1024 or more')
     .default(limits.uploadBytes)
     .register(sources, { env: 'LANEKEEPER_UPLOAD_BYTES', description: 'the maximum size of an upload in bytes' }),

@@ -9,6 +9,7 @@ import { readConfig, type Config, type Flags } from '../config.ts'
 import { beginDemo, finishDemo } from '../demo/marker.ts'
 import { seedDemo } from '../demo/seed.ts'
 import { readWorld } from '../demo/world.ts'
+import { createAccessLog } from '../http/access-log.ts'
 import { Metrics } from '../http/metrics.ts'
 import { startListener } from '../http/server.ts'
 import { systemRandom } from '../model/ids.ts'
@@ -56,8 +57,9 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const unwatched: AdminDeps = { store: measured, blobs: storage.blobs, clock: systemClock, random: systemRandom }
   const garbageCollector = new GarbageCollector(unwatched, log)
   const deps: AdminDeps = { ...unwatched, store: garbageCollector.watch(measured) }
-  // The requests that create the demo data are not counted.
+  // The requests that create the demo data are neither counted nor logged.
   let serving = false
+  const logAccess = config.accessLog ? createAccessLog(log) : undefined
   const app = createApp({
     ...deps,
     log,
@@ -65,7 +67,11 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     proxies: config.proxies,
     legacyPrefixes: config.legacyPrefixes,
     uploadBytes: config.uploadBytes,
-    observe: (record) => serving && metrics?.observe(record),
+    observe(record) {
+      if (!serving) return
+      metrics?.observe(record)
+      logAccess?.(record)
+    },
   })
   onStop(() => app.services.usage.settled())
   onStop(() => rpcServer.close())

@@ -1,19 +1,26 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { isIPv6, type AddressInfo } from 'node:net'
-import { Counter, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 import { decorateStore } from '../store/decorate.ts'
 import type { Store } from '../store/port.ts'
 import { CannotListen } from './server.ts'
 import type { DecisionRecord } from './services.ts'
 
-/** Metrics for Prometheus: requests, policy decisions and storage. */
+/** Metrics for Prometheus: requests, policy decisions, storage and the process. */
 export class Metrics {
   readonly registry = new Registry()
   readonly #requests = new Counter({
     name: 'lanekeeper_requests_total',
     help: 'Requests below /v1 by operation and status',
     labelNames: ['operation', 'status'],
+    registers: [this.registry],
+  })
+  readonly #durations = new Histogram({
+    name: 'lanekeeper_request_seconds',
+    help: 'Duration of requests below /v1 by operation and status, from their arrival to their response',
+    labelNames: ['operation', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [this.registry],
   })
   readonly #decisions = new Counter({
@@ -41,9 +48,15 @@ export class Metrics {
     registers: [this.registry],
   })
 
+  constructor() {
+    // Processor time, memory, garbage collection, file descriptors and the lag of the event loop.
+    collectDefaultMetrics({ register: this.registry })
+  }
+
   /** Counts an answered request. */
-  observe({ operation = 'none', status, scope, decision, hidden, listed, attempts }: DecisionRecord): void {
+  observe({ operation = 'none', status, scope, decision, hidden, listed, attempts, arrivedAt }: DecisionRecord): void {
     this.#requests.inc({ operation, status })
+    this.#durations.observe({ operation, status }, (performance.now() - arrivedAt) / 1000)
     if (scope !== undefined)
       this.#decisions.inc({ stage: 'scope', row: scope.row, outcome: scope.allowed ? 'allowed' : 'insufficient_scope' })
     if (decision !== undefined) this.#decisions.inc({ stage: 'permission', row: decision.row, outcome: decision.outcome })

@@ -37,11 +37,12 @@ export interface Incoming {
  * @returns the response; it never throws
  */
 export async function handleRequest(services: Services, incoming: Incoming): Promise<Response> {
-  const record: DecisionRecord = { requestId: incoming.requestId, policy: services.engine.hash, attempts: 0, status: 0 }
+  const { requestId, method } = incoming
+  const record: DecisionRecord = { requestId, method, arrivedAt: performance.now(), policy: services.engine.hash, attempts: 0, status: 0 }
   const response = await answerWithRetries(services, incoming, record).catch((error: unknown) => {
-    const apiError = toApiError(services.log, incoming.requestId, error)
+    const apiError = toApiError(services.log, requestId, error)
     record.code = apiError.code
-    return errorResponse(incoming.requestId, apiError)
+    return errorResponse(requestId, apiError)
   })
   record.status = response.status
   if (record.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', record.tokenExpires)

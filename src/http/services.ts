@@ -33,6 +33,9 @@ export interface Services {
  */
 export interface DecisionRecord {
   readonly requestId: string
+  readonly method: string
+  /** when the request arrived, by the monotonic clock of this process in milliseconds */
+  readonly arrivedAt: number
   /** SHA-256 of the policy files, in hex */
   readonly policy: string
   operation?: string

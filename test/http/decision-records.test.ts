@@ -41,6 +41,8 @@ describe('the decision record of a request', () => {
     expect((await service.send(bob.write, 'PATCH', path, { name: 'Two' })).status).toBe(401)
     expect(lastRecord()).toEqual({
       requestId: expect.any(String),
+      method: expect.any(String),
+      arrivedAt: expect.any(Number),
       policy: expect.any(String),
       attempts: 2,
       status: 401,

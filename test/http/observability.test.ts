@@ -32,7 +32,7 @@ describe('metrics for Prometheus', () => {
   let world: any
   let metricsUrl: string
   beforeAll(async () => {
-    service = startProcess(['--json', '--metrics', '0'])
+    service = startProcess(['--json', '--metrics', '0'], { LANEKEEPER_ACCESS_LOG: 'on' })
     world = JSON.parse(await service.until('\n'))
     metricsUrl = /metrics are served at (http:\S+\/metrics)/.exec(service.stderr())![1]!
   })
@@ -73,6 +73,51 @@ describe('metrics for Prometheus', () => {
       await request()
       expect([metric, (await valueOf(metric)) - before]).toEqual([metric, 1])
     }
+  })
+
+  test('the duration of each request is measured by operation and status', async () => {
+    const metric = 'lanekeeper_request_seconds_count{operation="account.read",status="200"}'
+    const before = await valueOf(metric)
+    await send('/account', world.tokens[0].token)
+    expect((await valueOf(metric)) - before).toBe(1)
+    expect(await valueOf(metric.replace('_count', '_sum'))).toBeGreaterThan(0)
+  })
+
+  test('the process itself is measured', async () => {
+    for (const metric of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds'])
+      expect([metric, await valueOf(metric)]).toEqual([metric, expect.any(Number)])
+    expect(await valueOf('process_resident_memory_bytes')).toBeGreaterThan(0)
+  })
+
+  test('the access log has one line for each request, with ids and without what users wrote', async () => {
+    const { token } = world.tokens.find(({ state, scopes }: any) => state === 'active' && scopes[0] === 'kanban:write')
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(`${world.url}/v1/boards?x=secret-query`, { method: 'POST', headers, body: '{"name":"secret-name"}' })
+    const requestId = response.headers.get('x-request-id')!
+    while (!service.stderr().includes(requestId)) await new Promise((resolve) => service.child.stderr!.once('data', resolve))
+    const lines = service
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes(requestId))
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      {
+        level: 30,
+        time: expect.any(Number),
+        pid: service.child.pid,
+        hostname: expect.any(String),
+        event: 'request',
+        request_id: requestId,
+        method: 'POST',
+        operation: 'boards.create',
+        status: 422,
+        code: 'validation_failed',
+        ms: expect.any(Number),
+        token_id: expect.stringMatching(/^tok_/),
+        workspace_id: expect.stringMatching(/^wsp_/),
+        attempts: 1,
+        msg: 'request',
+      },
+    ])
   })
 
   test('the duration of storage calls is measured by step and outcome', async () => {

@@ -18,6 +18,7 @@ describe('settings', () => {
       logLevel: 'info',
       uploadBytes: limits.uploadBytes,
       drain: 0,
+      accessLog: false,
     } satisfies Record<keyof Config, unknown>)
   })
 
@@ -34,6 +35,7 @@ describe('settings', () => {
       LANEKEEPER_LOG: 'debug',
       LANEKEEPER_UPLOAD_BYTES: '2048',
       LANEKEEPER_DRAIN: '10',
+      LANEKEEPER_ACCESS_LOG: 'on',
     }
     expect(readConfig({}, env)).toEqual({
       storage: 'fs:/data',
@@ -49,6 +51,7 @@ describe('settings', () => {
       logLevel: 'debug',
       uploadBytes: 2048,
       drain: 10,
+      accessLog: true,
     })
   })
 
@@ -79,6 +82,7 @@ describe('settings', () => {
     [{ LANEKEEPER_PROXIES: '11' }, 'LANEKEEPER_PROXIES: "11" is not a number of proxies from 0 to 10'],
     [{ LANEKEEPER_UPLOAD_BYTES: '1023' }, 'LANEKEEPER_UPLOAD_BYTES: "1023" is not a number of bytes, 1024 or more'],
     [{ LANEKEEPER_UPLOAD_BYTES: '1e30' }, 'LANEKEEPER_UPLOAD_BYTES: "1e30" is not a number of bytes, 1024 or more'],
+    [{ LANEKEEPER_ACCESS_LOG: 'yes' }, 'LANEKEEPER_ACCESS_LOG: "yes" is not on or off'],
     [{ LANEKEEPER_DRAIN: '1.5' }, 'LANEKEEPER_DRAIN: "1.5" is not a number of seconds from 0 to 3600'],
     [{ LANEKEEPER_LOG: '' }, 'LANEKEEPER_LOG: "" is not one of silent, error, warn, info, debug'],
     [
