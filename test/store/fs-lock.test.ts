@@ -1,7 +1,7 @@
-import { access, chmod, mkdir, mkdtemp, readdir, rm, stat, unlink } from 'node:fs/promises'
+import { access, chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { createServer, Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { FolderInUse, lockFolder, type FolderLock } from '../../src/store/fs/lock.ts'
 import { openStorage } from '../../src/store/open.ts'
@@ -16,6 +16,14 @@ const lockError = async (): Promise<FolderInUse> =>
     () => expect.unreachable('the lock is free'),
     (error: unknown) => error as FolderInUse,
   )
+/** Leaves a socket that nothing listens on. A closed server removes its socket, so it is listened on under another name. */
+async function deadSocket(socket: string): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(`${socket}.live`, resolve))
+  await rename(`${socket}.live`, socket)
+  await new Promise((resolve) => server.close(resolve))
+  return basename(socket)
+}
 const sockets = async () => (await readdir(`${path}/run`)).filter((name) => name.endsWith('.sock'))
 
 beforeEach(async () => {
@@ -115,6 +123,30 @@ describe('the lock of a folder', () => {
       expect((await lockError()).message).toBe(`${path} is in use by another process`)
       await new Promise((resolve) => stranger.close(resolve))
     }
+  })
+
+  test('files and sockets that are not ours are never removed', async () => {
+    await mkdir(`${path}/run`)
+    await writeFile(`${path}/notes.md`, 'text')
+    for (const name of ['notes.md', '00000002.sock']) await writeFile(`${path}/run/${name}`, 'text')
+    await symlink(`${path}/notes.md`, `${path}/run/00000003.sock`)
+    const foreign = await deadSocket(`${path}/run/other.sock`)
+    const ours = await deadSocket(`${path}/run/00000001.sock`)
+    await (await takeLock()).release()
+    expect((await readdir(`${path}/run`)).toSorted()).toEqual(['00000002.sock', '00000003.sock', 'notes.md', 'other.sock'])
+    expect(await readFile(`${path}/run/notes.md`, 'utf8')).toBe('text')
+    expect([foreign, ours]).toEqual(['other.sock', '00000001.sock'])
+  })
+
+  test('a folder of sockets that is a symbolic link or a file is refused, and nothing behind it changes', async () => {
+    await mkdir(`${path}/victim`, { mode: 0o755 })
+    await writeFile(`${path}/victim/00000001.sock`, 'text')
+    await symlink(`${path}/victim`, `${path}/run`)
+    await expect(takeLock()).rejects.toThrow('must be a folder, and not a symbolic link')
+    expect([await readdir(`${path}/victim`), (await stat(`${path}/victim`)).mode & 0o777]).toEqual([['00000001.sock'], 0o755])
+    await unlink(`${path}/run`)
+    await writeFile(`${path}/run`, 'text')
+    await expect(takeLock()).rejects.toThrow('must be a folder, and not a symbolic link')
   })
 
   test('the folder of the sockets is accessible to its owner only, even if it was not before', async () => {

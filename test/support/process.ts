@@ -93,18 +93,26 @@ export function runCommandLine(args: readonly string[], env: Record<string, stri
 export class CommandHost {
   readonly #env: Record<string, string>
   #child: ChildProcess | undefined
+  #exited: Promise<never> | undefined
 
   constructor(env: Record<string, string>) {
     this.#env = env
   }
 
   async run(args: readonly string[], env = this.#env): Promise<CommandResult> {
+    const child = (this.#child ??= this.#start())
+    child.send({ args, env })
+    const [result] = await Promise.race([once(child, 'message'), this.#exited!])
+    return result as CommandResult
+  }
+
+  #start(): ChildProcess {
     requireBuild()
     const options = { cwd: runFolder(), env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] as never }
-    const child = (this.#child ??= ownProcess(fork(fileURLToPath(new URL('command-host.js', import.meta.url)), [], options)))
-    child.send({ args, env })
-    const [result] = await Promise.race([once(child, 'message'), once(child, 'exit').then(() => Promise.reject(new Error('ended')))])
-    return result as CommandResult
+    const child = ownProcess(fork(fileURLToPath(new URL('command-host.js', import.meta.url)), [], options))
+    this.#exited = once(child, 'exit').then(() => Promise.reject(new Error('the process of the commands has ended')))
+    this.#exited.catch(() => undefined)
+    return child
   }
 
   stop(): void {

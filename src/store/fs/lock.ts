@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto'
-import { access, chmod, mkdir, readdir, unlink } from 'node:fs/promises'
+import { access, chmod, lstat, mkdir, readdir, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { UnusableFolder } from './folder.ts'
 
 /**
  * A lock that allows one process per folder. Node has no flock, so the lock is a socket in the folder with a
@@ -43,6 +44,8 @@ export class FolderInUse extends Error {
 
 /** Maximum length of a socket path in bytes, on macOS. Operating systems truncate longer paths silently. */
 const MAX_SOCKET_PATH = 103
+/** The names of our sockets. All other files in the folder are ignored. */
+const SOCKET_NAME = /^\d{8}\.sock$/
 const MAX_ATTEMPTS = 5
 /** How long a socket may take to answer a probe, in milliseconds. */
 const PROBE_TIMEOUT = 2000
@@ -63,10 +66,12 @@ function runFolder(path: string): string {
  * Takes the lock of a folder.
  * @param serve handles each later connection, after the {@link LockHolder} has been sent to it
  * @throws {FolderInUse} when another process holds it
+ * @throws {UnusableFolder} when `run` is a symbolic link or not a folder
  * @throws {RangeError} when the path is too long
  */
 export async function lockFolder(path: string, serve: (socket: Socket) => void): Promise<FolderLock> {
   const run = runFolder(path)
+  await requireOwnFolder(run)
   await mkdir(run, { recursive: true, mode: 0o700 })
   // A process that can connect has all rights of the operator.
   await chmod(run, 0o700)
@@ -86,11 +91,19 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void):
   }
 }
 
+/** The files behind a link belong to someone else, and so may its permissions. */
+async function requireOwnFolder(run: string): Promise<void> {
+  const stats = await lstat(run).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  if (stats?.isDirectory() === false) throw new UnusableFolder(`${run} must be a folder, and not a symbolic link to one`)
+}
+
 /** The first socket of the folder that a process listens on. */
 async function findHolder(run: string, except?: string): Promise<{ socket: string; about: LockHolder | undefined } | undefined> {
   for (const name of await readdir(run)) {
     const socket = `${run}/${name}`
-    if (!/^\d{8}\.sock$/.test(name) || socket === except) continue
+    if (!SOCKET_NAME.test(name) || socket === except) continue
     const { alive, about } = await probe(socket)
     if (alive) return { socket, about }
   }
@@ -152,9 +165,10 @@ function listenOn(path: string, serve: (socket: Socket) => void): Promise<Server
 }
 
 async function removeDeadSockets(run: string, except: string): Promise<void> {
-  for (const name of await readdir(run)) {
-    const path = `${run}/${name}`
-    if (path !== except && !(await probe(path)).alive) await unlink(path).catch(() => undefined)
+  for (const entry of await readdir(run, { withFileTypes: true })) {
+    const path = `${run}/${entry.name}`
+    if (path === except || !SOCKET_NAME.test(entry.name) || !entry.isSocket()) continue
+    if (!(await probe(path)).alive) await unlink(path).catch(() => undefined)
   }
 }
 
