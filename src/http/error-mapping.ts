@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { ApiError } from '../model/errors.ts'
-import { StorageUnavailable } from '../store/port.ts'
+import { Contention, StorageUnavailable } from '../store/port.ts'
 
 const UNKNOWN_OUTCOME = 'Storage did not answer in time. It is not known whether the change was made: read before you retry.'
 
@@ -10,6 +10,7 @@ const UNKNOWN_OUTCOME = 'Storage did not answer in time. It is not known whether
  */
 export function toApiError(log: Logger, requestId: string, error: unknown): ApiError {
   if (error instanceof ApiError) return error
+  if (error instanceof Contention) return new ApiError('contention', { headers: { 'retry-after': '1' } })
   if (error instanceof StorageUnavailable) {
     log.warn({ request_id: requestId, reason: error.message, err: error.cause }, 'storage unavailable')
     const headers = { 'retry-after': '1' }

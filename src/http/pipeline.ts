@@ -7,9 +7,9 @@ import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
-import { StorageUnavailable } from '../store/port.ts'
-import { backOff } from '../store/transact.ts'
-import { Transaction, TransactionConflict } from '../store/transaction.ts'
+import { retryConflicts } from '../store/transact.ts'
+import { Transaction } from '../store/transaction.ts'
+import type { Turn } from '../store/turns.ts'
 import { authenticate, readCredential } from './authenticate.ts'
 import { download } from './download.ts'
 import { dataResponse, errorResponse, notModifiedResponse } from './envelope.ts'
@@ -75,15 +75,10 @@ async function answerWithRetries(services: Services, incoming: Incoming, record:
   const credential = readCredential(incoming.request.headers.get('authorization'), services.legacyPrefixes)
   const once: ReadOnce = {}
   try {
-    while (record.attempts++ < MAX_ATTEMPTS) {
-      try {
-        return await attempt(services, incoming, credential, once, record)
-      } catch (error) {
-        if (!(error instanceof TransactionConflict)) throw error
-        await backOff(record.attempts)
-      }
-    }
-    throw new StorageUnavailable('concurrent writes kept conflicting with this request')
+    return await retryConflicts(services.store, credential.workspaceId, MAX_ATTEMPTS, (turn) => {
+      record.attempts++
+      return attempt(services, incoming, credential, once, record, turn)
+    })
   } catch (error) {
     // Only if nothing was committed for certain. Garbage collection finds the rest.
     if (error instanceof ApiError) await once.upload?.then(({ blobId }) => services.blobs.remove(blobId)).catch(() => undefined)
@@ -98,10 +93,11 @@ async function attempt(
   credential: ParsedToken,
   once: ReadOnce,
   record: DecisionRecord,
+  turn: Turn | undefined,
 ): Promise<Response> {
   const { engine, clock, random } = services
   if (record.attempts > 1) resetRecord(record)
-  const tx = new Transaction(services.store, credential.workspaceId, random)
+  const tx = new Transaction(services.store, credential.workspaceId, random, turn?.id)
   const caller = await authenticate(tx, credential, clock, (token) => logReplacedToken(services, incoming, token)) // 401
   Object.assign(record, { userId: caller.userId, workspaceId: caller.workspaceId, tokenId: caller.token.id })
   const expiry = expiryOf(caller.token)
@@ -112,7 +108,12 @@ async function attempt(
   services.usage.record(credential.workspaceId, credential.hash)
   once.input ??= await readInput(incoming.request, incoming.search, operation, params, services.uploadBytes) // 400 413 415 422
   const { query, body, upload } = once.input
-  const receive = upload ? () => (once.upload ??= receiveFile(services, incoming.request, caller.workspaceId)) : undefined
+  const receiveOnce = (): Promise<Upload> => {
+    // Others must not wait for this client.
+    if (once.upload === undefined) turn?.end()
+    return (once.upload ??= receiveFile(services, incoming.request, caller.workspaceId))
+  }
+  const receive = upload ? receiveOnce : undefined
   const holds = (name: string, context: AuthorizationContext) =>
     engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.groups, caller, context))
   const request: OperationRequest = { tx, caller, params, query, body, clock, random, holds, receive }

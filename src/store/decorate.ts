@@ -6,6 +6,7 @@ export function decorateStore(store: Store, overrides: Partial<Store>): Store {
     driver: store.driver,
     read: (partition, request) => store.read(partition, request),
     commit: (partition, change) => store.commit(partition, change),
+    takeTurn: (partition) => store.takeTurn(partition),
     dump: (partition) => store.dump(partition),
     ready: () => store.ready(),
     close: () => store.close(),

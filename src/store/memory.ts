@@ -2,6 +2,10 @@ import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { Partition, type Records } from './partition.ts'
 import type { Change, ReadRequest, Snapshot, Store, Stored, Value } from './port.ts'
+import { Turns, type Turn } from './turns.ts'
+
+/** How long a turn lasts at most, in milliseconds. */
+const TURN_DURATION = 250
 
 /**
  * Opens a store in memory: records in unstorage's memory driver, indexes beside it. Each read and each commit is one
@@ -16,6 +20,7 @@ export class MemoryStore implements Store {
   readonly driver = 'memory'
   readonly #driver: Driver
   readonly #partitions = new Map<string, Partition>()
+  readonly #turns = new Turns(TURN_DURATION)
 
   constructor(driver: Driver) {
     this.#driver = driver
@@ -26,11 +31,16 @@ export class MemoryStore implements Store {
   }
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
+    await this.#turns.pass(partition, change.turn)
     const state = this.#partitions.get(partition) ?? new Partition(recordsOf(this.#driver, partition))
     if (!state.meets(change.expect)) return 'conflict'
     this.#partitions.set(partition, state)
     state.apply(change)
     return 'done'
+  }
+
+  takeTurn(partition: string): Promise<Turn> {
+    return this.#turns.take(partition)
   }
 
   async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {

@@ -1,3 +1,5 @@
+import type { Turn } from './turns.ts'
+
 /**
  * The storage port: every driver implements it, and all other code reads and writes through it.
  *
@@ -78,6 +80,8 @@ export interface Snapshot {
 export interface Change {
   /** the revision of everything that the change writes; also identifies a commit that is sent again */
   readonly revision: string
+  /** the id of the turn in which it is made */
+  readonly turn?: string | undefined
   readonly expect: Expectation
   readonly put: ReadonlyMap<string, Value>
   readonly remove: ReadonlySet<string>
@@ -97,6 +101,13 @@ export class StorageUnavailable extends Error {
   }
 }
 
+/** Concurrent writes kept conflicting with an operation, even in turns of its own. Nothing was changed. */
+export class Contention extends StorageUnavailable {
+  constructor() {
+    super('concurrent writes kept conflicting with this operation')
+  }
+}
+
 /** Storage of records and indexes. Methods throw no expected error other than {@link StorageUnavailable}. */
 export interface Store {
   /** memory, fs or redis */
@@ -104,10 +115,16 @@ export interface Store {
   /** @returns null when the expectation is not met */
   read(partition: string, request: ReadRequest): Promise<Snapshot | null>
   /**
-   * Applies a change. The driver defines what a committed change survives.
+   * Applies a change. The driver defines what a committed change survives. While another turn is held in the
+   * partition, it waits.
    * @returns `conflict` when the expectation is not met; nothing is changed then
    */
   commit(partition: string, change: Change): Promise<'done' | 'conflict'>
+  /**
+   * Takes a turn in a partition, for a caller whose commits or reads kept conflicting with others.
+   * @throws {StorageUnavailable}
+   */
+  takeTurn(partition: string): Promise<Turn>
   /**
    * Reads all records of a partition as they were at one moment, in batches ordered by key. Used for backups.
    * @throws {StorageUnavailable} when storage fails

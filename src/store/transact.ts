@@ -2,17 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RandomSource } from '../model/ids.ts'
 import type { Deps } from './deps.ts'
 import type { Index } from './indexes.ts'
-import { StorageUnavailable, type Store } from './port.ts'
+import { Contention, type Store } from './port.ts'
 import { TransactionConflict, Transaction } from './transaction.ts'
+import type { Turn } from './turns.ts'
 
 const MAX_ATTEMPTS = 50
+/** After this many conflicts, each further attempt has a turn (see {@link Store.takeTurn}). */
+const CONFLICTS_BEFORE_TURN = 3
 
 /**
  * Runs work in a transaction and commits it. When another commit conflicts with it, the work runs again in a new
  * transaction.
  * @param work reads and writes; it must have no effects outside the transaction
  * @returns the result of the work, after the commit
- * @throws {StorageUnavailable} when storage fails, or when 50 attempts have ended in a conflict
+ * @throws {StorageUnavailable} when storage fails
+ * @throws {Contention} when 50 attempts have ended in a conflict
  */
 export async function transact<T>(
   store: Store,
@@ -20,23 +24,47 @@ export async function transact<T>(
   random: RandomSource,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    try {
-      const tx = new Transaction(store, partition, random)
-      const result = await work(tx)
-      await tx.commit()
-      return result
-    } catch (error) {
-      if (!(error instanceof TransactionConflict)) throw error
-      await backOff(attempt)
-    }
-  }
-  throw new StorageUnavailable(`the transaction conflicted with others ${MAX_ATTEMPTS} times`)
+  return retryConflicts(store, partition, MAX_ATTEMPTS, async (turn) => {
+    const tx = new Transaction(store, partition, random, turn?.id)
+    const result = await work(tx)
+    await tx.commit()
+    return result
+  })
 }
 
-/** Waits before the next attempt: a random time that grows with the attempts, up to 64 ms. */
-export async function backOff(attempt: number): Promise<void> {
-  await delay(Math.random() * 2 ** Math.min(attempt, 6))
+/**
+ * Attempts something until no concurrent write conflicts with it. After three conflicts, the attempts have turns, so
+ * that no client can make it fail by writing often.
+ * @param attempt gets its turn, which it must not hold while it waits for a client
+ * @throws {Contention} when the last attempt has ended in a conflict too
+ */
+export async function retryConflicts<T>(
+  store: Store,
+  partition: string,
+  maxAttempts: number,
+  attempt: (turn: Turn | undefined) => Promise<T>,
+): Promise<T> {
+  let turn: Turn | undefined
+  try {
+    for (let attempts = 1; attempts <= maxAttempts; attempts++) {
+      try {
+        return await attempt(turn)
+      } catch (error) {
+        if (!(error instanceof TransactionConflict)) throw error
+      }
+      turn?.end()
+      if (attempts < CONFLICTS_BEFORE_TURN) await backOff(attempts)
+      else turn = await store.takeTurn(partition)
+    }
+  } finally {
+    turn?.end()
+  }
+  throw new Contention()
+}
+
+/** Waits before the next attempt: a random time that grows with the attempts. */
+async function backOff(attempt: number): Promise<void> {
+  await delay(Math.random() * 2 ** attempt)
 }
 
 /**

@@ -61,6 +61,7 @@ export class Transaction {
   readonly partition: string
   readonly #store: Store
   readonly #random: RandomSource
+  readonly #turn: string | undefined
   /** every record that was read, including weak reads */
   readonly #readRecords = new Map<string, Stored | null>()
   /** the expectation: see `Expectation` in port.ts */
@@ -72,10 +73,12 @@ export class Transaction {
   /** the revision of the commit, once it is done */
   #committed: string | undefined
 
-  constructor(store: Store, partition: string, random: RandomSource) {
+  /** @param turn the id of the turn in which it commits */
+  constructor(store: Store, partition: string, random: RandomSource, turn?: string) {
     this.#store = store
     this.partition = partition
     this.#random = random
+    this.#turn = turn
   }
 
   /**
@@ -201,6 +204,7 @@ export class Transaction {
     const revision = randomText(this.#random, REVISION_LENGTH)
     const change: Change = {
       revision,
+      turn: this.#turn,
       expect: { records: this.#expectedRecords, indexes: this.#expectedIndexes, capacity: this.#expectedCapacity },
       put: this.#put,
       remove: this.#remove,

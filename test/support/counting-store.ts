@@ -41,6 +41,10 @@ export class CountingStore implements Store {
     return outcome
   }
 
+  takeTurn(partition: string): ReturnType<Store['takeTurn']> {
+    return this.#inner.takeTurn(partition)
+  }
+
   dump(partition: string): ReturnType<Store['dump']> {
     return this.#inner.dump(partition)
   }

@@ -3,6 +3,7 @@ import { Partition } from '../partition.ts'
 import { StorageUnavailable, type Change, type ReadRequest, type Snapshot, type Store, type Value } from '../port.ts'
 import { readCheckpoint, writeCheckpoint, type MapPartition } from './checkpoint.ts'
 import { assertSynced, realDisk, SyncFailed, type Disk } from './disk.ts'
+import { Turns, type Turn } from '../turns.ts'
 import { checkFolder, createFolder } from './folder.ts'
 import { readJournal, StorageDamaged, type Entry, type Frame } from './journal.ts'
 import { PendingChanges } from './pending.ts'
@@ -12,6 +13,8 @@ import { JournalWriter } from './writer.ts'
 const COMPACT_AT = 16 * 1024 * 1024
 /** After a large compaction the next one may be triggered later: at most at this multiple of `compactAt`. */
 const MAX_COMPACTION_FACTOR = 16
+/** How long a turn lasts at most, in milliseconds. */
+const TURN_DURATION = 250
 
 export interface FsStoreOptions {
   readonly log: Logger
@@ -60,6 +63,7 @@ export class FsStore implements Store {
   readonly #writer: JournalWriter
   readonly #backlog: Backlog
   readonly #partitions = new Map<string, LoadedPartition>()
+  readonly #turns = new Turns(TURN_DURATION)
   readonly #loading = new Map<string, Promise<LoadedPartition | undefined>>()
   /** the journal size that triggers the next compaction, in bytes */
   #compactionThreshold: number
@@ -84,6 +88,7 @@ export class FsStore implements Store {
   }
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
+    await this.#turns.pass(partition, change.turn)
     if (this.#writer.broken !== undefined) throw this.#writer.broken
     const { state, pending } = (await this.#load(partition)) ?? this.#addPartition(partition)
     if (!state.meets(change.expect, pending)) {
@@ -105,6 +110,10 @@ export class FsStore implements Store {
     }
     if (this.#writer.written > this.#compactionThreshold) void this.compact()
     return 'done'
+  }
+
+  takeTurn(partition: string): Promise<Turn> {
+    return this.#turns.take(partition)
   }
 
   async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {

@@ -7,6 +7,7 @@ export type Connection = (Redis | Cluster) & {
   lkRead(key: string, request: string): Promise<unknown>
   lkCommit(key: string, request: string, markerTtl: number, resent: '0' | '1'): Promise<unknown>
   lkDump(key: string, after: string, limit: number): Promise<unknown>
+  lkEndTurn(key: string, id: string): Promise<unknown>
 }
 
 /** How long one command may take, in milliseconds. */

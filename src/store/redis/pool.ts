@@ -3,7 +3,7 @@ import { Cluster, ReplyError, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { StorageUnavailable } from '../port.ts'
 import { COMMAND_TIMEOUT, createRedisDriver, databaseOf, type Connection } from './client.ts'
-import { COMMIT, DUMP, READ } from './scripts.ts'
+import { COMMIT, DUMP, END_TURN, READ } from './scripts.ts'
 
 /** How long it may take to connect, in milliseconds. Without it, the client would ask unreachable sentinels forever. */
 export const CONNECT_TIMEOUT = 5 * COMMAND_TIMEOUT
@@ -59,6 +59,7 @@ export class Pool {
       client.defineCommand('lkRead', { numberOfKeys: 1, lua: READ })
       client.defineCommand('lkCommit', { numberOfKeys: 1, lua: COMMIT })
       client.defineCommand('lkDump', { numberOfKeys: 1, lua: DUMP })
+      client.defineCommand('lkEndTurn', { numberOfKeys: 1, lua: END_TURN })
     }
     const pool = new Pool(clients)
     try {

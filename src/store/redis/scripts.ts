@@ -7,6 +7,7 @@
  *     lk:{partition}:v        the revision of each index that is not empty
  *     lk:{partition}:k        the keys of all records
  *     lk:{partition}:n        the revision of the last commit
+ *     lk:{partition}:t        the id of the turn that is held: expires
  *     lk:{partition}:c:REV    the outcome of a commit: expires; for clients that missed the reply
  *
  * Each script takes `lk:{partition}:n` as its key and a request as JSON. "" means "absent".
@@ -84,7 +85,8 @@ return { records, ranges, counts }
  * have the outcome that was replied to the later attempt, so a conflict is stored for resent commits too.
  *
  * Arguments after the request: how long the outcome is stored, in milliseconds, and "1" for a resent commit.
- * @returns 1 when the change is applied, now or by an earlier attempt; 0 when the expectation is not met
+ * @returns 1 when the change is applied, now or by an earlier attempt; 0 when the expectation is not met; 2 while another
+ * turn is held
  */
 export const COMMIT = `${SHARED}
 local marker, ttl, resent = base .. ':c:' .. request.revision, ARGV[2], ARGV[3] == '1'
@@ -93,6 +95,8 @@ if known then
   if resent then redis.call('PEXPIRE', marker, ttl) end
   return tonumber(known)
 end
+local holder = redis.call('GET', base .. ':t')
+if holder and holder ~= request.turn then return 2 end
 local function refuse()
   if resent then redis.call('SET', marker, '0', 'PX', ttl) end
   return 0
@@ -144,4 +148,9 @@ local keys = redis.call('ZRANGEBYLEX', base .. ':k', after == '' and '-' or '(' 
 local values = {}
 for i, key in ipairs(keys) do values[i] = redis.call('GET', base .. ':r:' .. key) end
 return { redis.call('GET', base .. ':n') or '', keys, values }
+`
+
+/** Ends a turn, unless another one has begun. Arguments: the key of the turn, and its id. */
+export const END_TURN = `
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 `

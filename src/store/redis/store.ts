@@ -11,6 +11,7 @@ import {
   type Stored,
   type Value,
 } from '../port.ts'
+import { Turns, type Turn } from '../turns.ts'
 import { COMMAND_TIMEOUT, type Connection } from './client.ts'
 import { CommandFailed, Pool, toUnavailable } from './pool.ts'
 
@@ -22,6 +23,12 @@ const MARKER_TTL = 60_000
 const RESENT_MARKER_TTL = 30 * 60_000
 /** How long an unanswered commit is resent, in milliseconds. */
 const RESEND_FOR = 2 * COMMAND_TIMEOUT
+/** How long a turn lasts at most in its process, in milliseconds: with the time in which it waits for the lease. */
+const TURN_DURATION = 500
+/** How long a turn lasts at most among the processes, in milliseconds, by default. */
+const LEASE_DURATION = 250
+/** The reply to a commit while another turn is held. */
+const WAITING = 2
 /** Records per batch of a dump. */
 const DUMP_BATCH = 1000
 /** Makes a dump read all records in one batch. */
@@ -33,6 +40,8 @@ export interface RedisStoreOptions {
   readonly connections?: number
   /** the prefix of all keys; `lk` by default */
   readonly prefix?: string
+  /** how long a turn lasts at most among the processes, in milliseconds; 250 by default */
+  readonly lease?: number
 }
 
 /**
@@ -42,7 +51,10 @@ export interface RedisStoreOptions {
  * @throws {StorageUnavailable} when Redis cannot be reached, or holds data of another format
  * @throws {BadRedisUrl}
  */
-export async function openRedisStore(url: string, { log, connections = 2, prefix = 'lk' }: RedisStoreOptions): Promise<RedisStore> {
+export async function openRedisStore(
+  url: string,
+  { log, connections = 2, prefix = 'lk', lease = LEASE_DURATION }: RedisStoreOptions,
+): Promise<RedisStore> {
   let pool: Pool | undefined
   try {
     pool = await Pool.open(url, connections, log)
@@ -55,7 +67,7 @@ export async function openRedisStore(url: string, { log, connections = 2, prefix
     if (!(error instanceof CommandFailed)) throw error
     throw new StorageUnavailable(`${error.refused ? 'Redis refused' : 'Redis cannot be reached'}: ${error.message}`, { cause: error })
   }
-  return new RedisStore(pool, prefix)
+  return new RedisStore(pool, prefix, lease)
 }
 
 /** A store in Redis. */
@@ -63,10 +75,13 @@ export class RedisStore implements Store {
   readonly driver = 'redis'
   readonly #pool: Pool
   readonly #prefix: string
+  readonly #lease: number
+  readonly #turns = new Turns(TURN_DURATION)
 
-  constructor(pool: Pool, prefix: string) {
+  constructor(pool: Pool, prefix: string, lease = LEASE_DURATION) {
     this.#pool = pool
     this.#prefix = prefix
+    this.#lease = lease
   }
 
   async read(partition: string, { records, ranges, counts, expect }: ReadRequest): Promise<Snapshot | null> {
@@ -75,9 +90,11 @@ export class RedisStore implements Store {
     return reply === null ? null : decodeSnapshot(reply)
   }
 
-  async commit(partition: string, { revision, expect, put, remove, indexes }: Change): Promise<'done' | 'conflict'> {
+  async commit(partition: string, { revision, turn, expect, put, remove, indexes }: Change): Promise<'done' | 'conflict'> {
+    await this.#turns.pass(partition, turn)
     const request = JSON.stringify({
       revision,
+      turn,
       ...encodeExpectation(expect),
       capacity: [...expect.capacity],
       put: [...put].map(([key, value]) => [key, JSON.stringify(value)]),
@@ -85,6 +102,23 @@ export class RedisStore implements Store {
       changes: [...indexes].map(([name, entries]) => [name, entries.add, entries.remove]),
     })
     return (await this.#commit(this.#key(partition), request)) === 1 ? 'done' : 'conflict'
+  }
+
+  /**
+   * Takes a turn among the requests of this process, and then a lease among the processes. Without the lease, the turn
+   * has no effect on other processes.
+   */
+  async takeTurn(partition: string): Promise<Turn> {
+    const turn = await this.#turns.take(partition)
+    const key = `${this.#prefix}:{${partition}}:t`
+    const lease = (client: Connection) => client.set(key, turn.id, 'PX', this.#lease, 'NX')
+    while (this.#turns.isHeld(partition, turn.id) && (await this.#run(lease)) === null) await waitForTurn()
+    const end = (): void => {
+      turn.end()
+      // If this fails, the lease expires.
+      this.#pool.run((client) => client.lkEndTurn(key, turn.id)).catch(() => undefined)
+    }
+    return { id: turn.id, end }
   }
 
   /** Reads in batches, and starts again when another commit came in between. The last attempt uses one batch. */
@@ -115,7 +149,13 @@ export class RedisStore implements Store {
     for (let attempt = 1; ; attempt++) {
       try {
         const [markerTtl, resent] = sent ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
-        return await this.#pool.run((client) => client.lkCommit(key, request, markerTtl, resent))
+        const reply = await this.#pool.run((client) => client.lkCommit(key, request, markerTtl, resent))
+        if (reply !== WAITING) return reply
+        // Turns of other processes follow each other without a break. The caller takes one too, after several conflicts.
+        if (Date.now() > deadline && !sent) return 0
+        if (Date.now() > deadline) throw new StorageUnavailable('another process kept its turn', { outcomeKnown: false })
+        await waitForTurn()
+        attempt = 0
       } catch (error) {
         const { refused, unsent } = error as CommandFailed
         // Redis refused this attempt (out of memory, a replica, loading …), so it changed nothing. An earlier attempt
@@ -150,6 +190,11 @@ export class RedisStore implements Store {
   #key(partition: string): string {
     return `${this.#prefix}:{${partition}}:n`
   }
+}
+
+/** Waits for the turn of another process: a few milliseconds, at random, so that no process is always the first. */
+async function waitForTurn(): Promise<void> {
+  await delay(1 + Math.random() * 4)
 }
 
 /** Writes the format only when it is absent: a Redis that is out of memory can then still be read and exported. */

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+
+/** A turn in a partition: until it ends, the commits of others wait. */
+export interface Turn {
+  readonly id: string
+  /** Ends the turn early. A turn that has ended has no effect. */
+  end(): void
+}
+
+interface Holder {
+  readonly id: string
+  readonly ended: Promise<void>
+}
+
+/**
+ * The turns of one process, in the order in which they are asked for. A request that lost against concurrent writers
+ * several times takes a turn, so that its next commit wins. A turn is short, because a holder that waits for its client must
+ * not stop the others.
+ */
+export class Turns {
+  readonly #duration: number
+  readonly #holders = new Map<string, Holder>()
+  /** those who wait for their turns, by partition */
+  readonly #queues = new Map<string, ((turn: Turn) => void)[]>()
+
+  /** @param duration the time after which a turn ends by itself, in milliseconds */
+  constructor(duration: number) {
+    this.#duration = duration
+  }
+
+  /** Waits for the turns that were asked for before, and begins one. */
+  async take(partition: string): Promise<Turn> {
+    if (!this.#holders.has(partition)) return this.#begin(partition)
+    const queue = this.#queues.get(partition) ?? []
+    this.#queues.set(partition, queue)
+    return new Promise((resolve) => queue.push(resolve))
+  }
+
+  #begin(partition: string): Turn {
+    let resolve!: () => void
+    const ended = new Promise<void>((done) => (resolve = done))
+    const holder: Holder = { id: randomUUID(), ended }
+    this.#holders.set(partition, holder)
+    const end = (): void => {
+      if (this.#holders.get(partition) !== holder) return
+      clearTimeout(timer)
+      this.#holders.delete(partition)
+      // The next turn begins here, so that no commit of others comes between the two.
+      const next = this.#queues.get(partition)?.shift()
+      if (next === undefined) this.#queues.delete(partition)
+      else next(this.#begin(partition))
+      resolve()
+    }
+    const timer = setTimeout(end, this.#duration)
+    return { id: holder.id, end }
+  }
+
+  /**
+   * What a commit has to wait for: the end of a turn that it does not have.
+   * @param turn the id of the turn in which it is made
+   * @returns undefined if it may go on
+   */
+  othersIn(partition: string, turn: string | undefined): Promise<void> | undefined {
+    const holder = this.#holders.get(partition)
+    return holder === undefined || holder.id === turn ? undefined : holder.ended
+  }
+
+  /** Whether a turn is still held. */
+  isHeld(partition: string, turn: string): boolean {
+    return this.#holders.get(partition)?.id === turn
+  }
+
+  /** Waits until no other turn is held in the partition. */
+  async pass(partition: string, turn: string | undefined): Promise<void> {
+    for (let other = this.othersIn(partition, turn); other !== undefined; other = this.othersIn(partition, turn)) await other
+  }
+}

@@ -1,0 +1,135 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { setRole } from '../../src/admin/memberships.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import type { Store } from '../../src/store/port.ts'
+import { TestBoard } from '../support/board.ts'
+import { drivers, type Driver } from '../support/drivers.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person, type Reply } from '../support/service.ts'
+
+/** Connections that write all the time. */
+const WRITERS = 12
+/** Requests of each kind that another member sends meanwhile. */
+const REQUESTS = 20
+
+interface Setup {
+  readonly service: Service
+  readonly board: TestBoard
+  readonly bob: Person
+  readonly card: string
+}
+
+async function setUp(driver: Driver): Promise<Setup> {
+  const service = await Service.start(driver)
+  const workspaceId = await service.workspace()
+  const [ann, bob] = [await service.person(workspaceId), await service.person(workspaceId)]
+  const board = await TestBoard.create(service, ann)
+  const column = await board.column()
+  const card = await board.card(column)
+  return { service, board, bob, card }
+}
+
+/**
+ * Renames the board over several connections, as often as possible, until the other requests are answered.
+ * @returns the statuses of all responses
+ */
+async function renameDuring({ service, board }: Setup, others: () => Promise<readonly Reply[]>) {
+  let isOver = false
+  const renames: number[] = []
+  const rename = async (): Promise<void> => {
+    while (!isOver) {
+      const reply = await service.send(board.creator.write, 'PATCH', `/boards/${board.id}`, { name: `${renames.length}` })
+      renames.push(reply.status)
+      await nextTurn()
+    }
+  }
+  const writers = Array.from({ length: WRITERS }, rename)
+  const replies = await others().finally(() => (isOver = true))
+  await Promise.all(writers)
+  return { statuses: replies.map(({ status }) => status), renames }
+}
+
+describe.each(drivers)('while other requests keep changing a board, on $name', (driver) => {
+  let setup: Setup
+  beforeEach(async () => {
+    setup = await setUp(driver)
+  })
+  afterEach(() => setup.service.stop())
+
+  test('every comment is created, every list is answered, and every change is made', async () => {
+    const { service, board, bob, card } = setup
+    const { statuses, renames } = await renameDuring(setup, async () => {
+      const replies: Reply[] = []
+      for (let i = 0; i < REQUESTS; i++) {
+        replies.push(await service.send(bob.write, 'POST', `/cards/${card}/comments`, { body: `${i}` }))
+        replies.push(await service.send(bob.read, 'GET', `/boards/${board.id}/cards?q=1`))
+        replies.push(await service.send(bob.read, 'GET', '/boards'))
+      }
+      return replies
+    })
+    expect(statuses).toEqual(Array.from({ length: REQUESTS }, () => [201, 200, 200]).flat())
+    expect(renames.length).toBeGreaterThan(WRITERS)
+    expect(new Set(renames)).toEqual(new Set([200]))
+    expect(await board.all(`/cards/${card}/comments`)).toHaveLength(REQUESTS)
+  })
+
+  test('requests that all change one card are all answered, and no change is lost', async () => {
+    const { service, board, card } = setup
+    const label = await Promise.all(Array.from({ length: 25 }, () => board.label()))
+    const replies = await Promise.all(label.map((id) => service.send(board.creator.write, 'PUT', `/cards/${card}/labels/${id}`)))
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
+    const { body } = await service.send(board.creator.read, 'GET', `/cards/${card}`)
+    expect(body.data.label_ids.toSorted()).toEqual(label.toSorted())
+  })
+})
+
+test('a turn ends before the service waits for the file of its client', async () => {
+  const { service, board, bob, card } = await setUp(memory)
+  const events: string[] = []
+  service.store.takeTurn = async () => (events.push('turn'), { id: 'turn', end: () => void events.push('end') })
+  // Before the second read of the first three attempts, a record changes that the first one read.
+  let reads = 0
+  service.store.beforeRead = async () => {
+    if (++reads > 6 || reads % 2 === 1) return
+    service.store.beforeRead = undefined
+    await setRole(service.deps, bob.workspaceId, bob.id, reads === 2 ? 'admin' : reads === 4 ? 'owner' : 'member')
+    service.store.beforeRead = before
+  }
+  const before = service.store.beforeRead
+  const part = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\nhello\r\n--x--\r\n'
+  const body = new ReadableStream(
+    {
+      pull(controller) {
+        events.push('body')
+        controller.enqueue(new TextEncoder().encode(part))
+        controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const headers = { authorization: `Bearer ${bob.write}`, 'content-type': 'multipart/form-data; boundary=x' }
+  const url = `http://localhost/v1/cards/${card}/attachments`
+  const response = await service.app.fetch(new Request(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit))
+  expect([response.status, events.slice(0, 3)]).toEqual([201, ['turn', 'end', 'body']])
+  expect(await board.all(`/cards/${card}/attachments`)).toHaveLength(1)
+  await service.stop()
+})
+
+test('a request that loses in all its turns is refused with contention, and nothing says that storage is away', async () => {
+  let isLosing = false
+  const losing: Driver = {
+    name: 'losing',
+    async open() {
+      const opened = await memory.open()
+      const commit: Store['commit'] = async (partition, change) => (isLosing ? 'conflict' : opened.store.commit(partition, change))
+      return { ...opened, store: decorateStore(opened.store, { commit }) }
+    },
+  }
+  const { service, board } = await setUp(losing)
+  isLosing = true
+  const reply = await service.send(board.creator.write, 'PATCH', `/boards/${board.id}`, { name: 'x' })
+  expect([reply.status, reply.body.error.code, reply.headers.get('retry-after')]).toEqual([503, 'contention', '1'])
+  expect(reply.body.error.message).not.toMatch(/storage/i)
+  await service.stop()
+})
