@@ -154,6 +154,7 @@ describe('seeded bugs that the operation log finds', () => {
     const pool = await Pool.open(proxy.url, 2, quiet)
     let sent = 0
     const forgetfulPool = {
+      runRead: (command: Parameters<Pool['runRead']>[0]) => pool.runRead(command),
       run: (command: Parameters<Pool['run']>[0]) =>
         pool.run((client) =>
           command(

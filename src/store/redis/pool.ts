@@ -13,6 +13,9 @@ export const CONNECT_TIMEOUT = 5 * COMMAND_TIMEOUT
  */
 const WRAPPED = /^Too many Cluster redirections\. Last error: (\w+): (.*)$/s
 const MOVED = /\bMOVED\b/
+/** How long a read is repeated after its connection was lost, and at what interval, in milliseconds. */
+const RECONNECT_WAIT = 1000
+const RECONNECT_POLL = 5
 
 /**
  * A command has no reply, or an error reply. Unlike the client's own errors it does not contain the command: stored
@@ -24,11 +27,14 @@ export class CommandFailed extends Error {
   readonly refused: boolean
   /** the command was not sent */
   readonly unsent: boolean
+  /** Redis did not answer in time; in all other cases without a reply, the connection was lost */
+  readonly timedOut: boolean
 
   constructor(error: Error) {
     const [, name, message] = WRAPPED.exec(error.message) ?? [undefined, error.name, error.message]
     super(message)
     this.refused = error instanceof ReplyError || name === 'ReplyError'
+    this.timedOut = message === 'Command timed out'
     this.unsent = /Stream isn't writeable|Cluster isn't ready/.test(error.message)
   }
 }
@@ -37,6 +43,7 @@ export class CommandFailed extends Error {
 export class Pool {
   readonly #clients: readonly Connection[]
   #turn = 0
+  #reconnecting: Promise<void> | undefined
 
   constructor(clients: readonly Connection[]) {
     this.#clients = clients
@@ -98,6 +105,25 @@ export class Pool {
   }
 
   /**
+   * Runs a command that changes nothing. If its connection is lost, it is repeated on a new connection, for a while.
+   * @throws {CommandFailed}
+   */
+  async runRead<T>(command: (client: Connection) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + RECONNECT_WAIT
+    for (;;) {
+      try {
+        return await this.run(command)
+      } catch (error) {
+        const isLost = error instanceof CommandFailed && !error.refused && !error.timedOut
+        if (!isLost || performance.now() > deadline) throw error
+      }
+      // The other connections may be lost too, and this process may not know it yet.
+      await delay(RECONNECT_POLL)
+      await this.#anyReady()
+    }
+  }
+
+  /**
    * Checks that Redis accepts writes, and that every master of a cluster answers.
    * @param key is written, and expires after a second
    * @throws {CommandFailed}
@@ -111,6 +137,24 @@ export class Pool {
 
   close(): void {
     for (const client of this.#clients) client.disconnect()
+  }
+
+  /** Waits until a connection is open, but not for long. All callers share the wait. */
+  #anyReady(): Promise<void> {
+    if (this.#clients.some(({ status }) => status === 'ready')) return Promise.resolve()
+    this.#reconnecting ??= this.#reconnection().finally(() => (this.#reconnecting = undefined))
+    return this.#reconnecting
+  }
+
+  async #reconnection(): Promise<void> {
+    const timer = new AbortController()
+    const clients = this.#clients
+    let listener!: () => void
+    const ready = new Promise<void>((resolve) => (listener = resolve))
+    for (const client of clients) client.once('ready', listener)
+    await Promise.race([ready, delay(RECONNECT_WAIT, undefined, { signal: timer.signal }).catch(() => undefined)])
+    timer.abort()
+    for (const client of clients) client.off('ready', listener)
   }
 
   /** The next connection that is open, or any connection when none is. */

@@ -112,7 +112,7 @@ export class RedisStore implements Store {
     const turn = await this.#turns.take(partition)
     const key = `${this.#prefix}:{${partition}}:t`
     const lease = (client: Connection) => client.set(key, turn.id, 'PX', this.#lease, 'NX')
-    while (this.#turns.isHeld(partition, turn.id) && (await this.#run(lease)) === null) await waitForTurn()
+    while (this.#turns.isHeld(partition, turn.id) && (await this.#pool.run(lease).catch(throwUnavailable)) === null) await waitForTurn()
     const end = (): void => {
       turn.end()
       // If this fails, the lease expires.
@@ -184,7 +184,7 @@ export class RedisStore implements Store {
   }
 
   #run<T>(command: (client: Connection) => Promise<T>): Promise<T> {
-    return this.#pool.run(command).catch(throwUnavailable)
+    return this.#pool.runRead(command).catch(throwUnavailable)
   }
 
   #key(partition: string): string {
