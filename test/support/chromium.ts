@@ -23,7 +23,8 @@ export interface Window {
 /** Opens a window with its own cookies. */
 export async function openWindow(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Window> {
   const context = await browser.newContext({ baseURL: url, permissions: ['clipboard-read', 'clipboard-write'], ...options })
-  context.setDefaultTimeout(15_000)
+  // Only what hangs is to be ended: on a loaded machine a page can take long.
+  context.setDefaultTimeout(120_000)
   const problems: string[] = []
   context.on('request', (request) => {
     if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) problems.push(`request to ${request.url()}`)

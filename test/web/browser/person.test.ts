@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectNotFound, openBrowser, openWindow, type Window } from '../../support/chromium.ts'
-import { runCommandLine, startProcess, type RunningProcess } from '../../support/process.ts'
+import { CommandHost, startProcess, type RunningProcess } from '../../support/process.ts'
 
 const PASSWORD = 'peas before the rain'
 const TOKEN = /^lk_pat_[0-9a-z]{20}[0-9A-Za-z]{33}$/
@@ -13,22 +13,24 @@ let browser: Browser
 let folder: string
 let service: RunningProcess
 let url: string
-let env: Record<string, string>
+let host: CommandHost
 beforeAll(async () => {
   browser = await openBrowser()
   folder = await mkdtemp(join(tmpdir(), 'lanekeeper-browser-'))
-  env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
+  const env = { LANEKEEPER_STORAGE: `fs:${folder}/data` }
+  host = new CommandHost(env)
   service = startProcess(['--json'], env)
   url = JSON.parse(await service.until('\n')).url
 })
 afterAll(async () => {
+  host.stop()
   await browser.close()
   await service.stop()
   await rm(folder, { recursive: true })
 })
 
 const operator = async (...args: string[]) => {
-  const result = await runCommandLine([...args, '--json'], env)
+  const result = await host.run([...args, '--json'])
   expect([args, result.code, result.stderr]).toEqual([args, 0, ''])
   return JSON.parse(result.stdout)
 }
