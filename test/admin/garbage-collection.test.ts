@@ -14,6 +14,11 @@ import { findByteDifferences } from '../support/stored-bytes.ts'
 
 /** Maximum number of records that one commit of a collection removes. */
 const MAX_REMOVED = 50
+/** One card of this number has everything that a card can have. */
+const FULL_CARD_EVERY = 10
+/** Cards of a board that need two commits, and all its records: board, member, column, label, cards, and those of the full cards. */
+const MANY_CARDS = 60
+const RECORDS_OF_MANY_CARDS = 4 + 60 + 6 * (1 + 3 + 2)
 
 describe.each(drivers)('garbage collection on $name', (driver) => {
   let service: Service
@@ -30,7 +35,7 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     (await service.recordKeys(ann.workspaceId)).filter((key) => kinds.some((kind) => key.startsWith(`${kind}:`))).toSorted()
   const ALL_KINDS = ['board', 'board_member', 'column', 'card', 'label', 'subtask', 'comment', 'attachment', 'file', 'order', 'tombstone']
 
-  /** Creates a board with cards. Every tenth card has everything that a card can have. */
+  /** Creates a board with cards. The first one, and then each {@link FULL_CARD_EVERY}th, has a subtask, comments and a file. */
   const fill = async (cards: number): Promise<TestBoard> => {
     const board = await TestBoard.create(service, ann)
     const column = await board.column()
@@ -38,7 +43,7 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     await board.add(await service.person(ann.workspaceId))
     for (let i = 0; i < cards; i++) {
       const card = await board.card(column, `${i}`)
-      if (i % 10 > 0) continue
+      if (i % FULL_CARD_EVERY > 0) continue
       await board.put(`/cards/${card}/labels/${label}`)
       await board.put(`/cards/${card}/assignees/${ann.id}`)
       await board.post(`/cards/${card}/subtasks`, { title: 'x' })
@@ -61,8 +66,9 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
   test('the records and bytes of a deleted board are removed, and other boards are not changed', async () => {
     const other = await fill(1)
     const before = await recordsOf(...ALL_KINDS)
-    const board = await fill(MAX_REMOVED + 10)
+    const board = await fill(MANY_CARDS)
     const filled = await recordsOf(...ALL_KINDS)
+    expect(filled.length - before.length).toBe(RECORDS_OF_MANY_CARDS)
     await board.delete(`/boards/${board.id}`)
     // The request removes one record. Everything else is left to the collection.
     const [tombstone, ...others] = await recordsOf('tombstone')

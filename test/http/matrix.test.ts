@@ -2,32 +2,43 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { drivers } from '../support/drivers.ts'
 import { oracleCells, oracleOperations, type OracleCell, type OracleOperation } from '../support/oracle.ts'
-import { buildWorld, createScenario, exampleBody, type Scenario, type World } from '../support/scenario.ts'
+import {
+  buildWorld,
+  createScenario,
+  exampleBody,
+  expectedOutcome,
+  outcomeOf,
+  SCOPES,
+  type Facts,
+  type Scenario,
+  type ScopeName,
+  type World,
+} from '../support/scenario.ts'
 import { Service, type Reply } from '../support/service.ts'
 
-const SCOPES = ['none', 'read', 'write', 'admin'] as const
-type ScopeName = (typeof SCOPES)[number]
-
-const isUntouchable = ({ grid }: OracleOperation, field: string | undefined) => typeof grid === 'object' && grid[field!] === 'untouchable'
-
-/** The response that the oracle expects: `ok`, or a status and an error code. */
-function expectation(operation: OracleOperation, { expected, field }: OracleCell, scope: ScopeName): string {
-  if (expected === 401) return '401 unauthorized'
-  if (SCOPES.indexOf(scope) < SCOPES.indexOf(operation.scope)) return '403 insufficient_scope'
-  // A body with such a field is refused before any resource is read.
-  if (isUntouchable(operation, field)) return '422 validation_failed'
-  return { ok: 'ok', 403: '403 forbidden', 404: '404 not_found' }[expected]
-}
+/** Cells that are checked at the same time. */
+const CONCURRENCY = 8
 
 /** The item that a filtered list is about: the path has no parameter, but the oracle's facts are about a board. */
 function listedId({ path }: OracleOperation, { facts }: OracleCell, { params }: Scenario): string | undefined {
   return path.includes('{') || facts['board.visibility'] === undefined ? undefined : params['board_id']
 }
 
-function outcome({ status, body }: Reply, listed: string | undefined): string {
-  if (status >= 300) return `${status} ${body.error?.code}`
-  return listed === undefined || body.data.some(({ id }: { id: string }) => id === listed) ? 'ok' : '404 not_found'
+function outcome(reply: Reply, listed: string | undefined): string {
+  const result = outcomeOf(reply)
+  if (result !== 'ok' || listed === undefined) return result
+  return reply.body.data.some(({ id }: { id: string }) => id === listed) ? 'ok' : '404 not_found'
 }
+
+/**
+ * The number of cells that no records can produce, by operation; 0 for the others. In all of them the facts contradict
+ * each other: the caller and the named user are both the board's creator, so they are one person, but only one of their
+ * two memberships has ended. For each operation these are 2 visibilities × 3 roles × 2 (which of the two has ended).
+ */
+const IMPOSSIBLE: Readonly<Record<string, number>> = { 'board_members.add': 12, 'cards.assign': 12 }
+
+const isContradiction = (facts: Facts): boolean =>
+  facts['board.caller'] === 'creator' && facts['user.board'] === 'creator' && facts['user.membership'] !== facts['caller.membership']
 
 /** Values for the fields of a permission that is decided by field. */
 const fieldValues: Record<string, unknown> = {
@@ -94,29 +105,29 @@ describe.each(drivers)('the permission matrix over HTTP, on $name', (driver) => 
   let service: Service
   let world: World
   let requests = 0
-  let impossible = 0
   beforeAll(async () => {
     service = await Service.start(driver)
     world = await buildWorld(service)
   })
   afterAll(async () => {
     await service.stop()
-    console.log(`matrix on ${driver.name}: ${requests} requests; ${impossible} scenarios contradict themselves`)
+    console.log(`matrix on ${driver.name}: ${requests} requests`)
   })
 
   test.each(oracleOperations.map((operation) => [operation.id, operation] as const))(
     'every cell of %s is answered as the oracle expects',
     async (_id, operation) => {
       const wrong: unknown[] = []
-      for (const cell of oracleCells(operation)) {
+      const impossible: Facts[] = []
+      const check = async (cell: OracleCell): Promise<void> => {
         let scenario: Scenario | undefined
         for (const scope of SCOPES) {
           scenario ??= await createScenario(world, cell.facts, { related: operation.method === 'DELETE' })
           if (scenario === undefined) {
-            impossible++
-            break
+            impossible.push(cell.facts)
+            return
           }
-          const expected = expectation(operation, cell, scope)
+          const expected = expectedOutcome(operation, cell, scope)
           const actual = outcome(await send(world, operation, cell, scenario, scope), listedId(operation, cell, scenario))
           requests++
           if (actual !== expected) wrong.push({ ...cell, scope, expected, actual })
@@ -125,7 +136,15 @@ describe.each(drivers)('the permission matrix over HTTP, on $name', (driver) => 
           if (expected === 'ok' && operation.method !== 'GET') scenario = undefined
         }
       }
+      const cells = [...oracleCells(operation)]
+      const checkNext = async (): Promise<void> => {
+        for (let cell = cells.shift(); cell !== undefined; cell = cells.shift()) await check(cell)
+      }
+      // Each cell has its own resources. Several at the same time share the round trips to Redis.
+      await Promise.all(Array.from({ length: CONCURRENCY }, checkNext))
       expect(wrong).toEqual([])
+      expect(impossible.filter((facts) => !isContradiction(facts))).toEqual([])
+      expect(impossible).toHaveLength(IMPOSSIBLE[operation.id] ?? 0)
     },
   )
 })

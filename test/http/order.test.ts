@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
+import { observeCommits, writtenKeys } from './observed-commits.ts'
 
 describe.each(drivers)('the order of cards, on $name', (driver) => {
-  const setup = setUpBoard(driver)
+  const { driver: observed, changes } = observeCommits(driver)
+  const setup = setUpBoard(observed)
   const createBoard = () => TestBoard.create(setup.service, setup.ann)
   /** The number of rebalancings of a column. */
   const generationOf = (columnId: string) =>
@@ -68,6 +70,37 @@ describe.each(drivers)('the order of cards, on $name', (driver) => {
     expect(await generationOf(column)).toBeGreaterThan(3)
     expect(await etag()).toBe(before)
     expect((await board.get(`/boards/${board.id}/cards?cursor=${cursor}`)).body.data.map(({ id }: any) => id)).toEqual([y, z])
+  })
+
+  test('placing an item at either end of a list, or beside another item, writes no other item', async () => {
+    const board = await createBoard()
+    const column = await board.column()
+    const card = await board.card(column)
+    const lists: [
+      kind: string,
+      create: (placement: object) => Promise<string>,
+      move?: (id: string, placement: object) => Promise<unknown>,
+    ][] = [
+      ['column', (placement) => board.column('x', placement), (id, placement) => board.post(`/columns/${id}/move`, placement)],
+      ['card', (placement) => board.card(column, 'x', placement), (id, placement) => board.post(`/cards/${id}/move`, placement)],
+      ['subtask', (placement) => board.subtask(card, 'x', placement)],
+    ]
+    for (const [kind, create, move] of lists) {
+      let first = await create({})
+      const last = await create({})
+      const start = changes.length
+      for (let i = 0; i < 6; i++) {
+        first = await create({ before: first })
+        await create({ after: first })
+        await create({})
+        await move?.(last, { to: 'first' })
+        await move?.(last, { to: 'last' })
+        await move?.(last, { before: first })
+        await move?.(last, { after: first })
+      }
+      const written = changes.slice(start).map((change) => writtenKeys(change).map((key) => key.split(':')[0]))
+      expect(written).toEqual(Array.from({ length: 6 * (move === undefined ? 3 : 7) }, () => [kind]))
+    }
   })
 
   test('a card that is created at the end during a rebalancing is the last one', async () => {

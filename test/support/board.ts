@@ -1,9 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { Driver } from './drivers.ts'
 import { Service, type Person, type Reply, type ServiceOptions } from './service.ts'
-
-const MAX_ATTEMPTS = 10
 
 /** A board and its creator, who sends the requests. */
 export class TestBoard {
@@ -33,27 +30,17 @@ export class TestBoard {
   }
 
   // These requests must succeed.
-  put(path: string, body?: unknown): Promise<Reply> {
-    return this.#mustSucceed('PUT', path, body)
+  async put(path: string, body?: unknown): Promise<Reply> {
+    return requireSuccess(await this.send('PUT', path, body))
   }
-  post(path: string, body?: unknown): Promise<Reply> {
-    return this.#mustSucceed('POST', path, body)
+  async post(path: string, body?: unknown): Promise<Reply> {
+    return requireSuccess(await this.send('POST', path, body))
   }
-  patch(path: string, body?: unknown): Promise<Reply> {
-    return this.#mustSucceed('PATCH', path, body)
+  async patch(path: string, body?: unknown): Promise<Reply> {
+    return requireSuccess(await this.send('PATCH', path, body))
   }
-  delete(path: string): Promise<Reply> {
-    return this.#mustSucceed('DELETE', path)
-  }
-
-  /** Like a real client, it waits and tries again after a 503 with a known outcome: others keep changing the same records. */
-  async #mustSucceed(method: string, path: string, body?: unknown): Promise<Reply> {
-    for (let attempt = 1; ; attempt++) {
-      const reply = await this.send(method, path, body)
-      const isSafe = reply.status === 503 && !/not known/.test(reply.body.error.message)
-      if (!isSafe || attempt === MAX_ATTEMPTS) return requireSuccess(reply)
-      await delay(Number(reply.headers.get('retry-after')) * 1000)
-    }
+  async delete(path: string): Promise<Reply> {
+    return requireSuccess(await this.send('DELETE', path))
   }
 
   // These create a resource and return its id.

@@ -7,9 +7,13 @@ import type { Role } from '../../src/model/workspace.ts'
 import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
-import type { Person, Service } from './service.ts'
+import type { OracleCell, OracleOperation } from './oracle.ts'
+import type { Person, Reply, Service } from './service.ts'
 
-type Facts = Readonly<Record<string, string>>
+export type Facts = Readonly<Record<string, string>>
+/** The scopes of a person's tokens, from least to greatest. */
+export const SCOPES = ['none', 'read', 'write', 'admin'] as const
+export type ScopeName = (typeof SCOPES)[number]
 
 /** A workspace in which every scenario of the oracle can be created. */
 export interface World {
@@ -69,6 +73,20 @@ export function exampleBody(operationId: string, { params }: Scenario): unknown 
     : JSON.parse(JSON.stringify(body).replaceAll(/\{(\w+)\}/g, (text, name: string) => params[name] ?? text))
 }
 
+/** The outcome that the oracle expects for a token with this scope: `ok`, or a status and an error code. */
+export function expectedOutcome({ scope: minimum, grid }: OracleOperation, { expected, field }: OracleCell, scope: ScopeName): string {
+  if (expected === 401) return '401 unauthorized'
+  if (SCOPES.indexOf(scope) < SCOPES.indexOf(minimum)) return '403 insufficient_scope'
+  // A body with such a field is refused before any resource is read.
+  if (typeof grid === 'object' && grid[field!] === 'untouchable') return '422 validation_failed'
+  return { ok: 'ok', 403: '403 forbidden', 404: '404 not_found' }[expected]
+}
+
+/** The outcome of a response, in the words of {@link expectedOutcome}. */
+export function outcomeOf({ status, body }: Reply): string {
+  return status < 300 ? 'ok' : `${status} ${body.error?.code}`
+}
+
 async function namedUser(
   { service, workspaceId, other }: World,
   facts: Facts,
@@ -96,19 +114,20 @@ async function writeRecords(
   related: boolean,
 ): Promise<Record<string, string>> {
   const id = (kind: IdKind) => newId(kind, service.deps.random)
-  const create = async <T>(key: Key<T>, value: T) => tx.create(key, value)
+  const records: [Key<unknown>, unknown][] = []
+  const create = <T>(key: Key<T>, value: T) => void records.push([key, value])
   const ownerOf = (fact: string) => (facts[fact] === 'caller' ? ids.caller : other.id)
   const boardId = id('board')
   const visibility = facts['board.visibility'] === 'private' ? 'private' : 'workspace'
   const creator_id = facts['user.board'] === 'creator' && ids.creator !== ids.caller ? ids.user : ids.creator
   const board = { name: 'Scenario', description: '', cover_color: null, visibility, creator_id, ...times } as const
-  await create(keys.board(boardId), { id: boardId, ...board })
+  create(keys.board(boardId), { id: boardId, ...board })
   const members = new Set([
     ...(facts['board.caller'] === 'member' ? [ids.caller] : []),
     ...(facts['user.board'] === 'member' || (related && facts['user.board'] === undefined) ? [ids.user] : []),
   ])
   for (const user_id of members)
-    await create(keys.boardMember(boardId, user_id), { board_id: boardId, user_id, board_created_at: AT, added_at: AT })
+    create(keys.boardMember(boardId, user_id), { board_id: boardId, user_id, board_created_at: AT, added_at: AT })
 
   const [columnId, cardId, subtaskId, commentId] = [id('column'), id('card'), id('subtask'), id('comment')]
   const [attachmentId, coverId] = [id('attachment'), id('attachment')]
@@ -147,18 +166,18 @@ async function writeRecords(
   const attached = file(aboutCover ? opposite : stated)
   const coverFile = file(aboutCover ? stated : opposite)
   const unattached = file(stated)
-  await create(keys.column(columnId), { id: columnId, board_id: boardId, name: 'Column', position: 'a0', archived_at: null, ...times })
-  await create(keys.card(cardId), card)
-  await create(keys.label(label.id), label)
-  await create(keys.label(foreign.id), foreign)
-  await create(keys.subtask(subtaskId), { id: subtaskId, card_id: cardId, title: 'Subtask', completed_at: null, position: 'a0', ...times })
-  await create(keys.comment(commentId), { id: commentId, card_id: cardId, author_id: ownerOf('comment.author'), body: 'Hello', ...times })
-  for (const each of [attached, coverFile, unattached]) await create(keys.file(each.id), each)
+  create(keys.column(columnId), { id: columnId, board_id: boardId, name: 'Column', position: 'a0', archived_at: null, ...times })
+  create(keys.card(cardId), card)
+  create(keys.label(label.id), label)
+  create(keys.label(foreign.id), foreign)
+  create(keys.subtask(subtaskId), { id: subtaskId, card_id: cardId, title: 'Subtask', completed_at: null, position: 'a0', ...times })
+  create(keys.comment(commentId), { id: commentId, card_id: cardId, author_id: ownerOf('comment.author'), body: 'Hello', ...times })
+  for (const each of [attached, coverFile, unattached]) create(keys.file(each.id), each)
   for (const [attachment, { id: file_id, name, content_type, size }] of [
     [attachmentId, attached],
     [coverId, coverFile],
   ] as const)
-    await create(keys.attachment(attachment), {
+    create(keys.attachment(attachment), {
       id: attachment,
       card_id: cardId,
       file_id,
@@ -168,6 +187,9 @@ async function writeRecords(
       attached_by_id: creator_id,
       ...times,
     })
+  // One read for all of them, because the matrix creates thousands of scenarios.
+  await tx.read(records.map(([key]) => key))
+  for (const [key, value] of records) tx.put(key, value)
   return {
     board_id: boardId,
     user_id: ids.user,
@@ -178,6 +200,7 @@ async function writeRecords(
     comment_id: commentId,
     file_id: unattached.id,
     attachment_id: attachmentId,
+    cover_attachment_id: coverId,
   }
 }
 

@@ -1,0 +1,356 @@
+import { createHash } from 'node:crypto'
+import { Agent, createServer, request as sendRequest, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { speakEnvelope } from '../../src/http/protocol.ts'
+import { startListener, type Listener } from '../../src/http/server.ts'
+import { errors } from '../../src/model/errors.ts'
+import { DAY } from '../../src/model/time.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
+import { TestBoard } from '../support/board.ts'
+import { memory } from '../support/memory.ts'
+import { exchange } from '../support/raw-http.ts'
+import { Service, type Person } from '../support/service.ts'
+
+// The whole head of each kind of response, as a client receives it. A header that is missing, and one that is not
+// expected, are both mistakes. The service never answers 204: a success always has a body.
+
+/** The headers of a response, by their names in lower case; several with the same name in one list. */
+type HeaderSet = Readonly<Record<string, unknown>>
+interface WholeReply {
+  readonly status: number
+  readonly headers: HeaderSet
+  readonly body: Buffer
+}
+
+const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+const ETAG = expect.stringMatching(/^"[0-9A-Za-z]{20}"$/)
+const LENGTH = expect.stringMatching(/^[1-9][0-9]*$/)
+
+// What Node adds to each response, and to one after which the connection stays open.
+const DATED = { date: expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/) }
+const OPEN = { ...DATED, connection: 'keep-alive', 'keep-alive': expect.stringMatching(/^timeout=\d+$/) }
+const CLOSED = { ...DATED, connection: 'close' }
+
+const SHARED = { vary: 'Authorization', 'x-content-type-options': 'nosniff', 'x-request-id': UUID }
+const NOT_STORED = { ...SHARED, 'cache-control': 'private, no-store' }
+const REVALIDATED = { ...SHARED, 'cache-control': 'private, no-cache' }
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'content-length': LENGTH }
+const JSON_BODY = { ...OPEN, ...NOT_STORED, ...JSON_TYPE }
+/** A response to what is no valid HTTP has no request that it could vary with. */
+const REFUSED = { 'cache-control': 'private, no-store', 'x-request-id': UUID, ...JSON_TYPE, connection: 'close' }
+
+const CONTENT = 'Hello, world'
+const CONTENT_ETAG = `"${createHash('sha256').update(CONTENT).digest('hex')}"`
+const DOWNLOAD = {
+  ...OPEN,
+  ...NOT_STORED,
+  'content-type': 'image/png',
+  'content-disposition': `attachment; filename="a 'b' _.png"; filename*=UTF-8''a%20%27b%27%20%C3%A9.png`,
+  'content-security-policy': "sandbox; default-src 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'accept-ranges': 'bytes',
+  etag: CONTENT_ETAG,
+}
+
+let service: Service
+let listener: Listener
+let ann: Person
+let bob: Person
+let ids: Record<'board' | 'column' | 'card' | 'attachment' | 'text', string>
+const agent = new Agent({ keepAlive: true })
+beforeAll(async () => {
+  service = await Service.start(memory)
+  const workspaceId = await service.workspace()
+  ann = await service.person(workspaceId, 'member', 'Ann')
+  bob = await service.person(workspaceId, 'member', 'Bob')
+  listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  const board = await TestBoard.create(service, ann)
+  const column = await board.column()
+  const card = await board.card(column)
+  const attachment = (await board.attach(card, { name: "a 'b' é.png", type: 'image/png', text: CONTENT })).body.data.id
+  const text = (await board.attach(card)).body.data.id
+  ids = { board: board.id, column, card, attachment, text }
+})
+afterAll(async () => {
+  agent.destroy()
+  await listener.close()
+  await service.stop()
+})
+afterEach(() => (service.store.beforeRead = undefined))
+
+/** Sends a request with the token of a person. `{name}` in its path and body stands for an id. */
+function send(
+  target: string,
+  headers: Record<string, string> = {},
+  body?: object | string,
+  token: string | null = ann.admin,
+): Promise<WholeReply> {
+  const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_all, name: keyof typeof ids) => ids[name])
+  const [method, path] = target.split(' ') as [string, string]
+  const content = body === undefined ? undefined : fill(typeof body === 'string' ? body : JSON.stringify(body))
+  const all = {
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    ...(content === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(content)) }),
+    ...headers,
+  }
+  return new Promise((resolve, reject) => {
+    const request = sendRequest({ port: listener.port, method, path: fill(path), headers: all, agent }, (response) =>
+      readReply(response).then(resolve, reject),
+    )
+    request.on('error', reject)
+    request.end(content)
+  })
+}
+
+async function readReply(response: IncomingMessage): Promise<WholeReply> {
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk as Buffer)
+  return { status: response.statusCode!, headers: headersOf(response.rawHeaders), body: Buffer.concat(chunks) }
+}
+
+function headersOf(raw: readonly string[]): HeaderSet {
+  const headers: Record<string, unknown> = {}
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase()
+    headers[name] = name in headers ? [headers[name], raw[i + 1]] : raw[i + 1]
+  }
+  return headers
+}
+
+/** The announced length must be that of the body. */
+function expectReply({ status, headers, body }: WholeReply, expectedStatus: number, expectedHeaders: HeaderSet, bodyless = false): void {
+  expect([status, headers]).toEqual([expectedStatus, expectedHeaders])
+  expect(body.length).toBe(bodyless ? 0 : Number(headers['content-length']))
+}
+
+describe('the headers of a success', () => {
+  const stale = { 'if-none-match': '"other"' }
+  test.each<[what: string, target: string, headers: Record<string, string>, body: object | undefined, status: number, expected: HeaderSet]>(
+    [
+      ['a resource without an ETag', 'GET /v1/account', {}, undefined, 200, JSON_BODY],
+      ['a list', 'GET /v1/boards', {}, undefined, 200, JSON_BODY],
+      ['a list, revalidated', 'GET /v1/boards', stale, undefined, 200, JSON_BODY],
+      ['a resource', 'GET /v1/boards/{board}', {}, undefined, 200, { ...JSON_BODY, etag: ETAG }],
+      ['a resource, revalidated', 'GET /v1/boards/{board}', stale, undefined, 200, { ...JSON_BODY, ...REVALIDATED, etag: ETAG }],
+      ['a changed resource', 'PATCH /v1/boards/{board}', {}, { name: 'New' }, 200, { ...JSON_BODY, etag: ETAG }],
+      ['a membership of a board', 'PUT /v1/boards/{board}/members/{bob}', {}, undefined, 200, { ...JSON_BODY, etag: ETAG }],
+    ],
+  )('the response with %s has exactly these headers', async (_what, target, headers, body, status, expected) => {
+    expectReply(await send(target.replace('{bob}', bob.id), headers, body), status, expected)
+  })
+
+  test('the responses to a creation and to a deletion have exactly these headers', async () => {
+    const created = await send('POST /v1/boards/{board}/labels', {}, { name: 'New', color: '#000000' })
+    const location = expect.stringMatching(/^\/v1\/labels\/lbl_\w{20}$/)
+    expectReply(created, 201, { ...JSON_BODY, etag: ETAG, location })
+    expectReply(await send(`DELETE ${created.headers['location']}`), 200, JSON_BODY)
+  })
+
+  test('the response to HEAD has exactly the headers and the length of that to GET', async () => {
+    const get = await send('GET /v1/boards/{board}')
+    expectReply(
+      await send('HEAD /v1/boards/{board}'),
+      200,
+      { ...JSON_BODY, etag: get.headers['etag'], 'content-length': get.headers['content-length'] },
+      true,
+    )
+  })
+
+  test.each(['GET', 'HEAD'])('the 304 to %s of a resource has exactly these headers', async (method) => {
+    const { etag } = (await send('GET /v1/boards/{board}')).headers as { etag: string }
+    const reply = await send(`${method} /v1/boards/{board}`, { 'if-none-match': etag })
+    expectReply(reply, 304, { ...OPEN, ...REVALIDATED, etag }, true)
+  })
+
+  const path = '/v1/attachments/{attachment}/content'
+  test.each<[what: string, method: string, headers: Record<string, string>, status: number, expected: HeaderSet]>([
+    ['a download', 'GET', {}, 200, { ...DOWNLOAD, 'content-length': '12' }],
+    ['a download, revalidated', 'GET', stale, 200, { ...DOWNLOAD, 'content-length': '12' }],
+    ['a download by HEAD', 'HEAD', {}, 200, { ...DOWNLOAD, 'content-length': '12' }],
+    ['a range by HEAD', 'HEAD', { range: 'bytes=0-4' }, 200, { ...DOWNLOAD, 'content-length': '12' }],
+    ['a range', 'GET', { range: 'bytes=7-' }, 206, { ...DOWNLOAD, 'content-length': '5', 'content-range': 'bytes 7-11/12' }],
+    ['a download that has not changed', 'GET', { 'if-none-match': CONTENT_ETAG }, 304, { ...OPEN, ...REVALIDATED, etag: CONTENT_ETAG }],
+    ['the same by HEAD', 'HEAD', { 'if-none-match': CONTENT_ETAG }, 304, { ...OPEN, ...REVALIDATED, etag: CONTENT_ETAG }],
+  ])('the response with %s has exactly these headers', async (_what, method, headers, status, expected) => {
+    const reply = await send(`${method} ${path}`, headers)
+    expectReply(reply, status, expected, method === 'HEAD' || status === 304)
+    if (reply.body.length > 0) expect(reply.body.toString()).toBe(status === 206 ? 'world' : CONTENT)
+  })
+
+  test('the response to a token that expires soon also has the time at which it expires', async () => {
+    const token = await service.token(ann.workspaceId, ann.id, ['kanban:read'], DAY)
+    const soon = { 'lanekeeper-token-expires': new Date(service.now + DAY).toISOString() }
+    expectReply(await send('GET /v1/account', {}, undefined, token), 200, { ...JSON_BODY, ...soon })
+    expectReply(await send('GET /v1/unknown', {}, undefined, token), 404, { ...JSON_BODY, ...soon })
+  })
+})
+
+/** The response to bytes that are no valid request, or to a request that did not arrive in time. */
+async function exchangeWhole(port: number, text: string): Promise<WholeReply> {
+  const [head, body] = (await exchange(port, text)).split('\r\n\r\n') as [string, string]
+  const [statusLine, ...lines] = head.split('\r\n')
+  const raw = lines.flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
+  return { status: Number(statusLine!.split(' ')[1]), headers: headersOf(raw), body: Buffer.from(body, 'latin1') }
+}
+
+/** What Node reports if the head of a request does not arrive in time, without waiting for it. */
+async function timeOut(): Promise<WholeReply> {
+  const server: Server = createServer()
+  speakEnvelope(server, () => undefined)
+  server.on('connection', (socket) => server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const reply = await exchangeWhole((server.address() as AddressInfo).port, 'GET /v1/account HTTP/1.1\r\n')
+  await new Promise((resolve) => server.close(resolve))
+  return reply
+}
+
+/** A failing storage. */
+function sendWhileStorageFails(error: Error): Promise<WholeReply> {
+  service.store.beforeRead = async () => {
+    throw error
+  }
+  return send('GET /v1/account')
+}
+
+/** Other clients change what the request reads, again and again. */
+async function sendWhileOthersWrite(): Promise<WholeReply> {
+  service.store.commit = async () => 'conflict'
+  const reply = await send('PATCH /v1/boards/{board}', {}, { name: 'New' })
+  Reflect.deleteProperty(service.store, 'commit')
+  return reply
+}
+
+/** More requests than the service accepts from one network at once. */
+async function revokeTooOften(): Promise<WholeReply> {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  for (let i = 0; i < 30; i++) await send('POST /revoke', form, 'token=x', null)
+  return send('POST /revoke', form, 'token=x', null)
+}
+
+describe('the headers of an error', () => {
+  const name = { name: 'New' }
+  const challenge = (scope: string) => ({ 'www-authenticate': `Bearer error="insufficient_scope", scope="kanban:${scope}"` })
+  const cases: readonly (readonly [
+    code: keyof typeof errors,
+    what: string,
+    request: () => Promise<WholeReply>,
+    status: number,
+    headers: HeaderSet,
+  ])[] = [
+    ['bad_request', 'broken JSON', () => send('POST /v1/boards', {}, '{'), 400, JSON_BODY],
+    ['bad_request', 'invalid HTTP', () => exchangeWhole(listener.port, 'hello\r\n\r\n'), 400, REFUSED],
+    ['unauthorized', 'no token', () => send('GET /v1/account', {}, undefined, null), 401, { ...JSON_BODY, 'www-authenticate': 'Bearer' }],
+    [
+      'unauthorized',
+      'no token, unknown path',
+      () => send('GET /v1/x', {}, undefined, null),
+      401,
+      { ...JSON_BODY, 'www-authenticate': 'Bearer' },
+    ],
+    [
+      'unauthorized',
+      'an unknown token',
+      () => send('GET /v1/account', {}, undefined, 'x'),
+      401,
+      { ...JSON_BODY, 'www-authenticate': 'Bearer' },
+    ],
+    [
+      'insufficient_scope',
+      'a token that can only read',
+      () => send('POST /v1/boards', {}, name, ann.read),
+      403,
+      { ...JSON_BODY, ...challenge('write') },
+    ],
+    [
+      'insufficient_scope',
+      'a token without scope',
+      () => send('GET /v1/account', {}, undefined, ann.none),
+      403,
+      { ...JSON_BODY, ...challenge('read') },
+    ],
+    [
+      'insufficient_scope',
+      'a token that cannot delete',
+      () => send('DELETE /v1/cards/{card}', {}, undefined, ann.write),
+      403,
+      { ...JSON_BODY, ...challenge('admin') },
+    ],
+    [
+      'forbidden',
+      'not the creator',
+      () => send('PUT /v1/boards/{board}/visibility', {}, { visibility: 'private' }, bob.admin),
+      403,
+      JSON_BODY,
+    ],
+    ['not_found', 'an absent board', () => send('GET /v1/boards/brd_00000000000000000000'), 404, JSON_BODY],
+    ['not_found', 'an unknown path', () => send('GET /v1/unknown'), 404, JSON_BODY],
+    ['not_found', 'a path outside of /v1', () => send('GET /unknown'), 404, JSON_BODY],
+    ['method_not_allowed', 'a list', () => send('PUT /v1/boards'), 405, { ...JSON_BODY, allow: 'GET, HEAD, POST' }],
+    ['method_not_allowed', 'a resource', () => send('POST /v1/boards/x'), 405, { ...JSON_BODY, allow: 'GET, HEAD, PATCH, DELETE' }],
+    ['request_timeout', 'a head that does not arrive', timeOut, 408, REFUSED],
+    ['conflict', 'a cover that is no image', () => send('PUT /v1/cards/{card}/cover', {}, { attachment_id: '{text}' }), 409, JSON_BODY],
+    [
+      'precondition_failed',
+      'a stale ETag',
+      () => send('PATCH /v1/boards/{board}', { 'if-match': '"0"' }, name),
+      412,
+      { ...JSON_BODY, etag: ETAG },
+    ],
+    ['precondition_failed', 'a target without an ETag', () => send('POST /v1/boards', { 'if-match': '"0"' }, name), 412, JSON_BODY],
+    [
+      'payload_too_large',
+      'an announced length',
+      () => send('POST /v1/boards', {}, ' '.repeat(600_000)),
+      413,
+      { ...JSON_BODY, ...CLOSED, 'keep-alive': undefined },
+    ],
+    ['unsupported_media_type', 'text', () => send('POST /v1/boards', { 'content-type': 'text/plain' }, name), 415, JSON_BODY],
+    [
+      'range_not_satisfiable',
+      'a range behind the end',
+      () => send('GET /v1/attachments/{attachment}/content', { range: 'bytes=12-' }),
+      416,
+      { ...JSON_BODY, 'content-range': 'bytes */12' },
+    ],
+    ['validation_failed', 'an unknown member', () => send('POST /v1/boards', {}, { ...name, x: 1 }), 422, JSON_BODY],
+    ['rate_limited', 'too many revocations', revokeTooOften, 429, { ...JSON_BODY, 'retry-after': '2' }],
+    [
+      'headers_too_large',
+      'an oversized head',
+      () => exchangeWhole(listener.port, `GET /v1/account HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`),
+      431,
+      REFUSED,
+    ],
+    ['internal_error', 'an unexpected error', () => sendWhileStorageFails(new Error('unexpected')), 500, JSON_BODY],
+    ['contention', 'data that others keep changing', sendWhileOthersWrite, 503, { ...JSON_BODY, 'retry-after': '1' }],
+    [
+      'unavailable',
+      'a storage that is not reachable',
+      () => sendWhileStorageFails(new StorageUnavailable('gone')),
+      503,
+      { ...JSON_BODY, 'retry-after': '1' },
+    ],
+  ]
+
+  test('every code of the table of errors has a case', () => {
+    expect([...new Set(cases.map(([code]) => code))].toSorted()).toEqual(Object.keys(errors).toSorted())
+  })
+
+  test.each(cases)('the error %s for %s has exactly these headers', async (code, _what, request, status, expected) => {
+    const reply = await request()
+    expectReply(reply, status, expected)
+    const { error } = JSON.parse(reply.body.toString()) as { error: Record<string, unknown> }
+    expect([error['code'], error['request_id']]).toEqual([code, reply.headers['x-request-id']])
+  })
+
+  test('HEAD with a range behind the end has the headers of the whole file', async () => {
+    const reply = await send('HEAD /v1/attachments/{attachment}/content', { range: 'bytes=12-' })
+    expectReply(reply, 200, { ...DOWNLOAD, 'content-length': '12' }, true)
+  })
+
+  test('an error of HEAD has exactly the headers of the error of GET', async () => {
+    expectReply(await send('HEAD /v1/account', {}, undefined, null), 401, { ...JSON_BODY, 'www-authenticate': 'Bearer' }, true)
+    expectReply(await send('HEAD /v1/boards/{board}/visibility'), 405, { ...JSON_BODY, allow: 'PUT' }, true)
+  })
+})
