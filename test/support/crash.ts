@@ -62,11 +62,10 @@ export async function findCrashViolations({
     const commits = new Commits(seed)
     disk.fault = { at, kind: 'crash' }
     await workload(disk, commits, bug).catch(ignoreDiskErrors(disk, commits))
-    disk.fault = undefined
     const losses = ['nothing kept', ...Array.from({ length: randomImages }, (_, i) => seededRandom(at * 100 + i)), 'all kept'] as const
     for (const [i, loss] of losses.entries()) {
       // "All kept": the process was killed and the machine went on. Unsynced data is still not synced.
-      const image = loss === 'all kept' ? disk : disk.after(loss)
+      const image = loss === 'all kept' ? disk.afterKill() : disk.after(loss)
       const context = `crash at operation ${at}, ${typeof loss === 'string' ? loss : `random loss ${i}`}`
       const violations = await verifyRecovery(image, commits.branch(i), bug, at * 7 + i)
       findings.violations.push(...violations.map((text) => `${context}: ${text}`))
@@ -97,9 +96,8 @@ export async function findFailureViolations({
       await failureWorkload(disk, commits, bug, () =>
         capture('after the failure', disk.after('nothing kept'), disk.after(seededRandom(at))),
       )
-      capture('at the end', disk.after('nothing kept'), disk)
+      capture('at the end', disk.after('nothing kept'), disk.afterKill())
       for (const [i, [when, image, branch]] of images.entries()) {
-        image.fault = undefined
         const context = `${fault.kind} ${fault.permanent ? 'from' : 'at'} operation ${at}, effect: ${fault.effect}, ${when}`
         const violations = await verifyRecovery(image, branch, bug, at * 7 + i)
         findings.violations.push(...violations.map((text) => `${context}: ${text}`))
@@ -183,8 +181,7 @@ async function verifyRecovery(disk: FaultyDisk, commits: Commits, bug: Bug, seed
   // A second crash during recovery or the work after it, sometimes with a power loss.
   disk.fault = { at: disk.operations + 1 + seededRandom(seed)(seed % 2 === 0 ? 12 : 80), kind: 'crash' }
   await restartWorkload(disk, commits, bug).catch(ignoreDiskErrors(disk, commits))
-  disk.fault = undefined
-  const image = seed % 3 === 0 ? disk : disk.after(seededRandom(seed))
+  const image = seed % 3 === 0 ? disk.afterKill() : disk.after(seededRandom(seed))
   await verify(image, 'at the next start')
   // What could be read at that start must survive a power loss.
   await verify(image.after('nothing kept'), 'after a power loss')

@@ -44,6 +44,15 @@ export class FaultyDisk implements Disk {
     return new FaultyDisk(this.#random(1e9), this.#root.after(loss))
   }
 
+  /**
+   * The same disk for the next process, with what is not synced yet. The present process is killed: operations that it
+   * has begun have no effect any more.
+   */
+  afterKill(): FaultyDisk {
+    this.fault = { at: 0, kind: 'crash' }
+    return new FaultyDisk(this.#random(1e9), this.#root)
+  }
+
   append(path: string): Promise<OpenFile> {
     return this.#step('append', () => this.#open(path))
   }
