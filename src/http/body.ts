@@ -14,7 +14,7 @@ export async function readBody(request: ServerRequest, maxBytes: number): Promis
       members: { limit_bytes: maxBytes },
       headers: { connection: 'close' },
     })
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
+  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of bodyOf(request)) {
@@ -22,7 +22,7 @@ export async function readBody(request: ServerRequest, maxBytes: number): Promis
     if (size > maxBytes) throw tooLarge()
     chunks.push(chunk)
   }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+  return Buffer.concat(chunks)
 }
 
 /** Sends `100 Continue`, and undoes `Connection: close`, which is only for a refusal without reading the body. */
@@ -32,16 +32,17 @@ function sendContinue({ runtime }: ServerRequest): void {
   response.writeContinue()
 }
 
-/** Streams the bytes of a body. A consumer that stops early can still send a response. */
+/** Streams the bytes of a body. If a consumer stops early, the rest is read and discarded. */
 export async function* bodyOf(request: ServerRequest): AsyncGenerator<Uint8Array> {
   const node = request.runtime?.node?.req as IncomingMessage | undefined
   try {
     if (node?.headers.expect?.toLowerCase() === '100-continue') sendContinue(request)
-    // By default the iterator would destroy the socket before the refusal is written.
-    if (node !== undefined) yield* node.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
-    else if (request.body !== null) yield* request.body as unknown as AsyncIterable<Uint8Array>
-  } catch (error) {
-    if (error instanceof ApiError) throw error
+    const chunks = node === undefined ? (request.body ?? []) : node.iterator({ destroyOnReturn: false })
+    for await (const chunk of chunks) yield chunk as Uint8Array
+  } catch {
     throw new ApiError('bad_request', { message: 'The body is incomplete.' })
+  } finally {
+    // Node does not do this after a part was read. The connection could not be used for another request.
+    node?.resume()
   }
 }

@@ -23,7 +23,7 @@ export function download(requestId: string, method: string, headers: Headers, fi
   const body = Readable.toWeb(Readable.from(blobs.read(file.blob_id, start, end)))
   return new FastResponse(body as unknown as ReadableStream, {
     status,
-    statusText: STATUS_CODES[status] ?? '',
+    statusText: STATUS_CODES[status]!,
     headers: { ...shared, ...partial, 'content-length': String(end - start) },
   })
 }
@@ -54,7 +54,7 @@ function rangeOf(headers: Headers, { size, sha256 }: FileRecord): { start: numbe
   if (first === '' && last === '') return undefined
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
-  if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined
-  if (start >= size || end <= start) throw new ApiError('range_not_satisfiable', { headers: { 'content-range': `bytes */${size}` } })
+  if (last !== '' && Number(last) < Number(first)) return undefined
+  if (start >= size) throw new ApiError('range_not_satisfiable', { headers: { 'content-range': `bytes */${size}` } })
   return { start, end }
 }

@@ -13,23 +13,20 @@ function entityTag(revision: string): string {
  */
 export function requireMatch(headers: Headers, revision: string | undefined): void {
   const condition = headers.get('if-match')
-  if (condition === null || condition.trim() === '*') return
-  const tag = revision === undefined ? undefined : entityTag(revision)
+  if (condition === null || condition === '*') return
+  if (revision === undefined)
+    throw new ApiError('precondition_failed', { message: 'The target of this request has no ETag, so no If-Match can match: omit it.' })
+  const tag = entityTag(revision)
   // Strong comparison: a weak tag never matches.
-  if (tag !== undefined && tagsOf(condition).includes(tag)) return
-  throw new ApiError(
-    'precondition_failed',
-    tag === undefined
-      ? { message: 'The target of this request has no ETag, so no If-Match can match: omit it.' }
-      : { headers: { etag: tag }, members: { current_etag: tag } },
-  )
+  if (!tagsOf(condition).includes(tag))
+    throw new ApiError('precondition_failed', { headers: { etag: tag }, members: { current_etag: tag } })
 }
 
 /** Whether the client's copy is current, by If-None-Match (RFC 9110 §13.1.2). */
 export function isCurrent(headers: Headers, revision: string | undefined): boolean {
   const condition = headers.get('if-none-match')
   if (condition === null || revision === undefined) return false
-  return condition.trim() === '*' || tagsOf(condition).some((tag) => tag.replace(/^W\//, '') === entityTag(revision))
+  return condition === '*' || tagsOf(condition).some((tag) => tag.replace(/^W\//, '') === entityTag(revision))
 }
 
 /** The headers of a response that has an ETag. A client that revalidates may keep its copy. */

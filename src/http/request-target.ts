@@ -16,7 +16,7 @@ export interface RequestTarget {
 export function targetOf(request: ServerRequest, url: URL): RequestTarget {
   const sent = (request.runtime?.node?.req as IncomingMessage | undefined)?.url
   // Proxies send the absolute form (RFC 9112 §3.2.2).
-  const target = sent === undefined ? url.pathname + url.search : sent.startsWith('/') ? sent : sent.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
+  const target = sent === undefined ? url.pathname + url.search : sent.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
   const question = target.indexOf('?')
   return question === -1 ? { path: target, search: '' } : { path: target.slice(0, question), search: target.slice(question) }
 }

@@ -12,6 +12,7 @@ import { UPLOAD_EXPIRED } from '../resources/attachments/operations.ts'
 import type { Upload } from '../resources/operation.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { keys } from '../store/keys.ts'
+import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { bodyOf } from './body.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
@@ -35,7 +36,7 @@ export function isUpload(headers: Headers): boolean {
  * @throws {ApiError} `payload_too_large`
  */
 export function checkAnnouncedSize(headers: Headers, maxBytes: number): void {
-  if (Number(headers.get('content-length') ?? 0) > maxBytes + MAX_OVERHEAD) throw tooLarge(maxBytes)
+  if (Number(headers.get('content-length')) > maxBytes + MAX_OVERHEAD) throw tooLarge(maxBytes)
 }
 
 /**
@@ -78,7 +79,7 @@ async function receiveForm(request: ServerRequest, blobs: Blobs, blobId: string,
     return { blobId, ...(await form.result()) }
   } catch (error) {
     await form?.abandon()
-    if (error instanceof ApiError) throw error
+    if (error instanceof ApiError || error instanceof StorageUnavailable) throw error
     throw new ApiError('bad_request', { message: 'The multipart body could not be read.' })
   }
 }
@@ -119,7 +120,8 @@ class Form {
     // If the client has closed the connection, nothing else ends the stream of the part, and its reader would wait forever.
     this.#stream?.destroy(new Error('the upload was abandoned'))
     await this.#file?.catch(() => undefined)
-    await this.#blobs.remove(this.#blobId)
+    // If this fails, garbage collection removes the bytes, because their tombstone stays.
+    await this.#blobs.remove(this.#blobId).catch(() => undefined)
   }
 
   #report(path: string, message: string): void {
@@ -127,6 +129,8 @@ class Form {
   }
 
   #readFile(name: string, stream: BusboyFileStream, given: string | undefined, type: string, maxBytes: number): void {
+    // The parser reports the end of a body in the middle of a file on its stream. Without a listener, that would end the process.
+    stream.on('error', () => undefined)
     if (name !== 'file' || this.#file !== undefined) {
       this.#report(name, name === 'file' ? 'is given twice' : 'is not a known member')
       stream.resume()
@@ -171,9 +175,9 @@ function tooLarge(maxBytes: number): ApiError {
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/
 
-/** The media type of an upload, without parameters. A malformed one becomes `application/octet-stream`. */
-function mediaType(text: string | undefined): string {
-  const type = (text ?? '').split(';')[0]!.trim().toLowerCase()
+/** @param text in lower case and without parameters. A malformed type becomes `application/octet-stream`. */
+function mediaType(text: string): string {
+  const type = text.trim()
   return MEDIA_TYPE.test(type) ? type : 'application/octet-stream'
 }
 

@@ -37,6 +37,11 @@ describe('reading a body', () => {
     expect(await readBody(new Request('http://x/') as Incoming, 10)).toHaveLength(0)
   })
 
+  test('a body without a connection is read, whatever runs the service', async () => {
+    const body = await readBody(Object.assign(request(['0123']), { runtime: {} }) as unknown as Incoming, 10)
+    expect(Buffer.from(body).toString()).toBe('0123')
+  })
+
   test.each([
     ['one chunk', ['0123456789x'], {}],
     ['several chunks', ['01234', '56789', 'x'], {}],

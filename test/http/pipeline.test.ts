@@ -1,0 +1,182 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { handleRequest } from '../../src/http/pipeline.ts'
+import type { Services } from '../../src/http/services.ts'
+import type { Blobs } from '../../src/store/blobs.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
+import { TransactionConflict } from '../../src/store/transaction.ts'
+import { recordUses, TestBoard } from '../support/board.ts'
+import { captureLog } from '../support/log.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person } from '../support/service.ts'
+
+/** The storage for bytes. */
+let blobs: Blobs
+/** Replaces its function `remove`. */
+let remove: Blobs['remove'] | undefined
+let service: Service
+let ann: Person
+let board: TestBoard
+let path: string
+beforeAll(async () => {
+  const open = async () => {
+    const opened = await memory.open()
+    blobs = opened.blobs
+    return { ...opened, blobs: { ...blobs, remove: (id: string) => (remove ?? blobs.remove)(id) } }
+  }
+  service = await Service.start({ name: 'memory', open })
+  ann = await service.person(await service.workspace())
+  await recordUses(service, ann)
+})
+afterAll(() => service.stop())
+beforeEach(async () => {
+  board = await TestBoard.create(service, ann)
+  path = `/boards/${board.id}`
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  remove = undefined
+  service.store.beforeRead = undefined
+})
+
+describe('the observer of decisions', () => {
+  /** Reads a board with this observer. @returns the response, and what was logged */
+  const readBoard = async (observe: Services['observe']) => {
+    const captured = captureLog()
+    const request = new Request(`http://x/v1${path}`, { headers: { authorization: `Bearer ${ann.read}` } })
+    const incoming = { request, requestId: 'req_1', method: 'GET', path, search: '' }
+    const response = await handleRequest({ ...service.app.services, log: captured.log, observe }, incoming)
+    return { response, lines: captured.lines }
+  }
+
+  test('an error of the observer is logged with the id of the request, and the request succeeds', async () => {
+    const { response, lines } = await readBoard(() => {
+      throw new Error('out of order')
+    })
+    expect(response.status).toBe(200)
+    expect(lines).toMatchObject([{ level: 50, request_id: 'req_1', err: { message: 'out of order' } }])
+  })
+
+  test('a service without an observer logs nothing', async () => {
+    const { response, lines } = await readBoard(undefined)
+    expect([response.status, lines]).toEqual([200, []])
+  })
+})
+
+describe('a conflict with concurrent writes', () => {
+  test('a request is attempted twelve times, then it is refused', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    let commits = 0
+    const commit = vi.spyOn(service.store, 'commit').mockImplementation(async () => (commits++, 'conflict'))
+    const reply = await service.send(ann.write, 'PATCH', path, { name: 'x' })
+    commit.mockRestore()
+    expect([reply.status, commits]).toEqual([503, 12])
+  })
+
+  test('the second attempt begins after a pause', async () => {
+    let isPaused = false
+    const random = vi.spyOn(Math, 'random').mockImplementation(() => {
+      isPaused = true
+      void nextTurn().then(() => (isPaused = false))
+      return 10
+    })
+    const pausedAtRead: boolean[] = []
+    service.store.beforeCommit = async () => {
+      await board.patch(path, { name: 'By another request' })
+      service.store.beforeRead = async () => void pausedAtRead.push(isPaused)
+    }
+    expect((await service.send(ann.write, 'PATCH', path, { description: 'x' })).status).toBe(200)
+    expect([random.mock.calls.length, pausedAtRead[0]]).toEqual([1, false])
+  })
+})
+
+describe('an upload that fails after its bytes were stored', () => {
+  /** Uploads to a card that is deleted while the bytes are received: between the two commits of an upload. */
+  const uploadToDeletedCard = async () => {
+    const card = await board.card(await board.column())
+    service.store.afterCommit = async () => void (await board.delete(`/cards/${card}`))
+    return board.attach(card)
+  }
+
+  test('its bytes are removed before the refusal is sent', async () => {
+    let stored: string[] = []
+    remove = async (id) => {
+      stored = await service.blobKeys()
+      await nextTurn()
+      await blobs.remove(id)
+    }
+    const { status } = await uploadToDeletedCard()
+    expect([status, stored.length, await service.blobKeys()]).toEqual([404, 1, []])
+  })
+
+  test('if its bytes cannot be removed now, the response is the refusal', async () => {
+    remove = async () => {
+      throw new Error('out of order')
+    }
+    const reply = await uploadToDeletedCard()
+    expect([reply.status, reply.body.error.code]).toEqual([404, 'not_found'])
+  })
+
+  test('its bytes stay if it is not known whether its file was created', async () => {
+    const card = await board.card(await board.column())
+    service.store.afterCommit = async () => {
+      service.store.afterCommit = async () => {
+        throw new StorageUnavailable('gone', { outcomeKnown: false })
+      }
+    }
+    expect((await board.attach(card, { text: 'hello' })).status).toBe(503)
+    const [attachment] = await board.all(`/cards/${card}/attachments`)
+    const response = await service.fetch(ann.read, 'GET', `/attachments/${attachment.id}/content`)
+    expect([response.status, await response.text()]).toEqual([200, 'hello'])
+  })
+})
+
+describe('a request with HEAD', () => {
+  test('is answered 304 to the current ETag, and ignores If-Match, like GET', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const send = (headers: Record<string, string> = {}) => service.send(ann.read, method, path, undefined, headers)
+      const etag = (await send()).headers.get('etag')!
+      const statuses = [await send({ 'if-none-match': etag }), await send({ 'if-none-match': '"x"' }), await send({ 'if-match': '"x"' })]
+      expect([method, ...statuses.map(({ status }) => status)]).toEqual([method, 304, 200, 200])
+    }
+  })
+})
+
+test('a response with counts has no ETag, because they change without their resource', async () => {
+  for (const headers of [{}, { 'if-none-match': '*' }] as Record<string, string>[]) {
+    const reply = await service.send(ann.read, 'GET', `${path}?include=counts`, undefined, headers)
+    expect([reply.status, reply.headers.get('etag'), typeof reply.body.data.counts]).toEqual([200, null, 'object'])
+  }
+})
+
+test('a write is performed and answered in full, whatever its If-None-Match is', async () => {
+  const etag = (await service.send(ann.read, 'GET', path)).headers.get('etag')!
+  for (const tag of ['*', etag]) {
+    const reply = await service.send(ann.write, 'PATCH', path, { name: `for ${tag}` }, { 'if-none-match': tag })
+    expect([reply.status, reply.body.data.name]).toEqual([200, `for ${tag}`])
+  }
+})
+
+test('no other request waits for the bytes of an upload that has a turn, and its next attempt has its turn until the commit', async () => {
+  const card = await board.card(await board.column())
+  const events: string[] = []
+  const takeTurn = service.store.takeTurn.bind(service.store)
+  vi.spyOn(service.store, 'takeTurn').mockImplementation(async (partition) => {
+    const turn = await takeTurn(partition)
+    events.push('turn')
+    return { ...turn, end: () => (events.push('end'), turn.end()) }
+  })
+  let conflicts = 3
+  service.store.beforeRead = async () => {
+    if (conflicts-- > 0) throw new TransactionConflict()
+  }
+  service.store.beforeCommit = async () => {
+    events.push('tombstone')
+    service.store.afterCommit = async () => {
+      conflicts = 1
+      service.store.beforeCommit = async () => void events.push('file')
+    }
+  }
+  expect((await board.attach(card)).status).toBe(201)
+  expect(events).toEqual(['turn', 'end', 'tombstone', 'end', 'turn', 'file', 'end'])
+})

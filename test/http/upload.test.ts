@@ -1,0 +1,349 @@
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Services } from '../../src/http/services.ts'
+import { checkAnnouncedSize, isUpload, receiveFile } from '../../src/http/upload.ts'
+import { ApiError } from '../../src/model/errors.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import type { Blobs } from '../../src/store/blobs.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import { keys, type Key } from '../../src/store/keys.ts'
+import { StorageUnavailable, type Store } from '../../src/store/port.ts'
+import { transact } from '../../src/store/transact.ts'
+import { effort } from '../support/effort.ts'
+import { memory, type OpenDriver } from '../support/memory.ts'
+import { seededRandom, type RandomInteger } from '../support/random.ts'
+
+const WORKSPACE = 'wsp_00000000000000000000'
+const MAX_BYTES = 100_000
+const MINUTE = 60_000
+const LINE = 'x'.repeat(100)
+const NOW = Date.parse('2026-11-20T12:00:00.000Z')
+
+let opened: OpenDriver
+let now: number
+beforeEach(async () => {
+  opened = await memory.open()
+  now = NOW
+})
+
+/** A part of a form, and a form with some parts, as they are sent. */
+const part = (headers: readonly string[], content: string) => `--x\r\n${headers.join('\r\n')}\r\n\r\n${content}\r\n`
+const form = (...parts: string[]) => `${parts.join('')}--x--\r\n`
+const disposition = (parameters: string) => `content-disposition: form-data${parameters}`
+const field = (name: string, value: string) => part([disposition(`; name="${name}"`)], value)
+const file = (content: string, { name = 'file', filename = 'a.txt', headers = ['content-type: text/plain'] } = {}) =>
+  part([disposition(`; name="${name}"; filename="${filename}"`), ...headers], content)
+
+/** Receives a body that arrives in these chunks. */
+function receive(
+  chunks: string | readonly (string | Error)[],
+  { blobs = {} as Partial<Blobs>, type = 'multipart/form-data; boundary=x' } = {},
+) {
+  const rest = typeof chunks === 'string' ? [chunks] : [...chunks]
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const chunk = rest.shift()
+      if (chunk === undefined) controller.close()
+      else if (chunk instanceof Error) controller.error(chunk)
+      else controller.enqueue(Buffer.from(chunk))
+    },
+  })
+  const request = new Request('http://x/', { method: 'POST', body, headers: { 'content-type': type }, duplex: 'half' } as RequestInit)
+  const services = { ...opened, blobs: { ...opened.blobs, ...blobs }, clock: () => now, random: systemRandom, uploadBytes: MAX_BYTES }
+  return receiveFile(services as unknown as Services, request as Parameters<typeof receiveFile>[1], WORKSPACE)
+}
+const refusal = (...args: Parameters<typeof receive>) =>
+  receive(...args).then(
+    () => undefined,
+    (error: unknown) => (error instanceof ApiError ? { code: error.code, ...error.details } : error),
+  )
+const issues = async (body: string) => ((await refusal(body)) as any).members?.issues.map(({ path, message }: any) => `${path} ${message}`)
+const read = <T>(key: Key<T>) => transact(opened.store, WORKSPACE, systemRandom, (tx) => tx.get(key))
+
+describe('a received file', () => {
+  test('has its name, type, size, hash and visibility, and its bytes are stored', async () => {
+    const upload = await receive(form(file('hello'), field('visibility', 'workspace')))
+    expect(upload).toEqual({
+      blobId: expect.stringMatching(/^blb_[0-9a-z]{20}$/),
+      tombstoneId: expect.stringMatching(/^tmb_[0-9a-z]{20}$/),
+      name: 'a.txt',
+      contentType: 'text/plain',
+      size: 5,
+      sha256: createHash('sha256').update('hello').digest('hex'),
+      visibility: 'workspace',
+    })
+    expect(await opened.blobKeys()).toEqual([`${upload.blobId}:0`])
+  })
+
+  test('is private by default', async () => {
+    expect((await receive(form(file('hello')))).visibility).toBe('private')
+    expect((await receive(form(field('visibility', 'private'), file('hello')))).visibility).toBe('private')
+  })
+
+  test('has a tombstone in an hour, which is stored before its bytes', async () => {
+    let before: string[] = []
+    const write: Blobs['write'] = async (id, bytes) => {
+      before = await opened.recordKeys(WORKSPACE)
+      return opened.blobs.write(id, bytes)
+    }
+    // A commit that takes a while.
+    const commit: Store['commit'] = async (partition, change) => {
+      for (let i = 0; i < 10; i++) await nextTurn()
+      return store.commit(partition, change)
+    }
+    const { store } = opened
+    opened = { ...opened, store: decorateStore(store, { commit }) }
+    const { blobId, tombstoneId } = await receive(form(file('hello')), { blobs: { write } })
+    expect(before).toEqual([keys.tombstone(tombstoneId)])
+    expect(await read(keys.tombstone(tombstoneId))).toEqual({
+      id: tombstoneId,
+      kind: 'blob',
+      target: blobId,
+      not_before: '2026-11-20T13:00:00.000Z',
+    })
+  })
+
+  test('has at most the maximum size', async () => {
+    expect((await receive(form(file('x'.repeat(MAX_BYTES))))).size).toBe(MAX_BYTES)
+    expect(await refusal(form(file('x'.repeat(MAX_BYTES + 1))))).toEqual({
+      code: 'payload_too_large',
+      message: `The file is larger than ${MAX_BYTES} bytes.`,
+      members: { limit_bytes: MAX_BYTES },
+      headers: { connection: 'close' },
+    })
+    expect(await opened.blobKeys()).toHaveLength(1)
+  })
+
+  test('arrives within half an hour', async () => {
+    const during = async (elapsed: number) => {
+      now = NOW
+      const write: Blobs['write'] = (id, bytes) => ((now += elapsed), opened.blobs.write(id, bytes))
+      return refusal(form(file('hello')), { blobs: { write } })
+    }
+    expect(await during(30 * MINUTE)).toBeUndefined()
+    expect(await during(30 * MINUTE + 1)).toEqual({
+      code: 'conflict',
+      message: 'The upload took too long, so its bytes were removed. Send it again.',
+    })
+  })
+})
+
+describe('the name of a file', () => {
+  test.each([
+    ['a/b\\c.txt', 'c.txt'],
+    ['', 'file'],
+    ['.', 'file'],
+    ['..', 'file'],
+    ['.\u202e.', 'file'],
+    ['\u202e.', 'file'],
+    [' a b ', 'a b'],
+    ['\u200ba\u0007.txt', 'a.txt'],
+    ['\u200b a.txt', 'a.txt'],
+    ['...', '...'],
+    ['x'.repeat(255), 'x'.repeat(255)],
+  ])('%j is stored as %j', async (filename, stored) => {
+    expect((await receive(form(file('x', { filename })))).name).toBe(stored)
+  })
+
+  test('is "file" if there is none', async () => {
+    const upload = await receive(form(part([disposition('; name="file"'), 'content-type: application/octet-stream'], 'x')))
+    expect([upload.name, upload.contentType]).toEqual(['file', 'application/octet-stream'])
+  })
+
+  test('has at most 255 characters', async () => {
+    expect(await issues(form(file('x', { filename: 'x'.repeat(256) })))).toEqual(['file has a name of more than 255 characters'])
+  })
+})
+
+describe('the media type of a file', () => {
+  test.each([
+    ['text/html; charset=utf-8', 'text/html'],
+    ['Text/HTML', 'text/html'],
+    ['text/html ', 'text/html'],
+    ['application/vnd.a+b.c_d-e!#$&^', 'application/vnd.a+b.c_d-e!#$&^'],
+    ['text', 'application/octet-stream'],
+    ['/html', 'application/octet-stream'],
+    ['text/', 'application/octet-stream'],
+    ['text/html/x', 'application/octet-stream'],
+    ['"text/html;x"; y=z', 'application/octet-stream'],
+    ['"x, text/html"', 'application/octet-stream'],
+    ['+/html', 'application/octet-stream'],
+    ['text/html,text/css', 'application/octet-stream'],
+    [`text/${'x'.repeat(64)}`, `text/${'x'.repeat(64)}`],
+    [`text/${'x'.repeat(65)}`, 'application/octet-stream'],
+    ['', 'text/plain'],
+  ])('%s is stored as %s', async (type, stored) => {
+    expect((await receive(form(file('x', { headers: [`content-type: ${type}`] })))).contentType).toBe(stored)
+  })
+})
+
+describe('a form that is refused', () => {
+  test.each([
+    ['without a part', form(), ['file is missing']],
+    ['without a file', form(field('visibility', 'private')), ['file is missing']],
+    ['with another file only', form(file('x', { name: 'other' })), ['other is not a known member', 'file is missing']],
+    ['with two files', form(file('x'), file('y'.repeat(300_000))), ['file is given twice']],
+    ['with three files', form(file('x'), file('y'), file('z')), ['file is given twice']],
+    ['with a file that is a field', form(field('file', 'x')), ['file must be a file: give it a filename', 'file is missing']],
+    ['with an unknown field', form(file('x'), field('owner_id', 'x')), ['owner_id is not a known member']],
+    ['with a field without a name', form(file('x'), part([disposition('')], 'x')), [' is not a known member']],
+    ['with a file without a name', form(file('x'), part([disposition('; filename="a"')], 'x')), [' is not a known member']],
+    ['with an unknown visibility', form(file('x'), field('visibility', 'public')), ['visibility must be one of workspace, private']],
+    ['with an empty visibility', form(file('x'), field('visibility', '')), ['visibility must be one of workspace, private']],
+    [
+      'with two visibilities',
+      form(field('visibility', 'private'), field('visibility', 'private'), file('x')),
+      ['visibility is given twice'],
+    ],
+    [
+      'with more than ten fields',
+      form(file('x'), ...Array.from({ length: 11 }, (_, i) => field(`f${i}`, 'x'))),
+      Array.from({ length: 10 }, (_, i) => `f${i} is not a known member`),
+    ],
+    [
+      'whose file is behind twelve other parts',
+      form(...Array.from({ length: 12 }, () => part(['content-type: text/plain'], 'x')), file('x')),
+      ['file is missing'],
+    ],
+  ])('%s lists its issues, and leaves no bytes', async (_form, body, expected) => {
+    expect(await issues(body)).toEqual(expected)
+    expect(await opened.blobKeys()).toEqual([])
+  })
+
+  test('an issue has its place, its member and its message', async () => {
+    expect(await refusal(form(file('x'), field('a', 'x')))).toMatchObject({
+      code: 'validation_failed',
+      message: 'The request does not match what this operation accepts: "a" is not a known member.',
+      members: { issues: [{ in: 'body', path: 'a', message: 'is not a known member' }] },
+    })
+  })
+
+  test('at most twelve parts with at most twenty headers each are read', async () => {
+    const skipped = Array.from({ length: 11 }, () => part(['content-type: text/plain'], 'x'))
+    expect((await receive(form(...skipped, file('x')))).size).toBe(1)
+    const padding = (length: number) => Array.from({ length }, (_, i) => `x-${i}: y`)
+    const typeBehind = async (length: number) =>
+      (await receive(form(file('x', { headers: [...padding(length), 'content-type: text/html'] })))).contentType
+    expect([await typeBehind(18), await typeBehind(19)]).toEqual(['text/html', 'text/plain'])
+  })
+
+  test.each([
+    ['a boundary that is not closed', 'multipart/form-data; boundary="', form(file('x'))],
+    ['another boundary', 'multipart/form-data; boundary=other', form(file('x'))],
+    ['an end in the middle of its file', undefined, form(file(LINE)).slice(0, -50)],
+    ['an end in the middle of a part that is ignored', undefined, form(part(['x: y'], LINE)).slice(0, -50)],
+    ['an end in the middle of an unknown file', undefined, form(file(LINE, { name: 'other' })).slice(0, -50)],
+    ['an end in the middle of a second file', undefined, form(file('x'), file(LINE)).slice(0, -50)],
+    ['no boundary', 'multipart/form-data; x="boundary=x"', form(file('x'))],
+    ['no body', undefined, ''],
+  ])('%s cannot be read', async (_name, type, body) => {
+    expect(await refusal(body, type === undefined ? {} : { type })).toEqual({
+      code: 'bad_request',
+      message: 'The multipart body could not be read.',
+    })
+    expect(await opened.blobKeys()).toEqual([])
+  })
+})
+
+/** Removes, inserts and repeats parts of a text at random. */
+function damage(text: string, random: RandomInteger): string {
+  const inserted = ['\r\n', '\r\n--x\r\n', '--x--', '"', ':', '\0', '\n']
+  let damaged = text
+  for (let changes = 1 + random(3); changes > 0; changes--) {
+    const at = random(damaged.length + 1)
+    const [before, behind] = [damaged.slice(0, at), damaged.slice(at)]
+    damaged = [before, before + behind.slice(1 + random(20)), before + inserted[random(inserted.length)]! + behind, damaged + behind][
+      random(4)
+    ]!
+  }
+  return damaged
+}
+
+test('a form that is damaged at random is stored or refused, and a refused one leaves no bytes', async () => {
+  const forms = [
+    form(file(LINE), field('visibility', 'private')),
+    form(file(LINE, { name: 'other' }), file(LINE)),
+    form(field('other', LINE), file(LINE), file(LINE)),
+    form(part(['x: y'], LINE), file('y'.repeat(70_000)), field('other', LINE)),
+  ]
+  for (let seed = 1; seed <= effort(100); seed++) {
+    const random = seededRandom(seed)
+    const body = damage(forms[random(forms.length)]!, random)
+    const at = random(body.length + 1)
+    const outcome = await receive([body.slice(0, at), body.slice(at)]).then(
+      async ({ blobId }) => (await opened.blobs.remove(blobId), 'stored'),
+      (error: unknown) => (error instanceof ApiError ? error.code : error),
+    )
+    expect(['stored', 'bad_request', 'validation_failed', 'payload_too_large']).toContain(outcome)
+    expect([seed, await opened.blobKeys()]).toEqual([seed, []])
+  }
+})
+
+describe('an upload that is interrupted', () => {
+  const begin = form(file('x'.repeat(50_000))).slice(0, 40_000)
+
+  test('is refused when the connection is lost, and its bytes are removed after the last one was written', async () => {
+    const events: string[] = []
+    const write: Blobs['write'] = (id, bytes) =>
+      opened.blobs.write(id, bytes).catch(async (error: Error) => {
+        await nextTurn()
+        events.push('the end of the write')
+        throw error
+      })
+    const remove: Blobs['remove'] = async () => void events.push('the removal')
+    expect(await refusal([begin, new Error('connection lost')], { blobs: { write, remove } })).toEqual({
+      code: 'bad_request',
+      message: 'The body is incomplete.',
+    })
+    expect(events).toEqual(['the end of the write', 'the removal'])
+  })
+
+  test('its bytes are removed before it is refused', async () => {
+    const remove: Blobs['remove'] = async (id) => {
+      await nextTurn()
+      await opened.blobs.remove(id)
+    }
+    expect(await issues(form(file('x'), field('x', 'x')))).toEqual(['x is not a known member'])
+    await refusal(form(file('x'), field('x', 'x')), { blobs: { remove } })
+    expect(await opened.blobKeys()).toEqual([])
+  })
+
+  test('is refused for its reason, even if its bytes cannot be removed', async () => {
+    const remove: Blobs['remove'] = async () => {
+      throw new Error('out of order')
+    }
+    expect(await refusal(form(field('x', 'x')), { blobs: { remove } })).toMatchObject({ code: 'validation_failed' })
+  })
+
+  test.each([1, Infinity])('by storage that fails after %d bytes is not blamed on the client', async (limit) => {
+    const write: Blobs['write'] = async (_id, bytes) => {
+      let size = 0
+      for await (const chunk of bytes) if ((size += chunk.byteLength) >= limit) break
+      throw new StorageUnavailable('gone')
+    }
+    expect(await refusal(form(file('x'.repeat(90_000))), { blobs: { write } })).toBeInstanceOf(StorageUnavailable)
+  })
+})
+
+test.each([
+  ['multipart/form-data; boundary=x', true],
+  ['Multipart/Form-Data ; charset=utf-8; BOUNDARY=x', true],
+  ['multipart/form-data; boundary=', false],
+  ['multipart/form-data', false],
+  ['multipart/form-data; x-boundary', false],
+  ['multipart/mixed; boundary=x', false],
+  ['x multipart/form-data; boundary=x', false],
+  ['application/json', false],
+  [undefined, false],
+])('the type %s is that of an upload: %s', (type, expected) => {
+  expect(isUpload(new Headers(type === undefined ? {} : { 'content-type': type }))).toBe(expected)
+})
+
+test('the announced size may exceed the maximum by 64 KiB, for the other parts of the form', () => {
+  const check = (length: number | undefined) =>
+    checkAnnouncedSize(new Headers(length === undefined ? {} : { 'content-length': String(length) }), MAX_BYTES)
+  check(undefined)
+  check(MAX_BYTES + 64 * 1024)
+  expect(() => check(MAX_BYTES + 64 * 1024 + 1)).toThrow(`The file is larger than ${MAX_BYTES} bytes.`)
+})
