@@ -19,7 +19,7 @@ export class ForeignForm extends Error {
  * @throws {ApiError} `unsupported_media_type`, `payload_too_large`
  */
 export async function readForm(request: ServerRequest): Promise<URLSearchParams> {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  const type = request.headers.get('content-type')?.split(';')[0]!.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded')
     throw new ApiError('unsupported_media_type', { message: 'The body must be a form: Content-Type: application/x-www-form-urlencoded.' })
   return new URLSearchParams(Buffer.from(await readBody(request, MAX_FORM_BYTES)).toString())

@@ -69,9 +69,8 @@ export async function rotateToken(
   const old = await findToken(tx, tokenId)
   if (old === undefined || old.user_id !== userId) throw new IssueRefused('no_token')
   const { plaintext, token } = await issueToken(tx, { userId, name: old.name, scopes: old.scopes, lifetime }, clock, random)
-  const lifecycle = transition(old, { type: 'rotate', successor: token.id }, clock())
-  if (lifecycle === undefined) throw new IssueRefused('not_active')
-  const replaced = { ...old, ...lifecycle }
+  const replaced = transition(old, { type: 'rotate', successor: token.id }, clock())
+  if (replaced === undefined) throw new IssueRefused('not_active')
   tx.put(keys.token(old.hash), replaced)
   return { plaintext, token, replaced }
 }
@@ -87,9 +86,7 @@ export async function findToken(tx: Transaction, tokenId: string): Promise<Token
  * @returns the token as it is now: the same object if it had already ended
  */
 export function endToken(tx: Transaction, token: TokenRecord, type: 'revoke' | 'leave', clock: Clock): TokenRecord {
-  const lifecycle = transition(token, { type }, clock())!
-  if (lifecycle === token) return token
-  const ended = { ...token, ...lifecycle }
-  tx.put(keys.token(token.hash), ended)
+  const ended = transition(token, { type }, clock())!
+  if (ended !== token) tx.put(keys.token(token.hash), ended)
   return ended
 }

@@ -2,8 +2,7 @@ import { durations } from '../../model/durations.ts'
 import type { TokenRecord } from '../../model/token.ts'
 
 /** The states of a token (spec §3, "Token lifecycle"). Only an active token is accepted. */
-export const tokenStates = ['active', 'rotated', 'revoked', 'expired'] as const
-export type TokenState = (typeof tokenStates)[number]
+export type TokenState = 'active' | 'rotated' | 'revoked' | 'expired'
 
 /** The members of a token's record that determine its state. Times are RFC 3339. */
 export type TokenLifecycle = Pick<TokenRecord, 'issued_at' | 'expires_at' | 'revoked_at' | 'replaced_by'>
@@ -47,7 +46,7 @@ export function stateOf(lifecycle: TokenLifecycle, now: number): TokenState {
  * @returns the new lifecycle, or the same object if nothing changes; undefined if the event is refused: only an active
  * token can be rotated
  */
-export function transition(lifecycle: TokenLifecycle, event: TokenEvent, now: number): TokenLifecycle | undefined {
+export function transition<Lifecycle extends TokenLifecycle>(lifecycle: Lifecycle, event: TokenEvent, now: number): Lifecycle | undefined {
   const state = stateOf(lifecycle, now)
   const at = new Date(now).toISOString()
   if (event.type === 'rotate') return state === 'active' ? { ...lifecycle, revoked_at: at, replaced_by: event.successor } : undefined

@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Passwords } from '../../../src/auth/accounts/passwords.ts'
 import { resumeSession } from '../../../src/auth/accounts/sessions.ts'
 import { SignIn, type SignInAttempt } from '../../../src/auth/accounts/sign-in.ts'
 import { MINUTE } from '../../../src/model/time.ts'
+import { decorateStore } from '../../../src/store/decorate.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { drivers } from '../../support/drivers.ts'
 import { cheapPasswords, Service, type Person } from '../../support/service.ts'
@@ -49,6 +51,21 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
     const { userId, secret, session } = await signedIn()
     expect(userId).toBe(person.id)
     expect(await service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))).toEqual(session)
+  })
+
+  test('the session that the browser had ends when the new one begins, however long it takes to read', async () => {
+    const { secret, session } = await signedIn()
+    const resume = () => service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))
+    const store = decorateStore(service.store, {
+      async read(partition, request) {
+        if (request.records.includes(keys.session(session.hash))) for (let i = 0; i < 100; i++) await nextTurn()
+        return service.store.read(partition, request)
+      },
+    })
+    const before = await resume()
+    signIn = new SignIn({ ...service.deps, store }, passwords)
+    await signedIn({ currentSession: session.hash })
+    expect([before, await resume()]).toEqual([session, undefined])
   })
 
   test('an unknown e-mail address and a wrong password have the same result for the same work', async () => {

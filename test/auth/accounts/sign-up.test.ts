@@ -31,6 +31,20 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
     expect(await accountOf()).toMatchObject({ user_id: userId, email, password_hash: 'hash' })
   })
 
+  test('only the hash of a code is stored, with its person and its expiry', async () => {
+    const { code, expires_at } = await invite(service.deps, userId)
+    const stored = await service.write(GLOBAL, (tx) => tx.get(keys.signUp(userId)))
+    expect(stored).toEqual({ user_id: userId, hash: sha256Hex(code), expires_at })
+  })
+
+  test.each(['', 'hello', '.', '../../x.y', '{0.user_id}.x'])(
+    'the text "%s" cannot be a code, so it is refused without a read',
+    async (code) => {
+      service.store.trips = 0
+      expect([await use(code), service.store.trips]).toEqual([{ refused: 'no_link' }, 0])
+    },
+  )
+
   test('if a code is used several times at once, one use succeeds', async () => {
     const { code } = await invite(service.deps, userId)
     const results = await Promise.all(Array.from({ length: 6 }, (_, i) => use(code, email, `hash ${i}`)))

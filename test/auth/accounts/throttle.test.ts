@@ -71,6 +71,13 @@ describe('a throttle', () => {
     expect(throttle.take('first')).toBe(0)
   })
 
+  test('a key that was used again is not the one that was idle longest', () => {
+    const { throttle } = make(2, 1000)
+    for (const key of ['first', 'second', 'first']) throttle.take(key)
+    for (let i = 0; i < 19_999; i++) throttle.take(`stranger ${i}`)
+    expect(throttle.take('first')).toBe(1000)
+  })
+
   test('no interval contains more allowed attempts than the burst and the refill of that interval', () => {
     fc.assert(
       fc.property(

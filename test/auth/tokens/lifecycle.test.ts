@@ -7,7 +7,6 @@ import {
   expiryOf,
   mayIssue,
   stateOf,
-  tokenStates,
   type TokenEvent,
   type TokenLifecycle,
   type TokenState,
@@ -43,6 +42,7 @@ const table: Record<TokenState, Record<TokenEvent['type'], TokenState | 'same' |
 }
 test('a day is 86,400,000 ms, a minute 60,000 ms', () => expect([DAY, MINUTE]).toEqual([86_400_000, 60_000]))
 
+const tokenStates = Object.keys(table) as TokenState[]
 const cells = tokenStates.flatMap((state) =>
   (Object.keys(events) as TokenEvent['type'][]).map((event) => [state, event, table[state][event]] as const),
 )

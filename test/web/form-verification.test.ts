@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import { ApiError } from '../../src/model/errors.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { anonymousFormToken, ForeignForm, readForm, requireOwnForm } from '../../src/web/forms.ts'
+import type { PageContext } from '../../src/web/page-context.ts'
+
+type Incoming = Parameters<typeof readForm>[0]
+
+const FORM = 'application/x-www-form-urlencoded'
+const ORIGIN = 'https://kanban.example'
+const TOKEN = `a-_9${'x'.repeat(39)}`
+
+describe('reading a form', () => {
+  const read = (body: string, type: string | undefined = FORM) => {
+    const request = new Request('http://x/', { method: 'POST', body: Buffer.from(body) }) as Incoming
+    if (type !== '') request.headers.set('content-type', type)
+    return readForm(request)
+  }
+  const refusal = async (...args: Parameters<typeof read>) => {
+    const error: unknown = await read(...args).catch((thrown: unknown) => thrown)
+    return error instanceof ApiError ? [error.code, error.message] : error
+  }
+
+  test.each([FORM, `${FORM};charset=utf-8`, `${FORM} ; charset=utf-8`, FORM.toUpperCase()])(
+    'a body of the type %s is read',
+    async (type) => {
+      expect([...(await read('a=1&b=%C3%BC+%26&a=ü', type))]).toEqual([
+        ['a', '1'],
+        ['b', 'ü &'],
+        ['a', 'ü'],
+      ])
+    },
+  )
+
+  test.each(['', 'text/plain', 'multipart/form-data', `${FORM}x`, `x; ${FORM}`])('a body of the type "%s" is refused', async (type) => {
+    expect(await refusal('a=1', type)).toEqual([
+      'unsupported_media_type',
+      'The body must be a form: Content-Type: application/x-www-form-urlencoded.',
+    ])
+  })
+
+  test('a form has at most 16 KiB', async () => {
+    expect((await read(`a=${'x'.repeat(16_382)}`)).get('a')).toHaveLength(16_382)
+    expect(await refusal(`a=${'x'.repeat(16_383)}`)).toEqual(['payload_too_large', 'The body is larger than 16384 bytes.'])
+  })
+})
+
+describe('verifying a form', () => {
+  /** What is wrong with a form; undefined if it is accepted. */
+  const wrong = (headers: Record<string, string>, token: string | undefined, expected: string | undefined) => {
+    const form = new URLSearchParams(token === undefined ? {} : { form_token: token })
+    try {
+      return requireOwnForm({ headers: new Headers(headers) } as Incoming, form, ORIGIN, expected)
+    } catch (error) {
+      return error instanceof ForeignForm && error.name === 'ForeignForm' ? error.message : error
+    }
+  }
+
+  test.each<[string, Record<string, string>]>([
+    ['without the headers', {}],
+    ['with both headers', { 'sec-fetch-site': 'same-origin', origin: ORIGIN }],
+    ['with an Origin', { origin: ORIGIN }],
+    ['with Sec-Fetch-Site', { 'sec-fetch-site': 'same-origin' }],
+  ])('a form %s is accepted with the right token', (_name, headers) => {
+    expect(wrong(headers, TOKEN, TOKEN)).toBeUndefined()
+  })
+
+  test.each<[string, Record<string, string>]>([
+    ['sec-fetch-site', { 'sec-fetch-site': 'cross-site' }],
+    ['sec-fetch-site', { 'sec-fetch-site': 'same-site', origin: ORIGIN }],
+    ['sec-fetch-site', { 'sec-fetch-site': '' }],
+    ['origin', { origin: 'null' }],
+    ['origin', { origin: '' }],
+    ['origin', { origin: `${ORIGIN}.evil.example`, 'sec-fetch-site': 'same-origin' }],
+  ])('the right token does not help against the wrong header %s: %j', (reason, headers) => {
+    expect(wrong(headers, TOKEN, TOKEN)).toBe(reason)
+  })
+
+  test.each([
+    ['no token', undefined, TOKEN],
+    ['an empty token', '', TOKEN],
+    ['another token', TOKEN.replace('a', 'b'), TOKEN],
+    ['a longer token', `${TOKEN}x`, TOKEN],
+    ['the token, but no cookie', TOKEN, undefined],
+    ['no token and no cookie', undefined, undefined],
+    ['the text undefined and no cookie', 'undefined', undefined],
+    ['an empty token that a foreign cookie states', '', ''],
+    ['a token that is too short for a cookie of ours', TOKEN.slice(1), TOKEN.slice(1)],
+    ['a token that is too long for a cookie of ours', `${TOKEN}x`, `${TOKEN}x`],
+    ['a token with a character that ours do not have', `${TOKEN.slice(1)}+`, `${TOKEN.slice(1)}+`],
+  ])('%s is refused', (_name, token, expected) => {
+    expect(wrong({}, token, expected)).toBe('form_token')
+  })
+})
+
+describe('the form token of a page without a session', () => {
+  const tokenFor = (cookie: string | undefined) => {
+    const cookies = new Map(cookie === undefined ? [] : [['__Host-lk_form', cookie]])
+    return anonymousFormToken({ web: { random: systemRandom }, cookies, origin: ORIGIN } as unknown as PageContext)
+  }
+
+  test('is that of the cookie', () => {
+    expect(tokenFor(TOKEN)).toEqual({ token: TOKEN, cookies: [] })
+  })
+
+  test.each([undefined, '', TOKEN.slice(1), `${TOKEN}x`, `x${TOKEN}`, 'undefined'])('is a new one if the cookie is "%s"', (cookie) => {
+    const { token, cookies } = tokenFor(cookie)
+    expect([token, cookies]).toEqual([
+      expect.stringMatching(/^[\w-]{43}$/),
+      [`__Host-lk_form=${token}; Path=/; HttpOnly; Secure; SameSite=Lax`],
+    ])
+    expect(token).not.toBe(tokenFor(cookie).token)
+  })
+})
