@@ -33,19 +33,20 @@ const facts: Readonly<Record<string, FactReader>> = {
   'token.scope': fact(['none', ...scopes], ({ token }) => effectiveScopes(token.scopes).at(-1) ?? 'none'),
   'caller.membership': fact(MEMBERSHIP, ({ membership }) => membershipState(membership)),
   'caller.role': fact(roles, ({ membership }) => membership.role),
-  'board.visibility': fact(visibilities, (_caller, { board }) => need(board, 'board').visibility),
-  'board.caller': fact(RELATION, ({ userId }, { board, boardMember }) => relation(need(board, 'board'), userId, boardMember)),
-  'comment.author': fact(SELF, ({ userId }, { comment }) => self(need(comment, 'comment').author_id, userId)),
+  'board.visibility': fact(visibilities, (_caller, context) => need(context, 'board').visibility),
+  'board.caller': fact(RELATION, ({ userId }, context) => relation(need(context, 'board'), userId, context.boardMember)),
+  'comment.author': fact(SELF, ({ userId }, context) => self(need(context, 'comment').author_id, userId)),
   'file.visibility': fact(visibilities, (_caller, context) => fileOf(context).visibility),
   'file.owner': fact(SELF, ({ userId }, context) => self(fileOf(context).owner_id, userId)),
-  'cover.state': fact(['set', 'none'], (_caller, { cover }) => (need(cover, 'cover') === null ? 'none' : 'set')),
-  'label.board': fact(['this', 'other'], (_caller, { board, label }) =>
-    need(label, 'label').board_id === need(board, 'board').id ? 'this' : 'other',
+  'cover.state': fact(['set', 'none'], (_caller, context) => (need(context, 'cover') === null ? 'none' : 'set')),
+  'label.board': fact(['this', 'other'], (_caller, context) =>
+    need(context, 'label').board_id === need(context, 'board').id ? 'this' : 'other',
   ),
-  'user.membership': fact(MEMBERSHIP, (_caller, { user }) => membershipState(need(user, 'user').membership)),
-  'user.board': fact(RELATION, (_caller, { board, user }) =>
-    relation(need(board, 'board'), need(user, 'user').membership.user_id, need(user, 'user').boardMember),
-  ),
+  'user.membership': fact(MEMBERSHIP, (_caller, context) => membershipState(need(context, 'user').membership)),
+  'user.board': fact(RELATION, (_caller, context) => {
+    const { membership, boardMember } = need(context, 'user')
+    return relation(need(context, 'board'), membership.user_id, boardMember)
+  }),
 }
 
 /** The facts of a context that belong to these groups. */
@@ -73,8 +74,9 @@ function self(id: string, userId: string): (typeof SELF)[number] {
   return id === userId ? 'caller' : 'other'
 }
 
-function fileOf({ file, cover }: AuthorizationContext): FileAccess {
-  return cover === null ? NO_FILE : need(file ?? cover, 'file')
+function fileOf(context: AuthorizationContext): FileAccess {
+  const { file, cover } = context
+  return cover === null ? NO_FILE : (file ?? cover ?? need(context, 'file'))
 }
 
 function membershipState(membership: Membership): (typeof MEMBERSHIP)[number] {
@@ -86,7 +88,8 @@ function relation(board: Board, userId: string, entry: BoardMember | undefined):
   return entry === undefined ? 'none' : 'member'
 }
 
-function need<T>(record: T | undefined, what: string): T {
-  if (record === undefined) throw new TypeError(`facts: the operation loaded no ${what}`)
+function need<Name extends keyof AuthorizationContext>(context: AuthorizationContext, name: Name) {
+  const record = context[name]
+  if (record === undefined) throw new TypeError(`facts: the operation loaded no ${name}`)
   return record
 }

@@ -32,7 +32,7 @@ export function onePlacement<Shape extends z.ZodType<Placement, Placement>>(shap
     if (given.length > 1)
       context.issues.push({ code: 'custom', input: context.value, path: [given[1]!], message: `cannot be combined with "${given[0]}"` })
     if (given.length === 0 && required)
-      context.issues.push({ code: 'custom', input: context.value, path: [], message: 'must have one of before, after, to' })
+      context.issues.push({ code: 'custom', input: context.value, message: 'must have one of before, after, to' })
   })
 }
 
@@ -67,6 +67,6 @@ export async function resolvePlacement<T>(
 
 /** The item that a placement is relative to, if it is relative. */
 export function neighborOf<T>(placement: ResolvedPlacement<T> | undefined): T | undefined {
-  if (placement === undefined || 'to' in placement) return undefined
-  return 'before' in placement ? placement.before : placement.after
+  const { before, after } = (placement ?? {}) as { readonly before?: T; readonly after?: T }
+  return before ?? after
 }

@@ -18,12 +18,16 @@ export async function rankedPage<T extends Ranked>(
   matches: (item: T) => boolean = () => true,
 ): Promise<ListPage<T>> {
   const [index] = list.indexes
-  const [generation, from] = cursor === undefined ? [undefined, undefined] : readPosition(cursor)
-  const first = await tx.load({ records: [keys.order(list.id)], ranges: [{ index: index!, options: { after: from, limit: limit + 1 } }] })
+  const from = cursor === undefined ? undefined : readPosition(cursor)
+  const first = await tx.load({
+    records: [keys.order(list.id)],
+    ranges: [{ index: index!, options: { after: from?.entry, limit: limit + 1 } }],
+  })
   const [order] = first.records
+  const generation = order?.generation ?? 0
   let page = first.ranges[0] as IndexPage<T>
-  if (generation !== undefined && generation !== (order?.generation ?? 0)) {
-    const after = currentEntry(order, generation, from!)
+  if (from !== undefined && from.generation !== generation) {
+    const after = currentEntry(order, from.generation, from.entry)
     if (after === undefined) throw staleCursor()
     page = await tx.range(index!, { after, limit: limit + 1 })
   }
@@ -35,12 +39,12 @@ export async function rankedPage<T extends Ranked>(
   }
   const data = items.slice(0, limit)
   const last = data.at(-1)
-  return toPage(name, data, last && `${order?.generation ?? 0} ${positionEntry(last)}`, items.length > limit)
+  return toPage(name, data, last && `${generation} ${positionEntry(last)}`, items.length > limit)
 }
 
-function readPosition(cursor: string): [generation: number, entry: string] {
+function readPosition(cursor: string): { readonly generation: number; readonly entry: string } {
   const space = cursor.indexOf(' ')
-  return [Number(cursor.slice(0, space)), cursor.slice(space + 1)]
+  return { generation: Number(cursor.slice(0, space)), entry: cursor.slice(space + 1) }
 }
 
 /** The cursor is older than the rebalancings that are remembered, so its place is not known. */

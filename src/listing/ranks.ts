@@ -45,9 +45,9 @@ export async function positionAt<T extends Ranked>(
 ): Promise<string> {
   // The commit must fail if the list was rebalanced meanwhile: the position would be wrong.
   const order = await tx.get(keys.order(list.id))
-  const [low, high] = await neighborPositions(tx, list, placement, self)
+  const { low, high } = await neighborPositions(tx, list, placement, self)
   const fits = low === undefined || high === undefined || low < high
-  const position = fits ? generateKeyBetween(low ?? null, high ?? null) : undefined
+  const position = fits ? generateKeyBetween(low, high) : undefined
   if (position !== undefined && position.length <= MAX_LENGTH) return position
   return rebalance({ tx, clock }, list, placement, self, order)
 }
@@ -61,15 +61,16 @@ async function neighborPositions<T extends Ranked>(
   list: RankedList<T>,
   placement: ResolvedPlacement<T>,
   self: string | undefined,
-): Promise<[low: string | undefined, high: string | undefined]> {
+): Promise<{ readonly low?: string | undefined; readonly high?: string | undefined }> {
   const next = async (options: { after?: string; before?: string; reverse?: boolean }): Promise<string | undefined> => {
     const { ranges } = await tx.load({ ranges: list.indexes.map((index) => ({ index, options: { ...options, limit: 2, weak: true } })) })
     const entries = ranges.flatMap((range) => range.entries).filter((entry) => entry.split(' ')[1] !== self)
     return (options.reverse ? entries.toSorted().at(-1) : entries.toSorted()[0])?.split(' ')[0]
   }
-  if ('before' in placement) return [await next({ before: positionEntry(placement.before), reverse: true }), placement.before.position]
-  if ('after' in placement) return [placement.after.position, await next({ after: positionEntry(placement.after) })]
-  return placement.to === 'first' ? [undefined, await next({})] : [await next({ reverse: true }), undefined]
+  if ('before' in placement)
+    return { low: await next({ before: positionEntry(placement.before), reverse: true }), high: placement.before.position }
+  if ('after' in placement) return { low: placement.after.position, high: await next({ after: positionEntry(placement.after) }) }
+  return placement.to === 'first' ? { high: await next({}) } : { low: await next({ reverse: true }) }
 }
 
 async function rebalance<T extends Ranked>(
@@ -79,17 +80,18 @@ async function rebalance<T extends Ranked>(
   self: string | undefined,
   order: OrderRecord | undefined,
 ): Promise<string> {
-  const items: T[] = []
+  const byEntry = new Map<string, T>()
   for (const index of list.indexes)
-    for (const item of (await tx.all(index)).values) if (item !== undefined && item.id !== self) items.push(item)
-  items.sort((a, b) => (positionEntry(a) < positionEntry(b) ? -1 : 1))
+    for (const item of (await tx.all(index)).values) if (item !== undefined && item.id !== self) byEntry.set(positionEntry(item), item)
+  const old = [...byEntry.keys()].toSorted()
+  const items = old.map((entry) => byEntry.get(entry)!)
   const positions = generateNKeysBetween(null, null, items.length + 1)
   const [own] = positions.splice(slotOf(items, placement), 1)
   const updated_at = timestamp(clock)
   const moved = items.map((item, i) => ({ ...item, position: positions[i]!, updated_at }))
   for (const [i, item] of moved.entries()) if (item.position !== items[i]!.position) tx.put(list.keyOf(item.id), item)
   const generation = order?.generation ?? 0
-  const map = { from: generation, old: items.map(positionEntry), new: moved.map(positionEntry) }
+  const map = { from: generation, old, new: moved.map(positionEntry) }
   tx.put(keys.order(list.id), { generation: generation + 1, maps: [...(order?.maps ?? []), map].slice(-KEPT_REBALANCINGS) })
   return own!
 }

@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { booleanParameter, encodeCursor, listPage, pageQuery, pageQueryOfOne, toPage } from '../../src/listing/pages.ts'
+import type { Label } from '../../src/model/label.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { indexes } from '../../src/store/indexes.ts'
+import { keys } from '../../src/store/keys.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/port.ts'
+import { Transaction } from '../../src/store/transaction.ts'
+import { change } from '../support/changes.ts'
+
+const NO_CURSOR = 'is not a cursor of this list: use page.next_cursor of the previous page, or omit it'
+const base64url = (text: string) => Buffer.from(text).toString('base64url')
+/** The output of a schema, or the paths and messages of its issues. */
+const parse = (schema: z.ZodType, input: unknown) => {
+  const result = schema.safeParse(input)
+  return result.success ? result.data : result.error.issues.map(({ path, message }) => [path.join('.'), message])
+}
+
+describe('the query of a list', () => {
+  const query = z.strictObject(pageQuery('labels.list'))
+
+  test.each<[string, number]>([
+    ['1', 1],
+    ['9', 9],
+    ['100', 100],
+  ])('a limit of %s is accepted', (text, limit) => {
+    expect(parse(query, { limit: text })).toEqual({ limit })
+  })
+
+  test('a query without parameters has a limit of 50 and no cursor', () => {
+    expect(parse(query, {})).toEqual({ limit: 50 })
+  })
+
+  test.each(['0', '', '01', '1x', ' 1', '1 ', '-1', '1.5', '10000', 'x10'])('a limit of "%s" is refused', (text) => {
+    expect(parse(query, { limit: text })).toEqual([['limit', 'must be a whole number from 1 to 100']])
+  })
+
+  test.each(['101', '999', '1000', '9999'])('a limit of %s is too large', (text) => {
+    expect(parse(query, { limit: text })).toEqual([['limit', expect.stringContaining('100')]])
+  })
+
+  test('a cursor is decoded to the position that it was made of', () => {
+    for (const position of ['2026-11-20T12:00:00.000Z lbl_1', 'x', '~'.repeat(200), ' '])
+      expect(parse(query, { cursor: encodeCursor('labels.list', position) })).toEqual({ limit: 50, cursor: position })
+  })
+
+  test.each<[what: string, cursor: string]>([
+    ['of another list', encodeCursor('members.list', 'x')],
+    ['of a list whose name begins with the same words', encodeCursor('labels.list.all', 'x')],
+    ['of a list whose name ends with the same words', encodeCursor('all.labels.list', 'x')],
+    ['whose list has the same length', encodeCursor('xxxxxx.list', 'x')],
+    ['without a position', encodeCursor('labels.list', '')],
+    ['with a position of 201 characters', encodeCursor('labels.list', 'x'.repeat(201))],
+    ['with a control character', encodeCursor('labels.list', 'a\nb')],
+    ['with a character that is not ASCII', encodeCursor('labels.list', 'é')],
+    ['that begins with a control character', encodeCursor('labels.list', '\u0001b')],
+    ['that ends with a control character', encodeCursor('labels.list', 'b\u007f')],
+    ['in another form of base64', `${base64url('labels.list\nx')}=`],
+    ['with a character that base64url ignores', `${base64url('labels.list\nx')}!`],
+    ['that is empty', ''],
+    ['that is no text of ours', 'nonsense'],
+  ])('a cursor %s is refused', (_what, cursor) => {
+    expect(parse(query, { cursor })).toEqual([['cursor', NO_CURSOR]])
+  })
+
+  test('a boolean parameter is "true" or "false", and nothing else', () => {
+    expect(['true', 'false'].map((text) => parse(booleanParameter, text))).toEqual([true, false])
+    for (const text of ['', '1', 'TRUE', 'yes']) expect(parse(booleanParameter, text)).toEqual([['', 'must be true or false']])
+  })
+})
+
+describe('the query of an operation with several lists', () => {
+  const query = pageQueryOfOne(['by.name', 'by.time'], { sort: z.enum(['name', 'time']).default('name') }, ({ sort }) => `by.${sort}`)
+
+  test('without a cursor it has the defaults', () => {
+    expect(parse(query, {})).toEqual({ limit: 50, sort: 'name', cursor: undefined })
+    expect(parse(query, { limit: '7', sort: 'time' })).toEqual({ limit: 7, sort: 'time', cursor: undefined })
+  })
+
+  test('a cursor of the chosen list is decoded', () => {
+    expect(parse(query, { cursor: encodeCursor('by.name', 'n') })).toEqual({ limit: 50, sort: 'name', cursor: 'n' })
+    expect(parse(query, { sort: 'time', cursor: encodeCursor('by.time', 't') })).toEqual({ limit: 50, sort: 'time', cursor: 't' })
+  })
+
+  test.each([
+    ['name', 'by.time'],
+    ['time', 'by.name'],
+    ['name', 'other'],
+  ])('sorted by %s, a cursor of the list %s is refused', (sort, list) => {
+    const { error } = query.safeParse({ sort, cursor: encodeCursor(list, 'x') })
+    expect(error!.issues).toEqual([{ code: 'custom', path: ['cursor'], message: NO_CURSOR }])
+  })
+
+  test('unknown parameters and wrong limits are refused', () => {
+    expect(parse(query, { page: '2' })).toEqual([['', 'Unrecognized key: "page"']])
+    expect(parse(query, { limit: '0' })).toEqual([['limit', 'must be a whole number from 1 to 100']])
+  })
+})
+
+describe('a page of an index', () => {
+  const label = (id: string): Label => ({ id, board_id: 'b1', name: id, color: '#000000', created_at: '2026', updated_at: '2026' })
+  const index = indexes.labels('b1')
+  let store: Store
+  const begin = () => new Transaction(store, 'w1', systemRandom)
+  const page = (query: { limit: number; cursor?: string }) => listPage(begin(), 'labels.list', index, query)
+  const ids = async (query: { limit: number; cursor?: string }) => (await page(query)).data.map(({ id }) => id)
+
+  beforeEach(async () => {
+    store = createMemoryStore()
+    const labels = ['l1', 'l2', 'l3'].map(label)
+    await store.commit(
+      'w1',
+      change({
+        put: Object.fromEntries(labels.map((one) => [keys.label(one.id), one])),
+        index: { [index.name]: { add: labels.map(({ id }) => `2026 ${id}`) } },
+      }),
+    )
+  })
+
+  test('a page has at most as many items as its limit, and a cursor exactly if items follow', async () => {
+    expect(await page({ limit: 2 })).toEqual({
+      data: [label('l1'), label('l2')],
+      nextCursor: base64url('labels.list\n2026 l2'),
+    })
+    expect((await page({ limit: 3 })).nextCursor).toBeNull()
+    expect(await page({ limit: 4 })).toEqual({ data: ['l1', 'l2', 'l3'].map(label), nextCursor: null })
+    expect((await page({ limit: 1, cursor: '2026 l1' })).nextCursor).toBe(base64url('labels.list\n2026 l2'))
+    expect(await ids({ limit: 2, cursor: '2026 l2' })).toEqual(['l3'])
+    expect(await page({ limit: 2, cursor: '2026 l3' })).toEqual({ data: [], nextCursor: null })
+  })
+
+  test('an entry without a record is left out, and the next page continues behind it', async () => {
+    await store.commit('w1', change({ remove: [keys.label('l2')] }))
+    expect(await page({ limit: 2 })).toEqual({ data: [label('l1')], nextCursor: base64url('labels.list\n2026 l2') })
+    expect(await ids({ limit: 2, cursor: '2026 l2' })).toEqual(['l3'])
+  })
+
+  test('a shape converts each record', async () => {
+    const shaped = await listPage(begin(), 'labels.list', index, { limit: 2 }, ({ name }) => ({ title: name }))
+    expect(shaped.data).toEqual([{ title: 'l1' }, { title: 'l2' }])
+  })
+
+  test('a page reads one entry more than its limit, and not the whole list', async () => {
+    const limits: number[] = []
+    const { read } = store
+    store.read = (partition, request) => (limits.push(...request.ranges.map(({ limit }) => limit)), read.call(store, partition, request))
+    await page({ limit: 2 })
+    expect(limits).toEqual([3])
+  })
+
+  test('toPage makes no cursor of a list that is complete or empty', () => {
+    expect(toPage('l', ['a'], 'p', true)).toEqual({ data: ['a'], nextCursor: base64url('l\np') })
+    expect(toPage('l', ['a'], 'p', false)).toEqual({ data: ['a'], nextCursor: null })
+    expect(toPage('l', [], undefined, true)).toEqual({ data: [], nextCursor: null })
+  })
+})

@@ -1,0 +1,116 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { rankedPage } from '../../src/listing/ranked-pages.ts'
+import type { RankedList } from '../../src/listing/ranks.ts'
+import type { Card } from '../../src/model/card.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import type { OrderRecord } from '../../src/model/order.ts'
+import { indexes } from '../../src/store/indexes.ts'
+import { keys } from '../../src/store/keys.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/port.ts'
+import { transact } from '../../src/store/transact.ts'
+import { Transaction } from '../../src/store/transaction.ts'
+import { card } from '../support/records.ts'
+
+const list: RankedList<Card> = { id: 'col_1', indexes: [indexes.cards('active', 'col_1')], keyOf: keys.card }
+const cursor = (position: string) => Buffer.from(`cards\n${position}`).toString('base64url')
+const isOpen = ({ completed_at }: Card) => completed_at === null
+
+describe('a page of a ranked list', () => {
+  let store: Store
+  /** The limits of the ranges that were read. */
+  let limits: number[]
+  const page = async (query: { limit: number; cursor?: string }, matches?: (item: Card) => boolean) => {
+    const { data, nextCursor } = await rankedPage(new Transaction(store, 'w1', systemRandom), 'cards', list, query, matches)
+    return [data.map(({ id }) => id).join(''), nextCursor]
+  }
+  const setOrder = (order: OrderRecord) =>
+    transact(store, 'w1', systemRandom, async (tx) => (await tx.get(keys.order('col_1')), tx.put(keys.order('col_1'), order)))
+
+  // Seven cards from a to g, of which b, c, d and f are completed.
+  beforeEach(async () => {
+    const memory = createMemoryStore()
+    await transact(memory, 'w1', systemRandom, async (tx) => {
+      for (const [i, id] of [...'abcdefg'].entries())
+        await tx.create(keys.card(id), card({ id, position: `a${i}`, completed_at: 'bcdf'.includes(id) ? '2026' : null }))
+    })
+    limits = []
+    store = Object.assign(Object.create(memory) as Store, {
+      read: ((partition, request) => {
+        limits.push(...request.ranges.map(({ limit }) => limit))
+        return memory.read(partition, request)
+      }) as Store['read'],
+      commit: memory.commit.bind(memory),
+    })
+  })
+
+  test('it has at most as many items as its limit, and a cursor with the generation exactly if items follow', async () => {
+    expect(await page({ limit: 3 })).toEqual(['abc', cursor('0 a2 c')])
+    expect(await page({ limit: 3, cursor: '0 a2 c' })).toEqual(['def', cursor('0 a5 f')])
+    expect(await page({ limit: 3, cursor: '0 a5 f' })).toEqual(['g', null])
+    expect(await page({ limit: 7 })).toEqual(['abcdefg', null])
+    expect(await page({ limit: 6 })).toEqual(['abcdef', cursor('0 a5 f')])
+    expect(await page({ limit: 3, cursor: '0 a6 g' })).toEqual(['', null])
+  })
+
+  test('it reads as many entries as it needs, and not more often than needed', async () => {
+    const readsOf = async (...query: Parameters<typeof page>) => {
+      limits.length = 0
+      await page(...query)
+      return limits
+    }
+    expect(await readsOf({ limit: 3 })).toEqual([4])
+    expect(await readsOf({ limit: 3, cursor: '0 a2 c' })).toEqual([4])
+    expect(await readsOf({ limit: 7 })).toEqual([8])
+    expect(await readsOf({ limit: 2 }, isOpen)).toEqual([3, 3, 3])
+    await setOrder({ generation: 1, maps: [{ from: 0, old: ['a0 a'], new: ['a0 a'] }] })
+    expect(await readsOf({ limit: 3, cursor: '0 a0 a' })).toEqual([4, 4])
+    expect(await readsOf({ limit: 3, cursor: '1 a0 a' })).toEqual([4])
+  })
+
+  test('it is filled with items that match, from as many entries as it takes', async () => {
+    expect(await page({ limit: 1 }, isOpen)).toEqual(['a', cursor('0 a0 a')])
+    expect(await page({ limit: 1, cursor: '0 a0 a' }, isOpen)).toEqual(['e', cursor('0 a4 e')])
+    expect(await page({ limit: 1, cursor: '0 a4 e' }, isOpen)).toEqual(['g', null])
+    expect(await page({ limit: 2 }, isOpen)).toEqual(['ae', cursor('0 a4 e')])
+    expect(await page({ limit: 3 }, isOpen)).toEqual(['aeg', null])
+    expect(await page({ limit: 2 }, () => false)).toEqual(['', null])
+  })
+
+  test('an entry without a record is left out', async () => {
+    await store.commit('w1', {
+      revision: 'removal',
+      expect: { records: new Map(), indexes: new Map(), capacity: new Map() },
+      put: new Map(),
+      remove: new Set([keys.card('b')]),
+      indexes: new Map(),
+    })
+    expect(await page({ limit: 2 })).toEqual(['ac', cursor('0 a2 c')])
+  })
+
+  test('the cursor has the generation of the list', async () => {
+    await setOrder({ generation: 12, maps: [] })
+    expect(await page({ limit: 2 })).toEqual(['ab', cursor('12 a1 b')])
+    expect(await page({ limit: 2, cursor: '12 a1 b' })).toEqual(['cd', cursor('12 a3 d')])
+  })
+
+  test('after a rebalancing, a cursor continues behind the same item', async () => {
+    await setOrder({ generation: 2, maps: [{ from: 1, old: ['m a', 'n b', 'o c'], new: ['a0 a', 'a1 b', 'a2 c'] }] })
+    expect(await page({ limit: 2, cursor: '1 n b' })).toEqual(['cd', cursor('2 a3 d')])
+    expect(await page({ limit: 9, cursor: '1 n b' })).toEqual(['cdefg', null])
+    // Everything before it has been moved away.
+    expect(await page({ limit: 2, cursor: '1 a x' })).toEqual(['ab', cursor('2 a1 b')])
+  })
+
+  test.each([
+    ['of a rebalancing that is not remembered', '0 a0 a'],
+    ['of a generation that does not exist yet', '3 a0 a'],
+  ])('a cursor %s is refused', async (_what, position) => {
+    await setOrder({ generation: 2, maps: [{ from: 1, old: ['m a'], new: ['a0 a'] }] })
+    await expect(page({ limit: 2, cursor: position })).rejects.toMatchObject({
+      code: 'validation_failed',
+      message: 'The request does not match what this operation accepts: "cursor" is too old: start again without it.',
+      details: { members: { issues: [{ in: 'query', path: 'cursor', message: 'is too old: start again without it' }] } },
+    })
+  })
+})

@@ -1,0 +1,209 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { currentEntry, positionAt, type RankedList } from '../../src/listing/ranks.ts'
+import { AT_END, type ResolvedPlacement } from '../../src/listing/placement.ts'
+import type { Card } from '../../src/model/card.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import type { OrderRecord } from '../../src/model/order.ts'
+import { indexes } from '../../src/store/indexes.ts'
+import { keys } from '../../src/store/keys.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/port.ts'
+import { transact } from '../../src/store/transact.ts'
+import type { Transaction } from '../../src/store/transaction.ts'
+import { change } from '../support/changes.ts'
+import { card } from '../support/records.ts'
+
+const LATER = '2026-11-20T12:00:00.000Z'
+const clock = () => Date.parse(LATER)
+const list: RankedList<Card> = {
+  id: 'col_1',
+  indexes: [indexes.cards('active', 'col_1'), indexes.cards('archived', 'col_1')],
+  keyOf: keys.card,
+}
+/** A position of 41 characters. There is no shorter one between it and its neighbors. */
+const longest = (first: string) => first + '0'.repeat(38) + '1'
+
+describe('the positions of a ranked list', () => {
+  let store: Store
+  const work = <T>(run: (tx: Transaction) => Promise<T>) => transact(store, 'w1', systemRandom, run)
+  /** Writes cards by their positions. The id of a card is its letter; a capital letter is archived. */
+  const put = (cards: Readonly<Record<string, string>>) =>
+    work(async (tx) => {
+      for (const [id, position] of Object.entries(cards)) {
+        const key = keys.card(id)
+        await tx.get(key)
+        tx.put(key, card({ id, position, column_id: 'col_1', archived_at: id === id.toUpperCase() ? '2026' : null }))
+      }
+    })
+  const read = (id: string) => work(async (tx) => (await tx.get(keys.card(id)))!)
+  const order = () => work((tx) => tx.get(keys.order('col_1')))
+  const place = (placement: ResolvedPlacement<Card>, self?: string) => work((tx) => positionAt({ tx, clock }, list, placement, self))
+  beforeEach(() => {
+    store = createMemoryStore()
+  })
+
+  test('the first item of a list has a position, and so have those at both ends', async () => {
+    expect(await place({ to: 'last' })).toBe('a0')
+    expect(await place({ to: 'first' })).toBe('a0')
+    await put({ x: 'a0', y: 'a1' })
+    expect(await place({ to: 'last' })).toBe('a2')
+    expect(await place({ to: 'first' })).toBe('Zz')
+  })
+
+  test('a position beside an item is between it and its neighbor', async () => {
+    await put({ x: 'a0', y: 'a1', z: 'a2' })
+    const [x, y, z] = await Promise.all(['x', 'y', 'z'].map(read))
+    expect(await place({ before: y! })).toBe('a0V')
+    expect(await place({ after: y! })).toBe('a1V')
+    expect(await place({ before: x! })).toBe('Zz')
+    expect(await place({ after: z! })).toBe('a3')
+    expect(await order()).toBeUndefined()
+  })
+
+  test('archived items are neighbors too', async () => {
+    await put({ x: 'a0', Y: 'a1', z: 'a2', Z: 'a3', W: 'Zz' })
+    const [x, z] = await Promise.all(['x', 'z'].map(read))
+    expect(await place({ after: x! })).toBe('a0V')
+    expect(await place({ before: z! })).toBe('a1V')
+    expect(await place({ to: 'last' })).toBe('a4')
+    expect(await place({ to: 'first' })).toBe('Zy')
+  })
+
+  test('two entries of each index are read, and not the whole list', async () => {
+    await put({ x: 'a0', y: 'a1', z: 'a2', Z: 'a3' })
+    const x = await read('x')
+    const limits: number[] = []
+    const { read: readStore } = store
+    store.read = (partition, request) => (
+      limits.push(...request.ranges.map(({ limit }) => limit)),
+      readStore.call(store, partition, request)
+    )
+    await place({ after: x })
+    expect(limits).toEqual([2, 2])
+  })
+
+  test('the item that is moved is not its own neighbor', async () => {
+    await put({ x: 'a0', y: 'a1', z: 'a2' })
+    const [x, z] = await Promise.all(['x', 'z'].map(read))
+    expect(await place({ after: x! }, 'y')).toBe('a1')
+    expect(await place({ before: z! }, 'y')).toBe('a1')
+    expect(await place({ to: 'last' }, 'z')).toBe('a2')
+    expect(await place({ to: 'first' }, 'x')).toBe('a0')
+  })
+
+  test('a position has at most 40 characters: a longer one rebalances the list', async () => {
+    const low = `a0${'0'.repeat(36)}1`
+    await put({ x: low, y: `a0${'0'.repeat(36)}2` })
+    const position = await place({ after: await read('x') })
+    expect([position.length, await order()]).toEqual([40, undefined])
+    await put({ y: `${low}1` })
+    expect(await place({ after: await read('x') })).toBe('a1')
+    expect([(await read('x')).position, (await read('y')).position]).toEqual(['a0', 'a2'])
+  })
+
+  describe('a rebalancing', () => {
+    const tight = { W: 'a0', x: longest('a1'), y: longest('a1'), z: 'a3' }
+    beforeEach(() => put(tight))
+    const positions = () => Promise.all(['W', 'x', 'y', 'z'].map(async (id) => (await read(id)).position))
+
+    test.each<['before' | 'after', string, string, string[]]>([
+      ['after', 'x', 'a2', ['a0', 'a1', 'a3', 'a4']],
+      ['before', 'y', 'a2', ['a0', 'a1', 'a3', 'a4']],
+    ])('%s %s, the position %s remains free, and the order of all items is kept', async (side, id, own, others) => {
+      const neighbor = await read(id)
+      expect(await place(side === 'after' ? { after: neighbor } : { before: neighbor })).toBe(own)
+      expect(await positions()).toEqual(others)
+    })
+
+    test('it gives no position to the item that is moved', async () => {
+      await put({ v: 'a9' })
+      expect(await place({ after: await read('x') }, 'v')).toBe('a2')
+      expect([...(await positions()), (await read('v')).position]).toEqual(['a0', 'a1', 'a3', 'a4', 'a9'])
+    })
+
+    test('it changes the time of each item that gets another position, and no other item', async () => {
+      const before = await Promise.all(['W', 'x', 'y', 'z'].map(read))
+      await place({ after: before[1]! })
+      const after = await Promise.all(['W', 'x', 'y', 'z'].map(read))
+      expect(after[0]).toEqual(before[0])
+      for (const i of [1, 2, 3]) expect(after[i]).toEqual({ ...before[i], position: after[i]!.position, updated_at: LATER })
+    })
+
+    test('it is recorded with the old and the new entries, and only the last eight are remembered', async () => {
+      await place({ after: await read('x') })
+      const old = ['a0 W', `${longest('a1')} x`, `${longest('a1')} y`, 'a3 z']
+      expect(await order()).toEqual({ generation: 1, maps: [{ from: 0, old, new: ['a0 W', 'a1 x', 'a3 y', 'a4 z'] }] })
+      for (let i = 2; i <= 10; i++) {
+        await put(tight)
+        await place({ after: await read('x') })
+        expect((await order())!.generation).toBe(i)
+      }
+      expect((await order())!.maps.map(({ from }) => from)).toEqual([2, 3, 4, 5, 6, 7, 8, 9])
+    })
+
+    test('an item can be placed at an end that has no room', async () => {
+      const [first, last] = [`A${'0'.repeat(26)}${'0'.repeat(13)}1`, `z${'z'.repeat(26)}${'z'.repeat(13)}`]
+      await put({ W: first, z: last })
+      expect(await place({ to: 'first' })).toBe('a0')
+      expect(await positions()).toEqual(['a1', 'a2', 'a3', 'a4'])
+      await put({ W: first, z: last })
+      expect(await place(AT_END)).toBe('a4')
+      expect(await positions()).toEqual(['a0', 'a1', 'a2', 'a3'])
+    })
+
+    test('it leaves out an entry without a record', async () => {
+      await store.commit('w1', change({ remove: [keys.card('z')] }))
+      expect(await place({ after: await read('x') })).toBe('a2')
+      expect((await order())!.maps[0]!.new).toEqual(['a0 W', 'a1 x', 'a3 y'])
+    })
+  })
+
+  test('an item that is added beside the place does not disturb the commit; a rebalancing does', async () => {
+    await put({ x: 'a0', y: 'a1' })
+    const commit = async (meanwhile: () => Promise<unknown>) => {
+      let attempts = 0
+      await work(async (tx) => {
+        attempts++
+        const position = await positionAt({ tx, clock }, list, { to: 'last' })
+        if (attempts === 1) await meanwhile()
+        await tx.create(keys.card(`n${position}`), card({ id: `n${position}`, position }))
+      })
+      return attempts
+    }
+    expect(await commit(() => put({ z: 'a5' }))).toBe(1)
+    const rebalanced = () =>
+      work(async (tx) => {
+        await tx.get(keys.order('col_1'))
+        tx.put(keys.order('col_1'), { generation: 1, maps: [] })
+      })
+    expect(await commit(rebalanced)).toBe(2)
+  })
+})
+
+describe('the entry of an earlier generation', () => {
+  const map = (from: number, old: string[], now: string[]) => ({ from, old, new: now })
+  const record: OrderRecord = {
+    generation: 3,
+    maps: [map(1, ['a0 x', 'a1 y', 'a2 z'], ['b0 x', 'b1 y', 'b2 z']), map(2, ['b0 x', 'b1 y', 'b2 z'], ['c0 x', 'c1 y', 'c2 z'])],
+  }
+
+  test.each<[entry: string, generation: number, current: string | undefined]>([
+    ['c1 y', 3, 'c1 y'],
+    ['anything', 3, 'anything'],
+    ['b1 y', 2, 'c1 y'],
+    ['a1 y', 1, 'c1 y'],
+    ['a2 z', 1, 'c2 z'],
+    ['a9 gone', 1, 'c2 z'],
+    ['a1V gone', 1, 'c1 y'],
+    ['a0 a', 1, ''],
+    ['a1 y', 0, undefined],
+    ['a1 y', 4, undefined],
+  ])('the entry "%s" of generation %i is now %j', (entry, generation, current) => {
+    expect(currentEntry(record, generation, entry)).toBe(current)
+  })
+
+  test('a list without a rebalancing is in generation 0', () => {
+    expect(currentEntry(undefined, 0, 'a0 x')).toBe('a0 x')
+    expect(currentEntry(undefined, 1, 'a0 x')).toBeUndefined()
+  })
+})
