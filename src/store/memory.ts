@@ -4,9 +4,6 @@ import { Partition, type Records } from './partition.ts'
 import type { Change, ReadRequest, Snapshot, Store, Stored, Value } from './port.ts'
 import { Turns, type Turn } from './turns.ts'
 
-/** How long a turn lasts at most, in milliseconds. */
-const TURN_DURATION = 250
-
 /**
  * Opens a store in memory: records in unstorage's memory driver, indexes beside it. Each read and each commit is one
  * synchronous step, so it is atomic. Nothing survives the process. One process per store.
@@ -20,7 +17,7 @@ export class MemoryStore implements Store {
   readonly driver = 'memory'
   readonly #driver: Driver
   readonly #partitions = new Map<string, Partition>()
-  readonly #turns = new Turns(TURN_DURATION)
+  readonly #turns = new Turns()
 
   constructor(driver: Driver) {
     this.#driver = driver

@@ -12,6 +12,9 @@ interface Holder {
   readonly ended: Promise<void>
 }
 
+/** How long a turn lasts at most, in milliseconds. */
+const DURATION = 250
+
 /**
  * The turns of one process, in the order in which they are asked for. A request that lost against concurrent writers
  * several times takes a turn, so that its next commit wins. A turn is short, because a holder that waits for its client must
@@ -24,7 +27,7 @@ export class Turns {
   readonly #queues = new Map<string, ((turn: Turn) => void)[]>()
 
   /** @param duration the time after which a turn ends by itself, in milliseconds */
-  constructor(duration: number) {
+  constructor(duration = DURATION) {
     this.#duration = duration
   }
 

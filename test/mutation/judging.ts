@@ -38,7 +38,9 @@ export async function judgeAll(
   if (cases.length === 0) return { judged: [], failures: new Map(), isInterrupted: false }
   // Killed tests leave processes and files behind.
   startReaper(createRunFolder())
-  const redis = cases.some(({ subject }) => subject.drivers.includes('redis')) ? await startRedis(['--databases', String(DATABASES)]) : undefined
+  const redis = cases.some(({ subject }) => subject.drivers.includes('redis'))
+    ? await startRedis(['--databases', String(DATABASES)])
+    : undefined
   const judges = await Promise.all(Array.from({ length: Math.min(workers, cases.length) }, () => Judge.start(root, redis?.url)))
   replaceListeners()
   const judged: Judged[] = []

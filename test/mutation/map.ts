@@ -25,9 +25,7 @@ const DECISIONS = suites(
 const FILES = suites('resources/files resources/attachments http/limits start/listener')
 const LISTS = suites('resources/columns resources/cards http/paging http/order resources/cards-list')
 const TRANSACTIONS = suites('store/transaction store/contract http/races admin/garbage-collection')
-const FOLDER = suites(
-  'store/fs-journal store/fs-compaction store/fs-refused store/fs-lock store/contract store/contract-dump stress/fs-crash',
-)
+const FOLDER = suites('store/fs-journal store/fs-compaction store/fs-refused store/contract store/contract-dump stress/fs-crash')
 const REDIS = suites('store/contract store/contract-dump store/redis-commit store/redis-network store/open')
 
 /** Which suites must notice a mistake in which file. Without `drivers`, they run on memory. */
@@ -38,15 +36,15 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/permission.ts': { suites: DECISIONS },
   'src/http/pipeline.ts': {
     suites: suites(
-      'http/etags http/decision-records resources/attachments http/paging http/races http/not-found http/credentials http/observability http/matrix',
+      'http/pipeline http/refusal-members http/etags http/decision-records http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/matrix',
     ),
   },
-  'src/http/preconditions.ts': { suites: suites('http/etags resources/files http/races') },
+  'src/http/preconditions.ts': { suites: suites('http/preconditions http/etags resources/files http/races') },
   'src/http/request-target.ts': { suites: suites('http/request-target http/input start/listener') },
-  'src/http/body.ts': { suites: suites('http/body http/input start/listener resources/attachments') },
+  'src/http/body.ts': { suites: suites('http/body http/input http/early-refusals start/listener resources/attachments') },
   'src/http/json.ts': { suites: suites('http/json http/input http/limits') },
-  'src/http/upload.ts': { suites: FILES },
-  'src/http/download.ts': { suites: FILES },
+  'src/http/upload.ts': { suites: [...suites('http/upload'), ...FILES] },
+  'src/http/download.ts': { suites: [...suites('http/download'), ...FILES] },
 
   'src/auth/tokens/format.ts': { suites: [...tokens('format'), ...suites('http/credentials')] },
   'src/auth/tokens/issue.ts': { suites: tokens('rotation') },
@@ -58,33 +56,37 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/auth/accounts/sign-up.ts': { suites: [...accounts('sign-up'), ...suites('web/sign-in web/token-lifecycle')] },
   'src/auth/accounts/throttle.ts': { suites: accounts('throttle') },
 
-  'src/store/transaction.ts': { suites: TRANSACTIONS },
-  'src/store/transact.ts': { suites: TRANSACTIONS },
-  'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blobs resources/attachments') },
-  'src/store/fs/checkpoint.ts': { drivers: 'fs', suites: FOLDER },
-  'src/store/fs/disk.ts': { drivers: 'fs', suites: FOLDER },
-  'src/store/fs/folder.ts': { drivers: 'fs', suites: FOLDER },
-  'src/store/fs/journal.ts': { drivers: 'fs', suites: FOLDER },
-  'src/store/fs/lock.ts': { drivers: 'fs', suites: suites('store/fs-lock') },
-  'src/store/fs/pending.ts': { drivers: 'fs', suites: FOLDER },
-  'src/store/fs/store.ts': { drivers: 'fs', suites: FOLDER },
-  'src/store/fs/writer.ts': { drivers: 'fs', suites: FOLDER },
+  'src/store/transaction.ts': { suites: [...suites('store/transaction-reads'), ...TRANSACTIONS] },
+  'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
+  'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blob-driver store/fs-blobs resources/attachments') },
+  'src/store/fs/checkpoint.ts': { drivers: 'fs', suites: [...suites('store/fs-checkpoint'), ...FOLDER] },
+  'src/store/fs/disk.ts': { drivers: 'fs', suites: [...suites('store/fs-disk'), ...FOLDER] },
+  'src/store/fs/folder.ts': { drivers: 'fs', suites: [...suites('store/fs-folder'), ...FOLDER] },
+  'src/store/fs/journal.ts': { drivers: 'fs', suites: [...suites('store/fs-journal-files'), ...FOLDER] },
+  'src/store/fs/lock.ts': { drivers: 'fs', suites: suites('store/fs-lock-sockets store/fs-lock') },
+  'src/store/fs/pending.ts': { drivers: 'fs', suites: [...suites('store/fs-pending'), ...FOLDER] },
+  'src/store/fs/store.ts': { drivers: 'fs', suites: [...suites('store/fs-store store/fs-store-compaction'), ...FOLDER] },
+  'src/store/fs/writer.ts': { drivers: 'fs', suites: [...suites('store/fs-writer'), ...FOLDER] },
   'src/store/redis/blob-driver.ts': { drivers: 'redis', suites: suites('resources/attachments store/open') },
   'src/store/redis/client.ts': { drivers: 'redis', suites: REDIS },
   'src/store/redis/pool.ts': { drivers: 'redis', suites: REDIS },
   'src/store/redis/scripts.ts': { drivers: 'redis', suites: REDIS },
   'src/store/redis/store.ts': { drivers: 'redis', suites: REDIS },
 
-  'src/authz/facts.ts': { suites: DECISIONS },
-  'src/resources/targets.ts': { suites: suites('http/not-found resources/cards resources/boards resources/comments http/matrix') },
-  'src/resources/cascades.ts': { suites: suites('resources/cascades resources/cards-relations resources/files admin/garbage-collection') },
-  'src/listing/pages.ts': { suites: LISTS },
-  'src/listing/placement.ts': { suites: LISTS },
-  'src/listing/ranked-pages.ts': { suites: LISTS },
-  'src/listing/ranks.ts': { suites: LISTS },
+  'src/authz/facts.ts': { suites: [...suites('authz/facts'), ...DECISIONS] },
+  'src/resources/targets.ts': {
+    suites: suites('resources/targets http/not-found resources/cards resources/boards resources/comments http/matrix'),
+  },
+  'src/resources/cascades.ts': {
+    suites: suites('resources/cascades-records resources/cascades resources/cards-relations resources/files admin/garbage-collection'),
+  },
+  'src/listing/pages.ts': { suites: [...suites('listing/pages'), ...LISTS] },
+  'src/listing/placement.ts': { suites: [...suites('listing/placement listing/ranks'), ...LISTS] },
+  'src/listing/ranked-pages.ts': { suites: [...suites('listing/ranked-pages'), ...LISTS] },
+  'src/listing/ranks.ts': { suites: [...suites('listing/ranks'), ...LISTS] },
 
-  'src/web/forms.ts': { suites: suites('web/forms web/sign-in web/token-lifecycle') },
-  'src/web/re-authentication.ts': { suites: suites('web/forms web/token-lifecycle web/sign-in') },
+  'src/web/forms.ts': { suites: suites('web/form-verification web/forms web/sign-in web/token-lifecycle') },
+  'src/web/re-authentication.ts': { suites: suites('web/re-authentication web/forms web/token-lifecycle web/sign-in') },
 }
 
 export const subjects: readonly Subject[] = Object.entries(MAP).map(([path, { drivers = 'memory', suites: mapped }]) => ({

@@ -36,7 +36,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { redis, browser } = await installNeeds(needs)
   project.provide('buildError', needs.build.length > 0 ? build() : undefined)
   project.provide('browser', browser)
-  project.provide('redisUrl', redis && needs['shared Redis'].length > 0 ? (await startRedis(['--databases', String(DATABASES)])).url : undefined)
+  project.provide(
+    'redisUrl',
+    redis && needs['shared Redis'].length > 0 ? (await startRedis(['--databases', String(DATABASES)])).url : undefined,
+  )
   return async () => {
     reaper.stdin!.end()
     await once(reaper, 'exit')

@@ -89,6 +89,25 @@ describe('a unit of work', () => {
     expect(await commit.call(store, 'w1', change({ put: { [a]: { n: 2 } } }))).toBe('done')
   })
 
+  test.each([
+    [3, ['turn', 'end']],
+    [4, ['turn', 'end', 'turn', 'end']],
+  ])('after %i conflicts, each turn that it took has ended, and before the next one', async (conflicts, expected) => {
+    const turns: string[] = []
+    const { takeTurn } = store
+    store.takeTurn = async (partition) => {
+      turns.push('turn')
+      const turn = await takeTurn.call(store, partition)
+      // A turn that has ended has no effect, so it may be ended twice.
+      return { id: turn.id, end: () => (turns.at(-1) === 'turn' && turns.push('end'), turn.end()) }
+    }
+    let attempts = 0
+    await work(async () => {
+      if (++attempts <= conflicts) throw new TransactionConflict()
+    })
+    expect([attempts, turns]).toEqual([conflicts + 1, expected])
+  })
+
   test('any other error is thrown at once, and nothing is written', async () => {
     const error = new Error('mine')
     const failed = work(async (tx) => {

@@ -14,6 +14,8 @@ export type MapPartition = Partition & { readonly records: Map<string, Stored> }
 
 /** Lines that are written at once. */
 const LINES_PER_CHUNK = 500
+/** The size of the last line, in bytes. */
+const CHECKSUM_LINE_SIZE = 19
 
 interface Header {
   readonly format: 1
@@ -51,9 +53,10 @@ export async function readCheckpoint(
 ): Promise<{ state: MapPartition; sequence: number } | undefined> {
   const bytes = await disk.read(`${folder}/${name}`)
   if (bytes === undefined) return undefined
-  const lastLine = bytes.lastIndexOf(10, bytes.byteLength - 2) + 1
-  const checksum = /^\{"crc":"([0-9a-f]{8})"\}\n$/.exec(bytes.toString('latin1', lastLine))?.[1]
-  if (checksum === undefined || crc32(bytes.subarray(0, lastLine)) !== Number.parseInt(checksum, 16))
+  const lastLine = bytes.byteLength - CHECKSUM_LINE_SIZE
+  const [, checksum] = /\{"crc":"([0-9a-f]{8})"\}\n/.exec(bytes.toString('latin1', lastLine)) ?? []
+  // A missing checksum is read as NaN, which equals nothing.
+  if (crc32(bytes.subarray(0, lastLine)) !== Number.parseInt(checksum!, 16))
     throw new StorageDamaged(`${folder}/${name} is damaged: its checksum does not match`)
   // Line by line: the whole file may exceed the maximum length of a string.
   const lines = linesIn(bytes.subarray(0, lastLine))

@@ -1,4 +1,4 @@
-import { constants, type Dirent } from 'node:fs'
+import { constants } from 'node:fs'
 import * as fs from 'node:fs/promises'
 
 /**
@@ -17,8 +17,8 @@ export interface Disk {
   remove(path: string): Promise<void>
   /** Removes a folder. Has no effect when it is missing or not empty. */
   removeFolder(path: string): Promise<void>
-  /** Creates a folder and its missing parents. */
-  makeFolder(path: string, mode?: number): Promise<void>
+  /** Creates a folder and its missing parents, accessible to their owner only. */
+  makeFolder(path: string): Promise<void>
   /** The names in a folder, sorted. Empty when the folder is missing. */
   list(path: string): Promise<string[]>
   /** Syncs a folder: its names then survive a crash. */
@@ -46,11 +46,8 @@ export const realDisk: Disk = {
   rename: (from, to) => fs.rename(from, to),
   remove: (path) => fs.unlink(path).catch(unlessMissing(undefined)),
   removeFolder: (path) => fs.rmdir(path).catch(unlessCode(['ENOENT', 'ENOTEMPTY', 'EEXIST'], undefined)),
-  makeFolder: async (path, mode = 0o700) => void (await fs.mkdir(path, { recursive: true, mode })),
-  async list(path) {
-    const entries: Dirent[] = await fs.readdir(path, { withFileTypes: true }).catch(unlessMissing([]))
-    return entries.map(({ name }) => name).toSorted()
-  },
+  makeFolder: async (path) => void (await fs.mkdir(path, { recursive: true, mode: 0o700 })),
+  list: async (path) => (await fs.readdir(path).catch(unlessMissing([]))).toSorted(),
   async syncFolder(path) {
     const folder = await fs.open(path, constants.O_RDONLY)
     try {
@@ -76,9 +73,9 @@ function openFile(handle: fs.FileHandle): OpenFile {
 // All other errors are thrown. unstorage's own fs driver returns them as if they were content.
 const unlessMissing = <T>(fallback: T) => unlessCode(['ENOENT'], fallback)
 
-function unlessCode<T>(codes: readonly string[], fallback: T): (error: NodeJS.ErrnoException) => T {
+function unlessCode<T>(codes: readonly (string | undefined)[], fallback: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
-    if (!codes.includes(error.code ?? '')) throw error
+    if (!codes.includes(error.code)) throw error
     return fallback
   }
 }

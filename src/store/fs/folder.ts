@@ -43,7 +43,9 @@ export async function createFolder(disk: Disk, path: string): Promise<void> {
   await replaceFile(disk, path, 'format.json', [Buffer.from(`${JSON.stringify({ lanekeeper: FORMAT })}\n`)])
 }
 
+const INACCESSIBLE = new Set<string | undefined>(['EACCES', 'EPERM', 'EINVAL', 'EROFS'])
+
 /** Ignores parents that this process cannot access: it did not create them. */
 function unlessInaccessible(error: NodeJS.ErrnoException): void {
-  if (!['EACCES', 'EPERM', 'EINVAL', 'EROFS'].includes(error.code ?? '')) throw error
+  if (!INACCESSIBLE.has(error.code)) throw error
 }

@@ -28,7 +28,7 @@ export class StorageDamaged extends Error {
 
 /** A journal file is named after its first frame. */
 const FILE_NAME = /^(\d{10})\.log$/
-const HEADER = /^lk1 (\d+) (\d+) ([0-9a-f]{8})\n$/
+const HEADER = /^lk1 (\d+) (\d+) ([0-9a-f]{8})$/
 /** Maximum size of a header, in bytes. */
 const MAX_HEADER_SIZE = 64
 
@@ -108,7 +108,8 @@ function readFrames(bytes: Buffer, frames: Frame[], name: string): number {
 /** @returns undefined when there is no intact frame at the offset */
 function frameAt(bytes: Buffer, offset: number): (Frame & { end: number }) | undefined {
   const newline = bytes.subarray(offset, offset + MAX_HEADER_SIZE).indexOf(10)
-  const header = newline === -1 ? null : HEADER.exec(bytes.toString('latin1', offset, offset + newline + 1))
+  // Without a newline this is an empty text, which is not a header.
+  const header = HEADER.exec(bytes.toString('latin1', offset, offset + newline))
   if (header === null) return undefined
   const start = offset + newline + 1
   const end = start + Number(header[2])

@@ -122,14 +122,14 @@ function exists(socket: string): Promise<boolean> {
 }
 
 /** A socket is dead when it refuses connections or is missing. In all other cases a process may listen on it. */
-function probe(path: string): Promise<{ alive: boolean; about?: LockHolder }> {
+function probe(path: string): Promise<{ alive: boolean; about: LockHolder | undefined }> {
   return new Promise((resolve) => {
     const socket = connect(path)
     let text = ''
     const finish = (alive: boolean, about?: LockHolder): void => {
       socket.destroy()
       clearTimeout(timer)
-      resolve(about === undefined ? { alive } : { alive, about })
+      resolve({ alive, about })
     }
     const timer = setTimeout(() => finish(true), PROBE_TIMEOUT)
     socket.on('error', (error: NodeJS.ErrnoException) => finish(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'))

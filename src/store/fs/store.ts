@@ -13,8 +13,6 @@ import { JournalWriter } from './writer.ts'
 const COMPACT_AT = 16 * 1024 * 1024
 /** After a large compaction the next one may be triggered later: at most at this multiple of `compactAt`. */
 const MAX_COMPACTION_FACTOR = 16
-/** How long a turn lasts at most, in milliseconds. */
-const TURN_DURATION = 250
 
 export interface FsStoreOptions {
   readonly log: Logger
@@ -63,7 +61,7 @@ export class FsStore implements Store {
   readonly #writer: JournalWriter
   readonly #backlog: Backlog
   readonly #partitions = new Map<string, LoadedPartition>()
-  readonly #turns = new Turns(TURN_DURATION)
+  readonly #turns = new Turns()
   readonly #loading = new Map<string, Promise<LoadedPartition | undefined>>()
   /** the journal size that triggers the next compaction, in bytes */
   #compactionThreshold: number

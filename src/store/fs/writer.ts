@@ -3,8 +3,8 @@ import { assertSynced, type Disk, type OpenFile } from './disk.ts'
 import { encodeFrame, journalName, type Entry } from './journal.ts'
 
 interface QueueItem {
-  /** undefined for a flush, which writes nothing */
-  readonly entry: Entry | undefined
+  /** absent from a flush, which writes nothing */
+  readonly entry?: Entry
   /** called synchronously in the order of the journal */
   readonly done: () => void
   readonly failed: (error: StorageUnavailable) => void
@@ -87,7 +87,7 @@ export class JournalWriter {
 
   /** Waits until all changes that are queued now are written or have failed. */
   flush(): Promise<void> {
-    return new Promise((resolve) => this.#enqueue({ entry: undefined, done: resolve, failed: () => resolve() }))
+    return new Promise((resolve) => this.#enqueue({ done: resolve, failed: () => resolve() }))
   }
 
   /**

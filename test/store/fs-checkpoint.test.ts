@@ -1,0 +1,111 @@
+import { crc32 } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { readCheckpoint, writeCheckpoint, type MapPartition } from '../../src/store/fs/checkpoint.ts'
+import { StorageDamaged } from '../../src/store/fs/journal.ts'
+import { Partition } from '../../src/store/partition.ts'
+import type { Stored } from '../../src/store/port.ts'
+import { FaultyDisk } from '../support/faulty-disk.ts'
+import { recordDisk } from '../support/recording-disk.ts'
+
+const diskWithFolder = async () => {
+  const disk = new FaultyDisk(1)
+  await disk.makeFolder('/d')
+  return disk
+}
+/** A partition that is filled with records and indexes. */
+function partition(records: number, indexes: number): MapPartition {
+  const state = new Partition(new Map<string, Stored>()) as MapPartition
+  for (let i = 0; i < records; i++) state.records.set(`k:${i}`, { revision: `r${i}`, value: { n: i, tags: ['é', '\n'] } })
+  for (let i = 0; i < indexes; i++)
+    state.apply({ revision: 'x', put: new Map(), remove: new Set(), indexes: new Map([[`i${i}`, { add: ['b 2', `a ${i}`], remove: [] }]]) })
+  return state
+}
+/** What a partition has, without the revisions of its indexes. */
+const contentOf = ({ records, indexes }: MapPartition) => [[...records], [...indexes].map(([name, index]) => [name, index.all()])]
+const withChecksum = (text: string) => `${text}{"crc":"${crc32(text).toString(16).padStart(8, '0')}"}\n`
+const header = (members: object = {}) => `${JSON.stringify({ format: 1, partition: 'p1', sequence: 7, ...members })}\n`
+const read = async (text: string) => {
+  const disk = await diskWithFolder()
+  await (await disk.create('/d/p1')).write(Buffer.from(text))
+  return readCheckpoint(disk, '/d', 'p1')
+}
+
+describe('a checkpoint', () => {
+  test('it consists of a header, the records, the indexes and a checksum', async () => {
+    const disk = await diskWithFolder()
+    const size = await writeCheckpoint(disk, '/d', 'p1', partition(1, 1), 7)
+    const bytes = (await disk.read('/d/p1'))!
+    expect(size).toBe(bytes.byteLength)
+    expect(bytes.toString()).toBe(
+      withChecksum(`${header()}{"k":"k:0","r":"r0","v":{"n":0,"tags":["é","\\n"]}}\n{"i":"i0","e":["a 0","b 2"]}\n`),
+    )
+  })
+
+  test.each([
+    ['nothing', 0, 0, [1]],
+    ['records in one chunk', 498, 0, [499]],
+    ['records that fill one chunk', 499, 0, [500]],
+    ['records in two chunks', 500, 0, [500, 1]],
+    ['records and indexes that fill two chunks', 500, 499, [500, 500]],
+    ['many indexes', 0, 1001, [500, 500, 2]],
+  ])('%s can be written in chunks of 500 lines and read again', async (_what, records, indexes, lines) => {
+    const disk = await diskWithFolder()
+    const sizes: number[] = []
+    const state = partition(records, indexes)
+    const counting = recordDisk(disk)
+    const create = counting.create
+    const size = await writeCheckpoint(
+      {
+        ...counting,
+        create: async (path) => {
+          const file = await create(path)
+          return { ...file, write: (bytes) => (sizes.push(Buffer.from(bytes).toString().split('\n').length - 1), file.write(bytes)) }
+        },
+      },
+      '/d',
+      'p1',
+      state,
+      7,
+    )
+    expect(sizes).toEqual([...lines, 1])
+    expect(size).toBe((await disk.read('/d/p1'))!.byteLength)
+    const loaded = (await readCheckpoint(disk, '/d', 'p1'))!
+    expect([loaded.sequence, contentOf(loaded.state)]).toEqual([7, contentOf(state)])
+  })
+
+  test('what is loaded cannot be changed by its readers, and each index has the revision of the checkpoint', async () => {
+    const disk = await diskWithFolder()
+    await writeCheckpoint(disk, '/d', 'p1', partition(2, 1), 7)
+    const { state } = (await readCheckpoint(disk, '/d', 'p1'))!
+    for (const { value } of state.records.values()) expect([Object.isFrozen(value), Object.isFrozen(value['tags'])]).toEqual([true, true])
+    expect(state.indexes.get('i0')!.revision).toBe('checkpoint 7')
+  })
+
+  test('a checksum with leading zeros has 8 digits', async () => {
+    const sequence = Array.from({ length: 5000 }, (_, i) => i).find((one) => crc32(header({ sequence: one })) < 2 ** 24)!
+    const disk = await diskWithFolder()
+    await writeCheckpoint(disk, '/d', 'p1', partition(0, 0), sequence)
+    expect((await disk.read('/d/p1'))!.toString()).toMatch(/\n\{"crc":"00[0-9a-f]{6}"\}\n$/)
+    expect((await readCheckpoint(disk, '/d', 'p1'))!.sequence).toBe(sequence)
+  })
+
+  test('an absent checkpoint is undefined', async () => {
+    expect(await readCheckpoint(await diskWithFolder(), '/d', 'p1')).toBeUndefined()
+  })
+
+  const damaged = '/d/p1 is damaged: its checksum does not match'
+  test.each<[what: string, text: string, message: string]>([
+    ['that is empty', '', damaged],
+    ['without a checksum', header(), damaged],
+    ['with only the end of a checksum', '"}\n', damaged],
+    ['with a checksum that is not hexadecimal', `${header()}{"crc":"0000000g"}\n`, damaged],
+    ['with a wrong checksum', `${header()}{"crc":"00000000"}\n`, damaged],
+    ['with something after its checksum', `${withChecksum(header())}\n`, damaged],
+    ['without a header', withChecksum(''), '/d/p1 has format undefined; this version of Lanekeeper supports format 1'],
+    ['of another format', withChecksum(header({ format: 2 })), '/d/p1 has format 2; this version of Lanekeeper supports format 1'],
+    ['of another partition', withChecksum(header({ partition: 'p2' })), '/d/p1 is the checkpoint of another partition: p2'],
+  ])('a checkpoint %s is refused', async (_what, text, message) => {
+    const error = await read(text).catch((reason: unknown) => reason as Error)
+    expect([error instanceof StorageDamaged, (error as Error).message]).toEqual([true, message])
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { checkFolder, createFolder, UnusableFolder } from '../../src/store/fs/folder.ts'
+import { FaultyDisk } from '../support/faulty-disk.ts'
+import { diskError, recordDisk } from '../support/recording-disk.ts'
+
+const PATH = '/var/data'
+/** A disk with these files in the folder. A folder is a name that ends with "/". */
+async function diskWith(files: Readonly<Record<string, string>>): Promise<FaultyDisk> {
+  const disk = new FaultyDisk(1)
+  await disk.makeFolder(PATH)
+  for (const [name, content] of Object.entries(files)) {
+    if (name.endsWith('/')) await disk.makeFolder(`${PATH}/${name.slice(0, -1)}`)
+    else await (await disk.create(`${PATH}/${name}`)).write(Buffer.from(content))
+  }
+  return disk
+}
+const check = (disk: FaultyDisk) => checkFolder(PATH, disk).catch((error: unknown) => error)
+const refusal = (message: string) => expect.objectContaining({ name: 'UnusableFolder', message: `${PATH} ${message}` })
+
+describe('the check of a folder', () => {
+  test('a folder that is missing, empty or was left by the crash of a first start has not been used', async () => {
+    expect(await check(new FaultyDisk(1))).toBe(false)
+    expect(await check(await diskWith({}))).toBe(false)
+    const left = { 'journal/': '', 'records/': '', 'bytes/': '', 'run/': '', '.format.json.tmp': '{"la' }
+    for (const name of Object.keys(left)) expect([name, await check(await diskWith({ [name]: '' }))]).toEqual([name, false])
+    expect(await check(await diskWith(left))).toBe(false)
+  })
+
+  test('a folder with our format has been used', async () => {
+    expect(await check(await diskWith({ 'format.json': '{"lanekeeper":2}\n', 'notes.txt': 'mine' }))).toBe(true)
+  })
+
+  test('a folder with other files is refused, and the message names three of them', async () => {
+    expect(await check(await diskWith({ 'run/': '', a: '' }))).toEqual(refusal('is not empty and contains no Lanekeeper data: a'))
+    const error = await check(await diskWith({ a: '', b: '', c: '', d: '' }))
+    expect(error).toEqual(refusal('is not empty and contains no Lanekeeper data: a, b, c'))
+    expect(error).toBeInstanceOf(UnusableFolder)
+  })
+
+  test.each([
+    ['{"lanekeeper":1}\n', 'has format 1; this version of Lanekeeper supports format 2'],
+    ['{"lanekeeper":22}\n', 'has format 22; this version of Lanekeeper supports format 2'],
+    ['{"lanekeeper":2}', 'has an unreadable format.json'],
+    ['{"lanekeeper":2}\n\n', 'has an unreadable format.json'],
+    [' {"lanekeeper":2}\n', 'has an unreadable format.json'],
+    ['', 'has an unreadable format.json'],
+  ])('a folder whose format.json is %j is refused', async (content, message) => {
+    expect(await check(await diskWith({ 'format.json': content }))).toEqual(refusal(message))
+  })
+
+  test('a folder that another process creates during the check has been used', async () => {
+    const disk = await diskWith({})
+    const racing = recordDisk(disk, async (operation) => {
+      if (operation === `list ${PATH}`) await createFolder(disk, PATH)
+    })
+    expect(await checkFolder(PATH, racing)).toBe(true)
+  })
+})
+
+describe('the creation of a folder', () => {
+  test('everything is synced, up to the root, before format.json is written', async () => {
+    const disk = recordDisk(new FaultyDisk(1))
+    await createFolder(disk, PATH)
+    expect(disk.operations).toEqual([
+      'makeFolder /var/data',
+      'makeFolder /var/data/journal',
+      'makeFolder /var/data/records',
+      'syncFolder /var/data',
+      'syncFolder /var',
+      'syncFolder /',
+      'create /var/data/.format.json.tmp',
+      'write /var/data/.format.json.tmp',
+      'sync /var/data/.format.json.tmp',
+      'close /var/data/.format.json.tmp',
+      'rename /var/data/.format.json.tmp /var/data/format.json',
+      'syncFolder /var/data',
+    ])
+    expect((await disk.read(`${PATH}/format.json`))!.toString()).toBe('{"lanekeeper":2}\n')
+  })
+
+  const failing = (code: string, folder = '/') =>
+    recordDisk(new FaultyDisk(1), (operation) => {
+      if (operation === `syncFolder ${folder}`) throw code === '' ? new Error('without a code') : diskError(code)
+    })
+
+  test.each(['EACCES', 'EPERM', 'EINVAL', 'EROFS'])('a parent that cannot be accessed (%s) is ignored', async (code) => {
+    const disk = failing(code)
+    await createFolder(disk, PATH)
+    expect(await checkFolder(PATH, disk)).toBe(true)
+  })
+
+  test('the folder itself must be synced, for whatever reason that fails', async () => {
+    const disk = failing('EACCES', PATH)
+    await expect(createFolder(disk, PATH)).rejects.toMatchObject({ code: 'EACCES' })
+    expect(disk.operations.at(-1)).toBe(`syncFolder ${PATH}`)
+  })
+
+  test.each(['EIO', ''])('a parent that cannot be synced for another reason (%s) is an error', async (code) => {
+    const disk = failing(code)
+    await expect(createFolder(disk, PATH)).rejects.toThrow(code === '' ? 'without a code' : 'EIO')
+    expect(await disk.read(`${PATH}/format.json`)).toBeUndefined()
+  })
+})

@@ -1,0 +1,245 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import type { FsStore } from '../../src/store/fs/store.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
+import { change, readRequest } from '../support/changes.ts'
+import { entriesOf, keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+
+const errorOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.unreachable('it succeeded'),
+    (error: unknown) => error as StorageUnavailable,
+  )
+
+describe('the store in a folder', () => {
+  let folder: StoreFolder
+  beforeEach(() => {
+    folder = new StoreFolder()
+  })
+
+  test('it is named "fs"', async () => {
+    const store = await folder.open()
+    expect(store.driver).toBe('fs')
+    await store.close()
+  })
+
+  test('a folder that was used is not created again', async () => {
+    await (await folder.open()).close()
+    folder.recording.operations.length = 0
+    await (await folder.open()).close()
+    expect(folder.recording.operations.filter((one) => one.startsWith('makeFolder'))).toEqual([])
+  })
+
+  test('frames are numbered on after a compaction and a restart', async () => {
+    const keys = Array.from({ length: 12 }, (_, i) => `a:${10 + i}`)
+    let store = await folder.open()
+    for (const key of keys.slice(0, 10)) await store.commit('p1', putOne(key))
+    await store.compact()
+    expect([await folder.journal(), await folder.checkpoints()]).toEqual([['0000000011.log'], ['p1']])
+    for (const key of keys.slice(10)) {
+      await store.close()
+      store = await folder.open()
+      await store.commit('p1', putOne(key))
+    }
+    expect(await folder.journal()).toEqual(['0000000011.log'])
+    await store.close()
+    store = await folder.open()
+    expect([await keysOf(store), await entriesOf(store)]).toEqual([keys, keys])
+    await store.close()
+  })
+
+  test('a record has the same revision after a restart, from the journal and from a checkpoint', async () => {
+    const change = putOne('a:1')
+    const revision = async (store: FsStore) => (await store.read('p1', readRequest({ records: ['a:1'] })))!.records[0]!.stored!.revision
+    let store = await folder.open()
+    await store.commit('p1', change)
+    for (let restart = 0; restart < 3; restart++) {
+      expect(await revision(store)).toBe(change.revision)
+      if (restart === 1) await store.compact()
+      await store.close()
+      store = await folder.open()
+    }
+    await store.close()
+  })
+
+  test('a partition to which nothing was written is empty, and is looked for at each use', async () => {
+    const store = await folder.open()
+    await store.ready()
+    folder.recording.operations.length = 0
+    for (let use = 0; use < 2; use++) expect([await keysOf(store), await entriesOf(store)]).toEqual([[], []])
+    expect(folder.recording.operations).toEqual(Array(4).fill(`read ${PATH}/records/p1`))
+    await store.close()
+  })
+
+  test('a folder is read correctly if a crash left the files of the journal that a checkpoint replaces', async () => {
+    let store = await folder.open()
+    await store.commit('p1', putOne('a:1'))
+    await store.commit('p1', change({ remove: ['a:1'], index: { i: { remove: ['a:1'] } } }))
+    // The files of the journal remain, as after a crash before their removal.
+    folder.fail('remove', 'EIO')
+    await store.compact()
+    await store.close()
+    folder.repair()
+    expect(await folder.journal()).toEqual(['0000000001.log', '0000000003.log'])
+    store = await folder.open()
+    await store.commit('p1', putOne('a:2'))
+    expect([await keysOf(store), await entriesOf(store)]).toEqual([['a:2'], ['a:2']])
+    await store.close()
+  })
+
+  describe('after a sync has failed', () => {
+    test('every commit is refused, also one that would conflict, and ready() says why', async () => {
+      const store = await folder.open()
+      await store.commit('p1', putOne('a:1'))
+      folder.fail(`sync ${PATH}/journal`, 'EIO')
+      const error = await errorOf(store.commit('p1', putOne('a:2')))
+      expect([error instanceof StorageUnavailable, error.outcomeKnown]).toEqual([true, false])
+      folder.repair()
+      const conflicting = change({ put: { 'a:1': {} }, expect: { records: new Map([['a:1', null]]) } })
+      const refusal = await errorOf(store.commit('p1', conflicting))
+      expect([refusal.outcomeKnown, refusal.message]).toEqual([true, error.message])
+      expect(await errorOf(store.ready())).toBe(refusal)
+      expect(await keysOf(store)).toEqual(['a:1'])
+      await store.close()
+    })
+
+    test('a compaction changes nothing, and logs nothing more', async () => {
+      const store = await folder.open()
+      await store.commit('p1', putOne('a:1'))
+      folder.fail(`syncFolder ${PATH}/records`, 'EIO')
+      await store.compact()
+      expect(folder.log.lines).toEqual([
+        expect.objectContaining({ level: 50, msg: 'the journal could not be compacted and keeps growing' }),
+      ])
+      await expect(store.ready()).rejects.toThrow('the disk failed to sync written data; nothing is written until a restart')
+      folder.repair()
+      const names = await folder.journal()
+      await store.compact()
+      expect([await folder.journal(), folder.log.lines.length]).toEqual([names, 1])
+      await store.close()
+    })
+  })
+
+  test('a change that was not written is not expected by later ones', async () => {
+    const store = await folder.open()
+    const first = putOne('a:1')
+    await store.commit('p1', first)
+    folder.fail('write', 'ENOSPC')
+    const update = (revision: string) =>
+      change({
+        put: { 'a:1': {} },
+        index: { i: { add: ['a:2'] } },
+        expect: { records: new Map([['a:1', revision]]), capacity: new Map([['i', 1]]) },
+      })
+    expect((await errorOf(store.commit('p1', update(first.revision)))).outcomeKnown).toBe(true)
+    folder.repair()
+    expect(await store.commit('p1', update(first.revision))).toBe('done')
+    await store.close()
+  })
+
+  test('of two concurrent commits with the same expectation, the second is a conflict, and sees the first', async () => {
+    const store = await folder.open()
+    const create = () => change({ put: { 'a:1': {} }, expect: { records: new Map([['a:1', null]]) } })
+    const first = store.commit('p1', create())
+    expect(await store.commit('p1', create())).toBe('conflict')
+    expect(await keysOf(store)).toEqual(['a:1'])
+    expect(await first).toBe('done')
+    await store.close()
+  })
+
+  test('a conflict does not wait for the changes of other partitions', async () => {
+    const store = await folder.open()
+    await store.commit('p1', putOne('a:1'))
+    let write!: () => void
+    const written = new Promise<void>((resolve) => (write = resolve))
+    folder.before = (operation) => (operation.startsWith('write') ? written : undefined)
+    const other = store.commit('p2', putOne('a:1'))
+    await vi.waitFor(() => expect(folder.recording.operations.at(-1)).toMatch(/^write/))
+    const conflicting = change({ put: { 'a:1': {} }, expect: { records: new Map([['a:1', null]]) } })
+    expect(await store.commit('p1', conflicting)).toBe('conflict')
+    write()
+    expect(await other).toBe('done')
+    await store.close()
+  })
+
+  test('a commit waits for the turn of another in its partition, and for no other turn', async () => {
+    // A turn ends by itself; not in this test.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const store = await folder.open()
+      const turn = await store.takeTurn('p1')
+      const order: string[] = []
+      const other = store.commit('p1', putOne('a:1')).then(() => order.push('another'))
+      await store.commit('p1', { ...putOne('a:2'), turn: turn.id }).then(() => order.push('its own'))
+      await store.commit('p2', putOne('a:1')).then(() => order.push('another partition'))
+      turn.end()
+      await other
+      expect(order).toEqual(['its own', 'another partition', 'another'])
+      await store.close()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('concurrent first uses of a partition load it once', async () => {
+    let store = await folder.open()
+    await store.commit('p1', putOne('a:1'))
+    await store.compact()
+    await store.close()
+    store = await folder.open()
+    folder.recording.operations.length = 0
+    await Promise.all([entriesOf(store), store.commit('p1', putOne('a:2')), store.commit('p1', putOne('a:3'))])
+    await Promise.all([entriesOf(store), keysOf(store)])
+    expect(folder.recording.operations.filter((one) => one === `read ${PATH}/records/p1`)).toHaveLength(1)
+    expect(await keysOf(store)).toEqual(['a:1', 'a:2', 'a:3'])
+    await store.close()
+  })
+
+  test('concurrent first commits to a new partition are all kept', async () => {
+    const store = await folder.open()
+    await Promise.all(['a:1', 'a:2', 'a:3'].map((key) => store.commit('p1', putOne(key))))
+    expect(await keysOf(store)).toEqual(['a:1', 'a:2', 'a:3'])
+    await store.close()
+  })
+
+  test('a partition that cannot be read is unavailable, which is logged, and is read again at its next use', async () => {
+    let store = await folder.open()
+    await store.commit('p1', putOne('a:1'))
+    await store.close()
+    store = await folder.open()
+    folder.fail(`read ${PATH}/records/p1`, 'EIO')
+    const error = await errorOf(store.read('p1', readRequest({})))
+    expect(error).toMatchObject({ name: 'StorageUnavailable', message: 'records could not be read', cause: { code: 'EIO' } })
+    expect(folder.log.lines).toEqual([expect.objectContaining({ level: 50, partition: 'p1', msg: 'records could not be read' })])
+    folder.repair()
+    expect(await keysOf(store)).toEqual(['a:1'])
+    await store.close()
+  })
+
+  test('close() waits for the changes that are queued, and for the file', async () => {
+    const store = await folder.open()
+    await store.commit('p1', putOne('a:0'))
+    let write!: () => void
+    const written = new Promise<void>((resolve) => (write = resolve))
+    folder.before = (operation) => (operation.startsWith('write') ? written : new Promise(setImmediate))
+    const changes = ['a:1', 'a:2'].map((key) => store.commit('p1', putOne(key)))
+    await vi.waitFor(() => expect(folder.recording.operations.at(-1)).toMatch(/^write/))
+    const closed = store.close()
+    write()
+    await closed
+    expect(folder.recording.inProgress.size).toBe(0)
+    expect(await Promise.all(changes)).toEqual(['done', 'done'])
+  })
+
+  test('close() waits for a compaction, and nothing can be written afterwards', async () => {
+    const store = await folder.open()
+    await store.commit('p1', putOne('a:1'))
+    folder.before = () => new Promise(setImmediate)
+    const compacted = store.compact()
+    await store.close()
+    expect(folder.recording.inProgress.size).toBe(0)
+    const { length } = folder.recording.operations
+    await compacted
+    expect(await errorOf(store.commit('p1', putOne('a:2')))).toMatchObject({ message: 'the store is closed' })
+    expect(folder.recording.operations).toHaveLength(length)
+  })
+})

@@ -1,0 +1,281 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { systemRandom } from '../../src/model/ids.ts'
+import type { Index } from '../../src/store/indexes.ts'
+import type { Key } from '../../src/store/keys.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import type { Change, ReadRequest, Store } from '../../src/store/port.ts'
+import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
+import { change } from '../support/changes.ts'
+
+interface Item {
+  readonly n: number
+  readonly next?: string
+}
+const key = (id: string): Key<Item> => `a:${id}`
+const index: Index<Item> = { name: 'i', fetch: 'a:' }
+
+describe('what a transaction reads and expects', () => {
+  let store: Store
+  let tx: Transaction
+  let reads: ReadRequest[]
+  let commits: Change[]
+  const begin = () => new Transaction(store, 'w1', systemRandom)
+  const set = (id: string, n: number) => store.commit('w1', change({ put: { [key(id)]: { n } } }))
+  /** What the last commit expected. */
+  const expected = async () => {
+    await tx.commit()
+    const { expect: expectation } = commits.at(-1)!
+    return { records: [...expectation.records.keys()], indexes: [...expectation.indexes.keys()], capacity: [...expectation.capacity] }
+  }
+  beforeEach(async () => {
+    store = createMemoryStore()
+    await store.commit(
+      'w1',
+      change({ put: { 'a:1': { n: 1, next: '2' }, 'a:2': { n: 2 }, 'a:3': { n: 3 } }, index: { i: { add: ['x 1', 'x 2', 'y 3'] } } }),
+    )
+    const { read, commit } = store
+    reads = []
+    commits = []
+    store.read = (partition, request) => (reads.push(structuredClone(request)), read.call(store, partition, request))
+    store.commit = (partition, one) => (commits.push(one), commit.call(store, partition, one))
+    tx = begin()
+  })
+
+  test('a record that was read is not read again, and one that was not is', async () => {
+    expect(await tx.get(key('1'))).toEqual({ n: 1, next: '2' })
+    expect(await tx.load({ records: [key('1'), key('1')] })).toEqual({
+      records: [
+        { n: 1, next: '2' },
+        { n: 1, next: '2' },
+      ],
+      ranges: [],
+    })
+    expect(reads).toHaveLength(1)
+    expect(await tx.read([key('1'), key('3'), key('9')])).toEqual([{ n: 1, next: '2' }, { n: 3 }, undefined])
+    expect(await tx.get(key('9'))).toBeUndefined()
+    expect(reads).toHaveLength(2)
+  })
+
+  test('records and ranges can be read in one snapshot', async () => {
+    await tx.get(key('1'))
+    const { records, ranges } = await tx.load({ records: [key('1')], ranges: [{ index, options: { after: 'x 1', limit: 5 } }] })
+    expect([records, ranges]).toEqual([[{ n: 1, next: '2' }], [{ entries: ['x 2', 'y 3'], values: [{ n: 2 }, { n: 3 }] }]])
+    expect(reads).toHaveLength(2)
+    expect(await tx.load({})).toEqual({ records: [], ranges: [] })
+    expect(reads).toHaveLength(2)
+  })
+
+  test('a template whose record is missing is undefined, and nothing is expected of it', async () => {
+    expect(await tx.read([key('1'), 'a:{0.next}', key('2'), 'a:{2.next}', key('9')])).toEqual([
+      { n: 1, next: '2' },
+      { n: 2 },
+      { n: 2 },
+      undefined,
+      undefined,
+    ])
+    tx.put(key('9'), { n: 9 })
+    expect(await expected()).toEqual({ records: ['a:1', 'a:2', 'a:9'], indexes: [], capacity: [] })
+  })
+
+  test('a range is read with its bounds and its direction', async () => {
+    const entries = async (options: Parameters<typeof tx.range>[1]) => (await tx.range(index, options)).entries
+    expect(await entries({ limit: 9 })).toEqual(['x 1', 'x 2', 'y 3'])
+    expect(await entries({ limit: 2, reverse: true })).toEqual(['y 3', 'x 2'])
+    expect(await entries({ after: 'x 1', before: 'y 3', limit: 9 })).toEqual(['x 2'])
+    expect(reads.map(({ ranges }) => ranges[0]!.reverse)).toEqual([false, true, false])
+  })
+
+  test('a whole index is read in pages of 1000', async () => {
+    await store.commit('w1', change({ index: { i: { add: Array.from({ length: 997 }, (_, i) => `z ${1000 + i}`) } } }))
+    const { entries, values } = await tx.all(index)
+    expect([entries.length, values.length, values[0], values[999]]).toEqual([1000, 1000, { n: 1, next: '2' }, undefined])
+    expect(reads.map(({ ranges }) => [ranges[0]!.after, ranges[0]!.limit])).toEqual([
+      [undefined, 1000],
+      ['z 1996', 1000],
+    ])
+  })
+
+  test.each([
+    [undefined, ['a:1', 'a:2', 'a:3', 'a:9'], ['i']],
+    [{}, ['a:1', 'a:2', 'a:3', 'a:9'], ['i']],
+    [{ weak: 'records' as const }, ['a:9'], ['i']],
+    [{ weak: true }, ['a:9'], []],
+  ])('a whole index that is read with the options %j is expected accordingly', async (options, records, indexes) => {
+    await tx.all(index, options)
+    await tx.get(key('9'))
+    tx.put(key('9'), { n: 9 })
+    expect(await expected()).toEqual({ records, indexes, capacity: [] })
+  })
+
+  describe('a weak read', () => {
+    test('it expects neither the entries nor their records', async () => {
+      await tx.range(index, { limit: 9, weak: true })
+      await tx.get(key('9'))
+      tx.put(key('9'), { n: 9 })
+      expect(await expected()).toEqual({ records: ['a:9'], indexes: [], capacity: [] })
+    })
+
+    test('of records only, it expects the entries', async () => {
+      const { values } = await tx.range(index, { limit: 9, weak: 'records' })
+      expect(values.map((value) => value!.n)).toEqual([1, 2, 3])
+      await tx.get(key('9'))
+      tx.put(key('9'), { n: 9 })
+      expect(await expected()).toEqual({ records: ['a:9'], indexes: ['i'], capacity: [] })
+    })
+
+    test.each([undefined, false])('with weak: %s, a read expects both', async (weak) => {
+      await tx.range(index, { limit: 2, ...(weak === undefined ? {} : { weak }) })
+      await tx.get(key('9'))
+      tx.put(key('9'), { n: 9 })
+      expect(await expected()).toEqual({ records: ['a:1', 'a:2', 'a:9'], indexes: ['i'], capacity: [] })
+    })
+
+    test('it does not allow to write the record, and it can be read again', async () => {
+      await tx.range(index, { limit: 9, weak: true })
+      expect(() => tx.put(key('1'), { n: 5 })).toThrow(new TypeError('store: "a:1" must be read before it is written'))
+      expect(() => tx.remove(key('1'))).toThrow(TypeError)
+      await set('1', 7)
+      expect(await tx.get(key('1'))).toEqual({ n: 7 })
+      tx.put(key('1'), { n: 8 })
+      await tx.commit()
+    })
+
+    test('it returns what the transaction itself has read or written', async () => {
+      await tx.get(key('1'))
+      tx.put(key('1'), { n: 10 })
+      await tx.get(key('2'))
+      tx.remove(key('2'))
+      expect((await tx.range(index, { limit: 9, weak: true })).values).toEqual([{ n: 10 }, undefined, { n: 3 }])
+    })
+
+    test('it does not replace the revision that is expected', async () => {
+      await tx.get(key('1'))
+      const revision = tx.revisionOf(key('1'))
+      expect(revision).toBeDefined()
+      await tx.range(index, { limit: 9, weak: true })
+      expect(tx.revisionOf(key('1'))).toBe(revision)
+    })
+
+    test('it is confirmed if the records have not changed since, and then they are expected', async () => {
+      await tx.range(index, { limit: 9, weak: true })
+      await set('2', 7)
+      await tx.confirm([key('1'), key('3')])
+      await tx.get(key('9'))
+      tx.put(key('9'), { n: 9 })
+      expect(await expected()).toEqual({ records: ['a:1', 'a:3', 'a:9'], indexes: [], capacity: [] })
+    })
+
+    test('it is not confirmed if one of the records has changed, was removed or was created', async () => {
+      const confirm = async (meanwhile: () => Promise<unknown>) => {
+        const other = begin()
+        await other.range(index, { limit: 9, weak: true })
+        await meanwhile()
+        return other.confirm([key('3'), key('1')])
+      }
+      await expect(confirm(() => set('1', 7))).rejects.toThrow(TransactionConflict)
+      await expect(confirm(() => store.commit('w1', change({ remove: [key('1')] })))).rejects.toThrow(TransactionConflict)
+      await expect(confirm(() => set('1', 1))).rejects.toThrow(TransactionConflict)
+      await expect(confirm(async () => undefined)).resolves.toBeUndefined()
+    })
+
+    test('an entry without a record is confirmed if there still is none', async () => {
+      await store.commit('w1', change({ remove: [key('1')] }))
+      await tx.range(index, { limit: 9, weak: true })
+      await expect(tx.confirm([key('1')])).resolves.toBeUndefined()
+    })
+  })
+
+  describe('a count', () => {
+    test.each([
+      [4, [['i', 4]]],
+      [3, [['i', 3]]],
+      [2, []],
+    ])('with the limit %i, of three entries, the commit expects %j', async (limit, capacity) => {
+      expect(await tx.count(index, limit)).toBe(3)
+      await tx.get(key('9'))
+      tx.put(key('9'), { n: 9 })
+      expect((await expected()).capacity).toEqual(capacity)
+    })
+
+    test('several counts are read at once, and nothing is expected of them', async () => {
+      expect(await tx.counts([index, { name: 'none', fetch: '' }])).toEqual([3, 0])
+      expect(reads).toHaveLength(1)
+      await tx.get(key('9'))
+      tx.put(key('9'), { n: 9 })
+      expect(await expected()).toEqual({ records: ['a:9'], indexes: [], capacity: [] })
+    })
+  })
+
+  describe('writes', () => {
+    test('a new record needs no read before, and is expected to be absent', async () => {
+      await tx.create(key('9'), { n: 9 })
+      expect([...(await expected()).records]).toEqual(['a:9'])
+      expect(commits[0]!.expect.records.get('a:9')).toBeNull()
+      expect(await begin().get(key('9'))).toEqual({ n: 9 })
+    })
+
+    test('the last write of a record counts', async () => {
+      await tx.read([key('1'), key('2')])
+      tx.put(key('1'), { n: 10 })
+      tx.remove(key('1'))
+      expect(await tx.get(key('1'))).toBeUndefined()
+      tx.remove(key('2'))
+      tx.put(key('2'), { n: 20 })
+      expect(await tx.get(key('2'))).toEqual({ n: 20 })
+      await tx.commit()
+      expect([[...commits[0]!.put.keys()], [...commits[0]!.remove]]).toEqual([['a:2'], ['a:1']])
+    })
+
+    test('a transaction that writes nothing commits nothing', async () => {
+      await tx.get(key('1'))
+      await set('1', 5)
+      commits.length = 0
+      await tx.commit()
+      expect(commits).toEqual([])
+    })
+
+    test('a removal alone is committed', async () => {
+      await tx.get(key('1'))
+      tx.remove(key('1'))
+      await tx.commit()
+      expect(await begin().get(key('1'))).toBeUndefined()
+    })
+
+    test('a revision has 20 characters, and is that of the read until the commit', async () => {
+      await tx.read([key('1'), key('2'), key('3'), key('9')])
+      const before = ['1', '2', '3', '9'].map((id) => tx.revisionOf(key(id)))
+      expect(before).toEqual([expect.any(String), expect.any(String), expect.any(String), undefined])
+      tx.put(key('1'), { n: 10 })
+      tx.remove(key('2'))
+      tx.put(key('9'), { n: 9 })
+      expect(['1', '2', '3', '9'].map((id) => tx.revisionOf(key(id)))).toEqual(before)
+      await tx.commit()
+      const { revision } = commits[0]!
+      expect(revision).toMatch(/^[0-9a-z]{20}$/)
+      expect(['1', '2', '3', '9', '4'].map((id) => tx.revisionOf(key(id)))).toEqual([revision, undefined, before[2], revision, undefined])
+    })
+
+    test('a conflict has a name, and leaves the revisions as they were read', async () => {
+      await tx.get(key('1'))
+      const before = tx.revisionOf(key('1'))
+      tx.put(key('1'), { n: 10 })
+      await set('1', 5)
+      await expect(tx.commit()).rejects.toMatchObject({ name: 'TransactionConflict' })
+      expect(tx.revisionOf(key('1'))).toBe(before)
+    })
+  })
+
+  test('a commit names the turn in which it is made', async () => {
+    for (const turn of ['t1', undefined]) {
+      const other = new Transaction(store, 'w1', systemRandom, turn)
+      await other.get(key('1'))
+      other.put(key('1'), { n: 5 })
+      await other.commit()
+      expect(commits.at(-1)!.turn).toBe(turn)
+    }
+  })
+
+  test('its partition can be read', () => {
+    expect(tx.partition).toBe('w1')
+  })
+})
