@@ -15,7 +15,8 @@ describe('connections to Redis that are closed by the server', () => {
   beforeEach(async () => {
     server = await startRedis()
     operator = new Redis(server.url)
-    store = await openRedisStore(server.url, { log: quiet })
+    // Longer than a connection takes on any machine.
+    store = await openRedisStore(server.url, { log: quiet, repeatReadsFor: 60_000 })
     await store.commit('w1', change({ put: { 'a:1': { n: 1 } } }))
   })
   afterEach(async () => {
@@ -51,6 +52,8 @@ describe('connections to Redis that are closed by the server', () => {
   })
 
   test('a read fails if there is no server to connect to', async () => {
+    await store.close()
+    store = await openRedisStore(server.url, { log: quiet })
     await server.kill()
     await expect(read()).rejects.toMatchObject({ name: 'StorageUnavailable', outcomeKnown: true })
   })

@@ -13,9 +13,10 @@ export const CONNECT_TIMEOUT = 5 * COMMAND_TIMEOUT
  */
 const WRAPPED = /^Too many Cluster redirections\. Last error: (\w+): (.*)$/s
 const MOVED = /\bMOVED\b/
-/** How long a read is repeated after its connection was lost, and at what interval, in milliseconds. */
-const RECONNECT_WAIT = 1000
-const RECONNECT_POLL = 5
+/** How long a read is repeated after its connection was lost, in milliseconds: a client reconnects after about 100. */
+const REPEAT_READS_FOR = 400
+/** The interval at which it is repeated, in milliseconds. */
+const REPEAT_INTERVAL = 5
 
 /**
  * A command has no reply, or an error reply. Unlike the client's own errors it does not contain the command: stored
@@ -42,19 +43,22 @@ export class CommandFailed extends Error {
 /** Connections that share the load. They reconnect automatically. */
 export class Pool {
   readonly #clients: readonly Connection[]
+  readonly #repeatReadsFor: number
   #turn = 0
   #reconnecting: Promise<void> | undefined
 
-  constructor(clients: readonly Connection[]) {
+  constructor(clients: readonly Connection[], repeatReadsFor: number) {
     this.#clients = clients
+    this.#repeatReadsFor = repeatReadsFor
   }
 
   /**
    * Connects.
+   * @param repeatReadsFor how long a read is repeated after its connection was lost, in milliseconds
    * @throws {BadRedisUrl}
    * @throws {CommandFailed} when Redis cannot be reached
    */
-  static async open(url: string, connections: number, log: Logger): Promise<Pool> {
+  static async open(url: string, connections: number, log: Logger, repeatReadsFor = REPEAT_READS_FOR): Promise<Pool> {
     const clients = Array.from({ length: connections }, () => createRedisDriver(url).getInstance() as Connection)
     let lastError: Error | undefined
     for (const client of clients) {
@@ -68,7 +72,7 @@ export class Pool {
       client.defineCommand('lkDump', { numberOfKeys: 1, lua: DUMP })
       client.defineCommand('lkEndTurn', { numberOfKeys: 1, lua: END_TURN })
     }
-    const pool = new Pool(clients)
+    const pool = new Pool(clients, repeatReadsFor)
     try {
       await withTimeout(CONNECT_TIMEOUT, Promise.all(clients.map((client) => client.connect())))
       // When the database does not exist, the client itself would silently use database 0.
@@ -109,7 +113,7 @@ export class Pool {
    * @throws {CommandFailed}
    */
   async runRead<T>(command: (client: Connection) => Promise<T>): Promise<T> {
-    const deadline = performance.now() + RECONNECT_WAIT
+    const deadline = performance.now() + this.#repeatReadsFor
     for (;;) {
       try {
         return await this.run(command)
@@ -118,7 +122,7 @@ export class Pool {
         if (!isLost || performance.now() > deadline) throw error
       }
       // The other connections may be lost too, and this process may not know it yet.
-      await delay(RECONNECT_POLL)
+      await delay(REPEAT_INTERVAL)
       await this.#anyReady()
     }
   }
@@ -152,7 +156,7 @@ export class Pool {
     let listener!: () => void
     const ready = new Promise<void>((resolve) => (listener = resolve))
     for (const client of clients) client.once('ready', listener)
-    await Promise.race([ready, delay(RECONNECT_WAIT, undefined, { signal: timer.signal }).catch(() => undefined)])
+    await Promise.race([ready, delay(this.#repeatReadsFor, undefined, { signal: timer.signal }).catch(() => undefined)])
     timer.abort()
     for (const client of clients) client.off('ready', listener)
   }

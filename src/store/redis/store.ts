@@ -42,6 +42,8 @@ export interface RedisStoreOptions {
   readonly prefix?: string
   /** how long a turn lasts at most among the processes, in milliseconds; 250 by default */
   readonly lease?: number
+  /** how long a read is repeated after its connection was lost, in milliseconds; 400 by default */
+  readonly repeatReadsFor?: number
 }
 
 /**
@@ -53,11 +55,11 @@ export interface RedisStoreOptions {
  */
 export async function openRedisStore(
   url: string,
-  { log, connections = 2, prefix = 'lk', lease = LEASE_DURATION }: RedisStoreOptions,
+  { log, connections = 2, prefix = 'lk', lease, repeatReadsFor }: RedisStoreOptions,
 ): Promise<RedisStore> {
   let pool: Pool | undefined
   try {
-    pool = await Pool.open(url, connections, log)
+    pool = await Pool.open(url, connections, log, repeatReadsFor)
     const format = await readFormat(pool, `${prefix}:format`)
     if (format !== FORMAT)
       throw new StorageUnavailable(`this Redis holds data of format ${format}; this version of Lanekeeper supports format ${FORMAT}`)
