@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommandIo, AdminDeps } from '../../src/admin/deps.ts'
-import { exportWorkspace } from '../../src/admin/export.ts'
+import { exportWorkspace, type TransferSummary } from '../../src/admin/export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import { listWorkspaces } from '../../src/admin/workspaces.ts'
-import { createApp } from '../../src/app.ts'
+import { createApp, type App } from '../../src/app.ts'
 import { seedDemo } from '../../src/demo/seed.ts'
 import { readWorld } from '../../src/demo/world.ts'
 import { systemRandom } from '../../src/model/ids.ts'
@@ -63,27 +63,36 @@ async function readAll(app: { fetch(request: Request): Promise<Response> }, toke
   return responses
 }
 
-describe.each(drivers.flatMap((from) => drivers.map((to) => [from, to] as const)))('transfer from $name', (from, to) => {
-  test(`an export from ${from.name} that is imported to ${to.name} gives every token the same access`, async () => {
-    const [source, target] = [await open(from), await open(to)]
-    const demo = await seedDemo({ ...source.deps, passwords: source.app.passwords }, source.app.fetch, readWorld())
-    const [acme] = demo.workspaces
-    const before = new Map<string, string[]>()
-    for (const { token } of demo.tokens) before.set(token, await readAll(source.app, token))
-    const exportIo = createIo()
-    const exported = await exportWorkspace(source.deps, acme!.id, exportIo)
+describe.each(drivers)('transfer from $name', (from) => {
+  let source: Awaited<ReturnType<typeof open>>
+  let demo: Awaited<ReturnType<typeof seedDemo>>
+  let before: readonly string[][]
+  let exported: TransferSummary
+  const exportIo = createIo()
+  const readWithEachToken = (app: App) => Promise.all(demo.tokens.map(({ token }) => readAll(app, token)))
+  beforeAll(async () => {
+    source = await open(from)
+    demo = await seedDemo({ ...source.deps, passwords: source.app.passwords }, source.app.fetch, readWorld())
+    before = await readWithEachToken(source.app)
+    exported = await exportWorkspace(source.deps, demo.workspaces[0]!.id, exportIo)
+  })
+  afterAll(() => source.close())
+
+  test.each(drivers)(`an export from ${from.name} that is imported to $name gives every token the same access`, async (to) => {
+    const target = await open(to)
+    const { id } = demo.workspaces[0]!
     expect(exported.files).toBeGreaterThan(0)
     expect(await importWorkspace(target.deps, createIo(exportIo.written))).toEqual(exported)
-    for (const { token, workspace_id } of demo.tokens)
-      expect(await readAll(target.app, token)).toEqual(workspace_id === acme!.id ? before.get(token) : ['/members 401', '/boards 401'])
+    expect(await readWithEachToken(target.app)).toEqual(
+      demo.tokens.map(({ workspace_id }, i) => (workspace_id === id ? before[i] : ['/members 401', '/boards 401'])),
+    )
     const secondExport = createIo()
-    await exportWorkspace(target.deps, acme!.id, secondExport)
+    await exportWorkspace(target.deps, id, secondExport)
     // The last use of a token is written after the response, so an export may not contain it yet.
     const withoutTokenUse = (lines: readonly string[]) => comparableExport(lines).filter((line) => !line.startsWith('{"key":"token_use:'))
     expect(withoutTokenUse(secondExport.written)).toEqual(withoutTokenUse(exportIo.written))
     for (const { token } of demo.tokens) expect(exportIo.written.join('\n')).not.toContain(token)
     await expect(importWorkspace(target.deps, createIo(exportIo.written))).rejects.toMatchObject({ code: 'conflict' })
-    await source.close()
     await target.close()
   })
 })

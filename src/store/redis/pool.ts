@@ -14,7 +14,7 @@ export const CONNECT_TIMEOUT = 5 * COMMAND_TIMEOUT
 const WRAPPED = /^Too many Cluster redirections\. Last error: (\w+): (.*)$/s
 const MOVED = /\bMOVED\b/
 /** How long a read is repeated after its connection was lost, in milliseconds: a client reconnects after about 100. */
-const REPEAT_READS_FOR = 400
+const REPEAT_READS_FOR = 250
 /** The interval at which it is repeated, in milliseconds. */
 const REPEAT_INTERVAL = 5
 

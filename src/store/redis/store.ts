@@ -42,7 +42,7 @@ export interface RedisStoreOptions {
   readonly prefix?: string
   /** how long a turn lasts at most among the processes, in milliseconds; 250 by default */
   readonly lease?: number
-  /** how long a read is repeated after its connection was lost, in milliseconds; 400 by default */
+  /** how long a read is repeated after its connection was lost, in milliseconds; 250 by default */
   readonly repeatReadsFor?: number
 }
 
