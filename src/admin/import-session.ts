@@ -10,6 +10,7 @@ import { registerWorkspace } from './workspaces.ts'
 
 /** Records per commit. */
 const BATCH_SIZE = 200
+
 /** Bytes of a file that an import has written. */
 export interface WrittenBytes {
   readonly blobId: string

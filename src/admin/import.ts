@@ -1,5 +1,5 @@
 import { durations } from '../model/durations.ts'
-import { isId } from '../model/ids.ts'
+import { isId, newId, type RandomSource } from '../model/ids.ts'
 import type { User } from '../model/workspace.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
@@ -53,7 +53,7 @@ async function receive(
 ): Promise<TransferSummary> {
   const users: User[] = []
   const deferred: [string, Value][] = []
-  const received = new ReceivedBytes()
+  const received = new ReceivedBytes(deps.random)
   let batch: [string, Value][] = []
   let records = 0
   const flush = async (): Promise<void> => {
@@ -104,6 +104,11 @@ class ReceivedBytes {
   bytes = 0
   /** by the id in the export, until a file refers to them */
   readonly #unused = new Map<string, WrittenBytes>()
+  readonly #random: RandomSource
+
+  constructor(random: RandomSource) {
+    this.#random = random
+  }
 
   /** @param written undefined if the export abandoned the bytes */
   add(blobId: string, written: WrittenBytes | undefined): void {
@@ -121,7 +126,9 @@ class ReceivedBytes {
    */
   withOwnBytes(key: string, record: Value): Value | undefined {
     if (key.startsWith('tombstone:')) return record['kind'] === 'blob' ? undefined : record
-    if (!key.startsWith('file:') || record['size'] === 0) return record
+    if (!key.startsWith('file:')) return record
+    // An empty file has no bytes, but those of its id are removed with it.
+    if (record['size'] === 0) return { ...record, blob_id: newId('blob', this.#random) }
     const blobId = String(record['blob_id'])
     const written = this.#unused.get(blobId)
     this.#unused.delete(blobId)

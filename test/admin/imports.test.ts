@@ -14,7 +14,7 @@ import type { User } from '../../src/model/workspace.ts'
 import { GLOBAL, keys, type Key } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
-import { comparableExport } from '../support/export-lines.ts'
+import { comparableExport, withTrailer } from '../support/export-lines.ts'
 import { quiet } from '../support/log.ts'
 import { cheapPasswords } from '../support/service.ts'
 
@@ -40,13 +40,6 @@ async function* generate(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines
 }
 const input = (lines: readonly string[]): CommandIo => ({ ...silent, lines: generate(lines) })
-
-/** Appends the trailer of an export to its lines. */
-function withTrailer(lines: readonly string[]): string[] {
-  const hash = createHash('sha256')
-  for (const line of lines) hash.update(line).update('\n')
-  return [...lines, JSON.stringify({ end: true, lines: lines.length, sha256: hash.digest('hex') })]
-}
 
 /** The export of a workspace with demo data. */
 async function exportDemo(): Promise<{ lines: string[]; workspaceId: string }> {
@@ -306,11 +299,15 @@ describe.each(drivers)('imports on $name', (driver) => {
     await importing
   })
 
+  /** More records than one commit takes. */
+  const manyLabels = (): string[] =>
+    Array.from({ length: 450 }, (_none, i) => {
+      const id = `lbl_${String(i).padStart(20, '0')}`
+      return record(`label:${id}`, { id, board_id: 'brd_00000000000000000000', name: 'x', color: '#000000', ...times })
+    })
+
   test('an import writes more records than one commit takes, and leaves no record of itself', async () => {
-    const labels = Array.from({ length: 450 }, (_none, i) => `lbl_${String(i).padStart(20, '0')}`)
-    const many = labels.map((id) =>
-      record(`label:${id}`, { id, board_id: 'brd_00000000000000000000', name: 'x', color: '#000000', ...times }),
-    )
+    const many = manyLabels()
     const all = withTrailer([lines[0]!, ...many, ...lines.slice(1, -1)])
     await importWorkspace(deps, input(all))
     const storedKeys = await opened.recordKeys(workspaceId)
@@ -324,10 +321,7 @@ describe.each(drivers)('imports on $name', (driver) => {
   })
 
   test('a failed import that has written more records than one commit takes removes all of them', async () => {
-    const labels = Array.from({ length: 450 }, (_none, i) => `lbl_${String(i).padStart(20, '0')}`)
-    const many = labels.map((id) =>
-      record(`label:${id}`, { id, board_id: 'brd_00000000000000000000', name: 'x', color: '#000000', ...times }),
-    )
+    const many = manyLabels()
     await expect(importWorkspace(deps, input([lines[0]!, ...many]))).rejects.toThrow('incomplete')
     expect(await remainingKeys()).toEqual([])
   })
@@ -382,6 +376,18 @@ describe.each(drivers)('imports on $name', (driver) => {
       2 * (await readFiles()).length,
     )
     expect(comparableExport(await exported())).toEqual(comparableExport(lines))
+  })
+
+  test('an empty file that names the bytes of another workspace gets another id', async () => {
+    await importWorkspace(deps, input(lines))
+    const secret = (await readFiles())[0]!
+    const other = 'wsp_00000000000000000000'
+    const workspace = record('workspace:self', { id: other, name: 'x', ...times })
+    const empty = record(`file:${secret.id}`, { ...secret, size: 0 })
+    await importWorkspace(deps, input(withTrailer([lines[0]!.replaceAll(workspaceId, other), empty, workspace])))
+    const [imported, ...more] = await readFiles(other)
+    expect([imported!.size, imported!.blob_id === secret.blob_id, more]).toEqual([0, false, []])
+    expect(imported!.blob_id).toMatch(/^blb_[0-9a-z]{20}$/)
   })
 
   test('a removal of bytes that an export names is not imported', async () => {
