@@ -82,7 +82,8 @@ export function loadEngine(files: PolicyFiles): Engine {
   return createEngine(vocabulary, scopeRules, permissionRules, hash.digest('hex'))
 }
 
-function createEngine(vocabulary: Vocabulary, scopeRules: readonly Rule[], permissionRules: readonly Rule[], hash: string): Engine {
+/** Compiles rules that were read and checked. @param hash the SHA-256 of their files */
+export function createEngine(vocabulary: Vocabulary, scopeRules: readonly Rule[], permissionRules: readonly Rule[], hash: string): Engine {
   const scopes = compile(scopeRules)
   const definitions = compile(permissionRules.filter(isDefinition))
   const permissions = compile(permissionRules.filter((rule) => !isDefinition(rule)))
