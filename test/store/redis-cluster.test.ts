@@ -1,8 +1,6 @@
 import { Redis } from 'ioredis'
-import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
-import { BadRedisUrl } from '../../src/store/redis/client.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
 import { openRedisStore } from '../../src/store/redis/store.ts'
 import { TestBoard } from '../support/board.ts'
@@ -10,8 +8,7 @@ import { contract } from '../support/contract.ts'
 import type { Driver } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 import { OperationLog } from '../support/operation-log.ts'
-import { startProcess } from '../support/process.ts'
-import { startRedis, type RedisServer } from '../support/redis.ts'
+import type { RedisServer } from '../support/redis.ts'
 import { startCluster, startSentinel, type RedisCluster } from '../support/redis-cluster.ts'
 import { Service } from '../support/service.ts'
 
@@ -132,65 +129,5 @@ describe('Redis with a sentinel', () => {
     await smokeTest(service)
     await service.stop()
     await sentinel.stop()
-  })
-})
-
-describe('a password in the address of a Redis', () => {
-  const PASSWORD = 's3cr%t:/@pässword'
-  const address = ({ port }: RedisServer, password: string, user = '') =>
-    `redis://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}`
-  let server: RedisServer
-  beforeAll(async () => {
-    server = await startRedis(['--requirepass', PASSWORD])
-    const client = new Redis({ port: server.port, host: '127.0.0.1', password: PASSWORD })
-    await client.call('ACL', 'SETUSER', 'lane', 'on', `>${PASSWORD}`, '~*', '+@all')
-    await client.call('ACL', 'SETUSER', 'narrow', 'on', `>${PASSWORD}`, '~lk:*', '+@all', '-@admin', '-info')
-    client.disconnect()
-  })
-  afterAll(() => server.stop())
-
-  test.each(['', 'lane', 'default', 'narrow'])('user "%s" can connect with the password of the address', async (user) => {
-    const storage = await openStorage(address(server, PASSWORD, user), { log: quiet })
-    await storage.store.ready()
-    await storage.close()
-  })
-
-  test.each([
-    ['a wrong password', (url: string) => url.replace('s3cr', 'wr0ng'), /WRONGPASS/],
-    ['a missing password', (url: string) => url.replace(/\/\/.*@/, '//'), /NOAUTH/],
-    ['an unreachable server', (url: string) => url.replace(/:\d+$/, ':1'), /ECONNREFUSED/],
-  ])('the error for %s gives the reason and does not contain the password', async (_what, changeUrl, reason) => {
-    const lines: string[] = []
-    const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
-    const url = changeUrl(address(server, PASSWORD))
-    const error = (await openStorage(url, { log }).catch((thrown: unknown) => thrown)) as Error
-    expect([error.name, error.message]).toEqual(['StorageUnavailable', expect.stringMatching(reason)])
-    log.error({ err: error }, error.stack)
-    expect(lines.join('')).not.toMatch(/s3cr|wr0ng|pässword|p%C3%A4ssword/)
-  })
-
-  test.each(['redis://:%zz-s3cret@127.0.0.1:6379', 'redis-cluster://:%zz-s3cret@127.0.0.1:6379', 'redis-cluster://:s3cret@127.0.0.1:port'])(
-    'the error for the invalid address %s does not contain the password',
-    async (url) => {
-      const error = (await openStorage(url, { log: quiet }).catch((thrown: unknown) => thrown)) as Error
-      expect(error).toBeInstanceOf(BadRedisUrl)
-      expect(`${error.message} ${error.stack}`).not.toContain('s3cret')
-    },
-  )
-
-  test('a process does not print the password when Redis fails', async () => {
-    const failing = await startRedis(['--requirepass', PASSWORD])
-    const env = { LANEKEEPER_LOG: 'debug', LANEKEEPER_STORAGE: address(failing, PASSWORD) }
-    const service = startProcess(['serve', '--json', '--demo'], env)
-    const { url } = JSON.parse(await service.until('\n')) as { url: string }
-    await failing.kill()
-    expect((await fetch(`${url}/readyz`)).status).toBe(503)
-    const lateService = startProcess(['serve'], env)
-    await expect(lateService.until('never')).rejects.toThrow('ended with 4')
-    await service.stop()
-    await failing.stop()
-    const printed = [service, lateService].map((process) => process.stdout() + process.stderr()).join('')
-    expect(printed).toContain('redis connection')
-    expect(printed).not.toMatch(/s3cr|pässword|p%C3%A4ssword/)
   })
 })

@@ -1,9 +1,8 @@
-import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { Driver } from 'unstorage'
 import { StorageUnavailable } from '../port.ts'
-import { createRedisDriver, databaseOf, type Connection } from './client.ts'
-import { CommandFailed, CONNECT_TIMEOUT, dropIfUnresponsive, toUnavailable, withTimeout } from './pool.ts'
+import { createRedisDriver, type Connection } from './client.ts'
+import { CommandFailed, connect, dropIfUnresponsive, toUnavailable } from './pool.ts'
 
 /**
  * Opens unstorage's redis driver for blobs. Its methods throw {@link StorageUnavailable} when a command fails.
@@ -13,14 +12,11 @@ import { CommandFailed, CONNECT_TIMEOUT, dropIfUnresponsive, toUnavailable, with
 export async function openRedisBlobDriver(url: string, log: Logger): Promise<Driver> {
   const driver = createRedisDriver(url, 'lk:bytes')
   const client = driver.getInstance() as Connection
-  client.on('error', (error: Error) => log.debug({ err: new CommandFailed(error) }, 'redis connection'))
   try {
-    await withTimeout(CONNECT_TIMEOUT, client.connect() as Promise<void>)
-    const database = databaseOf(url)
-    if (database !== undefined) await (client as Redis).select(database)
+    await connect([client], url, log)
   } catch (error) {
-    client.disconnect()
-    throw new StorageUnavailable(`Redis cannot be reached: ${(error as Error).message}`, { cause: new CommandFailed(error as Error) })
+    const { refused, message } = error as CommandFailed
+    throw new StorageUnavailable(`${refused ? 'Redis refused' : 'Redis cannot be reached'}: ${message}`, { cause: error })
   }
   const fail = (error: Error): never => {
     dropIfUnresponsive(client, error)

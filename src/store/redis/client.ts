@@ -49,10 +49,10 @@ export function createRedisDriver(url: string, base?: string): Driver & { getIns
   const match = /^(redis|rediss|redis-cluster|redis-sentinel):\/\/(?:([^@]*)@)?([^/]*)(?:\/(.*))?$/.exec(url)
   if (match === null) throw new BadRedisUrl('invalid Redis address; expected redis://, rediss://, redis-cluster:// or redis-sentinel://')
   const [, scheme, credentials, hosts, path] = match
-  const shared = { ...options, ...parseCredentials(credentials), ...(base === undefined ? {} : { base }) }
+  const shared = { ...options, ...parseCredentials(credentials), base }
   if (scheme === 'redis' || scheme === 'rediss') {
     checkUrl(url, path)
-    return redisDriver({ ...shared, url }) as never
+    return redisDriver({ ...shared, url } as never) as never
   }
   if (scheme === 'redis-sentinel') {
     if (path === undefined || path === '')

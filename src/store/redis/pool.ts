@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Cluster, ReplyError, type Redis } from 'ioredis'
+import { Cluster, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { StorageUnavailable } from '../port.ts'
 import { COMMAND_TIMEOUT, createRedisDriver, databaseOf, type Connection } from './client.ts'
 import { COMMIT, DUMP, END_TURN, READ } from './scripts.ts'
 
 /** How long it may take to connect, in milliseconds. Without it, the client would ask unreachable sentinels forever. */
-export const CONNECT_TIMEOUT = 5 * COMMAND_TIMEOUT
+const CONNECT_TIMEOUT = 5 * COMMAND_TIMEOUT
 /**
  * A client that follows no redirections wraps every error in this message, also timeouts and errors of the connection
  * (ioredis 5.11).
  */
-const WRAPPED = /^Too many Cluster redirections\. Last error: (\w+): (.*)$/s
+const WRAPPED = /^Too many Cluster redirections\. Last error: (\w+): (.*)/s
 const MOVED = /\bMOVED\b/
 /** How long a read is repeated after its connection was lost, in milliseconds: a client reconnects after about 100. */
 const REPEAT_READS_FOR = 250
@@ -34,7 +34,7 @@ export class CommandFailed extends Error {
   constructor(error: Error) {
     const [, name, message] = WRAPPED.exec(error.message) ?? [undefined, error.name, error.message]
     super(message)
-    this.refused = error instanceof ReplyError || name === 'ReplyError'
+    this.refused = name === 'ReplyError'
     this.timedOut = message === 'Command timed out'
     this.unsent = /Stream isn't writeable|Cluster isn't ready/.test(error.message)
   }
@@ -60,30 +60,14 @@ export class Pool {
    */
   static async open(url: string, connections: number, log: Logger, repeatReadsFor = REPEAT_READS_FOR): Promise<Pool> {
     const clients = Array.from({ length: connections }, () => createRedisDriver(url).getInstance() as Connection)
-    let lastError: Error | undefined
     for (const client of clients) {
-      // Without a listener, a connection error would end the process. Commands report their own errors.
-      client.on('error', (error: Error) => {
-        lastError = error
-        log.debug({ err: new CommandFailed(error) }, 'redis connection')
-      })
       client.defineCommand('lkRead', { numberOfKeys: 1, lua: READ })
       client.defineCommand('lkCommit', { numberOfKeys: 1, lua: COMMIT })
       client.defineCommand('lkDump', { numberOfKeys: 1, lua: DUMP })
       client.defineCommand('lkEndTurn', { numberOfKeys: 1, lua: END_TURN })
     }
-    const pool = new Pool(clients, repeatReadsFor)
-    try {
-      await withTimeout(CONNECT_TIMEOUT, Promise.all(clients.map((client) => client.connect())))
-      // When the database does not exist, the client itself would silently use database 0.
-      const database = databaseOf(url)
-      if (database !== undefined) await Promise.all(clients.map((client) => (client as Redis).select(database)))
-    } catch (error) {
-      pool.close()
-      // The thrown error says only that there is no connection. The last error event has the reason.
-      throw new CommandFailed(lastError ?? (error as Error))
-    }
-    return pool
+    await connect(clients, url, log)
+    return new Pool(clients, repeatReadsFor)
   }
 
   /**
@@ -118,8 +102,8 @@ export class Pool {
       try {
         return await this.run(command)
       } catch (error) {
-        const isLost = error instanceof CommandFailed && !error.refused && !error.timedOut
-        if (!isLost || performance.now() > deadline) throw error
+        const { refused, timedOut } = error as CommandFailed
+        if (refused || timedOut || performance.now() > deadline) throw error
       }
       // The other connections may be lost too, and this process may not know it yet.
       await delay(REPEAT_INTERVAL)
@@ -156,7 +140,7 @@ export class Pool {
     let listener!: () => void
     const ready = new Promise<void>((resolve) => (listener = resolve))
     for (const client of clients) client.once('ready', listener)
-    await Promise.race([ready, delay(this.#repeatReadsFor, undefined, { signal: timer.signal }).catch(() => undefined)])
+    await Promise.race([ready, delay(this.#repeatReadsFor, undefined, { signal: timer.signal })])
     timer.abort()
     for (const client of clients) client.off('ready', listener)
   }
@@ -171,6 +155,30 @@ export class Pool {
   }
 }
 
+/**
+ * Connects clients, and selects the database of the address.
+ * @throws {CommandFailed} when Redis cannot be reached; the clients are then closed
+ */
+export async function connect(clients: readonly Connection[], url: string, log: Logger): Promise<void> {
+  let lastError: Error | undefined
+  for (const client of clients)
+    // Without a listener, the client would print the errors of its connection. Commands report their own errors.
+    client.on('error', (error: Error) => {
+      lastError = error
+      log.debug({ err: new CommandFailed(error) }, 'redis connection')
+    })
+  try {
+    await withTimeout(CONNECT_TIMEOUT, Promise.all(clients.map((client) => client.connect())))
+    // When the database does not exist, the client itself would silently use database 0.
+    const database = databaseOf(url)
+    if (database !== undefined) await Promise.all(clients.map((client) => (client as Redis).select(database)))
+  } catch (error) {
+    for (const client of clients) client.disconnect()
+    // The thrown error says only that there is no connection. The last error event has the reason.
+    throw new CommandFailed(lastError ?? (error as Error))
+  }
+}
+
 /** @throws {Error} when the work takes longer than the timeout in milliseconds */
 export async function withTimeout<T>(timeout: number, work: Promise<T>): Promise<T> {
   const timer = new AbortController()
@@ -180,9 +188,7 @@ export async function withTimeout<T>(timeout: number, work: Promise<T>): Promise
   try {
     return await Promise.race([work, expired])
   } finally {
-    expired.catch(() => undefined)
     timer.abort()
-    work.catch(() => undefined)
   }
 }
 

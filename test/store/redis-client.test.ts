@@ -1,0 +1,164 @@
+import { Cluster, Redis } from 'ioredis'
+import { afterEach, describe, expect, test } from 'vitest'
+import { BadRedisUrl, createRedisDriver, databaseOf } from '../../src/store/redis/client.ts'
+
+/** Clients that this suite created. None of them connects. */
+const clients: (Redis | Cluster)[] = []
+function clientOf(url: string, base?: string): Redis | Cluster {
+  clients.push(createRedisDriver(url, base).getInstance())
+  return clients.at(-1)!
+}
+const optionsOf = (url: string) => (clientOf(url) as Redis).options
+const clusterOptionsOf = (url: string, base?: string) => (clientOf(url, base) as Cluster).options
+const startupNodesOf = (url: string) => (clientOf(url) as unknown as { startupNodes: unknown }).startupNodes
+
+/** Each attempt is limited to two seconds, and nothing is queued or resent behind the back of the store. */
+const EVERY_CONNECTION = {
+  commandTimeout: 2000,
+  connectTimeout: 2000,
+  sentinelCommandTimeout: 2000,
+  disconnectTimeout: 200,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  lazyConnect: true,
+}
+/** The time before each attempt to reconnect, in milliseconds. */
+const RETRY_TIMES = [100, 200, 400, 800, 1000, 1000]
+const attempts = RETRY_TIMES.map((_, i) => i + 1)
+
+afterEach(() => {
+  for (const client of clients.splice(0)) client.disconnect()
+})
+
+describe('the client for a Redis', () => {
+  test.each(['redis://127.0.0.1:7000', 'redis-sentinel://127.0.0.1:7000/main'])('%s has a limit for everything', (url) => {
+    const options = optionsOf(url)
+    expect(options).toMatchObject({ ...EVERY_CONNECTION, enableAutoPipelining: true })
+    expect(attempts.map((attempt) => options.retryStrategy!(attempt))).toEqual(RETRY_TIMES)
+  })
+
+  test('at the nodes of a cluster has the same limits, and does not pipeline', () => {
+    const { redisOptions, clusterRetryStrategy, ...options } = clusterOptionsOf('redis-cluster://127.0.0.1:7000')
+    expect(redisOptions).toMatchObject({ ...EVERY_CONNECTION, enableAutoPipelining: false })
+    expect(options).toMatchObject({ enableOfflineQueue: false, enableAutoPipelining: false, lazyConnect: true, retryDelayOnFailover: 0 })
+    expect(attempts.map((attempt) => clusterRetryStrategy!(attempt))).toEqual(RETRY_TIMES)
+  })
+
+  test.each(['redis://127.0.0.1', 'redis-sentinel://127.0.0.1/main', 'redis-cluster://127.0.0.1'])(
+    '%s is not connected before it is used',
+    (url) => {
+      expect(clientOf(url).status).toBe('wait')
+    },
+  )
+
+  test('reconnects when the server has become a replica', () => {
+    const { reconnectOnError } = optionsOf('redis://127.0.0.1')
+    expect(reconnectOnError!(new Error("READONLY You can't write against a read only replica."))).toBe(true)
+    expect(reconnectOnError!(new Error('OOM command not allowed'))).toBe(false)
+  })
+
+  test('follows redirections of a cluster for bytes, and not for scripts', () => {
+    expect(clusterOptionsOf('redis-cluster://127.0.0.1').maxRedirections).toBe(0)
+    expect(clusterOptionsOf('redis-cluster://127.0.0.1', 'lk:bytes').maxRedirections).toBeGreaterThan(1)
+  })
+
+  test.each(['redis://127.0.0.1', 'rediss://127.0.0.1', 'redis-sentinel://127.0.0.1/main', 'redis-cluster://127.0.0.1'])(
+    '%s puts its prefix before the keys',
+    (url) => {
+      expect(createRedisDriver(url, 'lk:bytes').options).toMatchObject({ base: 'lk:bytes' })
+    },
+  )
+})
+
+describe('the address of a Redis', () => {
+  test.each<[string, object]>([
+    ['redis://localhost', { host: 'localhost', port: 6379, db: 0 }],
+    ['redis://localhost:7000/', { host: 'localhost', port: 7000, db: 0 }],
+    ['redis://localhost:7000/12', { host: 'localhost', port: 7000, db: 12 }],
+    ['redis://:p%40ss@localhost', { username: '', password: 'p@ss' }],
+    ['redis://ann:p%40ss@localhost', { username: 'ann', password: 'p@ss' }],
+    ['rediss://localhost:7000', { host: 'localhost', port: 7000, tls: true }],
+    ['redis-sentinel://localhost/main', { name: 'main', sentinels: [{ host: 'localhost', port: 26_379 }] }],
+    [
+      'redis-sentinel://ann:p%40ss@localhost:7000,[::1]:7001/main',
+      {
+        name: 'main',
+        username: 'ann',
+        password: 'p@ss',
+        sentinels: [
+          { host: 'localhost', port: 7000 },
+          { host: '::1', port: 7001 },
+        ],
+      },
+    ],
+  ])('%s is read', (url, expected) => {
+    const client = clientOf(url)
+    expect(client instanceof Redis).toBe(true)
+    expect((client as Redis).options).toMatchObject(expected)
+  })
+
+  test('redis://127.0.0.1 has no encryption', () => expect(optionsOf('redis://127.0.0.1').tls).toBeUndefined())
+
+  test.each<[string, { username?: string; password?: string }]>([
+    ['redis-cluster://127.0.0.1', {}],
+    ['redis-cluster://:p%40ss@127.0.0.1', { password: 'p@ss' }],
+    ['redis-cluster://ann:p%40ss@127.0.0.1', { username: 'ann', password: 'p@ss' }],
+    ['redis-cluster://ann:one:two@127.0.0.1', { username: 'ann', password: 'one:two' }],
+    ['redis-cluster://ann@127.0.0.1', { username: 'ann', password: '' }],
+  ])('%s has the credentials of every node', (url, expected) => {
+    const { username, password } = clusterOptionsOf(url).redisOptions!
+    expect({ username, password }).toEqual(expected)
+  })
+
+  test('names cluster nodes by name or IP address, with or without a port', () => {
+    expect(clientOf('redis-cluster://127.0.0.1') instanceof Cluster).toBe(true)
+    expect(startupNodesOf('redis-cluster://localhost:7000,[::1]:7001,127.0.0.2,[::1]')).toEqual([
+      { host: 'localhost', port: 7000 },
+      { host: '::1', port: 7001 },
+      { host: '127.0.0.2', port: 6379 },
+      { host: '::1', port: 6379 },
+    ])
+  })
+
+  test.each([
+    ['http://127.0.0.1', /expected redis:\/\//],
+    [' redis://127.0.0.1', /expected redis:\/\//],
+    ['redis://127.0.0.1/1\n', /expected redis:\/\//],
+    ['redis://127.0.0.1:99999', /invalid host or port/],
+    ['redis://127.0.0.1/production', /number of a database/],
+    ['redis://127.0.0.1/1x', /number of a database/],
+    ['redis://127.0.0.1/12345', /number of a database/],
+    ['redis://:%zz@127.0.0.1', /percent-encoded/],
+    ['redis-cluster://%zz:p@127.0.0.1', /percent-encoded/],
+    ['redis-sentinel://127.0.0.1', /name of the monitored master/],
+    ['redis-sentinel://127.0.0.1/', /name of the monitored master/],
+    ['redis-sentinel:///main', /host is missing/],
+    ['redis-cluster://', /host is missing/],
+    ['redis-cluster://127.0.0.1,,127.0.0.2', /host is missing/],
+    ['redis-cluster://::1', /host is missing/],
+    ['redis-cluster://[::1', /host is missing/],
+    ['redis-cluster://x[::1]:7000', /host is missing/],
+    ['redis-cluster://[::1]x', /host is missing/],
+    ['redis-cluster://127.0.0.1:', /followed by a port/],
+    ['redis-cluster://127.0.0.1:x1', /followed by a port/],
+    ['redis-cluster://127.0.0.1:1x', /followed by a port/],
+    ['redis-cluster://127.0.0.1:123456', /followed by a port/],
+  ])('%j is refused', (url, message) => {
+    expect(() => createRedisDriver(url)).toThrow(BadRedisUrl)
+    expect(() => createRedisDriver(url)).toThrow(message)
+    expect(() => createRedisDriver(url)).toThrow(expect.objectContaining({ name: 'BadRedisUrl' }))
+  })
+})
+
+test.each([
+  ['redis://127.0.0.1', undefined],
+  ['redis://127.0.0.1/', undefined],
+  ['redis://127.0.0.1:7000/0', 0],
+  ['redis://ann:secret@127.0.0.1:7000/12', 12],
+  ['rediss://127.0.0.1/3', 3],
+  ['redis://127.0.0.1/3x', undefined],
+  ['redis-cluster://127.0.0.1:7000', undefined],
+  ['redis-sentinel://127.0.0.1:7000/3', undefined],
+  ['redis-sentinel://127.0.0.1:7000/redis://127.0.0.1/3', undefined],
+])('%s selects the database %s', (url, database) => expect(databaseOf(url)).toBe(database))

@@ -1,0 +1,59 @@
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { CommandFailed, Pool } from '../../src/store/redis/pool.ts'
+import { captureLog, quiet } from '../support/log.ts'
+import { startRedis, type RedisServer } from '../support/redis.ts'
+
+describe('the connections to a Redis', () => {
+  let server: RedisServer
+  let operator: Redis
+  beforeEach(async () => {
+    server = await startRedis()
+    operator = new Redis(server.url)
+    operator.on('error', () => undefined)
+  })
+  afterEach(async () => {
+    operator.disconnect()
+    await server.stop()
+  })
+
+  /** How many connections there are besides that of the operator. */
+  const count = async () =>
+    String(await operator.client('LIST'))
+      .trim()
+      .split('\n').length - 1
+  const errorOf = (opening: Promise<Pool>) => opening.then(() => 'no error').catch((error: unknown) => error)
+
+  test('are as many as are asked for, and are closed with the pool', async () => {
+    const pool = await Pool.open(server.url, 3, quiet)
+    expect(await count()).toBe(3)
+    pool.close()
+    while ((await count()) > 0) await operator.ping()
+  })
+
+  test('all use the database that the address names', async () => {
+    const pool = await Pool.open(`${server.url}/3`, 2, quiet)
+    for (const key of ['a', 'b']) await pool.run((client) => client.set(key, '1'))
+    await operator.select(3)
+    expect((await operator.keys('*')).toSorted()).toEqual(['a', 'b'])
+    pool.close()
+  })
+
+  test('are closed when the database does not exist, and the error is a refusal', async () => {
+    const error = await errorOf(Pool.open(`${server.url}/99`, 2, quiet))
+    expect(error).toMatchObject({ name: 'CommandFailed', refused: true, message: expect.stringContaining('out of range') })
+    while ((await count()) > 0) await operator.ping()
+  })
+
+  test('log their errors with the reason, and the error of opening has it too', async () => {
+    await server.kill()
+    const captured = captureLog()
+    const error = await errorOf(Pool.open(server.url, 2, captured.log))
+    expect(error).toBeInstanceOf(CommandFailed)
+    expect(error).toMatchObject({ refused: false, message: expect.stringContaining('ECONNREFUSED') })
+    expect(captured.lines[0]).toMatchObject({
+      msg: 'redis connection',
+      err: { type: 'CommandFailed', message: expect.stringContaining('ECONNREFUSED') },
+    })
+  })
+})
