@@ -19,7 +19,8 @@ export function readExplanations(root: string): Explanation[] {
   const seen = new Set<string>()
   for (const { file, before, after, reason } of entries) {
     const key = JSON.stringify([file, before, after])
-    if ([file, before, after, reason].some((text) => typeof text !== 'string' || text === '')) throw new Error(`incomplete: ${key}`)
+    // A removed line leaves nothing after it.
+    if ([file, before, after || 'nothing', reason].some((text) => typeof text !== 'string' || text === '')) throw new Error(`incomplete: ${key}`)
     if (seen.has(key)) throw new Error(`duplicate: ${key}`)
     seen.add(key)
   }

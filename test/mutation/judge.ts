@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createVitest, type TestCase, type TestModule, type Vitest } from 'vitest/node'
 import { ForkPool } from './fork-pool.ts'
 import type { Subject } from './map.ts'
@@ -14,42 +15,43 @@ export interface Verdict {
 /** By the path of a suite, in milliseconds. */
 export type Times = Readonly<Record<string, number>>
 
-/** What a file is replaced with. */
-interface Substitute {
-  mutant: Mutant | undefined
-}
-
 const TEST_TIMEOUT = 30_000
 const BASELINE_LIMIT = 600_000
+/** vitest listens to these events. */
+const EVENTS = ['SIGINT', 'unhandledRejection'] as NodeJS.Signals[]
 
 /** Runs suites on mutated sources: one vitest with one worker process. No file is written. */
 export class Judge {
   readonly #root: string
-  readonly #pool: ForkPool
-  readonly #vitest: Vitest
-  readonly #substitute: Substitute
+  readonly #redisUrl: string | undefined
+  readonly #pool = new ForkPool()
+  /** replaces the source file, if set */
+  #mutant: Mutant | undefined
+  #vitest!: Vitest
 
-  private constructor(root: string, pool: ForkPool, vitest: Vitest, substitute: Substitute) {
+  private constructor(root: string, redisUrl: string | undefined) {
     this.#root = root
-    this.#pool = pool
-    this.#vitest = vitest
-    this.#substitute = substitute
+    this.#redisUrl = redisUrl
   }
 
   /** @param redisUrl the Redis that suites share; undefined if none of the suites needs one */
   static async start(root: string, redisUrl: string | undefined): Promise<Judge> {
-    const pool = new ForkPool()
-    const substitute: Substitute = { mutant: undefined }
-    const load = (id: string) =>
-      substitute.mutant !== undefined && id === join(root, substitute.mutant.path) ? substitute.mutant.text : undefined
-    const vitest = await createVitest(
+    const judge = new Judge(root, redisUrl)
+    await judge.#startVitest()
+    return judge
+  }
+
+  async #startVitest(): Promise<void> {
+    const listeners = EVENTS.map((event) => process.listeners(event))
+    const load = (id: string) => (this.#mutant !== undefined && id === join(this.#root, this.#mutant.path) ? this.#mutant.text : undefined)
+    this.#vitest = await createVitest(
       'test',
       {
-        root,
+        root: this.#root,
         config: false,
         watch: false,
         include: ['test/**/*.test.ts'],
-        pool,
+        pool: this.#pool,
         maxWorkers: 1,
         bail: 1,
         testTimeout: TEST_TIMEOUT,
@@ -60,8 +62,10 @@ export class Judge {
       },
       { logLevel: 'silent', plugins: [{ name: 'mutant', enforce: 'pre', load }] },
     )
-    vitest.getRootProject().provide('redisUrl' as never, redisUrl as never)
-    return new Judge(root, pool, vitest, substitute)
+    this.#vitest.getRootProject().provide('redisUrl' as never, this.#redisUrl as never)
+    // vitest would end this process on SIGINT, and when a worker process is killed: before the verdicts are printed.
+    for (const [i, event] of EVENTS.entries())
+      for (const listener of process.listeners(event)) if (!listeners[i]!.includes(listener)) process.off(event, listener)
   }
 
   /** Runs the suites of a subject one after the other until a test fails. */
@@ -95,24 +99,29 @@ export class Judge {
   }
 
   #replace(mutant: Mutant | undefined): void {
-    for (const { path } of [this.#substitute.mutant, mutant].filter((one) => one !== undefined)) {
+    for (const { path } of [this.#mutant, mutant].filter((one) => one !== undefined)) {
       this.#vitest.invalidateFile(join(this.#root, path))
       // The worker process keeps the code of all modules besides those.
       this.#vitest.watcher.invalidates.add(join(this.#root, path))
     }
-    this.#substitute.mutant = mutant
+    this.#mutant = mutant
   }
 
   async #run(suite: string, limit: number): Promise<Verdict> {
-    let isOver = false
-    const timer = setTimeout(() => {
-      isOver = true
-      this.#pool.kill()
-    }, limit)
     const specification = this.#vitest.getRootProject().createSpecification(join(this.#root, suite))
-    const { testModules, unhandledErrors } = await this.#vitest.runTestSpecifications([specification])
-    clearTimeout(timer)
-    if (isOver) return { outcome: 'timed out', by: suite }
+    const timer = new AbortController()
+    const result = await Promise.race([
+      this.#vitest.runTestSpecifications([specification]),
+      delay(limit, 'over' as const, { signal: timer.signal }),
+    ])
+    timer.abort()
+    if (result === 'over') {
+      this.#pool.kill()
+      // When its process is killed after a test has failed, vitest waits for the end of that run for ever.
+      await this.#startVitest()
+      return { outcome: 'timed out', by: suite }
+    }
+    const { testModules, unhandledErrors } = result
     const module = testModules.find(({ moduleId }) => moduleId === specification.moduleId)
     const failure = module === undefined ? 'the suite was not run' : failureOf(module)
     if (failure !== undefined) return { outcome: TIMEOUT.test(failure) ? 'timed out' : 'killed', by: `${suite}: ${failure}` }

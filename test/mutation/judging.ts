@@ -42,7 +42,9 @@ export async function judgeAll(
     ? await startRedis(['--databases', String(DATABASES)])
     : undefined
   const judges = await Promise.all(Array.from({ length: Math.min(workers, cases.length) }, () => Judge.start(root, redis?.url)))
-  replaceListeners()
+  // Each vitest listens for the end of the process.
+  process.setMaxListeners(0)
+  process.on('unhandledRejection', (error) => console.error('unhandled rejection:', String(error)))
   const judged: Judged[] = []
   const failures = new Map<string, string>()
   const queue = [...cases]
@@ -73,13 +75,6 @@ export async function judgeAll(
     await redis?.stop()
   }
   return { judged, failures, isInterrupted }
-}
-
-/** vitest would end this process on SIGINT, and when a worker process is killed: before the verdicts are printed. */
-function replaceListeners(): void {
-  process.removeAllListeners('SIGINT')
-  process.removeAllListeners('unhandledRejection')
-  process.on('unhandledRejection', (error) => console.error('unhandled rejection:', String(error)))
 }
 
 function interruption(): Promise<void> {

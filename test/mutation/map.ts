@@ -26,7 +26,7 @@ const FILES = suites('resources/files resources/attachments http/limits start/li
 const LISTS = suites('resources/columns resources/cards http/paging http/order resources/cards-list')
 const TRANSACTIONS = suites('store/transaction store/contract http/races admin/garbage-collection')
 const FOLDER = suites('store/fs-journal store/fs-compaction store/fs-refused store/contract store/contract-dump stress/fs-crash')
-const REDIS = suites('store/contract store/contract-dump store/redis-commit store/redis-network store/open')
+const REDIS = suites('store/contract store/contract-dump store/redis-turns store/redis-commit store/redis-network store/open')
 
 /** Which suites must notice a mistake in which file. Without `drivers`, they run on memory. */
 const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites: readonly string[] }>> = {
@@ -58,18 +58,24 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
 
   'src/store/transaction.ts': { suites: [...suites('store/transaction-reads'), ...TRANSACTIONS] },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
+  'src/store/turns.ts': { suites: suites('store/turns store/contract http/races') },
   'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blob-driver store/fs-blobs resources/attachments') },
   'src/store/fs/checkpoint.ts': { drivers: 'fs', suites: [...suites('store/fs-checkpoint'), ...FOLDER] },
   'src/store/fs/disk.ts': { drivers: 'fs', suites: [...suites('store/fs-disk'), ...FOLDER] },
   'src/store/fs/folder.ts': { drivers: 'fs', suites: [...suites('store/fs-folder'), ...FOLDER] },
   'src/store/fs/journal.ts': { drivers: 'fs', suites: [...suites('store/fs-journal-files'), ...FOLDER] },
   'src/store/fs/lock.ts': { drivers: 'fs', suites: suites('store/fs-lock-sockets store/fs-lock') },
+  'src/store/fs/manifest.ts': { drivers: 'fs', suites: [...suites('store/fs-manifest store/fs-copies'), ...FOLDER] },
+  'src/store/fs/partitions.ts': { drivers: 'fs', suites: [...suites('store/fs-manifest store/fs-store store/fs-store-compaction'), ...FOLDER] },
   'src/store/fs/pending.ts': { drivers: 'fs', suites: [...suites('store/fs-pending'), ...FOLDER] },
   'src/store/fs/store.ts': { drivers: 'fs', suites: [...suites('store/fs-store store/fs-store-compaction'), ...FOLDER] },
   'src/store/fs/writer.ts': { drivers: 'fs', suites: [...suites('store/fs-writer'), ...FOLDER] },
-  'src/store/redis/blob-driver.ts': { drivers: 'redis', suites: suites('resources/attachments store/open') },
-  'src/store/redis/client.ts': { drivers: 'redis', suites: REDIS },
-  'src/store/redis/pool.ts': { drivers: 'redis', suites: REDIS },
+  'src/store/redis/blob-driver.ts': { drivers: 'redis', suites: suites('store/redis-blob-driver resources/attachments store/open') },
+  'src/store/redis/client.ts': { drivers: 'redis', suites: [...suites('store/redis-client store/redis-credentials'), ...REDIS] },
+  'src/store/redis/pool.ts': {
+    drivers: 'redis',
+    suites: [...suites('store/redis-pool store/redis-repeated-reads store/redis-connections store/redis-credentials'), ...REDIS],
+  },
   'src/store/redis/scripts.ts': { drivers: 'redis', suites: REDIS },
   'src/store/redis/store.ts': { drivers: 'redis', suites: REDIS },
 
