@@ -8,6 +8,7 @@ import { SignIn } from './auth/accounts/sign-in.ts'
 import { Throttle } from './auth/accounts/throttle.ts'
 import { errorResponse } from './http/envelope.ts'
 import { toApiError } from './http/error-mapping.ts'
+import { SeenTokens } from './http/prefetch.ts'
 import { serveHealth } from './http/health.ts'
 import { serveRevocation } from './http/revocation.ts'
 import { handleRequest } from './http/pipeline.ts'
@@ -126,6 +127,7 @@ export function createApp(options: AppOptions): App {
     blobs: options.blobs ?? createBlobs(memoryDriver()),
     uploadBytes: options.uploadBytes ?? limits.uploadBytes,
     usage: new UsageRecorder({ store, clock, random }),
+    seenTokens: new SeenTokens(),
     clock,
     random,
     log,

@@ -93,7 +93,7 @@ const collectFile: Step = async (tx, { id, target }, { clock, random }) => {
       not_before: timestamp(clock),
       claimed: true,
     }
-    await tx.create(keys.tombstone(bytes.id), bytes)
+    tx.create(keys.tombstone(bytes.id), bytes)
   }
   tx.remove(keys.tombstone(id))
 }

@@ -28,7 +28,7 @@ export async function addUser({ store, clock, random }: Deps, { display_name, av
     created_at: now,
     updated_at: now,
   }
-  await transact(store, GLOBAL, random, (tx) => tx.create(keys.user(user.id), user))
+  await transact(store, GLOBAL, random, async (tx) => tx.create(keys.user(user.id), user))
   return user
 }
 

@@ -14,7 +14,7 @@ import { AdminError } from './deps.ts'
 export async function createWorkspace({ store, clock, random }: Deps, name: string): Promise<Workspace> {
   const now = timestamp(clock)
   const workspace: Workspace = { id: newId('workspace', random), name: workspaceName.parse(name), created_at: now, updated_at: now }
-  await transact(store, workspace.id, random, (tx) => tx.create(keys.workspace(), workspace))
+  await transact(store, workspace.id, random, async (tx) => tx.create(keys.workspace(), workspace))
   await registerWorkspace({ store, clock, random }, workspace.id)
   return workspace
 }

@@ -12,7 +12,7 @@ export interface Caller {
 
 /** The records that the facts of a request are read from. */
 export interface AuthorizationContext {
-  readonly board?: Board
+  readonly board?: BoardAccess
   /** the caller's explicit membership of the board */
   readonly boardMember?: BoardMember | undefined
   /** the user that the request names, and their explicit membership of the board */
@@ -23,6 +23,9 @@ export interface AuthorizationContext {
   /** the file of the card's cover, or null if the card has none; only for operations that depend on it */
   readonly cover?: FileAccess | null
 }
+
+/** The members of a board that decide who has access to it, and those that never change. */
+export type BoardAccess = Pick<Board, 'id' | 'creator_id' | 'visibility' | 'created_at'>
 
 /** The members of a file that decide who has access to it. */
 export interface FileAccess {

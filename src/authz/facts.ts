@@ -1,9 +1,9 @@
-import { visibilities, type Board, type BoardMember } from '../model/board.ts'
-import { effectiveScopes, scopes } from '../model/token.ts'
+import { visibilities, type BoardMember } from '../model/board.ts'
+import { effectiveScopes, scopes, type TokenRecord } from '../model/token.ts'
 import { isActive, roles, type Membership } from '../model/workspace.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Vocabulary } from '../policy/vocabulary.ts'
-import type { Caller, FileAccess, AuthorizationContext } from './context.ts'
+import type { AuthorizationContext, BoardAccess, Caller, FileAccess } from './context.ts'
 
 // A card without a cover has no file. These facts grant no access.
 const NO_FILE: FileAccess = { owner_id: '', visibility: 'private' }
@@ -56,6 +56,11 @@ export function factsFor(vocabulary: Vocabulary, groups: readonly string[], call
   return stated
 }
 
+/** The facts of a token: they are read from it alone. */
+export function scopeFacts(vocabulary: Vocabulary, token: Pick<TokenRecord, 'scopes'>): Facts {
+  return factsFor(vocabulary, [vocabulary.scopeOrder.group], { token } as Caller, {})
+}
+
 /** The differences between the registry and the vocabulary; empty if they are equal. */
 export function compareFacts(vocabulary: Vocabulary): readonly string[] {
   const unread = [...vocabulary.facts.keys()]
@@ -83,7 +88,7 @@ function membershipState(membership: Membership): (typeof MEMBERSHIP)[number] {
   return isActive(membership) ? 'active' : 'ended'
 }
 
-function relation(board: Board, userId: string, entry: BoardMember | undefined): (typeof RELATION)[number] {
+function relation(board: BoardAccess, userId: string, entry: BoardMember | undefined): (typeof RELATION)[number] {
   if (board.creator_id === userId) return 'creator'
   return entry === undefined ? 'none' : 'member'
 }

@@ -1,5 +1,5 @@
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
-import { factsFor } from '../authz/facts.ts'
+import { factsFor, scopeFacts } from '../authz/facts.ts'
 import { ApiError } from '../model/errors.ts'
 import { effectiveScopes } from '../model/token.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
@@ -10,8 +10,7 @@ import type { DecisionRecord, Services } from './services.ts'
  * @throws {ApiError} `insufficient_scope`, with the required and the granted scopes
  */
 export function requireScope({ engine }: Services, { needs }: Operation, caller: Caller, record: DecisionRecord): void {
-  const facts = factsFor(engine.vocabulary, [engine.vocabulary.scopeOrder.group], caller, {})
-  const scope = engine.checkScope(needs.join(' '), facts)
+  const scope = engine.checkScope(needs.join(' '), scopeFacts(engine.vocabulary, caller.token))
   record.scope = scope
   if (scope.allowed) return
   throw new ApiError('insufficient_scope', {

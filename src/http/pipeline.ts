@@ -7,6 +7,7 @@ import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
+import { loadTarget } from '../resources/targets.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Transaction } from '../store/transaction.ts'
 import type { Turn } from '../store/turns.ts'
@@ -18,6 +19,7 @@ import { filteredPage } from './filtered-page.ts'
 import { readInput, type Input } from './input.ts'
 import { requirePermission, requireScope, requireVisible } from './permission.ts'
 import { entityHeaders, isCurrent, requireMatch } from './preconditions.ts'
+import { prefetch } from './prefetch.ts'
 import { resetRecord, type DecisionRecord, type Services } from './services.ts'
 import { receiveFile } from './upload.ts'
 
@@ -98,11 +100,15 @@ async function attempt(
   const { engine, clock, random } = services
   if (record.attempts > 1) resetRecord(record)
   const tx = new Transaction(services.store, credential.workspaceId, random, turn?.id)
+  const route = services.route(incoming.method, incoming.path)
+  if (!(route instanceof ApiError)) await prefetch(tx, engine, route, credential, services.seenTokens)
   const caller = await authenticate(tx, credential, clock, (token) => logReplacedToken(services, incoming, token)) // 401
   Object.assign(record, { userId: caller.userId, workspaceId: caller.workspaceId, tokenId: caller.token.id })
   const expiry = expiryOf(caller.token)
   if (expiry - clock() <= durations.tokenExpiryNotice) record.tokenExpires = new Date(expiry).toISOString()
-  const { operation, params } = services.route(incoming.method, incoming.path) // 404 405
+  services.seenTokens.add(credential.hash, caller.token)
+  if (route instanceof ApiError) throw route // 404 405
+  const { operation, params } = route
   record.operation = operation.id
   requireScope(services, operation, caller, record) // 403
   services.usage.record(credential.workspaceId, credential.hash)
@@ -121,7 +127,7 @@ async function attempt(
     const { data, nextCursor } = await filteredPage(engine, operation, request, record)
     return dataResponse(incoming.requestId, operation.status, data, nextCursor, {})
   }
-  const target = await operation.target(request) // 404
+  const target = await loadTarget(operation.target, request) // 404
   requireVisible(services, operation, caller, target, record) // 404
   const loaded = { ...target, ...(await operation.related(request, target)) } // 404
   requirePermission(services, operation, request, loaded, record) // 404 403
@@ -150,6 +156,7 @@ async function run(
   const reads = method === 'GET' || method === 'HEAD'
   const entity = operation.entity?.(request.params)
   if (!reads) requireMatch(headers, entity && tx.revisionOf(entity)) // 412
+  if (entity !== undefined && headers.has('if-match')) tx.relyOnWhole(entity)
   const result = await operation.run(request, loaded) // 409
   await tx.commit()
   if (result.download !== undefined) return download(requestId, method, headers, result.download, services.blobs)

@@ -12,9 +12,10 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /**
  * Returns a function that finds the operation of a method and a path. HEAD uses the row of GET. Paths must match exactly:
- * no trailing slash, no double slash, same case. It throws {@link ApiError} `not_found` or `method_not_allowed`.
+ * no trailing slash, no double slash, same case. It returns an {@link ApiError}, `not_found` or `method_not_allowed`, if
+ * there is none: the token is checked before.
  */
-export function createRouteTable(operations: readonly Operation[]): (method: string, path: string) => Route {
+export function createRouteTable(operations: readonly Operation[]): (method: string, path: string) => Route | ApiError {
   const router = createRouter<Operation>()
   for (const operation of operations) addRoute(router, operation.method, operation.path.replace(/\{(\w+)\}/g, ':$1'), operation)
 
@@ -23,8 +24,8 @@ export function createRouteTable(operations: readonly Operation[]): (method: str
     const found = plain ? findRoute(router, method === 'HEAD' ? 'GET' : method, path) : undefined
     if (found !== undefined) return { operation: found.data, params: (found.params ?? {}) as Record<string, string> }
     const allowed = plain ? METHODS.filter((candidate) => findRoute(router, candidate, path) !== undefined) : []
-    if (allowed.length === 0) throw new ApiError('not_found')
+    if (allowed.length === 0) return new ApiError('not_found')
     const allow = allowed.flatMap((candidate) => (candidate === 'GET' ? ['GET', 'HEAD'] : [candidate])).join(', ')
-    throw new ApiError('method_not_allowed', { headers: { allow } })
+    return new ApiError('method_not_allowed', { headers: { allow } })
   }
 }

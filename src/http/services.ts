@@ -1,25 +1,28 @@
 import type { Logger } from 'pino'
 import type { UsageRecorder } from '../auth/tokens/usage.ts'
-import type { ErrorCode } from '../model/errors.ts'
+import type { ApiError, ErrorCode } from '../model/errors.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Store } from '../store/port.ts'
+import type { SeenTokens } from './prefetch.ts'
 import type { Route } from './routes.ts'
 
 /** What the pipeline depends on. */
 export interface Services {
   readonly engine: Engine
   readonly store: Store
-  readonly route: (method: string, path: string) => Route
+  readonly route: (method: string, path: string) => Route | ApiError
   /** prefixes of tokens issued before a rename, without `_pat_` (spec §5) */
   readonly legacyPrefixes: readonly string[]
   readonly blobs: Blobs
   /** the maximum size of an upload in bytes */
   readonly uploadBytes: number
   readonly usage: UsageRecorder
+  /** the tokens whose scopes this process knows */
+  readonly seenTokens: Pick<SeenTokens, 'add' | 'get'>
   readonly clock: Clock
   readonly random: RandomSource
   readonly log: Logger

@@ -1,7 +1,8 @@
 import { ApiError } from '../model/errors.ts'
 import { positionEntry } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
-import type { IndexPage, Transaction } from '../store/transaction.ts'
+import type { IndexPage } from '../store/reads.ts'
+import type { Transaction } from '../store/transaction.ts'
 import { toPage, type ListPage, type PageQuery } from './pages.ts'
 import { currentEntry, type Ranked, type RankedList } from './ranks.ts'
 

@@ -43,34 +43,44 @@ export async function positionAt<T extends Ranked>(
   placement: ResolvedPlacement<T>,
   self?: string,
 ): Promise<string> {
-  // The commit must fail if the list was rebalanced meanwhile: the position would be wrong.
-  const order = await tx.get(keys.order(list.id))
-  const { low, high } = await neighborPositions(tx, list, placement, self)
+  const { records, ranges } = await tx.load(positionReads(list, placement))
+  const { low, high } = neighborPositions(placement, ranges, self)
   const fits = low === undefined || high === undefined || low < high
   const position = fits ? generateKeyBetween(low, high) : undefined
   if (position !== undefined && position.length <= MAX_LENGTH) return position
-  return rebalance({ tx, clock }, list, placement, self, order)
+  return rebalance({ tx, clock }, list, placement, self, records[0])
 }
 
 /**
- * The positions on both sides of a place, archived items included, so that each comes back to its place. These are
- * weak reads: an item that is added between them does not make the position wrong.
+ * What {@link positionAt} reads. The commit must fail if the list was rebalanced meanwhile, because the position would be
+ * wrong. The neighbors are weak reads: an item that is added between them does not make the position wrong. Archived items
+ * are included, so that each comes back to its place.
  */
-async function neighborPositions<T extends Ranked>(
-  tx: Transaction,
-  list: RankedList<T>,
+export function positionReads<T extends Ranked>(list: RankedList<T>, placement: ResolvedPlacement<T>) {
+  const options = { ...neighborRange(placement), limit: 2, weak: true, entriesOnly: true }
+  return { records: [keys.order(list.id)], ranges: list.indexes.map((index) => ({ index, options })) } as const
+}
+
+function neighborRange<T extends Ranked>(placement: ResolvedPlacement<T>) {
+  if ('before' in placement) return { before: positionEntry(placement.before), reverse: true }
+  if ('after' in placement) return { after: positionEntry(placement.after) }
+  return { reverse: placement.to === 'last' }
+}
+
+/** The positions on both sides of a place. */
+function neighborPositions<T extends Ranked>(
   placement: ResolvedPlacement<T>,
+  ranges: readonly { readonly entries: readonly string[] }[],
   self: string | undefined,
-): Promise<{ readonly low?: string | undefined; readonly high?: string | undefined }> {
-  const next = async (options: { after?: string; before?: string; reverse?: boolean }): Promise<string | undefined> => {
-    const { ranges } = await tx.load({ ranges: list.indexes.map((index) => ({ index, options: { ...options, limit: 2, weak: true } })) })
-    const entries = ranges.flatMap((range) => range.entries).filter((entry) => entry.split(' ')[1] !== self)
-    return (options.reverse ? entries.toSorted().at(-1) : entries.toSorted()[0])?.split(' ')[0]
-  }
-  if ('before' in placement)
-    return { low: await next({ before: positionEntry(placement.before), reverse: true }), high: placement.before.position }
-  if ('after' in placement) return { low: placement.after.position, high: await next({ after: positionEntry(placement.after) }) }
-  return placement.to === 'first' ? { high: await next({}) } : { low: await next({ reverse: true }) }
+): { readonly low?: string | undefined; readonly high?: string | undefined } {
+  const entries = ranges
+    .flatMap((range) => range.entries)
+    .filter((entry) => entry.split(' ')[1] !== self)
+    .toSorted()
+  const positionOf = (entry: string | undefined) => entry?.split(' ')[0]
+  if ('before' in placement) return { low: positionOf(entries.at(-1)), high: placement.before.position }
+  if ('after' in placement) return { low: placement.after.position, high: positionOf(entries[0]) }
+  return placement.to === 'first' ? { high: positionOf(entries[0]) } : { low: positionOf(entries.at(-1)) }
 }
 
 async function rebalance<T extends Ranked>(

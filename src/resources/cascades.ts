@@ -1,11 +1,13 @@
-import type { Board } from '../model/board.ts'
+import type { BoardAccess } from '../authz/context.ts'
+import type { BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import { durations } from '../model/durations.ts'
 import { newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
+import type { Membership } from '../model/workspace.ts'
 import { indexes, lastWord } from '../store/indexes.ts'
-import { keys } from '../store/keys.ts'
+import { keys, type Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationRequest } from './operation.ts'
 import { saveResource } from './writes.ts'
@@ -28,18 +30,27 @@ export async function removeFileIfUnattached(
   removedAttachmentId: string,
   delay = durations.unattachedFile,
 ): Promise<void> {
-  const { entries } = await tx.range(indexes.fileAttachments(fileId), { limit: 2 })
+  const ranges = [{ index: indexes.fileAttachments(fileId), options: { limit: 2, entriesOnly: true } }] as const
+  const { entries } = (await tx.load({ records: [fileRemoval(fileId)], ranges })).ranges[0]
   if (!entries.every((entry) => lastWord(entry) === removedAttachmentId)) return
-  const id = fileTombstoneId(fileId)
-  const tombstone: Tombstone = { id, kind: 'file', target: fileId, not_before: timestamp(() => clock() + delay) }
-  await tx.get(keys.tombstone(id))
-  tx.put(keys.tombstone(id), tombstone)
+  const tombstone: Tombstone = {
+    id: fileTombstoneId(fileId),
+    kind: 'file',
+    target: fileId,
+    not_before: timestamp(() => clock() + delay),
+  }
+  tx.put(fileRemoval(fileId), tombstone)
 }
 
 /** Cancels the removal of a file that is attached again. */
 export async function cancelFileRemoval(tx: Transaction, fileId: string): Promise<void> {
-  const key = keys.tombstone(fileTombstoneId(fileId))
+  const key = fileRemoval(fileId)
   if ((await tx.get(key)) !== undefined) tx.remove(key)
+}
+
+/** The key of the tombstone of a file. */
+export function fileRemoval(fileId: string): Key<Tombstone> {
+  return keys.tombstone(fileTombstoneId(fileId))
 }
 
 /** One tombstone per file: the latest removal of an attachment counts. */
@@ -53,15 +64,13 @@ function fileTombstoneId(fileId: string): string {
  */
 export async function unassignWithoutAccess(
   { tx, clock, holds }: Pick<OperationRequest, 'tx' | 'clock' | 'holds'>,
-  board: Board,
+  board: BoardAccess,
 ): Promise<void> {
   const { entries, values } = await tx.all(indexes.boardAssignments(board.id))
   const userIds = [...new Set(entries.map((entry) => entry.split(' ')[0]!))]
-  const memberships = await tx.read(userIds.map(keys.membership))
-  const boardMembers = await tx.read(userIds.map((userId) => keys.boardMember(board.id, userId)))
-  const remaining = new Set(
-    userIds.filter((_id, i) => holds('user.belongs', { board, user: { membership: memberships[i]!, boardMember: boardMembers[i] } })),
-  )
+  const records = await tx.read(userIds.flatMap((userId) => [keys.membership(userId), keys.boardMember(board.id, userId)]))
+  const userAt = (i: number) => ({ membership: records[2 * i] as Membership, boardMember: records[2 * i + 1] as BoardMember | undefined })
+  const remaining = new Set(userIds.filter((_id, i) => holds('user.belongs', { board, user: userAt(i) })))
   // A card has one entry for each assignee.
   for (const card of new Map(values.map((value) => [value?.id, value])).values())
     if (card?.assignee_ids.some((userId) => !remaining.has(userId))) unassign({ tx, clock }, card, (userId) => !remaining.has(userId))
@@ -83,7 +92,7 @@ export async function removeLabelFromCards(work: Work, labelId: string): Promise
 /** Marks what belongs to a deleted board or card for garbage collection. */
 export async function createTombstone({ tx, clock, random }: CreatingWork, kind: 'board' | 'card', target: string): Promise<void> {
   const tombstone: Tombstone = { id: newId('tombstone', random), kind, target, not_before: timestamp(clock) }
-  await tx.create(keys.tombstone(tombstone.id), tombstone)
+  tx.create(keys.tombstone(tombstone.id), tombstone)
 }
 
 function unassign(work: Work, card: Card, removed: (userId: string) => boolean): void {

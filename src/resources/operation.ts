@@ -4,7 +4,9 @@ import type { Visibility } from '../model/board.ts'
 import type { FileRecord } from '../model/file.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
+import type { Index } from '../store/indexes.ts'
 import type { Key } from '../store/keys.ts'
+import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 
 /** What an operation is called with: the caller, the input, and the unit of work. */
@@ -39,6 +41,28 @@ export interface Upload {
 
 /** The part of a request that loading the target of its path needs. */
 export type TargetRequest = Pick<OperationRequest, 'tx' | 'caller' | 'params'>
+
+/** What a target is made of: records that facts are read from, or the workspace itself, of which there are no facts. */
+export type TargetContext = AuthorizationContext | { readonly workspace: unknown }
+
+/** What a target needs to know of the caller. */
+export interface CallerTexts {
+  readonly userId: string
+  readonly tokenHash: string
+}
+
+/** The resource that a path names: what has to be read, and the context that is made from it. */
+export interface Target<Context> {
+  /**
+   * What to read, in one snapshot.
+   * @param at the index of the first of these references in the read
+   * @param caller texts of the caller, or placeholders for them
+   * @throws {ApiError} `not_found`
+   */
+  reads(params: OperationRequest['params'], at: number, caller: CallerTexts): readonly Read[]
+  /** Makes the context from the records. @throws {ApiError} `not_found` */
+  from(records: readonly unknown[]): Context
+}
 
 /** The result of an operation. A list is read-only. */
 export interface OperationResult<Data = unknown> {
@@ -101,28 +125,29 @@ interface OperationRow<Query, Body, Data> {
 }
 
 /** An operation that is decided once, on the resources that its path and body name. */
-interface SingleOperation<Query, Body, Data, Target extends AuthorizationContext, Related extends object> extends OperationRow<
+interface SingleOperation<Query, Body, Data, Context extends TargetContext, Related extends object> extends OperationRow<
   Query,
   Body,
   Data
 > {
   readonly kind: 'single'
   /**
-   * Loads the resource that the path names, with the records up to its board, in one snapshot. The pipeline then
+   * The resource that the path names, with the records up to its board. The pipeline loads it in one snapshot, and
    * answers 404 if the caller has no access to that board, before `related` reads anything.
-   * @throws {ApiError} `not_found`
    */
-  target(request: TargetRequest): Promise<Target>
+  readonly target: Target<Context>
+  /** the indexes that `run` counts, if the path names them: they are counted together with the read of the target */
+  readonly counts?: (params: OperationRequest['params']) => readonly Index<unknown>[]
   /**
    * Loads what else the request names: in its body, or in a second parameter of the path.
    * @throws {ApiError} `not_found`
    */
-  related(request: OperationRequest<Query, Body>, target: NoInfer<Target>): Promise<Related>
+  related(request: OperationRequest<Query, Body>, target: NoInfer<Context>): Promise<Related>
   /**
    * Performs the operation. It is called after the permission table has allowed it.
    * @throws {ApiError} `conflict`
    */
-  run(request: OperationRequest<Query, Body>, loaded: NoInfer<Target & Related>): Promise<OperationResult<NoInfer<Data>>>
+  run(request: OperationRequest<Query, Body>, loaded: NoInfer<Context & Related>): Promise<OperationResult<NoInfer<Data>>>
 }
 
 /** A list whose items are decided one by one: items that the caller cannot see are left out. */
@@ -141,21 +166,24 @@ type Given<Row extends OperationRow<any, any, any>> = Omit<Row, 'kind' | Optiona
 const nothing = z.strictObject({})
 const defaults = { query: nothing, body: undefined, status: 200, takesUpload: false, conflicts: [], example: {} } as const
 
-type GivenSingle<Query, Body, Data, Target extends AuthorizationContext, Related extends object> = Omit<
-  Given<SingleOperation<Query, Body, Data, Target, Related>>,
+type GivenSingle<Query, Body, Data, Context extends TargetContext, Related extends object> = Omit<
+  Given<SingleOperation<Query, Body, Data, Context, Related>>,
   'target' | 'related'
 > &
-  Partial<Pick<SingleOperation<Query, Body, Data, Target, Related>, 'target' | 'related'>>
+  Partial<Pick<SingleOperation<Query, Body, Data, Context, Related>, 'target' | 'related'>>
+
+/** The target of an operation on the workspace itself: nothing has to be loaded. */
+const workspace: Target<{}> = { reads: () => [], from: () => ({}) }
 
 /** A row that is decided once. Its target is the workspace if it states none. */
 export function operation<
   Data,
-  Target extends AuthorizationContext = {},
+  Context extends TargetContext = {},
   Related extends object = {},
   Query = Record<string, never>,
   Body = undefined,
->(row: GivenSingle<Query, Body, Data, Target, Related>): Operation {
-  return Object.freeze({ ...defaults, target: nothingMore, related: nothingMore, ...row, kind: 'single' }) as unknown as Operation
+>(row: GivenSingle<Query, Body, Data, Context, Related>): Operation {
+  return Object.freeze({ ...defaults, target: workspace, related: nothingMore, ...row, kind: 'single' }) as unknown as Operation
 }
 
 /** A row that lists what the caller can see, decided item by item. */

@@ -1,91 +1,103 @@
+import type { BoardAccess } from '../authz/context.ts'
 import { notFound } from '../model/errors.ts'
-import type { Board, BoardMember } from '../model/board.ts'
-import type { Card } from '../model/card.ts'
-import type { Column } from '../model/column.ts'
-import type { Comment } from '../model/comment.ts'
-import type { Attachment, FileRecord } from '../model/file.ts'
 import { isId, type IdKind } from '../model/ids.ts'
-import type { Label } from '../model/label.ts'
-import type { Subtask } from '../model/subtask.ts'
 import { keys } from '../store/keys.ts'
-import type { TargetRequest } from './operation.ts'
+import { partOf, type Read, type ValueOf } from '../store/reads.ts'
+import type { CallerTexts, OperationRequest, Target, TargetRequest } from './operation.ts'
 
-/**
- * The targets of paths. Each is loaded with the records that it belongs to, up to its board, in one snapshot. Access is
- * decided on that board, never on an id that the request states.
- */
+// The targets of paths. Each is loaded with the records that it belongs to, up to its board, in one snapshot. Access is
+// decided on that board, never on an id that the request states.
 
-/** A board, and the caller's explicit membership of it. */
-export interface BoardTarget {
-  readonly board: Board
-  readonly boardMember: BoardMember | undefined
+/** Loads a target. @throws {ApiError} `not_found` */
+export async function loadTarget<Context>(target: Target<Context>, { tx, caller, params }: TargetRequest): Promise<Context> {
+  return target.from(await tx.read(target.reads(params, 0, { userId: caller.userId, tokenHash: caller.token.hash })))
 }
 
-/** The board of `board_id`. @throws {ApiError} `not_found` */
-export async function boardTarget({ tx, caller, params }: TargetRequest): Promise<BoardTarget> {
-  const id = idOf('board', params['board_id'])
-  const [board, boardMember] = await tx.read([keys.board(id), keys.boardMember(id, caller.userId)])
-  return { board: requireFound(board), boardMember }
+/** Makes a target. Its context is made from the records of its references. */
+export function target<const Reads extends readonly Read[], Context>(
+  reads: (params: OperationRequest['params'], at: number, caller: CallerTexts) => Reads,
+  from: (records: { [R in keyof Reads]: ValueOf<Reads[R]> }) => Context,
+): Target<Context> {
+  return { reads, from: from as (records: readonly unknown[]) => Context }
 }
 
-/** The column of `column_id`. @throws {ApiError} `not_found` */
-export async function columnTarget({ tx, caller, params }: TargetRequest): Promise<BoardTarget & { column: Column }> {
-  const id = idOf('column', params['column_id'])
-  const [column, ...above] = await tx.read([keys.column(id), ...boardOf(0, caller.userId)])
-  return { column: requireFound(column), ...toBoard(above) }
-}
+/** The board of `board_id`, and the caller's explicit membership of it. */
+export const boardTarget = target(
+  ({ board_id }, _at, { userId }) => {
+    const id = idOf('board', board_id)
+    return [keys.board(id), keys.boardMember(id, userId)]
+  },
+  ([board, boardMember]) => ({ board: requireFound(board), boardMember }),
+)
 
-/** The label of `label_id`. @throws {ApiError} `not_found` */
-export async function labelTarget({ tx, caller, params }: TargetRequest): Promise<BoardTarget & { label: Label }> {
-  const id = idOf('label', params['label_id'])
-  const [label, ...above] = await tx.read([keys.label(id), ...boardOf(0, caller.userId)])
-  return { label: requireFound(label), ...toBoard(above) }
-}
+/** The board of `board_id` for an operation on what is on the board: a change of its name does not conflict with that. */
+export const parentBoard = target(
+  ({ board_id }, _at, { userId }) => {
+    const id = idOf('board', board_id)
+    return [accessTo(id), keys.boardMember(id, userId)]
+  },
+  ([board, boardMember]) => ({ board: requireFound(board), boardMember }),
+)
 
-/** The card of `card_id`. @throws {ApiError} `not_found` */
-export async function cardTarget({ tx, caller, params }: TargetRequest): Promise<BoardTarget & { card: Card }> {
-  const id = idOf('card', params['card_id'])
-  const [card, ...above] = await tx.read([keys.card(id), ...boardOf(0, caller.userId)])
-  return { card: requireFound(card), ...toBoard(above) }
-}
+/** The column of `column_id`. */
+export const columnTarget = target(
+  ({ column_id }, at, { userId }) => [keys.column(idOf('column', column_id)), ...boardOf(at, userId)],
+  ([column, ...board]) => ({ column: requireFound(column), ...toBoard(board) }),
+)
 
-/** The subtask of `subtask_id`. @throws {ApiError} `not_found` */
-export async function subtaskTarget({ tx, caller, params }: TargetRequest): Promise<BoardTarget & { card: Card; subtask: Subtask }> {
-  const id = idOf('subtask', params['subtask_id'])
-  const [subtask, card, ...above] = await tx.read([keys.subtask(id), keys.card('{0.card_id}'), ...boardOf(1, caller.userId)])
-  return { subtask: requireFound(subtask), card: requireFound(card), ...toBoard(above) }
-}
+/** The label of `label_id`. */
+export const labelTarget = target(
+  ({ label_id }, at, { userId }) => [keys.label(idOf('label', label_id)), ...boardOf(at, userId)],
+  ([label, ...board]) => ({ label: requireFound(label), ...toBoard(board) }),
+)
 
-/** The comment of `comment_id`. @throws {ApiError} `not_found` */
-export async function commentTarget({ tx, caller, params }: TargetRequest): Promise<BoardTarget & { card: Card; comment: Comment }> {
-  const id = idOf('comment', params['comment_id'])
-  const [comment, card, ...above] = await tx.read([keys.comment(id), keys.card('{0.card_id}'), ...boardOf(1, caller.userId)])
-  return { comment: requireFound(comment), card: requireFound(card), ...toBoard(above) }
-}
+/** The card of `card_id`. */
+export const cardTarget = target(
+  ({ card_id }, at, { userId }) => [keys.card(idOf('card', card_id)), ...boardOf(at, userId)],
+  ([card, ...board]) => ({ card: requireFound(card), ...toBoard(board) }),
+)
 
-/** The attachment of `attachment_id`, with its file. @throws {ApiError} `not_found` */
-export async function attachmentTarget({
-  tx,
-  caller,
-  params,
-}: TargetRequest): Promise<BoardTarget & { card: Card; attachment: Attachment; file: FileRecord }> {
-  const id = idOf('attachment', params['attachment_id'])
-  const [attachment, card, file, ...above] = await tx.read([
-    keys.attachment(id),
-    keys.card('{0.card_id}'),
-    keys.file('{0.file_id}'),
-    ...boardOf(1, caller.userId),
-  ])
-  return { attachment: requireFound(attachment), card: requireFound(card), file: requireFound(file), ...toBoard(above) }
-}
+/** The card of `card_id` for an operation on what is on the card: a change of the card does not conflict with that. */
+export const parentCard = target(
+  ({ card_id }, at, { userId }) => [identityOfCard(idOf('card', card_id)), ...boardOf(at, userId)],
+  ([card, ...board]) => ({ card: requireFound(card), ...toBoard(board) }),
+)
 
-/** The file of `file_id`. @throws {ApiError} `not_found` */
-export async function fileTarget({ tx, params }: Pick<TargetRequest, 'tx' | 'params'>): Promise<{ file: FileRecord }> {
-  return { file: requireFound(await tx.get(keys.file(idOf('file', params['file_id'])))) }
-}
+/** The subtask of `subtask_id`. */
+export const subtaskTarget = target(
+  ({ subtask_id }, at, { userId }) => [keys.subtask(idOf('subtask', subtask_id)), ...cardOf(at, userId)],
+  ([subtask, card, ...board]) => ({ subtask: requireFound(subtask), card: requireFound(card), ...toBoard(board) }),
+)
+
+/** The comment of `comment_id`. */
+export const commentTarget = target(
+  ({ comment_id }, at, { userId }) => [keys.comment(idOf('comment', comment_id)), ...cardOf(at, userId)],
+  ([comment, card, ...board]) => ({ comment: requireFound(comment), card: requireFound(card), ...toBoard(board) }),
+)
+
+/** The attachment of `attachment_id`, with its file. */
+export const attachmentTarget = target(
+  ({ attachment_id }, at, { userId }) => [
+    keys.attachment(idOf('attachment', attachment_id)),
+    ...cardOf(at, userId),
+    keys.file(`{${at}.file_id}`),
+  ],
+  ([attachment, card, board, boardMember, file]) => ({
+    attachment: requireFound(attachment),
+    card: requireFound(card),
+    file: requireFound(file),
+    ...toBoard([board, boardMember]),
+  }),
+)
+
+/** The file of `file_id`. */
+export const fileTarget = target(
+  ({ file_id }) => [keys.file(idOf('file', file_id))],
+  ([file]) => ({ file: requireFound(file) }),
+)
 
 /** The user of `user_id`, with their explicit membership of the target's board. @throws {ApiError} `not_found` */
-export async function relatedUser({ tx, params }: Pick<TargetRequest, 'tx' | 'params'>, { board }: BoardTarget) {
+export async function relatedUser({ tx, params }: Pick<OperationRequest, 'tx' | 'params'>, { board }: { readonly board: BoardAccess }) {
   const userId = idOf('user', params['user_id'])
   const [membership, boardMember] = await tx.read([keys.membership(userId), keys.boardMember(board.id, userId)])
   return { user: { membership: requireFound(membership), boardMember } }
@@ -106,11 +118,25 @@ export function requireFound<T>(record: T | undefined): T {
   return record
 }
 
-/** The keys of the board of the record with this index in the same read, and of the caller's membership of it. */
+/** The references of the board of the record with this index, and of the caller's membership of it. */
 function boardOf(index: number, userId: string) {
-  return [keys.board(`{${index}.board_id}`), keys.boardMember(`{${index}.board_id}`, userId)] as const
+  return [accessTo(`{${index}.board_id}`), keys.boardMember(`{${index}.board_id}`, userId)] as const
 }
 
-function toBoard([board, boardMember]: readonly [Board | undefined, BoardMember | undefined]): BoardTarget {
+/** The references of the card of the record with this index, and of its board. */
+function cardOf(index: number, userId: string) {
+  return [identityOfCard(`{${index}.card_id}`), ...boardOf(index + 1, userId)] as const
+}
+
+function accessTo(boardId: string) {
+  return partOf(keys.board(boardId), 'id', 'creator_id', 'visibility', 'created_at')
+}
+
+/** A card never moves to another board, so only its deletion conflicts. */
+function identityOfCard(cardId: string) {
+  return partOf(keys.card(cardId), 'id', 'board_id')
+}
+
+function toBoard<Board, BoardMember>([board, boardMember]: readonly [board: Board | undefined, boardMember: BoardMember]) {
   return { board: requireFound(board), boardMember }
 }

@@ -26,7 +26,7 @@ export async function createResource<T extends Timestamped>(
   const id = newId(kind, random)
   const now = timestamp(clock)
   const created = { id, ...members, created_at: now, updated_at: now } as unknown as T
-  await tx.create(keyOf(id), created)
+  tx.create(keyOf(id), created)
   return { data: created, location: `/${kind}s/${id}`, entity: keyOf(id) } as OperationResult<T>
 }
 

@@ -1,11 +1,10 @@
 import { lastWord } from './indexes.ts'
-import type { Change, Expectation, IndexRange, ReadRequest, Reference, Snapshot, Stored, Value } from './port.ts'
+import type { Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Reference, Snapshot, Stored, Value } from './port.ts'
+import { membersOf, resolveReference } from './references.ts'
 import { SortedIndex } from './sorted-index.ts'
 
 /** Records per batch of a dump. */
 const DUMP_BATCH = 500
-/** A placeholder in a key template: `{index.member}`. */
-const PLACEHOLDER = /\{(\d+)\.([a-z_]+)\}/g
 
 /** The records of a partition: a Map, or an object with the same methods. */
 export interface Records {
@@ -17,8 +16,8 @@ export interface Records {
 
 /** The effects of accepted commits that are not applied yet. Later commits are checked against them; reads do not see them. */
 export interface Pending {
-  /** the pending revision of a record: null when it will be removed, undefined when nothing is pending */
-  record(key: string): string | null | undefined
+  /** the pending state of a record: null when it will be removed, undefined when nothing is pending */
+  record(key: string): Stored | null | undefined
   /** the pending revision of an index */
   index(name: string): string | undefined
   /** how many entries an index may gain */
@@ -36,7 +35,7 @@ export class Partition {
 
   /** Whether the whole expectation is met, given the pending commits. */
   meets({ records, indexes, capacity }: Expectation, pending?: Pending): boolean {
-    for (const [key, revision] of records) if ((pending?.record(key) ?? this.#revision(key, pending)) !== revision) return false
+    for (const [key, expected] of records) if (!isAsExpected(pending?.record(key) ?? this.#stored(key, pending), expected)) return false
     for (const [name, revision] of indexes)
       if ((pending?.index(name) ?? this.indexes.get(name)?.revision ?? null) !== revision) return false
     for (const [name, limit] of capacity) if ((this.indexes.get(name)?.size ?? 0) + (pending?.gain(name) ?? 0) > limit) return false
@@ -71,8 +70,8 @@ export class Partition {
     for (let start = 0; start < all.length; start += DUMP_BATCH) yield all.slice(start, start + DUMP_BATCH)
   }
 
-  #revision(key: string, pending: Pending | undefined): string | null {
-    return pending?.record(key) === null ? null : (this.records.get(key)?.revision ?? null)
+  #stored(key: string, pending: Pending | undefined): Stored | undefined {
+    return pending?.record(key) === null ? undefined : this.records.get(key)
   }
 
   #range(range: IndexRange): Snapshot['ranges'][number] {
@@ -87,26 +86,22 @@ export class Partition {
   }
 }
 
+function isAsExpected(stored: Stored | undefined, expected: ExpectedRecord): boolean {
+  if (expected === null || stored === undefined) return expected === null && stored === undefined
+  if (typeof expected === 'string') return stored.revision === expected
+  if (stored.revision === expected.revision) return true
+  return Object.entries(expected.members).every(([name, text]) => stored.value[name] === text)
+}
+
 /** Reads references in order. A template is resolved from the records before it. */
 function resolveReferences(references: readonly Reference[], get: (key: string) => Stored | null): Snapshot['records'] {
   const resolved: { key: string | null; stored: Stored | null }[] = []
+  const memberOf = membersOf((index) => resolved[index]?.stored?.value)
   for (const reference of references) {
-    const key = reference.includes('{') ? resolveTemplate(reference, resolved) : reference
+    const key = resolveReference(reference, memberOf)
     resolved.push({ key, stored: key === null ? null : get(key) })
   }
   return resolved
-}
-
-/** @returns null when a record or member that the template needs is missing */
-function resolveTemplate(template: string, resolved: Snapshot['records']): string | null {
-  let complete = true
-  const key = template.replace(PLACEHOLDER, (_placeholder, index: string, member: string) => {
-    const value = resolved[Number(index)]?.stored?.value[member]
-    if (typeof value === 'string') return value
-    complete = false
-    return ''
-  })
-  return complete ? key : null
 }
 
 /** Freezes a value and its arrays. Readers share the stored object, so they must not be able to change it. */

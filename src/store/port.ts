@@ -42,10 +42,19 @@ export interface IndexRange {
   readonly fetch?: string
 }
 
+/**
+ * What a transaction relies on in a record that it has read: its revision, or null when it was absent. With `members`,
+ * another revision is accepted too, if the record is present and has the same texts in these members.
+ */
+export type ExpectedRecord = string | null | PartlyExpected
+interface PartlyExpected {
+  readonly revision: string
+  readonly members: Readonly<Record<string, string>>
+}
+
 /** What a transaction has relied on so far and what must still be true. */
 export interface Expectation {
-  /** key → revision, or null when the record was absent */
-  readonly records: ReadonlyMap<string, string | null>
+  readonly records: ReadonlyMap<string, ExpectedRecord>
   /** index → revision, or null when the index was empty */
   readonly indexes: ReadonlyMap<string, string | null>
   /** index → maximum number of entries before this change; applies to commits only */

@@ -2,54 +2,24 @@ import { randomText, type RandomSource } from '../model/ids.ts'
 import { indexChanges } from './indexing.ts'
 import { lastWord, type Index } from './indexes.ts'
 import type { Key } from './keys.ts'
-import type { Change, IndexRange, Snapshot, Store, Stored, Value } from './port.ts'
+import type { Change, IndexRange, Snapshot, Store, Value } from './port.ts'
+import { ReadSet, type RecordRead } from './read-set.ts'
+import type { IndexPage, LoadRequest, PageOf, PrefetchRequest, RangeOptions, RangeRequest, Read, ValueOf } from './reads.ts'
 
 /** Entries per page of {@link Transaction.all}. */
 const PAGE_SIZE = 1000
 /** Length of a revision, in characters. */
 const REVISION_LENGTH = 20
 
-/** Which range of an index to read. */
-export interface RangeOptions {
-  /** exclusive bounds; they do not have to be entries */
-  readonly after?: string | undefined
-  readonly before?: string | undefined
-  /** descending order; `limit` then counts from the upper bound */
-  readonly reverse?: boolean
-  /** maximum number of entries */
-  readonly limit: number
-  /**
-   * A weak read may be stale by the next read or the commit. All other reads are validated then.
-   * `true`: neither the entries nor their records are validated. `'records'`: the entries are validated, their
-   * records are not.
-   */
-  readonly weak?: boolean | 'records'
-}
-
-/** Entries of an index with their records. */
-export interface IndexPage<T> {
-  readonly entries: readonly string[]
-  /** undefined for an entry without a record: its parent was deleted, and garbage collection has not removed the entry yet */
-  readonly values: readonly (T | undefined)[]
-}
-
-/** What to read in one snapshot. */
-export interface LoadRequest<Keys extends readonly Key<unknown>[], Ranges extends readonly RangeRequest[]> {
-  readonly records?: Keys
-  readonly ranges?: Ranges
-}
-interface RangeRequest {
-  readonly index: Index<unknown>
-  readonly options: RangeOptions
-}
-/** The record type of a key. */
-export type ValueOf<K> = K extends Key<infer T> ? T | undefined : never
-/** The page type of a range. */
-export type PageOf<R> = R extends { index: Index<infer T> } ? IndexPage<T> : never
-
 /** A record or index that the transaction read has changed since. The transaction must run again from its beginning. */
 export class TransactionConflict extends Error {
   override readonly name = 'TransactionConflict'
+}
+
+/** A page that was read ahead: its entries and the keys of their records. */
+interface PrefetchedPage {
+  readonly entries: readonly string[]
+  readonly keys: readonly string[]
 }
 
 /**
@@ -62,12 +32,9 @@ export class Transaction {
   readonly #store: Store
   readonly #random: RandomSource
   readonly #turn: string | undefined
-  /** every record that was read, including weak reads */
-  readonly #readRecords = new Map<string, Stored | null>()
-  /** the expectation: see `Expectation` in port.ts */
-  readonly #expectedRecords = new Map<string, string | null>()
-  readonly #expectedIndexes = new Map<string, string | null>()
-  readonly #expectedCapacity = new Map<string, number>()
+  readonly #reads = new ReadSet()
+  readonly #prefetchedPages = new Map<string, PrefetchedPage>()
+  readonly #prefetchedCounts = new Map<string, number>()
   readonly #put = new Map<string, Value>()
   readonly #remove = new Set<string>()
   /** the revision of the commit, once it is done */
@@ -91,7 +58,7 @@ export class Transaction {
   }
 
   /** Reads several records in one snapshot. A key may be a template that refers to the keys before it. */
-  async read<const Keys extends readonly Key<unknown>[]>(records: Keys): Promise<{ [K in keyof Keys]: ValueOf<Keys[K]> }> {
+  async read<const Reads extends readonly Read[]>(records: Reads): Promise<{ [K in keyof Reads]: ValueOf<Reads[K]> }> {
     return (await this.load({ records })).records
   }
 
@@ -109,7 +76,7 @@ export class Transaction {
     const entries: string[] = []
     const values: (T | undefined)[] = []
     for (let after: string | undefined; ; after = entries.at(-1)) {
-      const page = await this.range(index, { after, limit: PAGE_SIZE, weak })
+      const page = await this.range(index, { ...firstPage(index).options, after, weak })
       entries.push(...page.entries)
       values.push(...page.values)
       if (page.entries.length < PAGE_SIZE) return { entries, values }
@@ -117,22 +84,35 @@ export class Transaction {
   }
 
   /**
-   * Reads records and ranges of indexes in one snapshot, which is consistent with everything read before.
+   * Reads records and ranges of indexes in one snapshot, which is consistent with everything read before. What was read
+   * before is not read again.
    * @throws {TransactionConflict} when something read before has changed since
    */
-  async load<const Keys extends readonly Key<unknown>[] = [], const Ranges extends readonly RangeRequest[] = []>(
-    request: LoadRequest<Keys, Ranges>,
-  ): Promise<{ records: { [K in keyof Keys]: ValueOf<Keys[K]> }; ranges: { [R in keyof Ranges]: PageOf<Ranges[R]> } }> {
-    const records: readonly string[] = request.records ?? []
+  async load<const Reads extends readonly Read[] = [], const Ranges extends readonly RangeRequest[] = []>(
+    request: LoadRequest<Reads, Ranges>,
+  ): Promise<{ records: { [K in keyof Reads]: ValueOf<Reads[K]> }; ranges: { [R in keyof Ranges]: PageOf<Ranges[R]> } }> {
+    const reads = (request.records ?? []).map(toRecordRead)
     const ranges = request.ranges ?? []
-    if (ranges.length === 0 && records.every((key) => this.#expectedRecords.has(key))) {
-      return { records: records.map((key) => this.#value(key)), ranges: [] } as never
-    }
-    const indexRanges = ranges.map(({ index, options }) => toIndexRange(index, options))
-    const snapshot = await this.#snapshot(records, indexRanges, [])
-    const values = snapshot.records.map(({ key, stored }) => (key === null ? undefined : this.#remember(key, stored)))
-    const pages = snapshot.ranges.map((range, i) => this.#rememberRange(ranges[i]!, range))
-    return { records: values, ranges: pages } as never
+    const pages = this.#prefetchedPagesOf(ranges)
+    const known = pages && this.#reads.resolve(reads)
+    if (known !== undefined) return { records: known.map((key) => this.#value(key)), ranges: pages } as never
+    const snapshot = await this.#snapshot(reads, ranges, [])
+    const keys = this.#addRecords(reads, snapshot)
+    const loaded = snapshot.ranges.map((range, i) => this.#toPage(this.#addRange(ranges[i]!, range)))
+    return { records: keys.map((key) => this.#value(key)), ranges: loaded } as never
+  }
+
+  /**
+   * Reads ahead, in one snapshot: later reads of the same records, ranges and counts need no access to storage.
+   * @throws {TransactionConflict} when something read before has changed since
+   */
+  async prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Promise<void> {
+    const reads = records.map(toRecordRead)
+    const names = counts.map(({ name }) => name)
+    const snapshot = await this.#snapshot(reads, ranges, names)
+    this.#addRecords(reads, snapshot)
+    for (const [i, range] of ranges.entries()) this.#prefetchedPages.set(nameOf(range), this.#addRange(range, snapshot.ranges[i]!))
+    for (const [i, name] of names.entries()) this.#prefetchedCounts.set(name, snapshot.counts[i]!)
   }
 
   /**
@@ -141,9 +121,9 @@ export class Transaction {
    * @throws {TransactionConflict} when one of them has changed
    */
   async confirm(records: readonly Key<unknown>[]): Promise<void> {
-    const before = records.map((key) => this.#readRecords.get(key)?.revision)
+    const before = records.map((key) => this.#reads.records.get(key)?.revision)
     await this.load({ records })
-    if (records.some((key, i) => this.#readRecords.get(key)?.revision !== before[i])) throw new TransactionConflict()
+    if (records.some((key, i) => this.#reads.records.get(key)?.revision !== before[i])) throw new TransactionConflict()
   }
 
   /**
@@ -151,13 +131,14 @@ export class Transaction {
    */
   async count(index: Index<unknown>, limit: number): Promise<number> {
     const [count] = await this.counts([index])
-    if (count! <= limit) this.#expectedCapacity.set(index.name, limit)
+    if (count! <= limit) this.#reads.addCapacity(index.name, limit)
     return count!
   }
 
   /** Counts the entries of several indexes in one snapshot. The transaction does not rely on the counts. */
   async counts(counted: readonly Index<unknown>[]): Promise<number[]> {
     const names = counted.map(({ name }) => name)
+    if (names.every((name) => this.#prefetchedCounts.has(name))) return names.map((name) => this.#prefetchedCounts.get(name)!)
     return [...(await this.#snapshot([], [], names)).counts]
   }
 
@@ -166,14 +147,14 @@ export class Transaction {
    * @throws {TypeError} when it was not read
    */
   put<T>(key: Key<T>, value: T): void {
-    this.#assertRead(key)
+    this.#relyOnWhole(key)
     this.#remove.delete(key)
     this.#put.set(key, value as Value)
   }
 
-  /** Reads and writes a new record. Its key contains a new id, so it is absent. */
-  async create<T>(key: Key<T>, value: T): Promise<void> {
-    await this.get(key)
+  /** Writes a new record. Its key contains a new id, so it is absent: the commit checks that, and no read is needed. */
+  create<T>(key: Key<T>, value: T): void {
+    this.#reads.add(key, null)
     this.put(key, value)
   }
 
@@ -182,7 +163,7 @@ export class Transaction {
    * @throws {TypeError} when it was not read
    */
   remove(key: Key<unknown>): void {
-    this.#assertRead(key)
+    this.#relyOnWhole(key)
     this.#put.delete(key)
     this.#remove.add(key)
   }
@@ -191,7 +172,15 @@ export class Transaction {
   revisionOf(key: Key<unknown>): string | undefined {
     if (this.#committed !== undefined && this.#put.has(key)) return this.#committed
     if (this.#committed !== undefined && this.#remove.has(key)) return undefined
-    return this.#readRecords.get(key)?.revision
+    return this.#reads.records.get(key)?.revision
+  }
+
+  /**
+   * Relies on a record that was read as a whole, for example because the client has stated its revision.
+   * @throws {TypeError} when it was not read
+   */
+  relyOnWhole(key: Key<unknown>): void {
+    this.#relyOnWhole(key)
   }
 
   /**
@@ -205,45 +194,82 @@ export class Transaction {
     const change: Change = {
       revision,
       turn: this.#turn,
-      expect: { records: this.#expectedRecords, indexes: this.#expectedIndexes, capacity: this.#expectedCapacity },
+      expect: this.#reads.expectation,
       put: this.#put,
       remove: this.#remove,
-      indexes: indexChanges(this.#readRecords, this.#put, this.#remove),
+      indexes: indexChanges(this.#reads.records, this.#put, this.#remove),
     }
     if ((await this.#store.commit(this.partition, change)) === 'conflict') throw new TransactionConflict()
     this.#committed = revision
   }
 
-  #value(key: string): unknown {
-    if (this.#remove.has(key)) return undefined
-    return this.#put.get(key) ?? this.#readRecords.get(key)?.value
+  #value(key: string | null): unknown {
+    if (key === null || this.#remove.has(key)) return undefined
+    return this.#put.get(key) ?? this.#reads.records.get(key)?.value
   }
 
-  #remember(key: string, stored: Stored | null, weak = false): unknown {
-    if (!weak || !this.#expectedRecords.has(key)) this.#readRecords.set(key, stored)
-    if (!weak) this.#expectedRecords.set(key, stored?.revision ?? null)
-    return this.#value(key)
+  #addRecords(reads: readonly RecordRead[], { records }: Snapshot): (string | null)[] {
+    for (const [i, { key, stored }] of records.entries()) if (key !== null) this.#reads.add(key, stored, reads[i]!.members)
+    return records.map(({ key }) => key)
   }
 
-  #rememberRange({ index, options }: RangeRequest, range: Snapshot['ranges'][number]): IndexPage<unknown> {
-    if (options.weak !== true) this.#expectedIndexes.set(index.name, range.revision)
+  #addRange({ index, options }: RangeRequest, range: Snapshot['ranges'][number]): PrefetchedPage {
+    if (options.weak !== true) this.#reads.addIndex(index.name, range.revision)
     const weak = options.weak !== undefined && options.weak !== false
-    const values = range.entries.map((entry, i) => this.#remember(index.fetch + lastWord(entry), range.records[i] ?? null, weak))
-    return { entries: [...range.entries], values }
+    const keys = options.entriesOnly === true ? [] : range.entries.map((entry) => index.fetch + lastWord(entry))
+    for (const [i, key] of keys.entries()) {
+      const stored = range.records[i] ?? null
+      if (weak) this.#reads.addWeak(key, stored)
+      else this.#reads.add(key, stored)
+    }
+    return { entries: range.entries, keys }
   }
 
-  #assertRead(key: string): void {
-    if (!this.#expectedRecords.has(key)) throw new TypeError(`store: "${key}" must be read before it is written`)
+  #toPage({ entries, keys }: PrefetchedPage): IndexPage<unknown> {
+    return { entries: [...entries], values: keys.map((key) => this.#value(key)) }
   }
 
-  async #snapshot(records: readonly string[], ranges: readonly IndexRange[], counts: readonly string[]): Promise<Snapshot> {
-    const expect = { records: this.#expectedRecords, indexes: this.#expectedIndexes, capacity: new Map() }
-    const snapshot = await this.#store.read(this.partition, { records, ranges, counts, expect })
+  /** @returns undefined unless all of them were read ahead */
+  #prefetchedPagesOf(ranges: readonly RangeRequest[]): IndexPage<unknown>[] | undefined {
+    if (ranges.length > 0 && this.#prefetchedPages.size === 0) return undefined
+    const pages = ranges.map((range) => this.#prefetchedPages.get(nameOf(range)))
+    return pages.every((page) => page !== undefined) ? pages.map((page) => this.#toPage(page)) : undefined
+  }
+
+  #relyOnWhole(key: string): void {
+    if (!this.#reads.reliesOn(key)) throw new TypeError(`store: "${key}" must be read before it is written`)
+    this.#reads.relyOnWhole(key)
+  }
+
+  async #snapshot(reads: readonly RecordRead[], ranges: readonly RangeRequest[], counts: readonly string[]): Promise<Snapshot> {
+    const snapshot = await this.#store.read(this.partition, {
+      records: reads.map(({ reference }) => reference),
+      ranges: ranges.map(({ index, options }) => toIndexRange(index, options)),
+      counts,
+      expect: { ...this.#reads.expectation, capacity: NO_CAPACITY },
+    })
     if (snapshot === null) throw new TransactionConflict()
     return snapshot
   }
 }
 
-function toIndexRange(index: Index<unknown>, { after, before, reverse = false, limit }: RangeOptions): IndexRange {
-  return { index: index.name, after, before, reverse, limit, fetch: index.fetch }
+/** The first range that {@link Transaction.all} reads, to prefetch it. */
+export function firstPage<T>(index: Index<T>) {
+  return { index, options: { limit: PAGE_SIZE } }
+}
+
+const NO_CAPACITY: ReadonlyMap<string, number> = new Map()
+
+function toRecordRead(read: Read): RecordRead {
+  return typeof read === 'string' ? { reference: read, members: undefined } : { reference: read.key, members: read.members }
+}
+
+/** A text that two ranges share only if they are equal. */
+function nameOf({ index, options: { after, before, reverse = false, limit, weak = false, entriesOnly = false } }: RangeRequest): string {
+  return JSON.stringify([index.name, after, before, reverse, limit, weak, entriesOnly])
+}
+
+function toIndexRange(index: Index<unknown>, { after, before, reverse = false, limit, entriesOnly }: RangeOptions): IndexRange {
+  const range = { index: index.name, after, before, reverse, limit }
+  return entriesOnly === true ? range : { ...range, fetch: index.fetch }
 }

@@ -329,7 +329,7 @@ describe.each(drivers)('imports on $name', (driver) => {
   test('a user who exists already keeps their profile, and other users are added', async () => {
     const users = lines.flatMap((line): User[] => JSON.parse(line).user ?? [])
     const present = { ...users[0]!, display_name: 'Renamed' }
-    await transact(opened.store, GLOBAL, systemRandom, (tx) => tx.create(keys.user(present.id), present))
+    await transact(opened.store, GLOBAL, systemRandom, async (tx) => tx.create(keys.user(present.id), present))
     await importWorkspace(deps, input(lines))
     const byId = (a: User, b: User) => (a.id < b.id ? -1 : 1)
     expect((await listUsers(deps)).toSorted(byId)).toEqual([present, ...users.slice(1)].toSorted(byId))

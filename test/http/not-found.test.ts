@@ -111,9 +111,14 @@ describe.each(drivers)('404, on $name', (driver) => {
       expect(reply.status).toBe(404)
       return service.store.trips - before
     }
-    for (const reason of ['absent', 'of another workspace', 'private in another workspace', 'private'])
+    for (const reason of ['absent', 'of another workspace', 'private in another workspace', 'private']) {
+      service.forgetTokens()
       expect([reason, await roundTrips(wrongIds.get(reason)!)]).toEqual([reason, 2])
+      expect([reason, await roundTrips(wrongIds.get(reason)!)]).toEqual([reason, 1])
+    }
+    service.forgetTokens()
     expect(await roundTrips(hidden.params)).toBe(2)
+    expect(await roundTrips(hidden.params)).toBe(1)
   })
 
   test.each(references)('%s has one 404 response, whatever is wrong with the id in "%s"', async (id, member, parameter, rest) => {

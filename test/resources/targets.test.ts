@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/authz/context.ts'
 import { systemRandom } from '../../src/model/ids.ts'
-import type { TargetRequest } from '../../src/resources/operation.ts'
+import type { Target, TargetRequest } from '../../src/resources/operation.ts'
 import {
   attachmentTarget,
   boardTarget,
@@ -11,6 +11,9 @@ import {
   fileTarget,
   idOf,
   labelTarget,
+  loadTarget,
+  parentBoard,
+  parentCard,
   relatedUser,
   requireFound,
   subtaskTarget,
@@ -42,19 +45,20 @@ const RECORDS = {
   [keys.file(file.id)]: file,
 }
 
-type Target = (request: TargetRequest) => Promise<object>
 const TARGETS: readonly (readonly [
   name: string,
-  target: Target,
+  target: Target<object>,
   parameter: string,
   id: string,
   result: object,
   needs: readonly string[],
 ])[] = [
   ['board', boardTarget, 'board_id', board.id, {}, []],
+  ['parent board', parentBoard, 'board_id', board.id, {}, []],
   ['column', columnTarget, 'column_id', column.id, { column }, [keys.column(column.id)]],
   ['label', labelTarget, 'label_id', label.id, { label }, [keys.label(label.id)]],
   ['card', cardTarget, 'card_id', card.id, { card }, [keys.card(card.id)]],
+  ['parent card', parentCard, 'card_id', card.id, { card }, [keys.card(card.id)]],
   ['subtask', subtaskTarget, 'subtask_id', subtask.id, { subtask, card }, [keys.subtask(subtask.id), keys.card(card.id)]],
   ['comment', commentTarget, 'comment_id', comment.id, { comment, card }, [keys.comment(comment.id), keys.card(card.id)]],
   [
@@ -80,7 +84,7 @@ describe('the target of a path', () => {
   const request = (params: Record<string, string>, userId = id('usr')): TargetRequest =>
     ({
       tx: new Transaction(store, 'w1', systemRandom),
-      caller: { userId } as Caller,
+      caller: { userId, token: { hash: 'h' } } as Caller,
       params,
     }) as unknown as TargetRequest
   const notFound = { name: 'ApiError', code: 'not_found' }
@@ -88,9 +92,9 @@ describe('the target of a path', () => {
   test.each(TARGETS)(
     'of a %s is loaded in one read, with its board and the membership of the caller',
     async (_name, target, parameter, of, result) => {
-      expect(await target(request({ [parameter]: of }))).toEqual({ ...result, board, boardMember })
+      expect(await loadTarget(target, request({ [parameter]: of }))).toEqual({ ...result, board, boardMember })
       expect(reads).toBe(1)
-      expect(await target(request({ [parameter]: of }, id('usr', 'b')))).toEqual({ ...result, board, boardMember: undefined })
+      expect(await loadTarget(target, request({ [parameter]: of }, id('usr', 'b')))).toEqual({ ...result, board, boardMember: undefined })
     },
   )
 
@@ -99,27 +103,28 @@ describe('the target of a path', () => {
     async (_name, target, parameter, of, _result, needs) => {
       for (const key of [...needs, keys.board(board.id)]) {
         await store.commit('w1', change({ remove: [key] }))
-        await expect(target(request({ [parameter]: of }))).rejects.toMatchObject(notFound)
+        await expect(loadTarget(target, request({ [parameter]: of }))).rejects.toMatchObject(notFound)
         await store.commit('w1', change({ put: { [key]: RECORDS[key]! } }))
       }
-      expect(await target(request({ [parameter]: of }))).toMatchObject({ board })
+      expect(await loadTarget(target, request({ [parameter]: of }))).toMatchObject({ board })
     },
   )
 
   test.each(TARGETS)('of a %s is not found by an id of another kind or form, and nothing is read', async (_name, target, parameter, of) => {
     const malformed = [{ [parameter]: 'x' }, { [parameter]: id('usr') }, { [parameter]: `${of}a` }, {}, { other_id: of }]
-    for (const params of malformed) await expect(target(request(params as Record<string, string>))).rejects.toMatchObject(notFound)
+    for (const params of malformed)
+      await expect(loadTarget(target, request(params as Record<string, string>))).rejects.toMatchObject(notFound)
     expect(reads).toBe(0)
   })
 
   test('of a file is its record', async () => {
-    expect(await fileTarget(request({ file_id: file.id }))).toEqual({ file })
+    expect(await loadTarget(fileTarget, request({ file_id: file.id }))).toEqual({ file })
     for (const params of [{ file_id: id('fil', 'b') }, { file_id: board.id }])
-      await expect(fileTarget(request(params))).rejects.toMatchObject(notFound)
+      await expect(loadTarget(fileTarget, request(params))).rejects.toMatchObject(notFound)
   })
 
   test('a named user has their membership, and that of the board if there is one', async () => {
-    const target = { board, boardMember: undefined } as unknown as Awaited<ReturnType<typeof boardTarget>>
+    const target = { board, boardMember: undefined } as unknown as Parameters<typeof relatedUser>[1]
     const membership = { user_id: id('usr') }
     await expect(relatedUser(request({ user_id: id('usr') }), target)).rejects.toMatchObject(notFound)
     await store.commit('w1', change({ put: { [keys.membership(id('usr'))]: membership, [keys.membership(id('usr', 'b'))]: membership } }))

@@ -82,7 +82,7 @@ describe('a unit of work', () => {
       turns.push(changed.turn)
       return turns.length < 6 ? 'conflict' : commit.call(store, partition, changed)
     }
-    await work((tx) => tx.create(a, { n: 1 }))
+    await work(async (tx) => tx.create(a, { n: 1 }))
     expect(turns).toEqual([undefined, undefined, undefined, ...taken])
     expect([new Set(taken).size, events]).toEqual([3, [1, 'over', 2, 'over']])
     // It would wait for a turn that is still held.

@@ -81,6 +81,114 @@ export function contract(open: () => Promise<Store>): void {
     ])
   })
 
+  test('a template is resolved anew for each read', async () => {
+    const read = async () => (await store.read('w1', readRequest({ records: ['card:1', 'board:{0.board_id}'] })))!.records
+    const keysOf = async () => (await read()).map(({ key, stored }) => [key, stored?.value])
+    await store.commit('w1', change({ put: { 'card:1': { board_id: '7' }, 'board:7': { n: 7 }, 'board:8': { n: 8 } } }))
+    const first = [
+      ['card:1', { board_id: '7' }],
+      ['board:7', { n: 7 }],
+    ]
+    expect([await keysOf(), await keysOf()]).toEqual([first, first])
+    await store.commit('w1', change({ put: { 'card:1': { board_id: '8' } } }))
+    const second = [
+      ['card:1', { board_id: '8' }],
+      ['board:8', { n: 8 }],
+    ]
+    expect([await keysOf(), await keysOf()]).toEqual([second, second])
+    await store.commit('w1', change({ put: { 'card:1': { board_id: null } } }))
+    expect(await keysOf()).toEqual([
+      ['card:1', { board_id: null }],
+      [null, undefined],
+    ])
+    await store.commit('w1', change({ remove: ['card:1'] }))
+    expect(await keysOf()).toEqual([
+      ['card:1', undefined],
+      [null, undefined],
+    ])
+  })
+
+  test('a template is resolved beside ranges and expectations too', async () => {
+    const put = change({ put: { 'card:1': { board_id: '7' }, 'board:7': { n: 7 } }, index: { i: { add: ['x 1'] } } })
+    await store.commit('w1', put)
+    const request = readRequest({
+      records: ['card:1', 'board:{0.board_id}'],
+      ranges: [{ index: 'i', limit: 9 }],
+      counts: ['i'],
+      expect: expectation({ records: new Map([['board:7', put.revision]]) }),
+    })
+    for (let time = 1; time <= 2; time++) {
+      const { records, ranges, counts } = (await store.read('w1', request))!
+      expect([records.map(({ key }) => key), ranges[0]!.entries, counts]).toEqual([['card:1', 'board:7'], ['x 1'], [1]])
+    }
+    await store.commit('w1', change({ put: { 'board:7': { n: 8 } } }))
+    expect(await store.read('w1', request)).toBeNull()
+  })
+
+  test('an expectation of members is met by another revision, unless one of them has changed or the record was removed', async () => {
+    const first = change({ put: { 'a:1': { open: 'yes', by: 'me', name: 'A' } } })
+    await store.commit('w1', first)
+    const meets = async (members: Record<string, string>) => {
+      const expect = expectation({ records: new Map([['a:1', { revision: first.revision, members }]]) })
+      const read = (await store.read('w1', readRequest({ expect }))) !== null
+      const committed = (await store.commit('w1', change({ expect, put: { 'b:1': {} } }))) === 'done'
+      return [read, committed]
+    }
+    const all = { open: 'yes', by: 'me' }
+    // The revision alone decides while it is the same.
+    expect(await meets({ open: 'something else' })).toEqual([true, true])
+    await store.commit('w1', change({ put: { 'a:1': { open: 'yes', by: 'me', name: 'B', more: null } } }))
+    expect(await Promise.all([all, { open: 'yes' }, {}].map(meets))).toEqual([
+      [true, true],
+      [true, true],
+      [true, true],
+    ])
+    for (const open of ['no', null, true, ['yes'], { yes: 'yes' }]) {
+      await store.commit('w1', change({ put: { 'a:1': { open, by: 'me', name: 'A' } } }))
+      expect([await meets(all), await meets({ open: 'yes' }), await meets({ by: 'me' })]).toEqual([
+        [false, false],
+        [false, false],
+        [true, true],
+      ])
+    }
+    await store.commit('w1', change({ put: { 'a:1': { by: 'me' } } }))
+    expect([await meets({ open: 'yes' }), await meets({ by: 'me' })]).toEqual([
+      [false, false],
+      [true, true],
+    ])
+    await store.commit('w1', change({ remove: ['a:1'] }))
+    expect([await meets({ by: 'me' }), await meets({})]).toEqual([
+      [false, false],
+      [false, false],
+    ])
+  })
+
+  test('of two commits at the same time, one that changes an expected member makes the other fail', async () => {
+    for (const [name, outcome] of [
+      ['open', 'conflict'],
+      ['title', 'done'],
+    ] as const) {
+      const first = change({ put: { 'a:1': { open: 'yes', title: 'A' } } })
+      await store.commit('w1', first)
+      const expect1 = expectation({ records: new Map([['a:1', { revision: first.revision, members: { open: 'yes' } }]]) })
+      const outcomes = await Promise.all([
+        store.commit('w1', change({ put: { 'a:1': { open: 'yes', title: 'A', [name]: 'changed' } } })),
+        store.commit('w1', change({ expect: expect1, put: { 'b:1': {} } })),
+        store.commit('w1', change({ expect: { records: new Map([['a:1', first.revision]]) }, put: { 'b:2': {} } })),
+      ])
+      expect(outcomes).toEqual(['done', outcome, 'conflict'])
+    }
+    const removed = change({ put: { 'a:1': { open: 'yes' } } })
+    await store.commit('w1', removed)
+    const expect2 = expectation({ records: new Map([['a:1', { revision: removed.revision, members: {} }]]) })
+    expect(
+      await Promise.all([
+        store.commit('w1', change({ remove: ['a:1'] })),
+        store.commit('w1', change({ expect: expect2, put: { 'b:1': {} } })),
+      ]),
+    ).toEqual(['done', 'conflict'])
+  })
+
   test('an index is ordered by bytes, and read in ranges in both directions', async () => {
     await store.commit('w1', change({ index: { i: { add: ['b 2', 'a 1', 'a 10', 'B 3', 'c 4', 'a1 5'] } } }))
     const all = ['B 3', 'a 1', 'a 10', 'a1 5', 'b 2', 'c 4']

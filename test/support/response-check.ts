@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
+import { ApiError } from '../../src/model/errors.ts'
 import { createRouteTable } from '../../src/http/routes.ts'
 import { operations } from '../../src/resources/table.ts'
 
@@ -32,9 +33,6 @@ export function checkResponse(method: string, path: string, status: number, body
 }
 
 function operationOf(method: string, path: string) {
-  try {
-    return route(method, path).operation
-  } catch {
-    return undefined
-  }
+  const found = route(method, path)
+  return found instanceof ApiError ? undefined : found.operation
 }

@@ -1,6 +1,7 @@
 import { createPasswords } from '../../src/auth/accounts/passwords.ts'
 import { createApp, shippedEngine, type App, type AppOptions } from '../../src/app.ts'
-import type { DecisionRecord } from '../../src/http/services.ts'
+import { SeenTokens } from '../../src/http/prefetch.ts'
+import type { DecisionRecord, Services } from '../../src/http/services.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Membership, Role } from '../../src/model/workspace.ts'
@@ -79,6 +80,12 @@ export class Service {
     await this.app.services.usage.settled()
     await this.store.close()
     await this.#place.blobs.close()
+  }
+
+  /** Makes the service forget which tokens it has seen, so that the next request reads its token before its target. */
+  forgetTokens({ always = false } = {}): void {
+    const nothing: Services['seenTokens'] = { add: () => undefined, get: () => undefined }
+    Object.assign(this.app.services, { seenTokens: always ? nothing : new SeenTokens() })
   }
 
   get adminDeps(): AdminDeps {

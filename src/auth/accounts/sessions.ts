@@ -83,6 +83,6 @@ async function sessionsOf(tx: Transaction, userId: string): Promise<Session[]> {
 async function createSession(tx: Transaction, members: Omit<Session, 'hash' | 'form_token'>, random: RandomSource): Promise<NewSession> {
   const secret = newSecret(random)
   const session: Session = { hash: sha256Hex(secret), form_token: newSecret(random), ...members }
-  await tx.create(keys.session(session.hash), session)
+  tx.create(keys.session(session.hash), session)
   return { secret, session }
 }

@@ -2,6 +2,7 @@ import { expiryOf } from '../../auth/tokens/lifecycle.ts'
 import { effectiveScopes } from '../../model/token.ts'
 import { keys } from '../../store/keys.ts'
 import { operation } from '../operation.ts'
+import { target } from '../targets.ts'
 import { account } from './schema.ts'
 
 /** The account of the calling token (spec §2, §4). */
@@ -14,9 +15,12 @@ export const accountOperations = [
     needs: ['read', 'Account'],
     row: 'P1',
     data: account,
-    async run({ tx, caller }) {
+    target: target(
+      (_params, _at, { tokenHash }) => [keys.workspace(), keys.tokenUse(tokenHash)],
+      ([workspace, use]) => ({ workspace, use }),
+    ),
+    async run({ caller }, { workspace, use }) {
       const { token, membership } = caller
-      const [workspace, use] = await tx.read([keys.workspace(), keys.tokenUse(token.hash)])
       return {
         data: {
           user_id: caller.userId,

@@ -2,13 +2,15 @@ import { z } from 'zod'
 import { listPage, pageQuery } from '../../listing/pages.ts'
 import { conflict } from '../../model/errors.ts'
 import { attachment, type FileRecord } from '../../model/file.ts'
-import { newId } from '../../model/ids.ts'
+import { isId, newId } from '../../model/ids.ts'
 import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import { cancelFileRemoval, removeFileIfUnattached } from '../cascades.ts'
+import type { RangeOptions } from '../../store/reads.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { cancelFileRemoval, fileRemoval, removeFileIfUnattached } from '../cascades.ts'
 import { deleted, operation, type OperationRequest } from '../operation.ts'
-import { attachmentTarget, cardTarget, fileTarget } from '../targets.ts'
+import { attachmentTarget, fileTarget, loadTarget, parentCard, requireFound } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
 import { attachById } from './schema.ts'
 
@@ -28,7 +30,7 @@ export const attachmentOperations = [
     row: 'P2',
     query: z.strictObject(pageQuery('attachments.list')),
     data: z.array(attachment),
-    target: cardTarget,
+    target: parentCard,
     run: ({ tx, query }, { card }) => listPage(tx, 'attachments.list', indexes.attachments(card.id), query),
   }),
 
@@ -71,9 +73,13 @@ export const attachmentOperations = [
     entity: (params) => keys.card(params['card_id']!),
     conflicts: [capacityMessage('attachmentsPerCard'), ATTACHED, UPLOAD_EXPIRED],
     example: { body: { file_id: '{file_id}' } },
-    target: cardTarget,
+    target: parentCard,
+    counts: ({ card_id }) => [indexes.attachments(card_id!)],
     async related(request): Promise<{ file: FileRecord | Pick<FileRecord, 'owner_id' | 'visibility'> }> {
-      if (request.receive === undefined) return fileTarget({ tx: request.tx, params: request.body })
+      if (request.receive === undefined) {
+        await prefetchAttaching(request.tx, request.body.file_id, request.params['card_id']!)
+        return loadTarget(fileTarget, { ...request, params: request.body })
+      }
       // The uploader owns the file. Its visibility is not known before its bytes are read, so the strictest one counts.
       return { file: { owner_id: request.caller.userId, visibility: 'private' } }
     },
@@ -81,7 +87,7 @@ export const attachmentOperations = [
       const { tx, caller } = request
       await requireCapacity(tx, indexes.attachments(card.id), 'attachmentsPerCard')
       const file = 'id' in named ? named : await createFile(request)
-      const { entries } = await tx.range(indexes.fileAttachments(file.id), { after: `${card.id} `, before: `${card.id}!`, limit: 1 })
+      const { entries } = await tx.range(indexes.fileAttachments(file.id), onCard(card.id))
       if (entries.length > 0) throw conflict(ATTACHED)
       await cancelFileRemoval(tx, file.id)
       return createResource(request, 'attachment', keys.attachment, {
@@ -105,6 +111,7 @@ export const attachmentOperations = [
     data: deleted,
     entity,
     target: attachmentTarget,
+    related: async ({ tx }, { card: { id } }) => ({ card: requireFound(await tx.get(keys.card(id))) }),
     async run(request, { attachment: removed, card, file }) {
       if (card.cover_attachment_id === removed.id) saveResource(request, keys.card, { ...card, cover_attachment_id: null })
       await removeFileIfUnattached(request, file.id, removed.id)
@@ -112,6 +119,18 @@ export const attachmentOperations = [
     },
   }),
 ]
+
+/** Reads a file together with what decides whether it can be attached to a card. */
+async function prefetchAttaching(tx: Transaction, fileId: string, cardId: string): Promise<void> {
+  if (!isId('file', fileId)) return
+  const ranges = [{ index: indexes.fileAttachments(fileId), options: onCard(cardId) }]
+  await tx.prefetch({ records: [keys.file(fileId), fileRemoval(fileId)], ranges })
+}
+
+/** The range of a card in the attachments of a file. */
+function onCard(cardId: string): RangeOptions {
+  return { after: `${cardId} `, before: `${cardId}!`, limit: 1, entriesOnly: true }
+}
 
 /** Creates the file of an upload. Its commit removes the tombstone of the bytes, unless they are being removed already. */
 async function createFile({ tx, caller, clock, random, receive }: OperationRequest<unknown, unknown>): Promise<FileRecord> {

@@ -1,6 +1,6 @@
+import type { BoardAccess } from '../../authz/context.ts'
 import { neighborOf, resolvePlacement, type Placement, type ResolvedPlacement } from '../../listing/placement.ts'
-import type { RankedList } from '../../listing/ranks.ts'
-import type { Board } from '../../model/board.ts'
+import { positionReads, type RankedList } from '../../listing/ranks.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import { conflict, notFound } from '../../model/errors.ts'
@@ -32,15 +32,23 @@ export function cardsOf(columnId: string): RankedList<Card> {
  */
 export async function loadDestination(
   tx: Transaction,
-  board: Board,
+  board: BoardAccess,
   { column_id, ...place }: Placement & { readonly column_id?: string | undefined },
   otherwise?: string,
 ): Promise<CardDestination> {
+  await prefetchEnd(tx, column_id ?? otherwise, place)
   const placement = await resolvePlacement(tx, place, 'card', keys.card, ({ board_id }) => board_id === board.id)
   const columnId = column_id ?? neighborOf(placement)?.column_id ?? otherwise!
   const column = isId('column', columnId) ? await tx.get(keys.column(columnId)) : undefined
   if (column === undefined || column.board_id !== board.id) throw notFound()
   return { column, placement }
+}
+
+/** Reads a column together with what its first or last position depends on. */
+async function prefetchEnd(tx: Transaction, columnId: string | undefined, { before, after, to = 'last' }: Placement): Promise<void> {
+  if (before !== undefined || after !== undefined || columnId === undefined || !isId('column', columnId)) return
+  const { records, ranges } = positionReads(cardsOf(columnId), { to })
+  await tx.prefetch({ records: [keys.column(columnId), ...records], ranges })
 }
 
 /** Checks that a card can go to a destination. @throws {ApiError} `conflict` */

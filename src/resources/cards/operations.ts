@@ -9,7 +9,7 @@ import { keys } from '../../store/keys.ts'
 import { createTombstone } from '../cascades.ts'
 import { countAll, includeCounts, withCounts } from '../counts.ts'
 import { atLeastOne, deleted, operation } from '../operation.ts'
-import { boardTarget, cardTarget } from '../targets.ts'
+import { cardTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
 import { cardsOf, destinationConflicts, loadDestination, requireOpen } from './destination.ts'
 import { cardsByPosition, cardsByUpdate, cardCountIndexes } from './queries.ts'
@@ -29,7 +29,7 @@ export const cardOperations = [
     row: 'P2',
     query: cardListQuery,
     data: z.array(cardWithCounts),
-    target: boardTarget,
+    target: parentBoard,
     async run({ tx, query }, { board }) {
       const find = query.updated_since === undefined ? cardsByPosition : cardsByUpdate
       const { cards, position, more } = await find(tx, board.id, query, query)
@@ -68,7 +68,8 @@ export const cardOperations = [
     entity: (params) => keys.board(params['board_id']!),
     conflicts: [capacityMessage('cardsPerBoard'), ...destinationConflicts],
     example: { body: { column_id: '{column_id}', title: 'Publish the changelog' } },
-    target: boardTarget,
+    target: parentBoard,
+    counts: ({ board_id }) => [indexes.boardCards(board_id!)],
     related: ({ tx, body }, { board }) => loadDestination(tx, board, body),
     async run(request, { board, ...destination }) {
       requireOpen(destination)

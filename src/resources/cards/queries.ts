@@ -8,7 +8,7 @@ import { isId } from '../../model/ids.ts'
 import type { OrderRecord } from '../../model/order.ts'
 import { indexes, positionEntry, type CardState, type Index } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
-import type { Transaction } from '../../store/transaction.ts'
+import { firstPage, type Transaction } from '../../store/transaction.ts'
 import type { CountedIndexes } from '../counts.ts'
 
 /** The filters of a list of cards. All that are given must match. */
@@ -52,7 +52,9 @@ export async function cardsByPosition(
   { limit, cursor }: PageQuery,
 ): Promise<CardPage> {
   const at = cursor === undefined ? undefined : readPosition(cursor)
-  const [columnOrder, cardOrder] = await tx.read([keys.order(boardId), ...(at === undefined ? [] : [keys.order(at.columnId)])])
+  const orders = [keys.order(boardId), ...(at === undefined ? [] : [keys.order(at.columnId)])]
+  await tx.prefetch({ records: orders, ranges: [firstPage(indexes.columns(boardId))] })
+  const [columnOrder, cardOrder] = await tx.read(orders)
   const columns = await columnsOf(tx, boardId)
   const start = at && findStart(at, columnOrder, cardOrder)
   const segments = isEmpty(filter) ? [] : remaining(segmentsOf(columns, filter), start)

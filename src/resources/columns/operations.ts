@@ -3,20 +3,20 @@ import { booleanParameter, pageQuery } from '../../listing/pages.ts'
 import { AT_END, notNextToItself, resolvePlacement, type Placement } from '../../listing/placement.ts'
 import { rankedPage } from '../../listing/ranked-pages.ts'
 import { positionAt, type RankedList } from '../../listing/ranks.ts'
-import type { Board } from '../../model/board.ts'
+import type { BoardAccess } from '../../authz/context.ts'
 import { column, type Column } from '../../model/column.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { operation } from '../operation.ts'
-import { boardTarget, columnTarget } from '../targets.ts'
+import { columnTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
 import { columnCreate, columnMove, columnRename } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.column(params['column_id']!)
 const columnsOf = (boardId: string): RankedList<Column> => ({ id: boardId, indexes: [indexes.columns(boardId)], keyOf: keys.column })
 
-async function placementOnBoard({ tx, body }: { tx: Transaction; body: Placement }, { board }: { board: Board }) {
+async function placementOnBoard({ tx, body }: { tx: Transaction; body: Placement }, { board }: { board: BoardAccess }) {
   return { placement: await resolvePlacement(tx, body, 'column', keys.column, ({ board_id }) => board_id === board.id) }
 }
 
@@ -31,7 +31,7 @@ export const columnOperations = [
     row: 'P2',
     query: z.strictObject({ ...pageQuery('columns.list'), archived: booleanParameter.default(false) }),
     data: z.array(column),
-    target: boardTarget,
+    target: parentBoard,
     run: ({ tx, query }, { board }) =>
       rankedPage(tx, 'columns.list', columnsOf(board.id), query, ({ archived_at }) => (archived_at !== null) === query.archived),
   }),
@@ -62,7 +62,8 @@ export const columnOperations = [
     entity: (params) => keys.board(params['board_id']!),
     conflicts: [capacityMessage('columnsPerBoard')],
     example: { body: { name: 'To do' } },
-    target: boardTarget,
+    target: parentBoard,
+    counts: ({ board_id }) => [indexes.columns(board_id!)],
     related: placementOnBoard,
     async run(request, { board, placement = AT_END }) {
       await requireCapacity(request.tx, indexes.columns(board.id), 'columnsPerBoard')

@@ -4,7 +4,7 @@ import { comment } from '../../model/comment.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { deleted, operation } from '../operation.ts'
-import { cardTarget, commentTarget } from '../targets.ts'
+import { commentTarget, parentCard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
 import { commentBody } from './schema.ts'
 
@@ -21,7 +21,7 @@ export const commentOperations = [
     row: 'P2',
     query: z.strictObject(pageQuery('comments.list')),
     data: z.array(comment),
-    target: cardTarget,
+    target: parentCard,
     run: ({ tx, query }, { card }) => listPage(tx, 'comments.list', indexes.comments(card.id), query),
   }),
 
@@ -51,7 +51,8 @@ export const commentOperations = [
     entity: (params) => keys.card(params['card_id']!),
     conflicts: [capacityMessage('commentsPerCard')],
     example: { body: { body: 'The build is green.' } },
-    target: cardTarget,
+    target: parentCard,
+    counts: ({ card_id }) => [indexes.comments(card_id!)],
     async run(request, { card }) {
       await requireCapacity(request.tx, indexes.comments(card.id), 'commentsPerCard')
       const { body } = request.body

@@ -5,7 +5,7 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { removeLabelFromCards } from '../cascades.ts'
 import { deleted, operation } from '../operation.ts'
-import { boardTarget, labelTarget } from '../targets.ts'
+import { labelTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity } from '../writes.ts'
 import { labelCreate } from './schema.ts'
 
@@ -22,7 +22,7 @@ export const labelOperations = [
     row: 'P2',
     query: z.strictObject(pageQuery('labels.list')),
     data: z.array(label),
-    target: boardTarget,
+    target: parentBoard,
     run: ({ tx, query }, { board }) => listPage(tx, 'labels.list', indexes.labels(board.id), query),
   }),
 
@@ -52,7 +52,8 @@ export const labelOperations = [
     entity: (params) => keys.board(params['board_id']!),
     conflicts: [capacityMessage('labelsPerBoard')],
     example: { body: { name: 'Bug', color: '#d73a4a' } },
-    target: boardTarget,
+    target: parentBoard,
+    counts: ({ board_id }) => [indexes.labels(board_id!)],
     async run(request, { board }) {
       await requireCapacity(request.tx, indexes.labels(board.id), 'labelsPerBoard')
       return createResource(request, 'label', keys.label, { board_id: board.id, ...request.body })

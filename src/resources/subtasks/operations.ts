@@ -10,14 +10,14 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { deleted, operation } from '../operation.ts'
-import { cardTarget, subtaskTarget } from '../targets.ts'
+import { parentCard, subtaskTarget } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
 import { subtaskCreate, subtaskUpdate } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.subtask(params['subtask_id']!)
 const subtasksOf = (cardId: string): RankedList<Subtask> => ({ id: cardId, indexes: [indexes.subtasks(cardId)], keyOf: keys.subtask })
 
-async function placementOnCard({ tx, body }: { tx: Transaction; body: Placement }, { card }: { card: Card }) {
+async function placementOnCard({ tx, body }: { tx: Transaction; body: Placement }, { card }: { card: Pick<Card, 'id'> }) {
   return { placement: await resolvePlacement(tx, body, 'subtask', keys.subtask, ({ card_id }) => card_id === card.id) }
 }
 
@@ -32,7 +32,7 @@ export const subtaskOperations = [
     row: 'P2',
     query: z.strictObject(pageQuery('subtasks.list')),
     data: z.array(subtask),
-    target: cardTarget,
+    target: parentCard,
     run: ({ tx, query }, { card }) => rankedPage(tx, 'subtasks.list', subtasksOf(card.id), query),
   }),
 
@@ -62,7 +62,8 @@ export const subtaskOperations = [
     entity: (params) => keys.card(params['card_id']!),
     conflicts: [capacityMessage('subtasksPerCard')],
     example: { body: { title: 'Write the release notes' } },
-    target: cardTarget,
+    target: parentCard,
+    counts: ({ card_id }) => [indexes.subtasks(card_id!)],
     related: placementOnCard,
     async run(request, { card, placement = AT_END }) {
       await requireCapacity(request.tx, indexes.subtasks(card.id), 'subtasksPerCard')

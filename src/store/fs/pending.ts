@@ -1,4 +1,4 @@
-import type { Change } from '../port.ts'
+import type { Change, Stored } from '../port.ts'
 import type { Pending } from '../partition.ts'
 
 type StagedChange = Pick<Change, 'revision' | 'put' | 'remove' | 'indexes'>
@@ -6,16 +6,16 @@ type StagedChange = Pick<Change, 'revision' | 'put' | 'remove' | 'indexes'>
 /** The accepted changes of one partition that are not on the disk yet. */
 export class PendingChanges implements Pending {
   readonly #changes = new Set<StagedChange>()
-  /** key → revision of the last change that writes or removes it; `value` is null for a removal */
-  readonly #records = new Map<string, { revision: string; value: string | null }>()
+  /** key → the last change that writes or removes it; `stored` is null for a removal */
+  readonly #records = new Map<string, { revision: string; stored: Stored | null }>()
   readonly #indexes = new Map<string, { revision: string; gain: number }>()
 
   get empty(): boolean {
     return this.#changes.size === 0
   }
 
-  record(key: string): string | null | undefined {
-    return this.#records.get(key)?.value
+  record(key: string): Stored | null | undefined {
+    return this.#records.get(key)?.stored
   }
 
   index(name: string): string | undefined {
@@ -29,8 +29,8 @@ export class PendingChanges implements Pending {
   stage(change: StagedChange): void {
     const { revision, put, remove, indexes } = change
     this.#changes.add(change)
-    for (const key of put.keys()) this.#records.set(key, { revision, value: revision })
-    for (const key of remove) this.#records.set(key, { revision, value: null })
+    for (const [key, value] of put) this.#records.set(key, { revision, stored: { value, revision } })
+    for (const key of remove) this.#records.set(key, { revision, stored: null })
     for (const [name, { add }] of indexes) this.#indexes.set(name, { revision, gain: this.gain(name) + add.length })
   }
 

@@ -24,9 +24,19 @@ local function revision(value)
   if not value then return '' end
   return string.sub(value, 1, string.find(value, ' ', 1, true) - 1)
 end
+local function decoded(value) return cjson.decode(string.sub(value, string.find(value, ' ', 1, true) + 1)) end
+local function hasMembers(value, members)
+  if not value or not members then return false end
+  local record = decoded(value)
+  for name, text in pairs(members) do
+    if record[name] ~= text then return false end
+  end
+  return true
+end
 local function meetsExpectation()
   for _, expected in ipairs(request.records) do
-    if revision(stored(expected[1])) ~= expected[2] then return false end
+    local value = stored(expected[1])
+    if revision(value) ~= expected[2] and not hasMembers(value, expected[3]) then return false end
   end
   for _, expected in ipairs(request.indexes) do
     if (redis.call('HGET', base .. ':v', expected[1]) or '') ~= expected[2] then return false end
@@ -43,9 +53,7 @@ for i, reference in ipairs(request.references) do
   local complete = true
   local key = string.gsub(reference, '{(%d+)%.([%w_]+)}', function(index, member)
     local value = values[tonumber(index) + 1]
-    if value then
-      value = cjson.decode(string.sub(value, string.find(value, ' ', 1, true) + 1))[member]
-    end
+    if value then value = decoded(value)[member] end
     if type(value) == 'string' then return value end
     complete = false
     return ''

@@ -11,8 +11,10 @@ import {
   type Stored,
   type Value,
 } from '../port.ts'
+import { isTemplate } from '../references.ts'
 import { Turns, type Turn } from '../turns.ts'
 import { COMMAND_TIMEOUT, type Connection } from './client.ts'
+import { confirmGuess, Paths } from './paths.ts'
 import { CommandFailed, Pool, toUnavailable } from './pool.ts'
 
 /** The format of all keys and values. A Redis with data of another format is refused. */
@@ -79,6 +81,7 @@ export class RedisStore implements Store {
   readonly #prefix: string
   readonly #lease: number
   readonly #turns = new Turns(TURN_DURATION)
+  readonly #paths = new Paths()
 
   constructor(pool: Pool, prefix: string, lease = LEASE_DURATION) {
     this.#pool = pool
@@ -86,9 +89,29 @@ export class RedisStore implements Store {
     this.#lease = lease
   }
 
-  async read(partition: string, { records, ranges, counts, expect }: ReadRequest): Promise<Snapshot | null> {
-    const request = JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: ranges.map(encodeRange), counts })
-    const reply = (await this.#run((client) => client.lkRead(this.#key(partition), request))) as ReadReply | null
+  async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
+    const keys = this.#paths.guess(partition, request.records)
+    if (keys !== undefined) {
+      const snapshot = await this.#readOnce(partition, { ...request, records: keys })
+      if (snapshot === null) return null
+      const records = confirmGuess(request.records, snapshot.records)
+      if (records !== undefined) return { ...snapshot, records }
+    }
+    const snapshot = await this.#readOnce(partition, request)
+    if (snapshot !== null) this.#paths.learn(partition, request.records, snapshot.records)
+    return snapshot
+  }
+
+  /** Reads with one MGET if nothing but records is read. It is atomic too, and much cheaper than a script. */
+  async #readOnce(partition: string, { records, ranges, counts, expect }: ReadRequest): Promise<Snapshot | null> {
+    const isPlain = ranges.length + counts.length + expect.records.size + expect.indexes.size === 0
+    if (isPlain && records.length > 0 && !records.some(isTemplate)) {
+      const prefix = `${this.#prefix}:{${partition}}:r:`
+      const texts = await this.#run((client) => client.mget(records.map((key) => prefix + key)))
+      return { records: records.map((key, i) => ({ key, stored: decodeStored(texts[i]!) })), ranges: [], counts: [] }
+    }
+    const text = JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: ranges.map(encodeRange), counts })
+    const reply = (await this.#run((client) => client.lkRead(this.#key(partition), text))) as ReadReply | null
     return reply === null ? null : decodeSnapshot(reply)
   }
 
@@ -222,8 +245,12 @@ type ReadReply = [
 ]
 
 function encodeExpectation({ records, indexes }: Expectation) {
-  const pairs = (map: ReadonlyMap<string, string | null>) => [...map].map(([name, revision]) => [name, revision ?? ''])
-  return { records: pairs(records), indexes: pairs(indexes) }
+  return {
+    records: [...records].map(([key, expected]) =>
+      expected === null || typeof expected === 'string' ? [key, expected ?? ''] : [key, expected.revision, expected.members],
+    ),
+    indexes: [...indexes].map(([name, revision]) => [name, revision ?? '']),
+  }
 }
 
 function encodeRange({ index, after, before, reverse, limit, fetch }: IndexRange) {

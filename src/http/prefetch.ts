@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache'
+import type { ParsedToken } from '../auth/tokens/format.ts'
+import { scopeFacts } from '../authz/facts.ts'
+import { ApiError } from '../model/errors.ts'
+import type { TokenRecord } from '../model/token.ts'
+import type { Engine } from '../policy/engine.ts'
+import type { Target } from '../resources/operation.ts'
+import { keys } from '../store/keys.ts'
+import type { Read } from '../store/reads.ts'
+import type { Transaction } from '../store/transaction.ts'
+import type { Route } from './routes.ts'
+
+/** How many tokens one process remembers: about 200 bytes each. */
+const REMEMBERED = 50_000
+
+/**
+ * The scopes of tokens that this process has seen, by hash. The scopes of a token never change (spec §5), so they can be
+ * remembered. They only decide what is read together. Each request reads its token again, and decides on that.
+ */
+export class SeenTokens {
+  readonly #scopes = new LRUCache<string, Pick<TokenRecord, 'scopes'>>({ max: REMEMBERED })
+
+  add(hash: string, { scopes }: TokenRecord): void {
+    if (!this.#scopes.has(hash)) this.#scopes.set(hash, { scopes })
+  }
+
+  /** What is known of a token; undefined if this process has not seen it. */
+  get(hash: string): Pick<TokenRecord, 'scopes'> | undefined {
+    return this.#scopes.get(hash)
+  }
+}
+
+/** The index of the target's first reference: the token and the membership come before it. */
+const TARGET = 2
+
+/**
+ * Reads the token, the membership of its user and the target of the path in one snapshot, if the token's scopes are known to
+ * be sufficient. Otherwise nothing is read: a request with an insufficient scope must read only its token and the
+ * membership.
+ */
+export async function prefetch(
+  tx: Transaction,
+  engine: Engine,
+  { operation, params }: Route,
+  { hash }: ParsedToken,
+  seen: Pick<SeenTokens, 'get'>,
+): Promise<void> {
+  const token = seen.get(hash)
+  if (token === undefined || operation.kind !== 'single') return
+  if (!engine.checkScope(operation.needs.join(' '), scopeFacts(engine.vocabulary, token)).allowed) return
+  const target = targetReads(operation.target, params, hash)
+  if (target === undefined) return
+  await tx.prefetch({ records: [keys.token(hash), keys.membership('{0.user_id}'), ...target], counts: operation.counts?.(params) })
+}
+
+/** @returns undefined if an id of the path is malformed: that is answered later, after the token was checked */
+function targetReads(target: Target<unknown>, params: Route['params'], tokenHash: string): readonly Read[] | undefined {
+  try {
+    return target.reads(params, TARGET, { userId: '{0.user_id}', tokenHash })
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,92 @@
+import type { ExpectedRecord, Expectation, Reference, Stored, Value } from './port.ts'
+import { membersOf, resolveReference } from './references.ts'
+
+/** A reference with the members of the record that a read of it relies on; undefined: on the whole record. */
+export interface RecordRead {
+  readonly reference: Reference
+  readonly members: readonly string[] | undefined
+}
+
+/** What a transaction has read so far, and what it relies on. */
+export class ReadSet {
+  readonly #records = new Map<string, Stored | null>()
+  readonly #expected = new Map<string, ExpectedRecord>()
+  readonly #indexes = new Map<string, string | null>()
+  readonly #capacity = new Map<string, number>()
+
+  /** every record that was read, including weak reads */
+  get records(): ReadonlyMap<string, Stored | null> {
+    return this.#records
+  }
+
+  /** what must still be true at the next read, and with the capacities at the commit */
+  get expectation(): Expectation {
+    return { records: this.#expected, indexes: this.#indexes, capacity: this.#capacity }
+  }
+
+  reliesOn(key: string): boolean {
+    return this.#expected.has(key)
+  }
+
+  /** Remembers a record, and relies on it or on some of its members, besides what it relied on before. */
+  add(key: string, stored: Stored | null, members?: readonly string[]): void {
+    const known = this.#expected.get(key)
+    this.#records.set(key, stored)
+    if (known === undefined) this.#expected.set(key, expect(stored, members))
+    else if (isPartly(known)) this.#expected.set(key, expect(stored, members && [...new Set([...Object.keys(known.members), ...members])]))
+    // Else the read has checked that the whole record is unchanged.
+  }
+
+  /** Remembers a record without relying on it. */
+  addWeak(key: string, stored: Stored | null): void {
+    if (!this.#expected.has(key)) this.#records.set(key, stored)
+  }
+
+  addIndex(name: string, revision: string | null): void {
+    this.#indexes.set(name, revision)
+  }
+
+  addCapacity(name: string, limit: number): void {
+    this.#capacity.set(name, limit)
+  }
+
+  /** Relies on a record that was read, as a whole. */
+  relyOnWhole(key: string): void {
+    this.#expected.set(key, this.#records.get(key)?.revision ?? null)
+  }
+
+  /**
+   * The keys of records that were all read before, so that no further read is needed. From now on it relies on these
+   * members of them.
+   * @returns a null in place of a key that a template does not have; undefined if a record was not read
+   */
+  resolve(reads: readonly RecordRead[]): (string | null)[] | undefined {
+    const found: (string | null)[] = []
+    const partly: string[] = []
+    const memberOf = membersOf((index) => this.#valueOf(found[index]))
+    for (const { reference, members } of reads) {
+      const key = resolveReference(reference, memberOf)
+      found.push(key)
+      if (key === null) continue
+      const expected = this.#expected.get(key)
+      if (expected === undefined) return undefined
+      if (isPartly(expected) && !members?.every((member) => Object.hasOwn(expected.members, member))) partly.push(key)
+    }
+    for (const key of partly) this.relyOnWhole(key)
+    return found
+  }
+
+  #valueOf(key: string | null | undefined): Value | undefined {
+    return typeof key === 'string' ? this.#records.get(key)?.value : undefined
+  }
+}
+
+function expect(stored: Stored | null, members: readonly string[] | undefined): ExpectedRecord {
+  if (stored === null) return null
+  if (members === undefined) return stored.revision
+  return { revision: stored.revision, members: Object.fromEntries(members.map((member) => [member, stored.value[member] as string])) }
+}
+
+function isPartly(expected: ExpectedRecord): expected is Exclude<ExpectedRecord, string | null> {
+  return expected !== null && typeof expected !== 'string'
+}

@@ -1,0 +1,73 @@
+import type { Index } from './indexes.ts'
+import type { Key } from './keys.ts'
+
+/** Which range of an index to read. */
+export interface RangeOptions {
+  /** exclusive bounds; they do not have to be entries */
+  readonly after?: string | undefined
+  readonly before?: string | undefined
+  /** descending order; `limit` then counts from the upper bound */
+  readonly reverse?: boolean
+  /** maximum number of entries */
+  readonly limit: number
+  /**
+   * A weak read may be stale by the next read or the commit. All other reads are validated then.
+   * `true`: neither the entries nor their records are validated. `'records'`: the entries are validated, their
+   * records are not.
+   */
+  readonly weak?: boolean | 'records'
+  /** reads no records: the page has no values */
+  readonly entriesOnly?: boolean
+}
+
+/** Entries of an index with their records. */
+export interface IndexPage<T> {
+  readonly entries: readonly string[]
+  /** undefined for an entry without a record: its parent was deleted, and garbage collection has not removed the entry yet */
+  readonly values: readonly (T | undefined)[]
+}
+
+/**
+ * A record of which a transaction relies on some members only. A concurrent change of other members does not conflict
+ * with it. The members must be texts.
+ */
+export interface Part<T> {
+  readonly key: Key<unknown>
+  readonly members: readonly string[]
+  readonly '~record'?: T
+}
+type TextMember<T> = { [M in keyof T]: T[M] extends string ? M : never }[keyof T] & string
+
+/** Reads a record for some of its members, such as those that decide who has access to it. */
+export function partOf<T, const M extends TextMember<T>>(key: Key<T>, ...members: M[]): Part<Pick<T, M>> {
+  return { key, members }
+}
+
+/** What a read names: a whole record, or some members of it. */
+export type Read = Key<unknown> | Part<unknown>
+
+/** What to read in one snapshot. */
+export interface LoadRequest<
+  Reads extends readonly Read[] = readonly Read[],
+  Ranges extends readonly RangeRequest[] = readonly RangeRequest[],
+> {
+  readonly records?: Reads
+  readonly ranges?: Ranges
+}
+
+/** A range of an index. */
+export interface RangeRequest {
+  readonly index: Index<unknown>
+  readonly options: RangeOptions
+}
+
+/** What to read ahead. */
+export interface PrefetchRequest extends LoadRequest {
+  /** indexes to count */
+  readonly counts?: readonly Index<unknown>[] | undefined
+}
+
+/** The record type of a key or part. */
+export type ValueOf<K> = K extends Part<infer T> ? T | undefined : K extends Key<infer T> ? T | undefined : never
+/** The page type of a range. */
+export type PageOf<R> = R extends { index: Index<infer T> } ? IndexPage<T> : never

@@ -1,0 +1,47 @@
+import type { Reference, Value } from './port.ts'
+
+/** A placeholder of a template: it is replaced by `member` of the record with this index in the same read. */
+export interface Placeholder {
+  readonly index: number
+  readonly member: string
+}
+
+/** Whether a reference is a template. */
+export function isTemplate(reference: Reference): boolean {
+  return reference.includes('{')
+}
+
+/**
+ * Replaces the placeholders of a reference.
+ * @param memberOf returns the text for a placeholder; undefined if there is none
+ * @returns the key; null if a placeholder has no text
+ */
+export function resolveReference(reference: Reference, memberOf: (placeholder: Placeholder) => unknown): string | null {
+  let key = ''
+  let end = 0
+  for (let start = reference.indexOf('{'); start !== -1; start = reference.indexOf('{', end)) {
+    const text = memberOf(placeholderAt(reference, start))
+    if (typeof text !== 'string') return null
+    key += reference.slice(end, start) + text
+    end = reference.indexOf('}', start) + 1
+  }
+  return key + reference.slice(end)
+}
+
+/** The placeholders of a reference, from left to right. */
+export function placeholdersOf(reference: Reference): Placeholder[] {
+  const found: Placeholder[] = []
+  for (let start = reference.indexOf('{'); start !== -1; start = reference.indexOf('{', start + 1))
+    found.push(placeholderAt(reference, start))
+  return found
+}
+
+/** Returns a function that resolves the placeholders from the records that were read so far. */
+export function membersOf(valueAt: (index: number) => Value | undefined): (placeholder: Placeholder) => unknown {
+  return ({ index, member }) => valueAt(index)?.[member]
+}
+
+function placeholderAt(reference: Reference, start: number): Placeholder {
+  const dot = reference.indexOf('.', start)
+  return { index: Number(reference.slice(start + 1, dot)), member: reference.slice(dot + 1, reference.indexOf('}', dot)) }
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/resources/operation.ts'
+import { operations } from '../../src/resources/table.ts'
+import { keys, type Key } from '../../src/store/keys.ts'
+import { recordUses } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { buildWorld, createScenario, exampleBody, outcomeOf, type Facts, type Scenario, type World } from '../support/scenario.ts'
+import { Service } from '../support/service.ts'
+
+/**
+ * How often an allowed request accesses the storage, if the process has seen its token before, and whether it conflicts with
+ * a change of the name of its board, and of the title of its card. Written by hand.
+ */
+const expected: Readonly<Record<string, readonly [accesses: number, conflictsWith?: string]>> = {
+  'account.read': [1],
+  'members.list': [2],
+  'boards.list': [3],
+  'boards.read': [1],
+  'boards.create': [2],
+  'boards.update': [2, 'board'],
+  'boards.set_visibility': [3, 'board'],
+  'boards.delete': [2, 'board'],
+  'board_members.list': [2],
+  'board_members.add': [4, 'board'],
+  'board_members.remove': [5, 'board card'],
+  'columns.list': [2],
+  'columns.read': [1],
+  'columns.create': [3],
+  'columns.rename': [2],
+  'columns.move': [3],
+  'columns.archive': [2],
+  'columns.restore': [1],
+  'cards.list': [3],
+  'cards.read': [1],
+  'cards.create': [3],
+  'cards.update': [2, 'card'],
+  'cards.move': [3, 'card'],
+  'cards.complete': [2, 'card'],
+  'cards.archive': [2, 'card'],
+  'cards.restore': [1],
+  'cards.delete': [2, 'card'],
+  'cards.assign': [3, 'card'],
+  'cards.unassign': [2, 'card'],
+  'cards.apply_label': [3, 'card'],
+  'cards.remove_label': [2, 'card'],
+  'cards.set_cover': [3, 'card'],
+  'cards.clear_cover': [3, 'card'],
+  'labels.list': [2],
+  'labels.read': [1],
+  'labels.create': [2],
+  'labels.delete': [3, 'card'],
+  'subtasks.list': [2],
+  'subtasks.read': [1],
+  'subtasks.create': [3],
+  'subtasks.update': [2],
+  'subtasks.delete': [2],
+  'comments.list': [2],
+  'comments.read': [1],
+  'comments.create': [2],
+  'comments.update': [2],
+  'comments.delete': [2],
+  'attachments.list': [2],
+  'attachments.read': [1],
+  'attachments.download': [1],
+  'attachments.attach': [3],
+  'attachments.detach': [3, 'card'],
+  'files.update': [2],
+}
+
+const FACTS = {
+  'caller.role': 'owner',
+  'caller.membership': 'active',
+  'board.visibility': 'workspace',
+  'board.caller': 'creator',
+  'comment.author': 'caller',
+  'file.owner': 'caller',
+  'file.visibility': 'workspace',
+  'user.membership': 'active',
+  'user.board': 'none',
+  'label.board': 'this',
+}
+/** Other facts of an operation: someone who is a member can be removed, and a cover that is set can be cleared. */
+const factsOf: Readonly<Record<string, Facts>> = {
+  'board_members.remove': { 'user.board': 'member' },
+  'cards.clear_cover': { 'cover.state': 'set' },
+}
+
+test('the table has each operation', () => {
+  expect(Object.keys(expected).toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
+})
+
+describe.each(drivers)('on $name', (driver) => {
+  let service: Service
+  let world: World
+  beforeAll(async () => {
+    service = await Service.start(driver)
+    world = await buildWorld(service)
+    await recordUses(service, ...world.callers.values())
+  })
+  afterAll(() => service.stop())
+
+  const rows = operations.map((row) => [row.id, row] as const)
+  const create = (id: string, method: string) => createScenario(world, { ...FACTS, ...factsOf[id] }, { related: method === 'DELETE' })
+  const send = async ({ id, method, path }: Operation, scenario: Scenario): Promise<string> => {
+    const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => scenario.params[name]!)
+    return outcomeOf(await service.send(scenario.caller.admin, method, filled, exampleBody(id, scenario)))
+  }
+
+  test.each(rows)('%s accesses the storage as often as the table says', async (id, row) => {
+    const scenario = (await create(id, row.method))!
+    const before = service.store.trips
+    expect([await send(row, scenario), service.store.trips - before]).toEqual(['ok', expected[id]![0]])
+  })
+
+  // A change between the read and the commit of a write.
+  const writes = rows.filter(([id, { method }]) => method !== 'GET' && expected[id]![0] > 1)
+  test.each(writes)('%s conflicts only with changes of what it relies on', async (id, row) => {
+    const attempts = async (change: (scenario: Scenario) => Promise<void>) => {
+      const scenario = (await create(id, row.method))!
+      service.store.beforeCommit = () => change(scenario)
+      expect(await send(row, scenario)).toBe('ok')
+      return service.records.at(-1)!.attempts
+    }
+    const edit = <T>(key: Key<T>, members: Partial<T>) =>
+      service.write(world.workspaceId, async (tx) => tx.put(key, { ...(await tx.get(key))!, ...members }))
+    const renamed = await attempts(({ params }) => edit(keys.board(params['board_id']!), { name: 'another name' }))
+    const retitled = await attempts(({ params }) => edit(keys.card(params['card_id']!), { title: 'another title' }))
+    const conflicts = (expected[id]![1] ?? '').split(' ')
+    expect({ renamed, retitled }).toEqual({ renamed: conflicts.includes('board') ? 2 : 1, retitled: conflicts.includes('card') ? 2 : 1 })
+  })
+})

@@ -1,0 +1,174 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { systemRandom } from '../../src/model/ids.ts'
+import type { Index } from '../../src/store/indexes.ts'
+import type { Key } from '../../src/store/keys.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/port.ts'
+import { partOf } from '../../src/store/reads.ts'
+import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
+import { change } from '../support/changes.ts'
+
+interface Board {
+  readonly id: string
+  readonly open: string
+  readonly name: string
+}
+const board = 'board:1' as Key<Board>
+const other = 'board:2' as Key<Board>
+const card = 'card:1' as Key<{ board_id: string }>
+const index: Index<Board> = { name: 'i', fetch: 'board:' }
+const access = partOf(board, 'id', 'open')
+
+let store: Store
+let tx: Transaction
+let reads: number
+beforeEach(async () => {
+  store = createMemoryStore()
+  await store.commit(
+    'w1',
+    change({ put: { [board]: { id: '1', open: 'yes', name: 'A' }, [card]: { board_id: '1' } }, index: { i: { add: ['x 1'] } } }),
+  )
+  const { read } = store
+  reads = 0
+  store.read = (partition, request) => (reads++, read.call(store, partition, request))
+  tx = new Transaction(store, 'w1', systemRandom)
+})
+const rename = (name: string) => store.commit('w1', change({ put: { [board]: { id: '1', open: 'yes', name } } }))
+const close = () => store.commit('w1', change({ put: { [board]: { id: '1', open: 'no', name: 'A' } } }))
+/** Commits something else in the transaction. */
+const commit = () => {
+  tx.create('note:1', {})
+  return tx.commit()
+}
+
+describe('a part of a record', () => {
+  test('it is not in conflict with a change of other members', async () => {
+    expect((await tx.read([access]))[0]).toMatchObject({ id: '1', open: 'yes' })
+    await rename('B')
+    await expect(commit()).resolves.toBeUndefined()
+  })
+
+  test.each([
+    ['a change of one of its members', close],
+    ['the removal of the record', () => store.commit('w1', change({ remove: [board] }))],
+  ])('it is in conflict with %s', async (_what, meanwhile) => {
+    await tx.read([access])
+    await meanwhile()
+    await expect(commit()).rejects.toThrow(TransactionConflict)
+  })
+
+  test('an absent record is expected to stay absent', async () => {
+    expect(await tx.read([partOf(other, 'id')])).toEqual([undefined])
+    await store.commit('w1', change({ put: { [other]: { id: '2', open: 'yes', name: 'B' } } }))
+    await expect(commit()).rejects.toThrow(TransactionConflict)
+  })
+
+  test.each([
+    ['it is read as a whole', async () => void (await tx.get(board))],
+    ['a member that it did not have is read', async () => void (await tx.read([partOf(board, 'name')]))],
+    ['it is written', async () => tx.put(board, { id: '1', open: 'yes', name: 'mine' })],
+    ['it is removed', async () => tx.remove(board)],
+    ['it is relied on as a whole', async () => tx.relyOnWhole(board)],
+  ])('once %s, it is in conflict with every change, and nothing is read again', async (_what, then) => {
+    await tx.read([access])
+    await then()
+    expect(reads).toBe(1)
+    await rename('B')
+    await expect(commit()).rejects.toThrow(TransactionConflict)
+  })
+
+  test('a record that was read as a whole stays so', async () => {
+    await tx.get(board)
+    await tx.read([access])
+    await rename('B')
+    await expect(commit()).rejects.toThrow(TransactionConflict)
+  })
+
+  test('after a later read, the later state counts, and all members that were relied on', async () => {
+    await tx.read([partOf(board, 'open')])
+    await rename('B')
+    expect(await tx.read([partOf(board, 'id'), card])).toMatchObject([{ name: 'B' }, { board_id: '1' }])
+    await rename('C')
+    await close()
+    await expect(commit()).rejects.toThrow(TransactionConflict)
+  })
+
+  test('after a later read as a whole, the later revision counts', async () => {
+    await tx.read([access])
+    await rename('B')
+    expect(await tx.read([board, card])).toMatchObject([{ name: 'B' }, { board_id: '1' }])
+    await expect(commit()).resolves.toBeUndefined()
+  })
+
+  test('what was not read cannot be relied on', () => {
+    expect(() => tx.relyOnWhole(board)).toThrow(new TypeError('store: "board:1" must be read before it is written'))
+  })
+})
+
+describe('reading ahead', () => {
+  const ranges = [{ index, options: { limit: 5 } }]
+
+  test('later reads of the same need no access to storage', async () => {
+    await tx.prefetch({ records: [card, 'board:{0.board_id}', other], ranges, counts: [index] })
+    expect(await tx.read([other, card, 'board:{1.board_id}'])).toEqual([undefined, { board_id: '1' }, { id: '1', open: 'yes', name: 'A' }])
+    expect((await tx.range(index, { limit: 5 })).entries).toEqual(['x 1'])
+    expect([await tx.count(index, 1), await tx.counts([index])]).toEqual([1, [1]])
+    expect(reads).toBe(1)
+  })
+
+  test.each([
+    ['another bound', { limit: 5, after: 'a' }],
+    ['another bound at the end', { limit: 5, before: 'z' }],
+    ['another limit', { limit: 6 }],
+    ['another direction', { limit: 5, reverse: true }],
+    ['another validation', { limit: 5, weak: true }],
+    ['entries only', { limit: 5, entriesOnly: true }],
+  ])('a range with %s is read', async (_what, options) => {
+    await tx.prefetch({ ranges })
+    await tx.range(index, options)
+    expect(reads).toBe(2)
+  })
+
+  test('a range of another index, a record and a count that were not read ahead are read', async () => {
+    await tx.prefetch({ records: [card], ranges, counts: [index] })
+    await tx.range({ ...index, name: 'j' }, { limit: 5 })
+    await tx.read([card, other])
+    await tx.counts([index, { ...index, name: 'j' }])
+    expect(reads).toBe(4)
+  })
+
+  test('the page of a range has what the transaction has written meanwhile', async () => {
+    await tx.prefetch({ ranges })
+    tx.put(board, { id: '1', open: 'yes', name: 'mine' })
+    expect((await tx.range(index, { limit: 5 })).values).toMatchObject([{ name: 'mine' }])
+  })
+
+  test.each([
+    ['record', { records: [board] }],
+    ['range', { ranges }],
+  ])('a %s that was read ahead is expected, even if it is not read later', async (_what, request) => {
+    await tx.prefetch(request)
+    await rename('B')
+    await expect(commit()).rejects.toThrow(TransactionConflict)
+  })
+
+  test('a range of entries only has no values, and expects no records', async () => {
+    expect(await tx.range(index, { limit: 5, entriesOnly: true })).toEqual({ entries: ['x 1'], values: [] })
+    await rename('B')
+    await expect(commit()).resolves.toBeUndefined()
+  })
+})
+
+describe('a new record', () => {
+  test('it is written without a read', async () => {
+    tx.create(other, { id: '2', open: 'yes', name: 'B' })
+    await tx.commit()
+    expect(reads).toBe(0)
+    expect(await new Transaction(store, 'w1', systemRandom).get(other)).toMatchObject({ name: 'B' })
+  })
+
+  test('it does not replace one that is there', async () => {
+    tx.create(board, { id: '1', open: 'yes', name: 'B' })
+    await expect(tx.commit()).rejects.toThrow(TransactionConflict)
+  })
+})
