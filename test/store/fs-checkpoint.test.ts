@@ -1,11 +1,15 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { readCheckpoint, writeCheckpoint, type MapPartition } from '../../src/store/fs/checkpoint.ts'
+import { realDisk } from '../../src/store/fs/disk.ts'
 import { StorageDamaged } from '../../src/store/fs/journal.ts'
 import { Partition } from '../../src/store/partition.ts'
 import type { Stored } from '../../src/store/port.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
-import { recordDisk } from '../support/recording-disk.ts'
+import { diskError, recordDisk } from '../support/recording-disk.ts'
 
 const diskWithFolder = async () => {
   const disk = new FaultyDisk(1)
@@ -31,23 +35,23 @@ const read = async (text: string) => {
 }
 
 describe('a checkpoint', () => {
-  test('it consists of a header, the records, the indexes and a checksum', async () => {
+  test('it consists of a header, the records, the indexes, the frame at its end and a checksum', async () => {
     const disk = await diskWithFolder()
-    const size = await writeCheckpoint(disk, '/d', 'p1', partition(1, 1), 7)
+    const size = await writeCheckpoint(disk, '/d', 'p1', partition(1, 1), 7, () => 9)
     const bytes = (await disk.read('/d/p1'))!
     expect(size).toBe(bytes.byteLength)
     expect(bytes.toString()).toBe(
-      withChecksum(`${header()}{"k":"k:0","r":"r0","v":{"n":0,"tags":["é","\\n"]}}\n{"i":"i0","e":["a 0","b 2"]}\n`),
+      withChecksum(`${header()}{"k":"k:0","r":"r0","v":{"n":0,"tags":["é","\\n"]}}\n{"i":"i0","e":["a 0","b 2"]}\n{"end":9}\n`),
     )
   })
 
   test.each([
-    ['nothing', 0, 0, [1]],
-    ['records in one chunk', 498, 0, [499]],
-    ['records that fill one chunk', 499, 0, [500]],
-    ['records in two chunks', 500, 0, [500, 1]],
-    ['records and indexes that fill two chunks', 500, 499, [500, 500]],
-    ['many indexes', 0, 1001, [500, 500, 2]],
+    ['nothing', 0, 0, [2]],
+    ['records in one chunk', 498, 0, [500]],
+    ['records that fill one chunk', 499, 0, [500, 1]],
+    ['records in two chunks', 500, 0, [500, 2]],
+    ['records and indexes that fill two chunks', 500, 499, [500, 500, 1]],
+    ['many indexes', 0, 1001, [500, 500, 3]],
   ])('%s can be written in chunks of 500 lines and read again', async (_what, records, indexes, lines) => {
     const disk = await diskWithFolder()
     const sizes: number[] = []
@@ -82,11 +86,73 @@ describe('a checkpoint', () => {
   })
 
   test('a checksum with leading zeros has 8 digits', async () => {
-    const sequence = Array.from({ length: 5000 }, (_, i) => i).find((one) => crc32(header({ sequence: one })) < 2 ** 24)!
+    const sequence = Array.from({ length: 5000 }, (_, i) => i).find(
+      (one) => crc32(`${header({ sequence: one })}{"end":${one}}\n`) < 2 ** 24,
+    )!
     const disk = await diskWithFolder()
     await writeCheckpoint(disk, '/d', 'p1', partition(0, 0), sequence)
     expect((await disk.read('/d/p1'))!.toString()).toMatch(/\n\{"crc":"00[0-9a-f]{6}"\}\n$/)
     expect((await readCheckpoint(disk, '/d', 'p1'))!.sequence).toBe(sequence)
+  })
+
+  test('it contains the frame that the journal had reached when its last line was written', async () => {
+    const disk = await diskWithFolder()
+    let reached = 7
+    const slow = recordDisk(disk, (operation) => (operation === 'write /d/.p1.tmp' ? reached++ : undefined))
+    await writeCheckpoint(slow, '/d', 'p1', partition(500, 0), 7, () => reached)
+    const { sequence, end } = (await readCheckpoint(disk, '/d', 'p1'))!
+    expect([sequence, end]).toEqual([7, 8])
+  })
+
+  test('a checkpoint without the frame at its end, as earlier versions wrote it, ends at its own frame', async () => {
+    expect(await read(withChecksum(`${header()}{"k":"k:0","r":"r0","v":{"n":0}}\n`))).toMatchObject({ sequence: 7, end: 7 })
+  })
+
+  describe('of any size', () => {
+    test.each([1, 7, 18, 19, 20, 1000])('it is written, verified and read in parts of %i bytes', async (partSize) => {
+      const disk = await diskWithFolder()
+      disk.partSize = partSize
+      disk.turns = 1
+      // A file of more than 2 GiB cannot be read at once.
+      disk.read = () => Promise.reject(diskError('ERR_FS_FILE_TOO_LARGE'))
+      const state = partition(30, 3)
+      await writeCheckpoint(disk, '/d', 'p1', state, 7)
+      expect(contentOf((await readCheckpoint(disk, '/d', 'p1'))!.state)).toEqual(contentOf(state))
+    })
+
+    test('the real disk reads a file in parts of 1 MiB', async () => {
+      const path = await mkdtemp(join(tmpdir(), 'lanekeeper-checkpoint-'))
+      const text = 'é'.repeat(1_300_000)
+      await writeFile(`${path}/a`, text)
+      const parts: Buffer[] = []
+      for await (const part of realDisk.readParts(`${path}/a`)) parts.push(part)
+      expect([parts.map(({ byteLength }) => byteLength), Buffer.concat(parts).toString() === text]).toEqual([
+        [1_048_576, 1_048_576, 502_848],
+        true,
+      ])
+      await expect(realDisk.readParts(`${path}/absent`)[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'ENOENT' })
+      await rm(path, { recursive: true })
+    })
+  })
+
+  test.each([
+    ['with a byte that the disk changed', (bytes: Buffer) => Buffer.from(bytes.toString().replace('"n":1', '"n":2'))],
+    ['that the disk cut off', (bytes: Buffer) => bytes.subarray(0, -1)],
+    ['that the disk did not write', () => Buffer.alloc(0)],
+  ])('a new checkpoint %s does not replace the old one', async (_what, damage) => {
+    const disk = await diskWithFolder()
+    await writeCheckpoint(disk, '/d', 'p1', partition(2, 0), 7)
+    const before = await disk.read('/d/p1')
+    const damaging = recordDisk(disk)
+    damaging.readParts = async function* (path) {
+      const parts: Buffer[] = []
+      for await (const part of disk.readParts(path)) parts.push(part)
+      yield damage(Buffer.concat(parts))
+    }
+    const error = await writeCheckpoint(damaging, '/d', 'p1', partition(3, 0), 8).catch((reason: unknown) => reason as Error)
+    expect(error).toBeInstanceOf(StorageDamaged)
+    expect((error as Error).message).toBe('/d/.p1.tmp was written and cannot be read back: its checksum does not match')
+    expect([await disk.read('/d/p1'), await disk.list('/d')]).toEqual([before, ['p1']])
   })
 
   test('an absent checkpoint is undefined', async () => {

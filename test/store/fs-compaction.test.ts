@@ -39,23 +39,6 @@ describe('compaction of the journal across restarts', () => {
     await next.close()
   })
 
-  test('a journal that ends before a checkpoint makes its partition unavailable', async () => {
-    const disk = new FaultyDisk(1)
-    const commits = new Commits(1)
-    const store = await open(disk)
-    await commits.round(store, ['p1'])
-    await store.compact()
-    await store.close()
-    for (const name of await disk.list('/var/data/journal')) await disk.remove(`/var/data/journal/${name}`)
-    const next = await open(disk)
-    const commit = await new Commits(2).commit(next, 'p1')
-    expect(commit.outcome).toBe('not done')
-    await expect(compare(next, commits)).rejects.toMatchObject({
-      cause: { name: 'StorageDamaged', message: expect.stringContaining('the journal ends') },
-    })
-    await next.close()
-  })
-
   test('journal files are removed in order: after a crash an older file never exists without the newer ones', async () => {
     for (let after = 1, complete = false; !complete; after++) {
       const disk = new FaultyDisk(1)

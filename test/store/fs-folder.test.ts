@@ -19,15 +19,24 @@ const refusal = (message: string) => expect.objectContaining({ name: 'UnusableFo
 
 describe('the check of a folder', () => {
   test('a folder that is missing, empty or was left by the crash of a first start has not been used', async () => {
-    expect(await check(new FaultyDisk(1))).toBe(false)
-    expect(await check(await diskWith({}))).toBe(false)
-    const left = { 'journal/': '', 'records/': '', 'bytes/': '', 'run/': '', '.format.json.tmp': '{"la' }
-    for (const name of Object.keys(left)) expect([name, await check(await diskWith({ [name]: '' }))]).toEqual([name, false])
-    expect(await check(await diskWith(left))).toBe(false)
+    expect(await check(new FaultyDisk(1))).toBeUndefined()
+    expect(await check(await diskWith({}))).toBeUndefined()
+    const left = {
+      'journal/': '',
+      'records/': '',
+      'bytes/': '',
+      'run/': '',
+      'manifest.json': '',
+      '.manifest.json.tmp': '',
+      '.format.json.tmp': '{"la',
+    }
+    for (const name of Object.keys(left)) expect([name, await check(await diskWith({ [name]: '' }))]).toEqual([name, undefined])
+    expect(await check(await diskWith(left))).toBeUndefined()
   })
 
   test('a folder with our format has been used', async () => {
-    expect(await check(await diskWith({ 'format.json': '{"lanekeeper":2}\n', 'notes.txt': 'mine' }))).toBe(true)
+    expect(await check(await diskWith({ 'format.json': '{"lanekeeper":3}\n', 'notes.txt': 'mine' }))).toBe(3)
+    expect(await check(await diskWith({ 'format.json': '{"lanekeeper":2}\n', 'notes.txt': 'mine' }))).toBe(2)
   })
 
   test('a folder with other files is refused, and the message names three of them', async () => {
@@ -38,8 +47,8 @@ describe('the check of a folder', () => {
   })
 
   test.each([
-    ['{"lanekeeper":1}\n', 'has format 1; this version of Lanekeeper supports format 2'],
-    ['{"lanekeeper":22}\n', 'has format 22; this version of Lanekeeper supports format 2'],
+    ['{"lanekeeper":1}\n', 'has format 1; this version of Lanekeeper supports formats 2 and 3'],
+    ['{"lanekeeper":22}\n', 'has format 22; this version of Lanekeeper supports formats 2 and 3'],
     ['{"lanekeeper":2}', 'has an unreadable format.json'],
     ['{"lanekeeper":2}\n\n', 'has an unreadable format.json'],
     [' {"lanekeeper":2}\n', 'has an unreadable format.json'],
@@ -53,7 +62,7 @@ describe('the check of a folder', () => {
     const racing = recordDisk(disk, async (operation) => {
       if (operation === `list ${PATH}`) await createFolder(disk, PATH)
     })
-    expect(await checkFolder(PATH, racing)).toBe(true)
+    expect(await checkFolder(PATH, racing)).toBe(3)
   })
 })
 
@@ -68,6 +77,12 @@ describe('the creation of a folder', () => {
       'syncFolder /var/data',
       'syncFolder /var',
       'syncFolder /',
+      'create /var/data/.manifest.json.tmp',
+      'write /var/data/.manifest.json.tmp',
+      'sync /var/data/.manifest.json.tmp',
+      'close /var/data/.manifest.json.tmp',
+      'rename /var/data/.manifest.json.tmp /var/data/manifest.json',
+      'syncFolder /var/data',
       'create /var/data/.format.json.tmp',
       'write /var/data/.format.json.tmp',
       'sync /var/data/.format.json.tmp',
@@ -75,7 +90,7 @@ describe('the creation of a folder', () => {
       'rename /var/data/.format.json.tmp /var/data/format.json',
       'syncFolder /var/data',
     ])
-    expect((await disk.read(`${PATH}/format.json`))!.toString()).toBe('{"lanekeeper":2}\n')
+    expect((await disk.read(`${PATH}/format.json`))!.toString()).toBe('{"lanekeeper":3}\n')
   })
 
   const failing = (code: string, folder = '/') =>
@@ -86,7 +101,7 @@ describe('the creation of a folder', () => {
   test.each(['EACCES', 'EPERM', 'EINVAL', 'EROFS'])('a parent that cannot be accessed (%s) is ignored', async (code) => {
     const disk = failing(code)
     await createFolder(disk, PATH)
-    expect(await checkFolder(PATH, disk)).toBe(true)
+    expect(await checkFolder(PATH, disk)).toBe(3)
   })
 
   test('the folder itself must be synced, for whatever reason that fails', async () => {

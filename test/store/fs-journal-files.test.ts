@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { encodeFrame, journalName, readJournal, StorageDamaged, type Entry } from '../../src/store/fs/journal.ts'
+import type { Disk } from '../../src/store/fs/disk.ts'
+import { encodeFrame, journalName, readJournal as readOnly, repairJournal, StorageDamaged, type Entry } from '../../src/store/fs/journal.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { diskError, recordDisk } from '../support/recording-disk.ts'
 
@@ -15,6 +16,11 @@ const entry = (text: string): Entry => ({
 const frame = (sequence: number, payload: string) =>
   `lk1 ${sequence} ${Buffer.byteLength(payload)} ${crc32(payload).toString(16).padStart(8, '0')}\n${payload}\n`
 const payloadOf = (text: string) => `[["p1","r ${text}",[["a:${text}",{"text":"${text}"}]],["b:1"],[["i",["x ${text}"],["y 1"]]]]]`
+/** Reads a journal and repairs its end, as at the start of the service. */
+const readJournal = async (disk: Disk, folder: string) => {
+  const journal = await readOnly(disk, folder)
+  return { ...journal, aside: await repairJournal(disk, folder, journal) }
+}
 const frames = (...sequences: number[]) => sequences.map((sequence) => frame(sequence, payloadOf(`é${sequence}`))).join('')
 
 describe('the files of the journal', () => {
@@ -61,14 +67,19 @@ describe('the files of the journal', () => {
     const journal = await readJournal(disk, '/j')
     expect(journal).toEqual({
       frames: [1, 2, 3].map((sequence) => ({ sequence, entries: [entry(`é${sequence}`)] })),
-      last: '0000000003.log',
+      first: 1,
+      sequence: 3,
+      last: { name: '0000000003.log', intact: Buffer.from(frames(3)), rest: Buffer.alloc(0) },
+      empty: [],
+      aside: undefined,
       size: Buffer.byteLength(frames(1, 2, 3)),
     })
   })
 
   test('a journal without files is empty', async () => {
-    expect(await readJournal(disk, '/j')).toEqual({ frames: [], last: undefined, size: 0 })
-    expect(await readJournal(disk, '/absent')).toEqual({ frames: [], last: undefined, size: 0 })
+    const empty = { frames: [], first: undefined, sequence: 0, last: undefined, empty: [], aside: undefined, size: 0 }
+    expect(await readJournal(disk, '/j')).toEqual(empty)
+    expect(await readJournal(disk, '/absent')).toEqual(empty)
   })
 
   test('a journal may begin at any frame, and then has no gap', async () => {
@@ -82,14 +93,14 @@ describe('the files of the journal', () => {
 
   test('empty files at the end are removed, and the one before them is continued', async () => {
     await write({ '0000000001.log': frames(1), '0000000002.log': '', '0000000003.log': '' })
-    expect((await readJournal(disk, '/j')).last).toBe('0000000001.log')
+    expect((await readJournal(disk, '/j')).last!.name).toBe('0000000001.log')
     expect(await contents()).toEqual({ '0000000001.log': frames(1) })
   })
 
   test('a last file of one byte is cut off, and continued', async () => {
     await write({ '0000000001.log': frames(1), '0000000002.log': 'l' })
-    expect((await readJournal(disk, '/j')).last).toBe('0000000002.log')
-    expect(await contents()).toEqual({ '0000000001.log': frames(1), '0000000002.log': '' })
+    expect((await readJournal(disk, '/j')).last!.name).toBe('0000000002.log')
+    expect(await contents()).toEqual({ '0000000001.log': frames(1), '0000000002.log': '', '0000000002.log.0.torn': 'l' })
   })
 
   test('an empty file that cannot be removed is an error', async () => {
@@ -102,7 +113,7 @@ describe('the files of the journal', () => {
 
   test('of files that are all empty, the last one is continued', async () => {
     await write({ '0000000001.log': '', '0000000002.log': '' })
-    expect(await readJournal(disk, '/j')).toEqual({ frames: [], last: '0000000002.log', size: 0 })
+    expect(await readJournal(disk, '/j')).toMatchObject({ frames: [], first: 1, sequence: 1, last: { name: '0000000002.log' }, size: 0 })
   })
 
   test.each([
@@ -114,10 +125,15 @@ describe('the files of the journal', () => {
     ['a frame with something after its checksum', frames(2).replace(/( [0-9a-f]{8})\n/, '$1 \n')],
     ['zeros', '\0'.repeat(200)],
     ['a part of a frame that contains the beginning of a frame', 'lk1 2 900 00000000\n[["lk1 3 2 00000000\n[]\n'],
-  ])('%s at the end is cut off', async (_what, rest) => {
-    await write({ '0000000001.log': frames(1) + rest })
-    expect(await sequences()).toEqual([1])
-    expect(await contents()).toEqual({ '0000000001.log': frames(1) })
+  ])('%s at the end is moved to a file', async (_what, rest) => {
+    const before = { '0000000001.log': frames(1) + rest }
+    await write(before)
+    const aside = `0000000001.log.${Buffer.byteLength(frames(1))}.torn`
+    const journal = await readOnly(disk, '/j')
+    expect([journal.sequence, journal.last!.rest.toString(), await contents()]).toEqual([1, rest, before])
+    expect((await readJournal(disk, '/j')).aside).toBe(`/j/${aside}`)
+    const after = { '0000000001.log': frames(1), [aside]: rest }
+    expect([await sequences(), await contents()]).toEqual([[1], after])
   })
 
   test.each([
@@ -156,7 +172,11 @@ describe('the files of the journal', () => {
       await write({ '0000000001.log': frames(1), '0000000002.log': `${frames(2)}rest`, '0000000003.log': '' })
       const recording = recordDisk(disk)
       await readJournal(recording, '/j')
+      const aside = `/j/.0000000002.log.${Buffer.byteLength(frames(2))}.torn.tmp`
       expect(recording.operations.filter((one) => !/^(list|read)/.test(one))).toEqual([
+        ...['create', 'write', 'sync', 'close'].map((one) => `${one} ${aside}`),
+        `rename ${aside} ${aside.replace('/.', '/').replace('.tmp', '')}`,
+        'syncFolder /j',
         'create /j/.0000000002.log.tmp',
         'write /j/.0000000002.log.tmp',
         'sync /j/.0000000002.log.tmp',
@@ -194,6 +214,15 @@ describe('the files of the journal', () => {
       const recording = recordDisk(disk, full('sync'))
       await errorOf(readJournal(recording, '/j'))
       expect(recording.operations.at(-1)).toBe('close /j/0000000001.log')
+    })
+
+    test('a failure to keep an incomplete frame that is not a full disk is an error', async () => {
+      await write({ '0000000001.log': `${frames(1)}rest` })
+      const failing = (operation: string) => {
+        if (/^create .*torn/.test(operation)) throw diskError('EIO')
+      }
+      expect(await errorOf(read(failing))).toMatchObject({ code: 'EIO' })
+      expect(await contents()).toEqual({ '0000000001.log': `${frames(1)}rest` })
     })
 
     test('any other failure to write it is an error', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -30,13 +30,14 @@ async function contents(): Promise<Record<string, string>> {
   return files
 }
 
-/** Creates a folder with a checkpoint and a journal of several frames. */
-async function fill(): Promise<void> {
+/** Creates a folder with a checkpoint and a journal of several frames. @param image gets a copy of it as a crash leaves it */
+async function fill(image?: string): Promise<void> {
   commits.attempts.length = 0
   const store = await open()
   for (let i = 0; i < 5; i++) await commits.commit(store, 'p1')
   await store.compact()
   for (let i = 0; i < 5; i++) await commits.commit(store, 'p1')
+  if (image !== undefined) await cp(path, image, { recursive: true })
   await store.close()
 }
 
@@ -74,7 +75,8 @@ describe('folders that are refused and not changed', () => {
   })
 
   test.each([
-    ['{"lanekeeper":3}\n', 'has format 3; this version of Lanekeeper supports format 2'],
+    ['{"lanekeeper":4}\n', 'has format 4; this version of Lanekeeper supports formats 2 and 3'],
+    ['{"lanekeeper":1}\n', 'has format 1; this version of Lanekeeper supports formats 2 and 3'],
     ['{"lanekeeper":1', 'has an unreadable format.json'],
     ['', 'has an unreadable format.json'],
   ])('a folder whose format.json is %j is refused and not changed', async (text, message) => {
@@ -148,12 +150,15 @@ describe('folders that are refused and not changed', () => {
 
 describe('folders that a crash can leave', () => {
   test('a journal that ends anywhere in its last frame is read up to that frame', async () => {
-    await fill()
+    const image = `${path}-image`
+    await fill(image)
     const file = await journalPath()
     const intact = await readFile(file)
     const lastFrame = intact.lastIndexOf('\nlk1 ') + 1
     for (let size = lastFrame; size < intact.byteLength; size += 11) {
       for (const zeros of [0, 50]) {
+        await rm(path, { recursive: true })
+        await cp(image, path, { recursive: true })
         await writeFile(file, Buffer.concat([intact.subarray(0, size), Buffer.alloc(zeros)]))
         const expected = new Commits(
           2,
@@ -169,6 +174,7 @@ describe('folders that a crash can leave', () => {
         await next.close()
       }
     }
+    await rm(image, { recursive: true })
   })
 
   test('a folder whose first start crashed can be opened', async () => {

@@ -20,6 +20,7 @@ describe('when the journal of a folder is compacted', () => {
     await store.compact()
     expect(folder.recording.operations.filter((one) => one.startsWith('rename'))).toEqual([
       `rename ${PATH}/records/.p2.tmp ${PATH}/records/p2`,
+      `rename ${PATH}/.manifest.json.tmp ${PATH}/manifest.json`,
     ])
     await store.close()
   })
@@ -57,6 +58,47 @@ describe('when the journal of a folder is compacted', () => {
       ]),
     )
     expect([await folder.journal(), await folder.checkpoints()]).toEqual([['0000000004.log'], ['p1', 'p2']])
+    await store.close()
+  })
+
+  test('it removes nothing if a checkpoint that it wrote cannot be read back', async () => {
+    let store = await folder.open()
+    await store.commit('p1', putOne('a:1'))
+    await store.compact()
+    await store.commit('p1', putOne('a:2'))
+    const before = await folder.disk.read(`${PATH}/records/p1`)
+    folder.before = async (operation) => {
+      if (operation !== `sync ${PATH}/records/.p1.tmp`) return
+      // The disk damages what was written.
+      const bytes = Buffer.from((await folder.disk.read(`${PATH}/records/.p1.tmp`))!)
+      bytes[20]! ^= 1
+      await (await folder.disk.create(`${PATH}/records/.p1.tmp`)).write(bytes)
+    }
+    await store.compact()
+    expect(folder.log.lines).toEqual([expect.objectContaining({ level: 50, msg: 'the journal could not be compacted and keeps growing' })])
+    expect([await folder.disk.read(`${PATH}/records/p1`), await folder.checkpoints()]).toEqual([before, ['p1']])
+    expect(await folder.journal()).toEqual(['0000000002.log', '0000000003.log'])
+    await store.close()
+    store = await folder.open()
+    expect(await keysOf(store)).toEqual(['a:1', 'a:2'])
+    await store.close()
+  })
+
+  test('it writes the manifest after the checkpoints and before it removes anything', async () => {
+    const store = await folder.open()
+    for (const name of ['p1', 'p2']) await store.commit(name, putOne('a:1'))
+    folder.recording.operations.length = 0
+    await store.compact()
+    expect(folder.recording.operations.filter((one) => /^(rename|remove|syncFolder)/.test(one)).slice(1)).toEqual([
+      `rename ${PATH}/records/.p1.tmp ${PATH}/records/p1`,
+      `syncFolder ${PATH}/records`,
+      `rename ${PATH}/records/.p2.tmp ${PATH}/records/p2`,
+      `syncFolder ${PATH}/records`,
+      `rename ${PATH}/.manifest.json.tmp ${PATH}/manifest.json`,
+      `syncFolder ${PATH}`,
+      `remove ${PATH}/journal/0000000001.log`,
+      `syncFolder ${PATH}/journal`,
+    ])
     await store.close()
   })
 
@@ -209,7 +251,8 @@ describe('when the journal of a folder is compacted', () => {
     [16_777_216, []],
     [16_777_217, ['p1']],
   ])('by default a journal of %i bytes results in the checkpoints %j', async (size, expected) => {
-    await (await folder.open()).close()
+    // A folder that was not closed.
+    await folder.open()
     const frame = (length: number) =>
       encodeFrame(1, [
         { partition: 'p1', revision: 'r1', put: new Map([['a:1', { text: 'x'.repeat(length) }]]), remove: new Set(), indexes: new Map() },

@@ -66,7 +66,7 @@ describe('the store in a folder', () => {
     await store.ready()
     folder.recording.operations.length = 0
     for (let use = 0; use < 2; use++) expect([await keysOf(store), await entriesOf(store)]).toEqual([[], []])
-    expect(folder.recording.operations).toEqual(Array(4).fill(`read ${PATH}/records/p1`))
+    expect(folder.recording.operations).toEqual(Array(4).fill(`readParts ${PATH}/records/p1`))
     await store.close()
   })
 
@@ -189,7 +189,7 @@ describe('the store in a folder', () => {
     folder.recording.operations.length = 0
     await Promise.all([entriesOf(store), store.commit('p1', putOne('a:2')), store.commit('p1', putOne('a:3'))])
     await Promise.all([entriesOf(store), keysOf(store)])
-    expect(folder.recording.operations.filter((one) => one === `read ${PATH}/records/p1`)).toHaveLength(1)
+    expect(folder.recording.operations.filter((one) => one === `readParts ${PATH}/records/p1`)).toHaveLength(4)
     expect(await keysOf(store)).toEqual(['a:1', 'a:2', 'a:3'])
     await store.close()
   })
@@ -206,7 +206,7 @@ describe('the store in a folder', () => {
     await store.commit('p1', putOne('a:1'))
     await store.close()
     store = await folder.open()
-    folder.fail(`read ${PATH}/records/p1`, 'EIO')
+    folder.fail(`readParts ${PATH}/records/p1`, 'EIO')
     const error = await errorOf(store.read('p1', readRequest({})))
     expect(error).toMatchObject({ name: 'StorageUnavailable', message: 'records could not be read', cause: { code: 'EIO' } })
     expect(folder.log.lines).toEqual([expect.objectContaining({ level: 50, partition: 'p1', msg: 'records could not be read' })])

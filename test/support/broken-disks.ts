@@ -26,6 +26,18 @@ export const crashBugs: Readonly<Record<string, Bug>> = {
       create: async (path) => disk.create(path.replace(/records\/\.(.*)\.tmp$/, 'records/$1')),
       rename: async (from, to) => (to.includes('/records/') ? undefined : disk.rename(from, to)),
     }),
+  'the mark of a clean shutdown remains when the folder is opened': wrapFiles(/manifest\.json$/, (file) => ({
+    ...file,
+    truncate: async () => undefined,
+  })),
+  'the removal of the mark of a clean shutdown is not synced': wrapFiles(/\/manifest\.json$/, (file) => ({
+    ...file,
+    sync: async () => undefined,
+  })),
+  'the manifest is renamed before it is synced': wrapFiles(/\/\.manifest\.json\.tmp$/, (file) => ({
+    ...file,
+    sync: async () => undefined,
+  })),
   'unsynced data of a killed process is treated as durable': (disk) =>
     override(disk, { rename: async (from, to) => (to.endsWith('.log') ? disk.remove(from) : disk.rename(from, to)) }),
 }
@@ -45,7 +57,7 @@ export const failureBugs: Readonly<Record<string, Bug>> = {
 }
 
 function override(disk: Disk, methods: Partial<Disk>): Disk {
-  const names = ['append', 'create', 'read', 'rename', 'remove', 'removeFolder', 'makeFolder', 'list', 'syncFolder'] as const
+  const names = ['append', 'create', 'read', 'readParts', 'rename', 'remove', 'removeFolder', 'makeFolder', 'list', 'syncFolder'] as const
   return { ...(Object.fromEntries(names.map((name) => [name, disk[name].bind(disk)])) as unknown as Disk), ...methods }
 }
 

@@ -31,6 +31,8 @@ export class FaultyDisk implements Disk {
   fault: Fault | undefined
   /** maximum duration of an operation, in turns of the microtask queue (exclusive) */
   turns = 4
+  /** the size of the parts in which a file is read, in bytes */
+  partSize = 100_000
   readonly #root: FolderNode
   readonly #random: RandomInteger
 
@@ -63,6 +65,18 @@ export class FaultyDisk implements Disk {
 
   read(path: string): Promise<Buffer | undefined> {
     return this.#step('read', () => (this.#find(path) as FileNode | undefined)?.content)
+  }
+
+  async *readParts(path: string): AsyncGenerator<Buffer> {
+    for (let offset = 0; ; offset += this.partSize) {
+      const part = await this.#step('readParts', () => {
+        const node = this.#find(path)
+        if (node === undefined) throw systemError('ENOENT', 'open', path)
+        return (node as FileNode).content.subarray(offset, offset + this.partSize)
+      })
+      if (part.byteLength === 0) return
+      yield part
+    }
   }
 
   rename(from: string, to: string): Promise<void> {

@@ -38,6 +38,14 @@ export function recordDisk(disk: Disk, before: (operation: string) => unknown = 
     append: (path) => step(`append ${path}`, async () => wrap(path, await disk.append(path))),
     create: (path) => step(`create ${path}`, async () => wrap(path, await disk.create(path))),
     read: (path) => step(`read ${path}`, () => disk.read(path)),
+    async *readParts(path) {
+      const parts = disk.readParts(path)[Symbol.asyncIterator]()
+      for (;;) {
+        const { done, value } = await step(`readParts ${path}`, () => parts.next())
+        if (done === true) return
+        yield value
+      }
+    },
     rename: (from, to) => step(`rename ${from} ${to}`, () => disk.rename(from, to)),
     remove: (path) => step(`remove ${path}`, () => disk.remove(path)),
     removeFolder: (path) => step(`removeFolder ${path}`, () => disk.removeFolder(path)),

@@ -6,9 +6,9 @@ import { StorageDamaged } from './journal.ts'
 
 /**
  * A checkpoint: one partition in one file, as of a frame of the journal. It consists of lines of JSON: a header,
- * the records and indexes, and a checksum of all lines before it. It may be fuzzy, because commits go on while it is
- * written. When it is loaded, all changes after its frame are applied again. Applying a change twice has the same
- * result as applying it once.
+ * the records and indexes, the frame that the journal had reached at its end, and a checksum of all lines before it. It
+ * may be fuzzy, because commits go on while it is written. When it is loaded, all changes after its frame are applied
+ * again. Applying a change twice has the same result as applying it once.
  */
 export type MapPartition = Partition & { readonly records: Map<string, Stored> }
 
@@ -23,22 +23,51 @@ interface Header {
   /** the sequence of the last frame whose changes it contains */
   readonly sequence: number
 }
-type Line = { readonly k: string; readonly r: string; readonly v: Stored['value'] } | { readonly i: string; readonly e: readonly string[] }
+interface IndexLine {
+  readonly i: string
+  readonly e: readonly string[]
+}
+type Line =
+  | { readonly k: string; readonly r: string; readonly v: Stored['value'] }
+  | IndexLine
+  | { readonly end: number }
+  | { readonly crc: string }
 
 /**
- * Writes the checkpoint of a partition, replacing the previous one. Commits can go on between its chunks.
+ * Writes the checkpoint of a partition, replacing the previous one. Commits can go on between its chunks. Before the
+ * previous one is replaced, the new one is read back.
+ * @param sequence the last frame whose changes it contains in any case
+ * @param reached the last frame whose changes it may contain, now
  * @returns its size in bytes
+ * @throws {StorageDamaged} when what was written cannot be read back
  */
-export async function writeCheckpoint(disk: Disk, folder: string, name: string, state: MapPartition, sequence: number): Promise<number> {
+export async function writeCheckpoint(
+  disk: Disk,
+  folder: string,
+  name: string,
+  state: MapPartition,
+  sequence: number,
+  reached: () => number = () => sequence,
+): Promise<number> {
   let size = 0
   async function* counted(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of chunksOf(state, { format: 1, partition: name, sequence })) {
+    for await (const chunk of chunksOf(state, { format: 1, partition: name, sequence }, reached)) {
       size += chunk.byteLength
       yield chunk
     }
   }
-  await replaceFile(disk, folder, name, counted())
+  await replaceFile(disk, folder, name, counted(), async (path) => {
+    if (!(await isIntact(disk, path))) throw new StorageDamaged(`${path} was written and cannot be read back: its checksum does not match`)
+  })
   return size
+}
+
+/** A checkpoint that was read. */
+export interface Checkpoint {
+  readonly state: MapPartition
+  readonly sequence: number
+  /** the last frame whose changes it may contain */
+  readonly end: number
 }
 
 /**
@@ -46,53 +75,77 @@ export async function writeCheckpoint(disk: Disk, folder: string, name: string, 
  * @returns undefined when there is none
  * @throws {StorageDamaged} when it is damaged, or has another format
  */
-export async function readCheckpoint(
-  disk: Disk,
-  folder: string,
-  name: string,
-): Promise<{ state: MapPartition; sequence: number } | undefined> {
-  const bytes = await disk.read(`${folder}/${name}`)
-  if (bytes === undefined) return undefined
-  const lastLine = bytes.byteLength - CHECKSUM_LINE_SIZE
-  const [, checksum] = /\{"crc":"([0-9a-f]{8})"\}\n/.exec(bytes.toString('latin1', lastLine)) ?? []
-  // A missing checksum is read as NaN, which equals nothing.
-  if (crc32(bytes.subarray(0, lastLine)) !== Number.parseInt(checksum!, 16))
-    throw new StorageDamaged(`${folder}/${name} is damaged: its checksum does not match`)
-  // Line by line: the whole file may exceed the maximum length of a string.
-  const lines = linesIn(bytes.subarray(0, lastLine))
-  const { format, partition, sequence } = JSON.parse(lines.next().value ?? '{}') as Header
-  if (format !== 1) throw new StorageDamaged(`${folder}/${name} has format ${String(format)}; this version of Lanekeeper supports format 1`)
-  if (partition !== name) throw new StorageDamaged(`${folder}/${name} is the checkpoint of another partition: ${partition}`)
-  return { state: loadPartition(lines, sequence), sequence }
-}
-
-function loadPartition(lines: Iterable<string>, sequence: number): MapPartition {
+export async function readCheckpoint(disk: Disk, folder: string, name: string): Promise<Checkpoint | undefined> {
+  const path = `${folder}/${name}`
+  try {
+    if (!(await isIntact(disk, path))) throw new StorageDamaged(`${path} is damaged: its checksum does not match`)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return undefined
+  }
   const records = new Map<string, Stored>()
   const state = new Partition(records) as MapPartition
-  for (const text of lines) {
-    const line = JSON.parse(text) as Line
-    if ('k' in line) records.set(line.k, { revision: line.r, value: line.v })
-    else
-      state.apply({
-        revision: `checkpoint ${sequence}`,
-        put: new Map(),
-        remove: new Set(),
-        indexes: new Map([[line.i, { add: line.e, remove: [] }]]),
-      })
+  let header: Header | undefined
+  let end: number | undefined
+  for await (const lines of linesOf(disk.readParts(path))) {
+    for (const text of lines) {
+      const line = JSON.parse(text) as Header | Line
+      if (header === undefined) header = requireHeader(path, name, line as Header)
+      else if ('k' in line) records.set(line.k, { revision: line.r, value: freeze(line.v) })
+      else if ('i' in line) state.apply(indexChange(line, header))
+      else if ('end' in line) end = line.end
+    }
   }
-  for (const { value } of records.values()) freeze(value)
-  return state
+  const { sequence } = header ?? requireHeader(path, name)
+  return { state, sequence, end: end ?? sequence }
 }
 
-function* linesIn(bytes: Buffer): Generator<string> {
-  for (let start = 0; start < bytes.byteLength;) {
-    const end = bytes.indexOf(10, start)
-    yield bytes.toString('utf8', start, end)
-    start = end + 1
+function requireHeader(path: string, name: string, header: Partial<Header> = {}): Header {
+  const { format, partition } = header
+  if (format !== 1) throw new StorageDamaged(`${path} has format ${String(format)}; this version of Lanekeeper supports format 1`)
+  if (partition !== name) throw new StorageDamaged(`${path} is the checkpoint of another partition: ${partition}`)
+  return header as Header
+}
+
+const indexChange = ({ i, e }: IndexLine, { sequence }: Header) => ({
+  revision: `checkpoint ${sequence}`,
+  put: new Map(),
+  remove: new Set<string>(),
+  indexes: new Map([[i, { add: e, remove: [] }]]),
+})
+
+/** Whether the last line of a checkpoint is the checksum of all lines before it. Reads it in parts: it may be of any size. */
+async function isIntact(disk: Disk, path: string): Promise<boolean> {
+  let checksum = 0
+  let lastLine = Buffer.alloc(0)
+  for await (const part of disk.readParts(path)) {
+    const bytes = Buffer.concat([lastLine, part])
+    const start = Math.max(0, bytes.byteLength - CHECKSUM_LINE_SIZE)
+    checksum = crc32(bytes.subarray(0, start), checksum)
+    lastLine = bytes.subarray(start)
+  }
+  return lastLine.toString('latin1') === checksumLine(checksum)
+}
+
+const checksumLine = (checksum: number) => `{"crc":"${checksum.toString(16).padStart(8, '0')}"}\n`
+
+/** The lines of each part of a file. A line that continues in the next part belongs to the next part. */
+async function* linesOf(parts: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
+  let begun: Buffer[] = []
+  for await (const part of parts) {
+    const lines: string[] = []
+    let start = 0
+    for (let end = part.indexOf(10); end !== -1; end = part.indexOf(10, start)) {
+      lines.push(Buffer.concat([...begun, part.subarray(start, end)]).toString())
+      begun = []
+      start = end + 1
+    }
+    begun.push(part.subarray(start))
+    yield lines
   }
 }
 
-async function* chunksOf({ records, indexes }: MapPartition, header: Header): AsyncGenerator<Uint8Array> {
+async function* chunksOf({ records, indexes }: MapPartition, header: Header, reached: () => number): AsyncGenerator<Uint8Array> {
   let checksum = 0
   let lines: string[] = [JSON.stringify(header)]
   const flush = (): Buffer => {
@@ -109,6 +162,7 @@ async function* chunksOf({ records, indexes }: MapPartition, header: Header): As
     lines.push(JSON.stringify({ i: name, e: index.all() } satisfies Line))
     if (lines.length >= LINES_PER_CHUNK) yield flush()
   }
-  if (lines.length > 0) yield flush()
-  yield Buffer.from(`{"crc":"${checksum.toString(16).padStart(8, '0')}"}\n`)
+  lines.push(JSON.stringify({ end: reached() } satisfies Line))
+  yield flush()
+  yield Buffer.from(checksumLine(checksum))
 }

@@ -12,6 +12,8 @@ export interface Disk {
   create(path: string): Promise<OpenFile>
   /** @returns undefined when the file is missing */
   read(path: string): Promise<Buffer | undefined>
+  /** Reads a file of any size in parts. @throws an error with the code ENOENT when it is missing */
+  readParts(path: string): AsyncIterable<Buffer>
   rename(from: string, to: string): Promise<void>
   /** Removes a file. Has no effect when it is missing. */
   remove(path: string): Promise<void>
@@ -37,12 +39,27 @@ export interface OpenFile {
   close(): Promise<void>
 }
 
+/** The size of a part of a file, in bytes. */
+const PART_SIZE = 1024 * 1024
+
 /** The real file system. */
 export const realDisk: Disk = {
   append: async (path) => openFile(await fs.open(path, constants.O_CREAT | constants.O_RDWR | constants.O_APPEND, 0o600)),
   create: async (path) =>
     openFile(await fs.open(path, constants.O_CREAT | constants.O_RDWR | constants.O_APPEND | constants.O_TRUNC, 0o600)),
   read: (path) => fs.readFile(path).catch(unlessMissing(undefined)),
+  async *readParts(path) {
+    const file = await fs.open(path)
+    try {
+      for (;;) {
+        const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PART_SIZE))
+        if (bytesRead === 0) return
+        yield buffer.subarray(0, bytesRead)
+      }
+    } finally {
+      await file.close()
+    }
+  },
   rename: (from, to) => fs.rename(from, to),
   remove: (path) => fs.unlink(path).catch(unlessMissing(undefined)),
   removeFolder: (path) => fs.rmdir(path).catch(unlessCode(['ENOENT', 'ENOTEMPTY', 'EEXIST'], undefined)),
@@ -97,6 +114,7 @@ export async function assertSynced(sync: Promise<void>): Promise<void> {
 /**
  * Replaces a file atomically: after a crash it has either its old or its new content.
  * @param chunks the new content
+ * @param verify checks the new file, whose path it gets; when it throws, the old content remains
  * @throws {SyncFailed}
  */
 export async function replaceFile(
@@ -104,6 +122,7 @@ export async function replaceFile(
   folder: string,
   name: string,
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  verify: (path: string) => unknown = () => undefined,
 ): Promise<void> {
   const temporary = `${folder}/.${name}.tmp`
   try {
@@ -114,6 +133,7 @@ export async function replaceFile(
     } finally {
       await file.close()
     }
+    await verify(temporary)
     await disk.rename(temporary, `${folder}/${name}`)
   } catch (error) {
     // The temporary file must not use up the space of a full disk.
@@ -121,4 +141,15 @@ export async function replaceFile(
     throw error
   }
   await assertSynced(disk.syncFolder(folder))
+}
+
+/** Cuts off the end of a file, durably. Unlike replacing the file, this needs no space. @throws {SyncFailed} */
+export async function truncateFile(disk: Disk, path: string, size: number): Promise<void> {
+  const file = await disk.append(path)
+  try {
+    await file.truncate(size)
+    await assertSynced(file.sync())
+  } finally {
+    await file.close()
+  }
 }

@@ -1,10 +1,13 @@
 import { dirname } from 'node:path'
 import { realDisk, replaceFile, type Disk } from './disk.ts'
+import { EMPTY_MANIFEST, writeManifest } from './manifest.ts'
 
-/** The layout of the folder and of every file in it. A folder of another format is refused. */
-const FORMAT = 2
+/** The layout of the folder and of every file in it. */
+const FORMAT = 3
+/** The format without a manifest. A folder of it is brought to the present format when it is opened. */
+export const FORMAT_WITHOUT_MANIFEST = 2
 /** Names that may exist before `format.json` is written: an earlier first start may have crashed. */
-const KNOWN_NAMES = new Set(['journal', 'records', 'bytes', 'run', '.format.json.tmp'])
+const KNOWN_NAMES = new Set(['journal', 'records', 'bytes', 'run', 'manifest.json', '.manifest.json.tmp', '.format.json.tmp'])
 
 /** The folder cannot be used as storage. The message gives the reason. */
 export class UnusableFolder extends Error {
@@ -13,10 +16,10 @@ export class UnusableFolder extends Error {
 
 /**
  * Checks that a folder can be used as storage. Changes nothing.
- * @returns whether it has been used before
+ * @returns its format, or undefined when it has not been used before
  * @throws {UnusableFolder} when it belongs to another program or has another format
  */
-export async function checkFolder(path: string, disk: Disk = realDisk): Promise<boolean> {
+export async function checkFolder(path: string, disk: Disk = realDisk): Promise<number | undefined> {
   const content = await disk.read(`${path}/format.json`)
   if (content === undefined) {
     const foreign = (await disk.list(path)).filter((name) => !KNOWN_NAMES.has(name))
@@ -24,13 +27,13 @@ export async function checkFolder(path: string, disk: Disk = realDisk): Promise<
     if (foreign.includes('format.json')) return checkFolder(path, disk)
     if (foreign.length > 0)
       throw new UnusableFolder(`${path} is not empty and contains no Lanekeeper data: ${foreign.slice(0, 3).join(', ')}`)
-    return false
+    return undefined
   }
-  const format = /^\{"lanekeeper":(\d+)\}\n$/.exec(content.toString())?.[1]
-  if (format === undefined) throw new UnusableFolder(`${path} has an unreadable format.json`)
-  if (format !== String(FORMAT))
-    throw new UnusableFolder(`${path} has format ${format}; this version of Lanekeeper supports format ${FORMAT}`)
-  return true
+  const format = Number(/^\{"lanekeeper":(\d+)\}\n$/.exec(content.toString())?.[1])
+  if (Number.isNaN(format)) throw new UnusableFolder(`${path} has an unreadable format.json`)
+  if (format !== FORMAT && format !== FORMAT_WITHOUT_MANIFEST)
+    throw new UnusableFolder(`${path} has format ${format}; this version of Lanekeeper supports formats 2 and ${FORMAT}`)
+  return format
 }
 
 /** Creates the folders of the storage. `format.json` is written last, when everything else survives a crash. */
@@ -40,6 +43,12 @@ export async function createFolder(disk: Disk, path: string): Promise<void> {
   // This start, or an earlier one that crashed, may have created any of the parents.
   for (let folder = path; folder !== dirname(folder); folder = dirname(folder))
     await disk.syncFolder(dirname(folder)).catch(unlessInaccessible)
+  await writeManifest(disk, path, EMPTY_MANIFEST)
+  await writeFormat(disk, path)
+}
+
+/** Gives a folder the present format. Everything else of this format has been written before. */
+export async function writeFormat(disk: Disk, path: string): Promise<void> {
   await replaceFile(disk, path, 'format.json', [Buffer.from(`${JSON.stringify({ lanekeeper: FORMAT })}\n`)])
 }
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { Change } from '../port.ts'
-import { replaceFile, assertSynced, type Disk } from './disk.ts'
+import { replaceFile, truncateFile, type Disk } from './disk.ts'
 
 /**
  * The journal: a change is committed when it is in the journal and synced. The journal is a sequence of files, each
@@ -8,7 +8,8 @@ import { replaceFile, assertSynced, type Disk } from './disk.ts'
  *
  *     lk1 <sequence> <bytes> <crc32>\n <JSON of changes> \n
  *
- * A crash can leave only the last frame incomplete. Its changes were not acknowledged, so the frame is discarded.
+ * A crash can leave only the last frame incomplete. Its changes were not acknowledged, so the frame is moved to a file
+ * beside the journal. The manifest tells whether there was a crash (see manifest.ts).
  */
 export interface Entry extends Omit<Change, 'expect'> {
   readonly partition: string
@@ -37,6 +38,12 @@ export function journalName(sequence: number): string {
   return `${String(sequence).padStart(10, '0')}.log`
 }
 
+/** The first frame that a file of the journal can have; undefined for any other file. */
+export function firstFrameOf(name: string): number | undefined {
+  const digits = FILE_NAME.exec(name)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
 /** The bytes of a frame. */
 export function encodeFrame(sequence: number, entries: readonly Entry[]): Buffer {
   const payload = Buffer.from(JSON.stringify(entries.map(encodeEntry)))
@@ -44,27 +51,73 @@ export function encodeFrame(sequence: number, entries: readonly Entry[]): Buffer
   return Buffer.concat([Buffer.from(header), payload, Buffer.from('\n')])
 }
 
+/** The journal as it was found. */
+export interface Journal {
+  readonly frames: readonly Frame[]
+  /** the first frame that its files can have; undefined without files */
+  readonly first: number | undefined
+  /** the sequence of the last frame */
+  readonly sequence: number
+  /** the last file that is not empty, or else the last file; undefined without files */
+  readonly last:
+    | { readonly name: string; readonly intact: Buffer; /** an incomplete or damaged frame at its end */ readonly rest: Buffer }
+    | undefined
+  /** the names of the empty files after it: they were created for frames that were never written */
+  readonly empty: readonly string[]
+  /** the size of all files, in bytes */
+  readonly size: number
+}
+
 /**
- * Reads all files of the journal in order. Cuts off an incomplete last frame, and removes empty files after it.
- * @returns the frames, the name of the file that the next frame is appended to (undefined without files), and the
- * size of all files in bytes
+ * Reads all files of the journal in order. Changes nothing.
  * @throws {StorageDamaged} when a frame is missing, or damaged and followed by intact frames
  */
-export async function readJournal(disk: Disk, folder: string): Promise<{ frames: Frame[]; last: string | undefined; size: number }> {
-  const names = (await disk.list(folder)).filter((name) => FILE_NAME.test(name))
+export async function readJournal(disk: Disk, folder: string): Promise<Journal> {
+  const names = (await disk.list(folder)).filter((name) => firstFrameOf(name) !== undefined)
   const files = await Promise.all(names.map(async (name) => ({ name, bytes: (await disk.read(`${folder}/${name}`)) ?? Buffer.alloc(0) })))
-  // Files after the last non-empty one were created for frames that were never written.
   const lastFilled = files.findLastIndex(({ bytes }) => bytes.byteLength > 0)
-  const last = lastFilled === -1 ? files.length - 1 : lastFilled
+  const lastIndex = lastFilled === -1 ? files.length - 1 : lastFilled
   const frames: Frame[] = []
+  let last: Journal['last']
   for (const [i, { name, bytes }] of files.entries()) {
     const end = readFrames(bytes, frames, name)
-    if (end < bytes.byteLength && (i !== last || hasFrameAfter(bytes, end)))
+    if (end < bytes.byteLength && (i !== lastIndex || hasFrameAfter(bytes, end)))
       throw new StorageDamaged(`${folder}/${name} is damaged at byte ${end}: intact frames follow`)
-    if (i === last) await rewriteTail(disk, folder, name, bytes.subarray(0, end))
-    if (i > last) await disk.remove(`${folder}/${name}`)
+    if (i === lastIndex) last = { name, intact: bytes.subarray(0, end), rest: bytes.subarray(end) }
   }
-  return { frames, last: names[last], size: files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) }
+  return {
+    frames,
+    first: names[0] === undefined ? undefined : firstFrameOf(names[0]),
+    // The name of an empty file gives the sequence of its first frame.
+    sequence: frames.at(-1)?.sequence ?? (last === undefined ? 0 : firstFrameOf(last.name)! - 1),
+    last,
+    empty: names.slice(lastIndex + 1),
+    size: files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
+  }
+}
+
+/**
+ * Makes a journal that was read durable, and prepares its end for appending. An incomplete last frame is moved to a
+ * file beside the journal.
+ * @returns the path of that file, or undefined without one
+ */
+export async function repairJournal(disk: Disk, folder: string, { last, empty }: Journal): Promise<string | undefined> {
+  if (last === undefined) return undefined
+  const aside = await keepRest(disk, folder, last)
+  await rewriteEnd(disk, folder, last.name, last.intact)
+  for (const name of empty) await disk.remove(`${folder}/${name}`)
+  return aside
+}
+
+async function keepRest(disk: Disk, folder: string, { name, intact, rest }: NonNullable<Journal['last']>): Promise<string | undefined> {
+  if (rest.byteLength === 0) return undefined
+  const aside = `${name}.${intact.byteLength}.torn`
+  try {
+    await replaceFile(disk, folder, aside, [rest])
+    return `${folder}/${aside}`
+  } catch (error) {
+    return unlessFull(error)
+  }
 }
 
 /**
@@ -72,24 +125,18 @@ export async function readJournal(disk: Disk, folder: string): Promise<{ frames:
  * before its sync, or its sync may have failed. The operating system then returns data that is not on the disk, and
  * another sync has no effect. Writing the file again solves both.
  */
-async function rewriteTail(disk: Disk, folder: string, name: string, bytes: Uint8Array): Promise<void> {
+async function rewriteEnd(disk: Disk, folder: string, name: string, intact: Uint8Array): Promise<void> {
   try {
-    await replaceFile(disk, folder, name, [bytes])
+    await replaceFile(disk, folder, name, [intact])
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-    // A full disk must still be readable. Truncating needs no space.
-    await truncateFile(disk, `${folder}/${name}`, bytes.byteLength)
+    // A full disk must still be readable.
+    unlessFull(error)
+    await truncateFile(disk, `${folder}/${name}`, intact.byteLength)
   }
 }
 
-async function truncateFile(disk: Disk, path: string, size: number): Promise<void> {
-  const file = await disk.append(path)
-  try {
-    await file.truncate(size)
-    await assertSynced(file.sync())
-  } finally {
-    await file.close()
-  }
+function unlessFull(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
 }
 
 /** Appends the intact frames of a file to `frames`. @returns the offset after the last of them */
@@ -98,7 +145,7 @@ function readFrames(bytes: Buffer, frames: Frame[], name: string): number {
   for (;;) {
     const frame = frameAt(bytes, offset)
     if (frame === undefined) return offset
-    const expected = frames.length === 0 ? Number.parseInt(name, 10) : frames.at(-1)!.sequence + 1
+    const expected = frames.length === 0 ? firstFrameOf(name)! : frames.at(-1)!.sequence + 1
     if (frame.sequence !== expected) throw new StorageDamaged(`${name}: frame ${expected} is missing; frame ${frame.sequence} follows`)
     frames.push({ sequence: frame.sequence, entries: frame.entries })
     offset = frame.end

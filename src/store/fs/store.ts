@@ -1,12 +1,13 @@
 import type { Logger } from 'pino'
 import { Partition } from '../partition.ts'
-import { StorageUnavailable, type Change, type ReadRequest, type Snapshot, type Store, type Value } from '../port.ts'
-import { readCheckpoint, writeCheckpoint, type MapPartition } from './checkpoint.ts'
+import type { Change, ReadRequest, Snapshot, Store, Value } from '../port.ts'
+import { writeCheckpoint } from './checkpoint.ts'
 import { assertSynced, realDisk, SyncFailed, type Disk } from './disk.ts'
 import { Turns, type Turn } from '../turns.ts'
-import { checkFolder, createFolder } from './folder.ts'
-import { readJournal, StorageDamaged, type Entry, type Frame } from './journal.ts'
-import { PendingChanges } from './pending.ts'
+import { checkFolder, createFolder, FORMAT_WITHOUT_MANIFEST, writeFormat } from './folder.ts'
+import { firstFrameOf, readJournal, repairJournal, type Journal } from './journal.ts'
+import { readManifest, removeMark, writeManifest, type Manifest } from './manifest.ts'
+import { Partitions } from './partitions.ts'
 import { JournalWriter } from './writer.ts'
 
 /** Default journal size that triggers a compaction, in bytes. */
@@ -21,34 +22,40 @@ export interface FsStoreOptions {
   readonly compactAt?: number
 }
 
-interface LoadedPartition {
-  readonly state: MapPartition
-  readonly pending: PendingChanges
-}
-
-/** Journal entries of partitions that are not loaded yet, with the sequences of their frames. */
-type Backlog = Map<string, { sequence: number; entry: Entry }[]>
-
 /**
  * Opens a store in a folder: records and indexes in memory, every commit in a journal, checkpoints to keep the
  * journal short. A partition is loaded when it is first used. A commit is synced to the disk before it is
  * acknowledged or visible, so it survives a crash of the process or the machine. One process per folder: the caller
  * holds its lock.
  * @throws {UnusableFolder} when the folder belongs to another program or has another format
- * @throws {StorageDamaged} when the journal is damaged in a way that a crash cannot cause
+ * @throws {StorageDamaged} when the folder is not as a shutdown or a crash leaves it
  * @throws {SyncFailed}
  */
 export async function openFsStore(path: string, { log, disk = realDisk, compactAt = COMPACT_AT }: FsStoreOptions): Promise<FsStore> {
-  if (!(await checkFolder(path, disk))) await createFolder(disk, path)
-  const journal = `${path}/journal`
-  const { frames, last, size } = await readJournal(disk, journal)
-  // The name of an empty file gives the sequence of its first frame.
-  const sequence = frames.at(-1)?.sequence ?? (last === undefined ? 0 : Number.parseInt(last, 10) - 1)
-  const writer = await JournalWriter.open(disk, journal, { last, sequence, written: size })
-  const store = new FsStore(path, disk, log, compactAt, writer, backlogOf(frames))
+  const format = await checkFolder(path, disk)
+  if (format === undefined) await createFolder(disk, path)
+  const journal = await readJournal(disk, `${path}/journal`)
+  const isOld = format === FORMAT_WITHOUT_MANIFEST
+  const read = isOld ? undefined : await readManifest(disk, path, journal)
+  const file = await repairJournal(disk, `${path}/journal`, journal)
+  if (file !== undefined) log.warn({ file }, 'the journal had an incomplete entry at its end, as a crash leaves it; it was moved to a file')
+  if (read?.closed === true) await removeMark(disk, path)
+  const manifest = read?.manifest ?? (await addManifest(disk, path, journal))
+  const { sequence, size } = journal
+  const writer = await JournalWriter.open(disk, `${path}/journal`, { last: journal.last?.name, sequence, written: size })
+  const store = new FsStore(path, disk, log, compactAt, writer, journal, manifest)
   // Otherwise frequent restarts would let the journal grow without limit.
   if (size > compactAt) void store.compact()
   return store
+}
+
+/** Gives a folder of the format before it a manifest. What is missing from such a folder cannot be known. */
+async function addManifest(disk: Disk, path: string, { first = 1, sequence }: Journal): Promise<Manifest> {
+  const names = (await disk.list(`${path}/records`)).filter((name) => !name.startsWith('.'))
+  const manifest: Manifest = { start: first, sequence, checkpoints: new Map(names.map((name) => [name, 0])) }
+  await writeManifest(disk, path, manifest)
+  await writeFormat(disk, path)
+  return manifest
 }
 
 /** A store in a folder. */
@@ -59,36 +66,48 @@ export class FsStore implements Store {
   readonly #log: Logger
   readonly #compactAt: number
   readonly #writer: JournalWriter
-  readonly #backlog: Backlog
-  readonly #partitions = new Map<string, LoadedPartition>()
+  readonly #partitions: Partitions
   readonly #turns = new Turns()
-  readonly #loading = new Map<string, Promise<LoadedPartition | undefined>>()
+  /** the first frame that is not in a checkpoint */
+  #start: number
+  /** partition → the sequence of its checkpoint */
+  readonly #checkpoints: Map<string, number>
   /** the journal size that triggers the next compaction, in bytes */
   #compactionThreshold: number
   /** partitions with changes that are not in their checkpoints */
   #dirty: Set<string>
   #compacting: Promise<void> | undefined
 
-  constructor(path: string, disk: Disk, log: Logger, compactAt: number, writer: JournalWriter, backlog: Backlog) {
+  constructor(
+    path: string,
+    disk: Disk,
+    log: Logger,
+    compactAt: number,
+    writer: JournalWriter,
+    journal: Journal,
+    { start, checkpoints }: Manifest,
+  ) {
     this.#path = path
     this.#disk = disk
     this.#log = log
     this.#compactAt = compactAt
     this.#compactionThreshold = compactAt
     this.#writer = writer
-    this.#backlog = backlog
-    this.#dirty = new Set(backlog.keys())
+    this.#start = start
+    this.#checkpoints = new Map(checkpoints)
+    this.#partitions = new Partitions(disk, `${path}/records`, log, journal, checkpoints)
+    this.#dirty = new Set(this.#partitions.waiting)
   }
 
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
-    const loaded = await this.#load(partition)
+    const loaded = await this.#partitions.load(partition)
     return (loaded?.state ?? new Partition(new Map())).read(request)
   }
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     await this.#turns.pass(partition, change.turn)
     if (this.#writer.broken !== undefined) throw this.#writer.broken
-    const { state, pending } = (await this.#load(partition)) ?? this.#addPartition(partition)
+    const { state, pending } = (await this.#partitions.load(partition)) ?? this.#partitions.add(partition)
     if (!state.meets(change.expect, pending)) {
       // The conflict may be with a pending change. It must be visible to the caller's next attempt.
       if (!pending.empty) await this.#writer.flush()
@@ -115,7 +134,7 @@ export class FsStore implements Store {
   }
 
   async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {
-    const loaded = await this.#load(partition)
+    const loaded = await this.#partitions.load(partition)
     if (loaded !== undefined) yield* loaded.state.dump()
   }
 
@@ -123,10 +142,19 @@ export class FsStore implements Store {
     if (this.#writer.broken !== undefined) throw this.#writer.broken
   }
 
+  /** The partitions that were found damaged. The others work. */
+  damaged(): readonly string[] {
+    return this.#partitions.damaged
+  }
+
   async close(): Promise<void> {
-    // Nothing may be written from here on: another process may take over the folder.
+    // Nothing may be written from here on, except the mark of the shutdown: another process may take over the folder.
     await this.#writer.close()
     await this.#compacting
+    if (this.#writer.syncFailed) return
+    await this.#writeManifest({ closed: true }).catch((error: unknown) =>
+      this.#log.warn({ err: error }, 'the shutdown could not be recorded; the next start takes it for a crash'),
+    )
   }
 
   /**
@@ -144,81 +172,51 @@ export class FsStore implements Store {
   }
 
   async #compact(): Promise<void> {
-    const { current } = this.#writer
     const sequence = await this.#writer.rotate()
     const dirty = this.#dirty
     this.#dirty = new Set()
     try {
       let written = 0
+      let start = sequence + 1
       for (const name of dirty) {
-        const { state } = (await this.#load(name))!
-        written += await writeCheckpoint(this.#disk, `${this.#path}/records`, name, state, sequence)
+        const loaded = await this.#partitions.load(name).catch(() => undefined)
+        if (loaded === undefined) {
+          // It cannot be read, which is logged. The journal keeps its changes.
+          start = Math.min(start, this.#partitions.firstWaiting(name)!)
+          this.#dirty.add(name)
+          continue
+        }
+        written += await writeCheckpoint(this.#disk, `${this.#path}/records`, name, loaded.state, sequence, () => this.#writer.sequence)
+        this.#checkpoints.set(name, sequence)
       }
+      this.#start = start
+      // From here on, the start of the journal may be missing, and its checkpoints may not.
+      await this.#writeManifest()
       // At least as many bytes of journal as were just written: checkpoints then at most double the written bytes.
       this.#compactionThreshold = Math.min(Math.max(this.#compactAt, written), this.#compactAt * MAX_COMPACTION_FACTOR)
-      await this.#removeJournal(current)
+      await this.#removeJournal(start)
     } catch (error) {
       for (const name of dirty) this.#dirty.add(name)
       throw error
     }
   }
 
-  /** Removes the journal files up to and including `last`, except the current one. */
-  async #removeJournal(last: string): Promise<void> {
+  #writeManifest(mark: { closed?: boolean } = {}): Promise<void> {
+    const manifest = { start: this.#start, sequence: this.#writer.sequence, checkpoints: this.#checkpoints }
+    return writeManifest(this.#disk, this.#path, manifest, mark)
+  }
+
+  /** Removes the journal files whose frames are all before `start`. */
+  async #removeJournal(start: number): Promise<void> {
     const folder = `${this.#path}/journal`
-    for (const name of await this.#disk.list(folder)) {
-      if (name > last || name === this.#writer.current) continue
+    const names = (await this.#disk.list(folder)).filter((name) => firstFrameOf(name) !== undefined)
+    for (const [i, name] of names.entries()) {
+      // The current file is the last one.
+      const next = names[i + 1]
+      if (next === undefined || firstFrameOf(next)! > start) return
       await this.#disk.remove(`${folder}/${name}`)
       // Synced after each file: otherwise a crash could bring back an older file without a newer one, which is a gap.
       await assertSynced(this.#disk.syncFolder(folder))
     }
   }
-
-  /** @returns undefined when nothing was ever written to the partition */
-  async #load(partition: string): Promise<LoadedPartition | undefined> {
-    const loaded = this.#partitions.get(partition)
-    if (loaded !== undefined) return loaded
-    let loading = this.#loading.get(partition)
-    if (loading === undefined) {
-      loading = this.#readPartition(partition).finally(() => this.#loading.delete(partition))
-      this.#loading.set(partition, loading)
-    }
-    return loading
-  }
-
-  async #readPartition(partition: string): Promise<LoadedPartition | undefined> {
-    try {
-      const checkpoint = await readCheckpoint(this.#disk, `${this.#path}/records`, partition)
-      if (checkpoint !== undefined && checkpoint.sequence > this.#writer.sequence)
-        throw new StorageDamaged(
-          `the journal ends at frame ${this.#writer.sequence}, before the checkpoint of ${partition} at frame ${checkpoint.sequence}`,
-        )
-      const backlog = this.#backlog.get(partition)
-      if (checkpoint === undefined && backlog === undefined) return undefined
-      const loaded = this.#addPartition(partition, checkpoint?.state)
-      for (const { sequence, entry } of backlog ?? []) if (sequence > (checkpoint?.sequence ?? 0)) loaded.state.apply(entry)
-      this.#backlog.delete(partition)
-      return loaded
-    } catch (error) {
-      this.#log.error({ err: error, partition }, 'records could not be read')
-      throw new StorageUnavailable('records could not be read', { cause: error })
-    }
-  }
-
-  #addPartition(partition: string, state = new Partition(new Map()) as MapPartition): LoadedPartition {
-    const present = this.#partitions.get(partition)
-    if (present !== undefined) return present
-    const added = { state, pending: new PendingChanges() }
-    this.#partitions.set(partition, added)
-    return added
-  }
-}
-
-function backlogOf(frames: readonly Frame[]): Backlog {
-  const backlog: Backlog = new Map()
-  for (const { sequence, entries } of frames) {
-    for (const entry of entries)
-      (backlog.get(entry.partition) ?? backlog.set(entry.partition, []).get(entry.partition)!).push({ sequence, entry })
-  }
-  return backlog
 }

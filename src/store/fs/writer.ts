@@ -38,6 +38,7 @@ export class JournalWriter {
   #rotation: ((rotated: Promise<number>) => void) | undefined
   #running = false
   #broken: StorageUnavailable | undefined
+  #syncFailed = false
   /** bytes that were written since the last rotation */
   written: number
 
@@ -72,6 +73,11 @@ export class JournalWriter {
     return this.#broken
   }
 
+  /** Whether a sync has failed, so that it is not known what the disk contains. */
+  get syncFailed(): boolean {
+    return this.#syncFailed
+  }
+
   /** The name of the current file. */
   get current(): string {
     return this.#open.name
@@ -103,6 +109,7 @@ export class JournalWriter {
 
   /** Refuses all further writes because a sync has failed. */
   fail(cause: unknown): StorageUnavailable {
+    this.#syncFailed = true
     return (this.#broken ??= new StorageUnavailable('the disk failed to sync written data; nothing is written until a restart', { cause }))
   }
 
