@@ -36,7 +36,8 @@ function sendContinue({ runtime }: ServerRequest): void {
 export async function* bodyOf(request: ServerRequest): AsyncGenerator<Uint8Array> {
   const node = request.runtime?.node?.req as IncomingMessage | undefined
   try {
-    if (node?.headers.expect?.toLowerCase() === '100-continue') sendContinue(request)
+    // A client of HTTP/1.0 does not understand an interim response (RFC 9110 §10.1.1).
+    if (node?.httpVersion === '1.1' && node.headers.expect?.toLowerCase() === '100-continue') sendContinue(request)
     const chunks = node === undefined ? (request.body ?? []) : node.iterator({ destroyOnReturn: false })
     for await (const chunk of chunks) yield chunk as Uint8Array
   } catch {

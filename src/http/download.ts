@@ -5,27 +5,46 @@ import { ApiError } from '../model/errors.ts'
 import type { FileRecord } from '../model/file.ts'
 import type { Blobs } from '../store/blobs.ts'
 import { notModifiedResponse } from './envelope.ts'
-import { isCurrent } from './preconditions.ts'
+import { isCurrent, requireMatch } from './preconditions.ts'
 
 /**
  * Returns the bytes of a file, or a range of them (RFC 9110 §14). Files are user content: the headers keep browsers from
  * rendering or running it in the service's origin.
- * @throws {ApiError} `range_not_satisfiable`
+ * @throws {ApiError} `range_not_satisfiable`, `precondition_failed`
+ * @throws {StorageUnavailable} if the bytes cannot be read now
+ * @throws if the bytes are missing
  */
-export function download(requestId: string, method: string, headers: Headers, file: FileRecord, blobs: Blobs): Response {
+export async function download(
+  requestId: string,
+  method: string,
+  headers: Headers,
+  file: FileRecord,
+  blobs: Blobs,
+): Promise<Response> {
   const shared = headersOf(requestId, file)
+  requireMatch(headers, file.sha256)
   if (isCurrent(headers, file.sha256)) return notModifiedResponse(requestId, { etag: shared.etag, 'cache-control': 'private, no-cache' })
   // Only GET supports ranges (RFC 9110 §14.2).
   const range = method === 'GET' ? rangeOf(headers, file) : undefined
   const { start, end } = range ?? { start: 0, end: file.size }
   const partial = range === undefined ? {} : { 'content-range': `bytes ${start}-${end - 1}/${file.size}` }
   const status = range === undefined ? 200 : 206
-  const body = Readable.toWeb(Readable.from(blobs.read(file.blob_id, start, end)))
-  return new FastResponse(body as unknown as ReadableStream, {
+  const bytes = method === 'GET' ? await begin(blobs.read(file.blob_id, start, end)) : undefined
+  const body = bytes && (Readable.toWeb(Readable.from(bytes)) as unknown as ReadableStream)
+  return new FastResponse(body ?? null, {
     status,
     statusText: STATUS_CODES[status]!,
     headers: { ...shared, ...partial, 'content-length': String(end - start) },
   })
+}
+
+/** Reads the first piece. So bytes that cannot be read are an error, and not a success that breaks off. */
+async function begin(bytes: AsyncGenerator<Uint8Array>): Promise<AsyncGenerator<Uint8Array>> {
+  const first = await bytes.next()
+  return (async function* () {
+    if (first.done !== true) yield first.value
+    yield* bytes
+  })()
 }
 
 function headersOf(requestId: string, { name, content_type, sha256 }: FileRecord) {

@@ -10,11 +10,11 @@ const UNKNOWN_OUTCOME = 'Storage did not answer in time. It is not known whether
  */
 export function toApiError(log: Logger, requestId: string, error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  if (error instanceof Contention) return new ApiError('contention', { headers: { 'retry-after': '1' } })
+  const notDone = { headers: { 'retry-after': '1' }, members: { outcome: 'not_done' } }
+  if (error instanceof Contention) return new ApiError('contention', notDone)
   if (error instanceof StorageUnavailable) {
     log.warn({ request_id: requestId, reason: error.message, err: error.cause }, 'storage unavailable')
-    const headers = { 'retry-after': '1' }
-    return new ApiError('unavailable', error.outcomeKnown ? { headers } : { headers, message: UNKNOWN_OUTCOME })
+    return new ApiError('unavailable', error.outcomeKnown ? notDone : { message: UNKNOWN_OUTCOME, members: { outcome: 'unknown' } })
   }
   log.error({ request_id: requestId, err: error }, 'unexpected error')
   return new ApiError('internal_error')

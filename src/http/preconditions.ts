@@ -6,8 +6,8 @@ function entityTag(revision: string): string {
 }
 
 /**
- * Checks the If-Match of a write (RFC 9110 §13.1.1). The commit expects the same revision, so exactly one of two
- * writers with the same ETag succeeds.
+ * Checks the If-Match of a request (RFC 9110 §13.1.1). The commit of a write expects the same revision, so exactly one of
+ * two writers with the same ETag succeeds.
  * @param revision of the path's target; undefined if that has no ETag, so that nothing matches
  * @throws {ApiError} `precondition_failed`, with the current ETag
  */
@@ -20,6 +20,16 @@ export function requireMatch(headers: Headers, revision: string | undefined): vo
   // Strong comparison: a weak tag never matches.
   if (!tagsOf(condition).includes(tag))
     throw new ApiError('precondition_failed', { headers: { etag: tag }, members: { current_etag: tag } })
+}
+
+/**
+ * Checks the If-None-Match of a write (RFC 9110 §13.1.2): it is for resources that should not exist, or should have changed.
+ * @throws {ApiError} `precondition_failed`, with the current ETag if there is one
+ */
+export function requireNoMatch(headers: Headers, revision: string | undefined): void {
+  if (headers.get('if-none-match') !== '*' && !isCurrent(headers, revision)) return
+  const current = revision === undefined ? {} : { headers: { etag: entityTag(revision) }, members: { current_etag: entityTag(revision) } }
+  throw new ApiError('precondition_failed', { message: 'The current state of the resource matches If-None-Match.', ...current })
 }
 
 /** Whether the client's copy is current, by If-None-Match (RFC 9110 §13.1.2). */

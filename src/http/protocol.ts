@@ -3,7 +3,7 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ApiError, errors, type ErrorCode } from '../model/errors.ts'
-import { errorBody } from './envelope.ts'
+import { API_HEADERS, errorBody } from './envelope.ts'
 
 /** A Node request handler. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -16,8 +16,8 @@ export function speakEnvelope(server: Server, handler: NodeHandler): void {
   // Node's own refusal of a request without a Host header has no body.
   Object.assign(server, { requireHostHeader: false })
   server.on('request', (request, response) => {
-    if (request.httpVersion === '1.1' && request.headers.host === undefined) refuse(request.socket, 'bad_request')
-    else handler(request, response)
+    if (isValid(request)) handler(request, response)
+    else refuse(request.socket, 'bad_request')
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
@@ -28,14 +28,33 @@ export function speakEnvelope(server: Server, handler: NodeHandler): void {
   // body, so the connection must close (RFC 9110 §10.1.1).
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     response.setHeader('connection', 'close')
-    handler(request, response)
+    if (isValid(request)) handler(request, response)
+    else refuse(request.socket, 'bad_request')
   })
   // Unknown expectations are ignored.
-  server.on('checkExpectation', handler)
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    if (isValid(request)) handler(request, response)
+    else refuse(request.socket, 'bad_request')
+  })
 }
 
-function codeOf({ code }: NodeJS.ErrnoException): ErrorCode {
+// A host name or an address, with an optional port (RFC 3986 §3.2.2).
+const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._~!$&'()*+,;=%-]*)(?::\d*)?$/i
+
+/** Whether the version and the Host header of a request are valid (RFC 9112 §2.3, §3.2). */
+function isValid({ httpVersion, headers, rawHeaders }: IncomingMessage): boolean {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return false
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return false
+  return HOST.test(headers.host ?? '')
+}
+
+/** A method that the parser does not know, and a space: anything else is no HTTP. */
+const UNKNOWN_METHOD = /^[\w!#$%&'*+.^`|~-]+ /
+
+function codeOf({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }): ErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large'
+  if (code === 'HPE_INVALID_METHOD' && UNKNOWN_METHOD.test(rawPacket?.toString('latin1', 0, 100) ?? '')) return 'not_implemented'
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'bad_request'
 }
 
@@ -45,9 +64,8 @@ function refuse(socket: Duplex, code: ErrorCode): void {
   const body = JSON.stringify(errorBody(requestId, new ApiError(code)))
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
-    'cache-control: private, no-store',
+    ...Object.entries(API_HEADERS).map(([name, value]) => `${name}: ${value}`),
     `x-request-id: ${requestId}`,
     'connection: close',
   ]

@@ -75,12 +75,22 @@ async function receiveForm(request: ServerRequest, blobs: Blobs, blobId: string,
   let form: Form | undefined
   try {
     form = new Form(request.headers, blobs, blobId, maxBytes)
-    await pipeline(Readable.from(bodyOf(request)), form.parser)
+    await pipeline(Readable.from(atMost(bodyOf(request), maxBytes)), form.parser)
     return { blobId, ...(await form.result()) }
   } catch (error) {
     await form?.abandon()
     if (error instanceof ApiError || error instanceof StorageUnavailable) throw error
     throw new ApiError('bad_request', { message: 'The multipart body could not be read.' })
+  }
+}
+
+/** Ends a body that is longer than any valid upload: its preamble, part headers and fields are bounded too. */
+async function* atMost(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > maxBytes + MAX_OVERHEAD) throw tooLarge(maxBytes)
+    yield chunk
   }
 }
 
@@ -137,6 +147,8 @@ class Form {
       return
     }
     this.#stream = stream
+    // The rest of the body is not read.
+    stream.on('limit', () => this.parser.destroy(tooLarge(maxBytes)))
     const safeName = fileName(given)
     if (safeName.length > limits.fileName) this.#report(name, `has a name of more than ${limits.fileName} characters`)
     this.#file = this.#store(stream, maxBytes, safeName, mediaType(type))

@@ -19,6 +19,7 @@ export const errors = {
   rate_limited: { status: 429, message: 'Too many requests. Try again later.' },
   headers_too_large: { status: 431, message: 'The head of the request is too large.' },
   internal_error: { status: 500, message: 'Something went wrong on our side. The error is logged under the request_id.' },
+  not_implemented: { status: 501, message: 'This service does not know that method.' },
   contention: { status: 503, message: 'Other requests kept changing the same data. Nothing was changed. Try again soon.' },
   unavailable: { status: 503, message: 'Storage is not reachable. Nothing was changed. Try again soon.' },
 } as const satisfies Record<string, { status: number; message: string }>

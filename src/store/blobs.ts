@@ -11,7 +11,11 @@ export interface Blobs {
    * @throws {StorageUnavailable} when the mount fails
    */
   write(id: string, bytes: AsyncIterable<Uint8Array>): Promise<{ readonly size: number; readonly sha256: string }>
-  /** Reads the bytes from `start` (inclusive) to `end` (exclusive). @throws {StorageUnavailable} when the mount fails */
+  /**
+   * Reads the bytes from `start` (inclusive) to `end` (exclusive).
+   * @throws {StorageUnavailable} when the mount fails
+   * @throws when bytes are missing
+   */
   read(id: string, start: number, end: number): AsyncGenerator<Uint8Array>
   /** Whether a blob, or a part of one, exists. @throws {StorageUnavailable} when the mount fails */
   exists(id: string): Promise<boolean>
@@ -47,6 +51,7 @@ export function createBlobs(driver: Driver): Blobs {
         const chunk = await storage.getItemRaw<Uint8Array>(keyOf(id, index)).catch(throwBlobsUnavailable)
         if (chunk === null) throw new Error(`chunk ${index} of blob ${id} is missing`)
         const offset = index * CHUNK_SIZE
+        if (chunk.byteLength < Math.min(CHUNK_SIZE, end - offset)) throw new Error(`chunk ${index} of blob ${id} is incomplete`)
         yield chunk.subarray(Math.max(0, start - offset), Math.min(chunk.byteLength, end - offset))
       }
     },

@@ -3,6 +3,7 @@ import { download } from '../../src/http/download.ts'
 import { ApiError } from '../../src/model/errors.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import type { Blobs } from '../../src/store/blobs.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
 
 const CONTENT = '0123456789'
 const HASH = 'c'.repeat(64)
@@ -22,7 +23,7 @@ const blobs = {
 
 /** Everything that a client receives. */
 async function receive(headers: Record<string, string>, { method = 'GET', change = {} as Partial<FileRecord> } = {}) {
-  const response = download('req_1', method, new Headers(headers), { ...file, ...change }, blobs)
+  const response = await download('req_1', method, new Headers(headers), { ...file, ...change }, blobs)
   return {
     status: response.status,
     statusText: response.statusText,
@@ -116,7 +117,7 @@ describe('the range of a download', () => {
   })
 
   test('only GET has one', async () => {
-    expect(await receive({ range: 'bytes=2-4' }, { method: 'HEAD' })).toEqual(whole)
+    expect(await receive({ range: 'bytes=2-4' }, { method: 'HEAD' })).toEqual({ ...whole, body: '' })
   })
 })
 
@@ -133,4 +134,37 @@ describe('the file name of a download', () => {
   ])('%j is escaped', async (name, plain, exact) => {
     expect(await disposition(name)).toBe(`attachment; filename="${plain}"; filename*=UTF-8''${exact}`)
   })
+})
+
+describe('bytes that cannot be read', () => {
+  const failing = (error: Error, pieces: string[] = []) =>
+    ({
+      async *read() {
+        for (const piece of pieces) yield Buffer.from(piece)
+        throw error
+      },
+    }) as unknown as Blobs
+  const get = (unreadable: Blobs, method = 'GET') => download('req_1', method, new Headers(), file, unreadable)
+
+  test.each([
+    ['storage that is away', new StorageUnavailable('away')],
+    ['bytes that are missing', new Error('chunk 0 is missing')],
+  ])('%s is an error before the response begins', async (_what, error) => {
+    await expect(get(failing(error))).rejects.toBe(error)
+  })
+
+  test('a failure after the first piece breaks off the response', async () => {
+    const response = await get(failing(new StorageUnavailable('away'), ['0123']))
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow()
+  })
+
+  test('the head of a response is answered without the bytes', async () => {
+    expect((await get(failing(new Error('missing')), 'HEAD')).headers.get('content-length')).toBe('10')
+  })
+})
+
+test('a download with an If-Match that does not name its bytes is refused, and without one it is not', async () => {
+  await expect(receive({ 'if-match': '"x"' })).rejects.toMatchObject({ code: 'precondition_failed' })
+  for (const condition of [`"${HASH}"`, '*']) expect(await receive({ 'if-match': condition })).toEqual(whole)
 })

@@ -132,12 +132,22 @@ describe('an upload that fails after its bytes were stored', () => {
 })
 
 describe('a request with HEAD', () => {
-  test('is answered 304 to the current ETag, and ignores If-Match, like GET', async () => {
+  test('is answered 304 to the current ETag, and 412 to an If-Match that does not match, like GET', async () => {
     for (const method of ['GET', 'HEAD']) {
       const send = (headers: Record<string, string> = {}) => service.send(ann.read, method, path, undefined, headers)
       const etag = (await send()).headers.get('etag')!
-      const statuses = [await send({ 'if-none-match': etag }), await send({ 'if-none-match': '"x"' }), await send({ 'if-match': '"x"' })]
-      expect([method, ...statuses.map(({ status }) => status)]).toEqual([method, 304, 200, 200])
+      const conditions = [
+        { 'if-none-match': etag },
+        { 'if-none-match': '"x"' },
+        { 'if-match': '"x"' },
+        { 'if-match': etag },
+        { 'if-match': '*' },
+        { 'if-match': '"x"', 'if-none-match': etag },
+        { 'if-match': etag, 'if-none-match': etag },
+      ]
+      const statuses: number[] = []
+      for (const condition of conditions) statuses.push((await send(condition as Record<string, string>)).status)
+      expect([method, ...statuses]).toEqual([method, 304, 200, 412, 200, 200, 412, 304])
     }
   })
 })
@@ -149,12 +159,38 @@ test('a response with counts has no ETag, because they change without their reso
   }
 })
 
-test('a write is performed and answered in full, whatever its If-None-Match is', async () => {
-  const etag = (await service.send(ann.read, 'GET', path)).headers.get('etag')!
-  for (const tag of ['*', etag]) {
+test('a write is refused if its If-None-Match matches, and performed if it does not', async () => {
+  const before = await service.send(ann.read, 'GET', path)
+  const etag = before.headers.get('etag')!
+  for (const tag of ['*', etag, `"x", W/${etag}`]) {
     const reply = await service.send(ann.write, 'PATCH', path, { name: `for ${tag}` }, { 'if-none-match': tag })
-    expect([reply.status, reply.body.data.name]).toEqual([200, `for ${tag}`])
+    expect([reply.status, reply.body.error.code, reply.body.error.current_etag]).toEqual([412, 'precondition_failed', etag])
   }
+  expect((await service.send(ann.read, 'GET', path)).body).toEqual(before.body)
+  const reply = await service.send(ann.write, 'PATCH', path, { name: 'another' }, { 'if-none-match': '"x"' })
+  expect([reply.status, reply.body.data.name]).toEqual([200, 'another'])
+})
+
+test('the commit of a write relies on its If-None-Match: a tag that becomes current meanwhile is found', async () => {
+  const seen: string[] = []
+  service.store.beforeCommit = async () => {
+    const reply = await service.send(ann.write, 'PATCH', path, { name: 'meanwhile' })
+    seen.push(reply.headers.get('etag')!)
+  }
+  const reply = await service.send(ann.write, 'PATCH', path, { name: 'mine' }, { 'if-none-match': '"x"' })
+  expect([reply.status, service.records.at(-1)!.attempts, seen.length]).toEqual([200, 2, 1])
+})
+
+test.each([
+  [true, 'not_done', '1'],
+  [false, 'unknown', null],
+])('an unavailable storage says whether the outcome is known: %s', async (outcomeKnown, outcome, retryAfter) => {
+  service.store.beforeCommit = async () => {
+    throw new StorageUnavailable('gone', { outcomeKnown })
+  }
+  const reply = await service.send(ann.write, 'PATCH', path, { name: 'x' })
+  const { code, outcome: stated } = reply.body.error
+  expect([reply.status, code, stated, reply.headers.get('retry-after')]).toEqual([503, 'unavailable', outcome, retryAfter])
 })
 
 test('no other request waits for the bytes of an upload that has a turn, and its next attempt has its turn until the commit', async () => {

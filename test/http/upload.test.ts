@@ -37,13 +37,13 @@ const file = (content: string, { name = 'file', filename = 'a.txt', headers = ['
 
 /** Receives a body that arrives in these chunks. */
 function receive(
-  chunks: string | readonly (string | Error)[],
+  chunks: string | Iterable<string | Error>,
   { blobs = {} as Partial<Blobs>, type = 'multipart/form-data; boundary=x' } = {},
 ) {
-  const rest = typeof chunks === 'string' ? [chunks] : [...chunks]
+  const rest = (typeof chunks === 'string' ? [chunks] : chunks)[Symbol.iterator]()
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
-      const chunk = rest.shift()
+      const chunk = rest.next().value
       if (chunk === undefined) controller.close()
       else if (chunk instanceof Error) controller.error(chunk)
       else controller.enqueue(Buffer.from(chunk))
@@ -115,6 +115,26 @@ describe('a received file', () => {
     expect(await opened.blobKeys()).toHaveLength(1)
   })
 
+  const openFile = `--x\r\n${disposition('; name="file"; filename="a"')}\r\n\r\n`
+  test.each([
+    ['file', openFile],
+    ['second file', form(file('x')).replace('--x--\r\n', openFile)],
+    ['field', `--x\r\n${disposition('; name="visibility"')}\r\n\r\n`],
+    ['preamble', ''],
+    ['epilogue', form(file('x'))],
+    ['part header', '--x\r\ncontent-disposition: form-data; name="'],
+  ])('ends soon after the maximum size, if its %s has no end', async (_place, start) => {
+    let sent = 0
+    function* endless() {
+      yield start
+      for (; sent < 100 * MAX_BYTES; sent += 1000) yield LINE.repeat(10)
+    }
+    const refused = (await refusal(endless())) as { code: string; headers?: object }
+    expect(refused).toMatchObject({ code: 'payload_too_large', headers: { connection: 'close' } })
+    expect(sent).toBeLessThan(MAX_BYTES + 2 * 64 * 1024)
+    expect(await opened.blobKeys()).toEqual([])
+  })
+
   test('arrives within half an hour', async () => {
     const during = async (elapsed: number) => {
       now = NOW
@@ -183,7 +203,7 @@ describe('a form that is refused', () => {
     ['without a part', form(), ['file is missing']],
     ['without a file', form(field('visibility', 'private')), ['file is missing']],
     ['with another file only', form(file('x', { name: 'other' })), ['other is not a known member', 'file is missing']],
-    ['with two files', form(file('x'), file('y'.repeat(300_000))), ['file is given twice']],
+    ['with two files', form(file('x'), file('y'.repeat(60_000))), ['file is given twice']],
     ['with three files', form(file('x'), file('y'), file('z')), ['file is given twice']],
     ['with a file that is a field', form(field('file', 'x')), ['file must be a file: give it a filename', 'file is missing']],
     ['with an unknown field', form(file('x'), field('owner_id', 'x')), ['owner_id is not a known member']],

@@ -39,6 +39,21 @@ describe('the listener', () => {
     ['a header without a name', head('GET /v1/account HTTP/1.1', 'host: x', ': y'), 400, 'bad_request'],
     ['a missing host', head('GET /v1/account HTTP/1.1'), 400, 'bad_request'],
     ['an oversized head', head('GET /v1/account HTTP/1.1', 'host: x', `x: ${'y'.repeat(20_000)}`), 431, 'headers_too_large'],
+    ['two hosts', head('GET /v1/account HTTP/1.1', 'host: x', 'Host: x'), 400, 'bad_request'],
+    ['two hosts with HTTP/1.0', head('GET /v1/account HTTP/1.0', 'host: x', 'Host: y'), 400, 'bad_request'],
+    ['a host with a path', head('GET /v1/account HTTP/1.1', 'host: x/y'), 400, 'bad_request'],
+    ['a host with a user', head('GET /v1/account HTTP/1.1', 'host: me@x'), 400, 'bad_request'],
+    ['a host with a port that is no number', head('GET /v1/account HTTP/1.1', 'host: x:y'), 400, 'bad_request'],
+    ['a malformed host beside an expectation', head('POST /v1/boards HTTP/1.1', 'host: a b', 'expect: 100-continue'), 400, 'bad_request'],
+    ['a malformed host beside an unknown expectation', head('POST /v1/boards HTTP/1.1', 'host: a b', 'expect: x'), 400, 'bad_request'],
+    ['an IPv6 host with a port', head('GET /v1/account HTTP/1.1', 'host: [::1]:3000'), 401, 'unauthorized'],
+    ['an empty host', head('GET /v1/account HTTP/1.1', 'host:'), 401, 'unauthorized'],
+    ['no host with HTTP/1.0', head('GET /v1/account HTTP/1.0'), 401, 'unauthorized'],
+    ['HTTP/2.0', head('GET /v1/account HTTP/2.0', 'host: x'), 400, 'bad_request'],
+    ['HTTP/0.9 with a version', head('GET /v1/account HTTP/0.9', 'host: x'), 400, 'bad_request'],
+    ['an unknown method', head('BREW /v1/account HTTP/1.1', 'host: x'), 501, 'not_implemented'],
+    ['an unknown method in lower case', head('get /v1/account HTTP/1.1', 'host: x'), 501, 'not_implemented'],
+    ['a known method that no path has', head('PROPFIND /v1/account HTTP/1.1', 'host: x'), 401, 'unauthorized'],
     ['CONNECT', head('CONNECT example.com:443 HTTP/1.1', 'host: x'), 400, 'bad_request'],
     ['an unknown expectation', head('GET /v1/account HTTP/1.1', 'host: x', 'expect: unknown'), 401, 'unauthorized'],
     ['a path without a leading slash', head('GET v1/account HTTP/1.1', 'host: x'), 400, 'bad_request'],
@@ -218,7 +233,7 @@ test('closing the listener refuses new connections and finishes requests in flig
   const gate = new Promise<void>((resolve) => (release = resolve))
   const inFlight = new Promise<void>((resolve) => (arrived = resolve))
   const slow = operations.map((row) =>
-    row.id === 'account.read' ? { ...row, target: async () => (arrived(), gate.then(() => ({}))) } : row,
+    row.id === 'account.read' ? { ...row, related: async () => (arrived(), gate.then(() => ({}))) } : row,
   ) as Operation[]
   const service = await Service.start(memory, { operations: slow })
   const person = await service.person(await service.workspace())
