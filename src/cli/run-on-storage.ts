@@ -38,7 +38,7 @@ export async function runOnStorage(
     try {
       return await runLocally(addresses, command, input, io)
     } catch (error) {
-      if (!(error instanceof FolderInUse)) throw error
+      if (!(error instanceof FolderInUse) || error.socket === undefined) throw error
       try {
         return await callRpcServer(error.socket, command, input, io)
       } catch (rpcError) {

@@ -5,9 +5,10 @@ import { builtinDrivers, type Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { checkBlobMount } from './blob-mount.ts'
 import { createBlobs, type Blobs } from './blobs.ts'
+import type { SharedCounters } from './counters.ts'
 import { createFsBlobDriver } from './fs/blob-driver.ts'
 import { checkFolder } from './fs/folder.ts'
-import { lockFolder } from './fs/lock.ts'
+import { lockFolder, type FolderLock } from './fs/lock.ts'
 import { openFsStore } from './fs/store.ts'
 import { createMemoryStore } from './memory.ts'
 import type { Store } from './port.ts'
@@ -66,14 +67,15 @@ export async function openStorage(address: string, { log, bytes, serve = () => u
   const close = async (): Promise<void> => {
     for (const closer of closers.toReversed()) await closer()
   }
+  let lock: FolderLock | undefined
   try {
     if (kind === 'fs') {
       // Checked before the lock creates files: the folder of another program must not be changed.
       await checkFolder(folderOf(address))
-      const lock = await lockFolder(folderOf(address), serve)
-      closers.push(() => lock.release())
+      lock = await lockFolder(folderOf(address), serve)
+      closers.push(lock.release)
     }
-    const store = await openStore(kind, address, log)
+    const store = await openStore(kind, address, log, lock)
     closers.push(() => store.close())
     const driver = await openBlobDriver(bytes ?? defaultBlobAddress(kind, address), log)
     const blobs = createBlobs(driver)
@@ -88,12 +90,23 @@ export async function openStorage(address: string, { log, bytes, serve = () => u
   }
 }
 
-async function openStore(kind: StorageHandle['kind'], address: string, log: Logger): Promise<Store> {
+async function openStore(kind: StorageHandle['kind'], address: string, log: Logger, lock?: FolderLock): Promise<Store> {
   if (kind === 'memory') return createMemoryStore()
-  if (kind === 'fs') return openFsStore(folderOf(address), { log })
+  if (kind === 'fs') return openFsStore(folderOf(address), { log, isLocked: lock?.isHeld })
   // Loaded only when it is used: the client takes a third of the time in which a command starts.
   const { openRedisStore } = await import('./redis/store.ts')
   return openRedisStore(address, { log })
+}
+
+/**
+ * Opens the counters that all processes on a storage share.
+ * @returns undefined if the storage allows only one process
+ * @throws {StorageUnavailable} when Redis cannot be reached
+ */
+export async function openCounters(address: string, log: Logger): Promise<SharedCounters | undefined> {
+  if (kindOf(address) !== 'redis') return undefined
+  const { openRedisCounters } = await import('./redis/counters.ts')
+  return openRedisCounters(address, log)
 }
 
 /** By default the bytes of files are stored with the records. */

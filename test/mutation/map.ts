@@ -33,10 +33,10 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/authenticate.ts': {
     suites: [...tokens('rotation'), ...suites('http/refusal-members http/decision-records http/revocation http/credentials')],
   },
-  'src/http/permission.ts': { suites: DECISIONS },
+  'src/http/permission.ts': { suites: [...DECISIONS, ...suites('http/changed-facts')] },
   'src/http/pipeline.ts': {
     suites: suites(
-      'http/pipeline http/refusal-members http/etags http/decision-records http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/matrix',
+      'http/pipeline http/refusal-members http/etags http/decision-records http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/changed-facts http/matrix',
     ),
   },
   'src/http/preconditions.ts': { suites: suites('http/preconditions http/etags resources/files http/races') },
@@ -44,7 +44,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/body.ts': { suites: suites('http/body http/input http/early-refusals start/listener resources/attachments') },
   'src/http/json.ts': { suites: suites('http/json http/input http/limits') },
   'src/http/upload.ts': { suites: [...suites('http/upload'), ...FILES] },
-  'src/http/download.ts': { suites: [...suites('http/download'), ...FILES] },
+  'src/http/download.ts': { suites: [...suites('http/download'), ...FILES, ...suites('http/headers')] },
 
   'src/auth/tokens/format.ts': { suites: [...tokens('format'), ...suites('http/credentials')] },
   'src/auth/tokens/issue.ts': { suites: tokens('rotation') },
@@ -56,7 +56,9 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/auth/accounts/sign-up.ts': { suites: [...accounts('sign-up'), ...suites('web/sign-in web/token-lifecycle')] },
   'src/auth/accounts/throttle.ts': { suites: accounts('throttle') },
 
-  'src/store/transaction.ts': { suites: [...suites('store/transaction-reads'), ...TRANSACTIONS] },
+  'src/store/transaction.ts': {
+    suites: [...suites('store/transaction-reads store/transaction-parts'), ...TRANSACTIONS, ...suites('http/changed-facts')],
+  },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
   'src/store/turns.ts': { suites: suites('store/turns store/contract http/races') },
   'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blob-driver store/fs-blobs resources/attachments') },
@@ -64,31 +66,44 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/fs/disk.ts': { drivers: 'fs', suites: [...suites('store/fs-disk'), ...FOLDER] },
   'src/store/fs/folder.ts': { drivers: 'fs', suites: [...suites('store/fs-folder'), ...FOLDER] },
   'src/store/fs/journal.ts': { drivers: 'fs', suites: [...suites('store/fs-journal-files'), ...FOLDER] },
-  'src/store/fs/lock.ts': { drivers: 'fs', suites: suites('store/fs-lock-sockets store/fs-lock') },
+  'src/store/fs/kernel-lock.ts': { drivers: 'fs', suites: suites('store/fs-owner') },
+  'src/store/fs/lock.ts': { drivers: 'fs', suites: suites('store/fs-lock-sockets store/fs-lock store/fs-owner') },
   'src/store/fs/manifest.ts': { drivers: 'fs', suites: [...suites('store/fs-manifest store/fs-copies'), ...FOLDER] },
-  'src/store/fs/partitions.ts': { drivers: 'fs', suites: [...suites('store/fs-manifest store/fs-store store/fs-store-compaction'), ...FOLDER] },
+  'src/store/fs/partitions.ts': {
+    drivers: 'fs',
+    suites: [...suites('store/fs-manifest store/fs-store store/fs-store-compaction'), ...FOLDER],
+  },
   'src/store/fs/pending.ts': { drivers: 'fs', suites: [...suites('store/fs-pending'), ...FOLDER] },
   'src/store/fs/store.ts': { drivers: 'fs', suites: [...suites('store/fs-store store/fs-store-compaction'), ...FOLDER] },
-  'src/store/fs/writer.ts': { drivers: 'fs', suites: [...suites('store/fs-writer'), ...FOLDER] },
+  'src/store/fs/writer.ts': { drivers: 'fs', suites: [...suites('store/fs-writer store/fs-owner'), ...FOLDER] },
   'src/store/redis/blob-driver.ts': { drivers: 'redis', suites: suites('store/redis-blob-driver resources/attachments store/open') },
   'src/store/redis/client.ts': { drivers: 'redis', suites: [...suites('store/redis-client store/redis-credentials'), ...REDIS] },
+  'src/store/redis/paths.ts': {
+    drivers: 'redis',
+    suites: suites('store/redis-paths store/contract store/transaction-parts http/round-trips'),
+  },
   'src/store/redis/pool.ts': {
     drivers: 'redis',
     suites: [...suites('store/redis-pool store/redis-repeated-reads store/redis-connections store/redis-credentials'), ...REDIS],
   },
-  'src/store/redis/scripts.ts': { drivers: 'redis', suites: REDIS },
-  'src/store/redis/store.ts': { drivers: 'redis', suites: REDIS },
+  'src/store/redis/scripts.ts': { drivers: 'redis', suites: [...suites('store/redis-scripts'), ...REDIS] },
+  'src/store/redis/store.ts': {
+    drivers: 'redis',
+    suites: [...suites('store/redis-store store/redis-store-reads store/redis-connections'), ...REDIS],
+  },
 
-  'src/authz/facts.ts': { suites: [...suites('authz/facts'), ...DECISIONS] },
+  'src/authz/facts.ts': { suites: [...suites('authz/facts'), ...DECISIONS, ...suites('http/changed-facts')] },
   'src/resources/targets.ts': {
     suites: suites('resources/targets http/not-found resources/cards resources/boards resources/comments http/matrix'),
   },
   'src/resources/cascades.ts': {
-    suites: suites('resources/cascades-records resources/cascades resources/cards-relations resources/files admin/garbage-collection'),
+    suites: suites(
+      'resources/cascades-records resources/cascades resources/cards-relations resources/files admin/garbage-collection http/updated-at',
+    ),
   },
-  'src/listing/pages.ts': { suites: [...suites('listing/pages'), ...LISTS] },
-  'src/listing/placement.ts': { suites: [...suites('listing/placement listing/ranks'), ...LISTS] },
-  'src/listing/ranked-pages.ts': { suites: [...suites('listing/ranked-pages'), ...LISTS] },
+  'src/listing/pages.ts': { suites: [...suites('listing/pages'), ...LISTS, ...suites('http/snapshots')] },
+  'src/listing/placement.ts': { suites: [...suites('listing/placement listing/ranks'), ...LISTS, ...suites('http/issues')] },
+  'src/listing/ranked-pages.ts': { suites: [...suites('listing/ranked-pages'), ...LISTS, ...suites('http/snapshots')] },
   'src/listing/ranks.ts': { suites: [...suites('listing/ranks'), ...LISTS] },
 
   'src/web/forms.ts': { suites: suites('web/form-verification web/forms web/sign-in web/token-lifecycle') },

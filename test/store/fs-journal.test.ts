@@ -111,8 +111,8 @@ describe('the journal of the fs driver', () => {
     const disk = new FaultyDisk(1)
     const store = await open(disk)
     await store.ready()
-    // The commit reads the checkpoint, writes a frame and syncs it.
-    disk.fault = { at: disk.operations + 3, kind: 'EIO', permanent: false, effect: 'none' }
+    // The commit reads the checkpoint, looks for the journal, writes a frame and syncs it.
+    disk.fault = { at: disk.operations + 4, kind: 'EIO', permanent: false, effect: 'none' }
     const commits = new Commits(1)
     await commits.commit(store, 'p1')
     expect([disk.failed, commits.attempts[0]!.outcome]).toEqual(['sync', 'unknown'])

@@ -1,5 +1,6 @@
 import type { Disk, OpenFile } from '../../src/store/fs/disk.ts'
 import type { Bug } from './crash.ts'
+import type { Operation } from './faulty-disk.ts'
 
 /** Seeded bugs in the durability of a file driver, as found in real systems. The search must find each of them. */
 export const crashBugs: Readonly<Record<string, Bug>> = {
@@ -7,7 +8,7 @@ export const crashBugs: Readonly<Record<string, Bug>> = {
   'a checkpoint is renamed before it is synced': wrapFiles(/records\/\./, (file) => ({ ...file, sync: async () => undefined })),
   'a commit is acknowledged before its sync has finished': wrapFiles(/\.log$/, (file) => ({
     ...file,
-    sync: async () => void file.sync().catch(() => undefined),
+    sync: async () => void syncSlowly(file).catch(() => undefined),
   })),
   'no folder is synced': (disk) => override(disk, { syncFolder: async () => undefined }),
   'the folder of the journal is not synced': unsyncedFolder(/journal$/),
@@ -42,23 +43,44 @@ export const crashBugs: Readonly<Record<string, Bug>> = {
     override(disk, { rename: async (from, to) => (to.endsWith('.log') ? disk.remove(from) : disk.rename(from, to)) }),
 }
 
-/** Seeded bugs in the handling of disk failures. The search must find each of them. */
-export const failureBugs: Readonly<Record<string, Bug>> = {
-  'a failed sync is ignored': wrapFiles(/\.log$/, (file) => ({ ...file, sync: () => file.sync().catch(() => undefined) })),
-  'a failed sync is retried': wrapFiles(/\.log$/, (file) => ({ ...file, sync: () => file.sync().catch(() => file.sync()) })),
-  'a failed sync of a folder is ignored': (disk) => override(disk, { syncFolder: (path) => disk.syncFolder(path).catch(() => undefined) }),
-  'a failed write is ignored': wrapFiles(/\.log$/, (file) => ({
-    ...file,
-    write: (bytes) => file.write(bytes).catch(() => undefined),
-  })),
-  'a partial write is not truncated': wrapFiles(/\.log$/, (file) => ({ ...file, truncate: async () => undefined })),
-  'an unreadable file is treated as missing': (disk) => override(disk, { read: (path) => disk.read(path).catch(() => undefined) }),
-  'an unreadable folder is treated as empty': (disk) => override(disk, { list: (path) => disk.list(path).catch(() => []) }),
+/** Seeded bugs in the handling of disk failures, by the operation whose failure they mishandle. The search must find each of them. */
+export const failureBugs: Readonly<Record<string, { readonly only: Operation; readonly bug: Bug }>> = {
+  'a failed sync is ignored': {
+    only: 'sync',
+    bug: wrapFiles(/\.log$/, (file) => ({ ...file, sync: () => file.sync().catch(() => undefined) })),
+  },
+  'a failed sync is retried': {
+    only: 'sync',
+    bug: wrapFiles(/\.log$/, (file) => ({ ...file, sync: () => file.sync().catch(() => file.sync()) })),
+  },
+  'a failed sync of a folder is ignored': {
+    only: 'syncFolder',
+    bug: (disk) => override(disk, { syncFolder: (path) => disk.syncFolder(path).catch(() => undefined) }),
+  },
+  'a failed write is ignored': {
+    only: 'write',
+    bug: wrapFiles(/\.log$/, (file) => ({ ...file, write: (bytes) => file.write(bytes).catch(() => undefined) })),
+  },
+  'a partial write is not truncated': { only: 'write', bug: wrapFiles(/\.log$/, (file) => ({ ...file, truncate: async () => undefined })) },
+  'an unreadable file is treated as missing': {
+    only: 'read',
+    bug: (disk) => override(disk, { read: (path) => disk.read(path).catch(() => undefined) }),
+  },
+  'an unreadable folder is treated as empty': {
+    only: 'list',
+    bug: (disk) => override(disk, { list: (path) => disk.list(path).catch(() => []) }),
+  },
 }
 
 function override(disk: Disk, methods: Partial<Disk>): Disk {
   const names = ['append', 'create', 'read', 'readParts', 'rename', 'remove', 'removeFolder', 'makeFolder', 'list', 'syncFolder'] as const
   return { ...(Object.fromEntries(names.map((name) => [name, disk[name].bind(disk)])) as unknown as Disk), ...methods }
+}
+
+/** Takes longer than the operations after it. */
+async function syncSlowly(file: OpenFile): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await undefined
+  await file.sync()
 }
 
 /** Wraps the opened files whose paths match. */

@@ -14,7 +14,7 @@ export type Fault =
       readonly effect: 'none' | 'partial' | 'full'
     }
 
-type Operation = keyof Disk | keyof OpenFile
+export type Operation = keyof Disk | keyof OpenFile
 /** The operations that fail on a full disk. */
 const NEEDS_SPACE: ReadonlySet<Operation> = new Set(['append', 'create', 'write', 'rename', 'makeFolder', 'sync', 'syncFolder'])
 
@@ -26,6 +26,8 @@ const NEEDS_SPACE: ReadonlySet<Operation> = new Set(['append', 'create', 'write'
 export class FaultyDisk implements Disk {
   /** number of operations so far */
   operations = 0
+  /** their names, in order */
+  readonly names: Operation[] = []
   /** the first operation that failed */
   failed: Operation | undefined
   fault: Fault | undefined
@@ -139,6 +141,7 @@ export class FaultyDisk implements Disk {
     // Concurrent operations interleave at random points, as on a real disk.
     for (let turns = this.#random(this.turns); turns > 0; turns--) await undefined
     const number = ++this.operations
+    this.names.push(operation)
     const { fault } = this
     if (fault === undefined || number < fault.at) return effect()
     if (fault.kind === 'crash') throw systemError('EIO', operation, 'the simulated machine has crashed')
@@ -177,6 +180,7 @@ export class FaultyDisk implements Disk {
         this.#step('truncate', () =>
           file.set(Buffer.concat([file.content.subarray(0, size), Buffer.alloc(Math.max(0, size - file.content.byteLength))])),
         ),
+      isAt: (other) => this.#step('isAt', () => this.#find(other) === file),
       close: () => this.#step('close', () => undefined),
     }
   }

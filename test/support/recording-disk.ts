@@ -30,6 +30,7 @@ export function recordDisk(disk: Disk, before: (operation: string) => unknown = 
     write: (bytes) => step(`write ${path}`, () => file.write(bytes)),
     sync: () => step(`sync ${path}`, () => file.sync()),
     truncate: (size) => step(`truncate ${path} ${size}`, () => file.truncate(size)),
+    isAt: (other) => step(`isAt ${other}`, () => file.isAt(other)),
     close: () => step(`close ${path}`, () => file.close()),
   })
   return {

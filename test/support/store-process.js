@@ -29,9 +29,9 @@ const lazyDisk = {
 }
 
 try {
-  await lockFolder(path, () => undefined)
+  const lock = await lockFolder(path, () => undefined)
   const disk = bug === 'lazy' ? lazyDisk : realDisk
-  const store = await openFsStore(path, { log: pino({ level: 'silent' }), disk, compactAt: 20_000 })
+  const store = await openFsStore(path, { log: pino({ level: 'silent' }), disk, compactAt: 20_000, isLocked: lock.isHeld })
   const blobs = createBlobs(createFsBlobDriver(`${path}/bytes`))
   send({ ready: true })
   createInterface({ input: process.stdin }).on('line', (line) => {

@@ -36,6 +36,8 @@ export interface OpenFile {
   /** Syncs the file: its content then survives a crash. */
   sync(): Promise<void>
   truncate(size: number): Promise<void>
+  /** Whether it is still the file with this path: neither removed nor replaced. */
+  isAt(path: string): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -83,6 +85,10 @@ function openFile(handle: fs.FileHandle): OpenFile {
     },
     sync: () => handle.datasync(),
     truncate: (size) => handle.truncate(size),
+    async isAt(path) {
+      const [own, other] = await Promise.all([handle.stat(), fs.stat(path).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined))])
+      return own.ino === other?.ino && own.dev === other.dev
+    },
     close: () => handle.close(),
   }
 }

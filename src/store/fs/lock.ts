@@ -3,21 +3,27 @@ import { access, chmod, lstat, mkdir, readdir, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { UnusableFolder } from './folder.ts'
+import { takeKernelLock, type KernelLock } from './kernel-lock.ts'
 
 /**
- * A lock that allows one process per folder. Node has no flock, so the lock is a socket in the folder with a
- * listening process. The operating system closes it when the process ends in any way, on Linux and macOS, and also
- * for containers that share the folder. It does not work across machines: on a network file system, each machine
- * has its own lock.
+ * A lock that allows one process per folder. It has two parts. One is a socket in the folder with a listening process.
+ * The operating system closes it when the process ends in any way, on Linux and macOS, and also for containers that
+ * share the folder. The other one is a lock of the operating system on the folder itself (see kernel-lock.ts): it holds
+ * when the socket is removed, for example by a program that removes old temporary files. Where there is no such lock,
+ * the holder looks for its socket before it acknowledges a commit. The lock does not work across machines: on a network
+ * file system, each machine has its own lock.
  *
  * To take the lock, a process listens on a socket with a new name and then probes all other sockets. If one of them
  * answers, the process gives up. Of two processes that start at the same time, the one that listened later finds the
  * other one, so at most one of them gets the lock. Both may give up; each then tries again after a random delay.
- * Names are not reused, so a process that removes dead sockets late cannot remove a live one.
+ * Names are not reused, so a process that removes dead sockets late cannot remove a live one. Then it takes the lock of
+ * the operating system.
  *
  * A second process talks to the holder over the same socket (see `admin/rpc-client.ts`).
  */
 export interface FolderLock {
+  /** Whether no other process can have taken the lock since. */
+  isHeld(): Promise<boolean>
   release(): Promise<void>
 }
 
@@ -32,11 +38,12 @@ export interface LockHolder {
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse'
   readonly holder: LockHolder | undefined
-  /** the path of the holder's socket */
-  readonly socket: string
+  /** the path of the holder's socket; undefined if it was removed */
+  readonly socket: string | undefined
 
-  constructor(path: string, socket: string, holder: LockHolder | undefined) {
-    super(`${path} is in use by ${holder === undefined ? 'another process' : `process ${holder.pid}, since ${holder.since}`}`)
+  constructor(path: string, socket: string | undefined, holder?: LockHolder) {
+    const user = holder === undefined ? 'another process' : `process ${holder.pid}, since ${holder.since}`
+    super(`${path} is in use by ${user}${socket === undefined ? `, whose socket in ${path}/run was removed; restart it` : ''}`)
     this.holder = holder
     this.socket = socket
   }
@@ -65,11 +72,12 @@ function runFolder(path: string): string {
 /**
  * Takes the lock of a folder.
  * @param serve handles each later connection, after the {@link LockHolder} has been sent to it
+ * @param takeOther takes the lock of the operating system
  * @throws {FolderInUse} when another process holds it
  * @throws {UnusableFolder} when `run` is a symbolic link or not a folder
  * @throws {RangeError} when the path is too long
  */
-export async function lockFolder(path: string, serve: (socket: Socket) => void): Promise<FolderLock> {
+export async function lockFolder(path: string, serve: (socket: Socket) => void, takeOther = takeKernelLock): Promise<FolderLock> {
   const run = runFolder(path)
   await requireOwnFolder(run)
   await mkdir(run, { recursive: true, mode: 0o700 })
@@ -81,13 +89,26 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void):
     const ownSocket = `${run}/${String(randomInt(1e8)).padStart(8, '0')}.sock`
     const server = await listenOn(ownSocket, serve)
     const rival = await findHolder(run, ownSocket)
-    if (server !== undefined && rival === undefined && (await exists(ownSocket))) {
+    const isFirst = server !== undefined && rival === undefined && (await exists(ownSocket))
+    const other = isFirst ? await takeOther(path) : undefined
+    if (isFirst && other !== 'held') {
       await removeDeadSockets(run, ownSocket)
-      return { release: async () => close(server) }
+      return holdWith(server, ownSocket, other === 'unsupported' ? undefined : other)
     }
     if (server !== undefined) close(server)
-    if (attempt === MAX_ATTEMPTS) throw new FolderInUse(path, rival?.socket ?? ownSocket, rival?.about)
+    if (attempt === MAX_ATTEMPTS) throw new FolderInUse(path, other === 'held' ? undefined : (rival?.socket ?? ownSocket), rival?.about)
     await delay(Math.random() * 50 * attempt)
+  }
+}
+
+function holdWith(server: Server, socket: string, other: KernelLock | undefined): FolderLock {
+  return {
+    isHeld: async () => other !== undefined || exists(socket),
+    async release() {
+      // The socket last: a process that finds the other lock held also finds its holder.
+      await other?.release()
+      close(server)
+    },
   }
 }
 

@@ -20,6 +20,8 @@ export interface FsStoreOptions {
   readonly disk?: Disk
   /** the journal size that triggers a compaction, in bytes; 16 MiB by default */
   readonly compactAt?: number
+  /** whether this process still has the lock of the folder */
+  readonly isLocked?: (() => Promise<boolean>) | undefined
 }
 
 /**
@@ -31,7 +33,8 @@ export interface FsStoreOptions {
  * @throws {StorageDamaged} when the folder is not as a shutdown or a crash leaves it
  * @throws {SyncFailed}
  */
-export async function openFsStore(path: string, { log, disk = realDisk, compactAt = COMPACT_AT }: FsStoreOptions): Promise<FsStore> {
+export async function openFsStore(path: string, options: FsStoreOptions): Promise<FsStore> {
+  const { log, disk = realDisk, compactAt = COMPACT_AT, isLocked } = options
   const format = await checkFolder(path, disk)
   if (format === undefined) await createFolder(disk, path)
   const journal = await readJournal(disk, `${path}/journal`)
@@ -42,7 +45,7 @@ export async function openFsStore(path: string, { log, disk = realDisk, compactA
   if (read?.closed === true) await removeMark(disk, path)
   const manifest = read?.manifest ?? (await addManifest(disk, path, journal))
   const { sequence, size } = journal
-  const writer = await JournalWriter.open(disk, `${path}/journal`, { last: journal.last?.name, sequence, written: size })
+  const writer = await JournalWriter.open(disk, `${path}/journal`, { last: journal.last?.name, sequence, written: size }, isLocked)
   const store = new FsStore(path, disk, log, compactAt, writer, journal, manifest)
   // Otherwise frequent restarts would let the journal grow without limit.
   if (size > compactAt) void store.compact()
@@ -149,12 +152,12 @@ export class FsStore implements Store {
 
   async close(): Promise<void> {
     // Nothing may be written from here on, except the mark of the shutdown: another process may take over the folder.
-    await this.#writer.close()
+    await this.#writer.end()
     await this.#compacting
-    if (this.#writer.syncFailed) return
     await this.#writeManifest({ closed: true }).catch((error: unknown) =>
       this.#log.warn({ err: error }, 'the shutdown could not be recorded; the next start takes it for a crash'),
     )
+    await this.#writer.close()
   }
 
   /**
@@ -186,6 +189,7 @@ export class FsStore implements Store {
           this.#dirty.add(name)
           continue
         }
+        await this.#writer.requireOwner()
         written += await writeCheckpoint(this.#disk, `${this.#path}/records`, name, loaded.state, sequence, () => this.#writer.sequence)
         this.#checkpoints.set(name, sequence)
       }
@@ -201,9 +205,10 @@ export class FsStore implements Store {
     }
   }
 
-  #writeManifest(mark: { closed?: boolean } = {}): Promise<void> {
+  async #writeManifest(mark: { closed?: boolean } = {}): Promise<void> {
+    await this.#writer.requireOwner()
     const manifest = { start: this.#start, sequence: this.#writer.sequence, checkpoints: this.#checkpoints }
-    return writeManifest(this.#disk, this.#path, manifest, mark)
+    await writeManifest(this.#disk, this.#path, manifest, mark)
   }
 
   /** Removes the journal files whose frames are all before `start`. */

@@ -25,7 +25,8 @@ const MAX_CHANGES_PER_FRAME = 1000
 
 /**
  * Appends to the journal. One frame is written and synced at a time; changes that arrive meanwhile are batched into
- * the next frame. After a failed sync the content of the disk is unknown, so all further writes are refused.
+ * the next frame. After a failed sync the content of the disk is unknown, so all further writes are refused. So they are
+ * when the journal does not belong to this process any more, which is checked before and after each frame.
  */
 export class JournalWriter {
   readonly #disk: Disk
@@ -37,12 +38,21 @@ export class JournalWriter {
   /** a requested rotation; it runs between two frames, so constant load cannot delay it */
   #rotation: ((rotated: Promise<number>) => void) | undefined
   #running = false
-  #broken: StorageUnavailable | undefined
-  #syncFailed = false
+  /** why nothing can be written until a restart */
+  #failure: StorageUnavailable | undefined
+  #ended: StorageUnavailable | undefined
+  readonly #isLocked: () => Promise<boolean>
   /** bytes that were written since the last rotation */
   written: number
 
-  private constructor(disk: Disk, folder: string, open: { file: OpenFile; name: string; size: number }, { sequence, written }: JournalEnd) {
+  private constructor(
+    disk: Disk,
+    folder: string,
+    open: { file: OpenFile; name: string; size: number },
+    { sequence, written }: JournalEnd,
+    isLocked: () => Promise<boolean>,
+  ) {
+    this.#isLocked = isLocked
     this.#disk = disk
     this.#folder = folder
     this.#open = open
@@ -50,13 +60,21 @@ export class JournalWriter {
     this.written = written
   }
 
-  /** Opens a journal for appending at its end. */
-  static async open(disk: Disk, folder: string, end: JournalEnd): Promise<JournalWriter> {
+  /**
+   * Opens a journal for appending at its end.
+   * @param isLocked whether this process still has the lock of the folder
+   */
+  static async open(
+    disk: Disk,
+    folder: string,
+    end: JournalEnd,
+    isLocked: () => Promise<boolean> = async () => true,
+  ): Promise<JournalWriter> {
     const name = end.last ?? journalName(end.sequence + 1)
     const file = await disk.append(`${folder}/${name}`)
     try {
       await assertSynced(disk.syncFolder(folder))
-      return new JournalWriter(disk, folder, { file, name, size: await file.size() }, end)
+      return new JournalWriter(disk, folder, { file, name, size: await file.size() }, end, isLocked)
     } catch (error) {
       await file.close()
       throw error
@@ -70,12 +88,7 @@ export class JournalWriter {
 
   /** The reason why nothing can be written any more; undefined while writing is possible. */
   get broken(): StorageUnavailable | undefined {
-    return this.#broken
-  }
-
-  /** Whether a sync has failed, so that it is not known what the disk contains. */
-  get syncFailed(): boolean {
-    return this.#syncFailed
+    return this.#failure ?? this.#ended
   }
 
   /** The name of the current file. */
@@ -109,15 +122,40 @@ export class JournalWriter {
 
   /** Refuses all further writes because a sync has failed. */
   fail(cause: unknown): StorageUnavailable {
-    this.#syncFailed = true
-    return (this.#broken ??= new StorageUnavailable('the disk failed to sync written data; nothing is written until a restart', { cause }))
+    return this.#refuse('the disk failed to sync written data; nothing is written until a restart', cause)
+  }
+
+  /**
+   * Checks that this process still writes to the journal of the folder. When it has lost the lock, or its file was
+   * removed or replaced, another process may use the folder. Then all further writes are refused.
+   * @throws {StorageUnavailable} also when writing is refused for another reason
+   */
+  async requireOwner(): Promise<void> {
+    const { file, name } = this.#open
+    const isOwner = async () => (await this.#isLocked()) && (await file.isAt(`${this.#folder}/${name}`))
+    const message = 'the journal was removed or replaced; nothing is written until a restart'
+    if (this.#failure === undefined)
+      await isOwner().then(
+        (owned) => owned || this.#refuse(message),
+        (error: unknown) => this.#refuse(message, error),
+      )
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  /** Refuses further changes, and waits until the queued ones are written. */
+  async end(): Promise<void> {
+    await this.flush()
+    this.#ended ??= new StorageUnavailable('the store is closed')
+    await this.flush()
   }
 
   async close(): Promise<void> {
-    await this.flush()
-    this.#broken ??= new StorageUnavailable('the store is closed')
-    await this.flush()
+    await this.end()
     await this.#open.file.close()
+  }
+
+  #refuse(message: string, cause?: unknown): StorageUnavailable {
+    return (this.#failure ??= new StorageUnavailable(message, { cause }))
   }
 
   #enqueue(item: QueueItem): void {
@@ -137,7 +175,7 @@ export class JournalWriter {
       }
       const batch = this.#queue.splice(0, MAX_CHANGES_PER_FRAME)
       const entries = batch.flatMap(({ entry }) => entry ?? [])
-      const error = entries.length === 0 ? undefined : (this.#broken ?? (await this.#write(entries)))
+      const error = entries.length === 0 ? undefined : (this.broken ?? (await this.#write(entries)))
       for (const item of batch) {
         if (error === undefined) item.done()
         else item.failed(error)
@@ -147,7 +185,7 @@ export class JournalWriter {
   }
 
   async #rotate(): Promise<number> {
-    if (this.#broken !== undefined) throw this.#broken
+    if (this.broken !== undefined) throw this.broken
     const name = journalName(this.#sequence + 1)
     if (name !== this.#open.name) {
       const file = await this.#disk.append(`${this.#folder}/${name}`)
@@ -175,14 +213,22 @@ export class JournalWriter {
       return new StorageUnavailable('the change could not be encoded', { cause })
     }
     try {
+      await this.requireOwner()
+    } catch (error) {
+      return error as StorageUnavailable
+    }
+    try {
       await this.#open.file.write(frame)
     } catch (cause) {
       return this.#undo(cause)
     }
     try {
       await assertSynced(this.#open.file.sync())
+      // Another process that has taken over since may have read the journal before this frame.
+      await this.requireOwner()
     } catch (cause) {
-      return new StorageUnavailable(this.fail(cause).message, { outcomeKnown: false, cause })
+      const { message } = cause instanceof StorageUnavailable ? cause : this.fail(cause)
+      return new StorageUnavailable(message, { outcomeKnown: false, cause })
     }
     this.#sequence++
     this.#open.size += frame.byteLength
