@@ -20,7 +20,8 @@ export function readExplanations(root: string): Explanation[] {
   for (const { file, before, after, reason } of entries) {
     const key = JSON.stringify([file, before, after])
     // A removed line leaves nothing after it.
-    if ([file, before, after || 'nothing', reason].some((text) => typeof text !== 'string' || text === '')) throw new Error(`incomplete: ${key}`)
+    if ([file, before, after || 'nothing', reason].some((text) => typeof text !== 'string' || text === ''))
+      throw new Error(`incomplete: ${key}`)
     if (seen.has(key)) throw new Error(`duplicate: ${key}`)
     seen.add(key)
   }

@@ -11,8 +11,11 @@ const OPERATORS: readonly (readonly [pattern: RegExp, replacement: string])[] = 
   [/\btrue\b/g, 'false'],
   [/\bfalse\b/g, 'true'],
 ]
-/** Calls that write, and refusals in one line: each is removed. */
-const STATEMENTS = /^ *(?:redis\.call\(.*\)|if .* then .* end|inBatches\(.*\))$/gm
+/** Calls that write, conditions in one line, and assignments: each is removed. */
+const STATEMENTS = /^ *(?:redis\.call\(.*\)|if .* then .* end|inBatches\(.*\)|(?!local |for )[^=~\n]+ = .*)$/gm
+const CONDITIONS = /(?<=\bif ).*?(?= then\b)/g
+/** A condition over several lines. One in one line is removed as a whole. */
+const BLOCK_CONDITIONS = /(?<=\bif ).*?(?= then$)/gm
 const NUMBERS = /(?<![\w.])\d+(?!\w)/g
 
 /** The small changes to the Lua scripts in the template strings of a file. */
@@ -24,6 +27,8 @@ export function* luaMutations({ program, text }: Source): Generator<Mutation> {
     const offset = text.indexOf(raw, node.start)
     for (const [pattern, replacement] of OPERATORS) yield* replaceAll(raw, pattern, offset, () => replacement)
     yield* replaceAll(raw, STATEMENTS, offset, () => '')
+    yield* replaceAll(raw, CONDITIONS, offset, () => 'true')
+    yield* replaceAll(raw, BLOCK_CONDITIONS, offset, () => 'false')
     yield* replaceAll(raw, NUMBERS, offset, (digits) => String(Number(digits) + 1))
   }
 }

@@ -53,11 +53,14 @@ describe('the mutants of', () => {
     expect(changed(text)).toEqual(expected)
   })
 
-  test('a Lua script', () => {
-    const after = mutantsOf(parse('x.ts', "const c = `\nif a == 1 then return end\nredis.call('DEL', key)\n`")).map(
-      (mutant) => mutant.after,
-    )
-    expect(after).toEqual(['', 'if a ~= 1 then return end', 'if a == 2 then return end', ''])
+  test.each<[string, string[]]>([
+    ["redis.call('DEL', key)", ['']],
+    ['if a == 1 then return end', ['', 'if true then return end', 'if a ~= 1 then return end', 'if a == 2 then return end']],
+    ['if not a then\n  b[1] = c or d\nend', ['if a then', 'if true then', 'if false then', '', 'b[2] = c or d', 'b[1] = c and d']],
+    ['local a = b', []],
+  ])('the Lua script %j', (script, expected) => {
+    const text = `const c = \`\n${script}\nreturn redis.call('GET')\n\``
+    expect(mutantsOf(parse('x.ts', text)).map(({ after }) => after)).toEqual(expected)
   })
 })
 

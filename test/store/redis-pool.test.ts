@@ -2,7 +2,9 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { ReplyError } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
 import type { Connection } from '../../src/store/redis/client.ts'
-import { CommandFailed, dropIfUnresponsive, toUnavailable, withTimeout } from '../../src/store/redis/pool.ts'
+import { CommandFailed, connect, dropIfUnresponsive, toUnavailable, withTimeout } from '../../src/store/redis/pool.ts'
+import { recordDelays } from '../support/delays.ts'
+import { quiet } from '../support/log.ts'
 import { failing, FakeClient, fakeCluster, LONG, LOST, poolOf, TIMEOUT } from '../support/redis-clients.ts'
 
 const MOVED = 'MOVED 5 127.0.0.1:7000'
@@ -157,6 +159,21 @@ test('a single Redis is ready when it accepts a write', async () => {
   expect(client.set).toHaveBeenCalledExactlyOnceWith('lk:ready', '', 'PX', 1000)
   client.set.mockRejectedValue(new ReplyError('OOM'))
   await expect(poolOf([client]).probe('lk:ready')).rejects.toMatchObject({ refused: true })
+})
+
+test('a client that cannot connect is closed, and its own error is thrown when no event has another one', async () => {
+  const client = Object.assign(new FakeClient('wait'), { connect: failing(LOST) })
+  const outcome = connect([client as never], 'redis://127.0.0.1', quiet)
+  await expect(outcome).rejects.toMatchObject({ name: 'CommandFailed', message: LOST.message })
+  expect(client.disconnect).toHaveBeenCalledExactlyOnceWith()
+})
+
+test('connecting is given up after ten seconds, and the client is closed', async () => {
+  const delays = recordDelays()
+  const client = Object.assign(new FakeClient('wait'), { connect: () => new Promise(() => undefined) })
+  await expect(connect([client as never], 'redis://127.0.0.1', quiet)).rejects.toThrow('no connection within 10 seconds')
+  expect(client.disconnect).toHaveBeenCalledExactlyOnceWith()
+  delays.restore()
 })
 
 describe('work with a time limit', () => {

@@ -2,6 +2,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { ReplyError } from 'ioredis'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Pool } from '../../src/store/redis/pool.ts'
+import { recordDelays } from '../support/delays.ts'
 import { sharedRedis } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 import { FakeClient, LOST, poolOf, TIMEOUT } from '../support/redis-clients.ts'
@@ -85,6 +86,18 @@ describe('a read whose connection is lost', () => {
       return 'value'
     }
     expect(await poolOf([new FakeClient()], 1000).runRead(read)).toBe('value')
+  })
+
+  test('is repeated every 5 milliseconds while connections are open', async () => {
+    const delays = recordDelays()
+    let attempts = 0
+    const read = async (): Promise<number> => {
+      if (attempts++ < 3) throw LOST
+      return attempts
+    }
+    expect(await poolOf([new FakeClient()]).runRead(read)).toBe(4)
+    expect(delays.times).toEqual([5, 5, 5])
+    delays.restore()
   })
 
   test('fails when no connection is opened in time', async () => {

@@ -60,6 +60,20 @@ describe('turns', () => {
     expect(events).toEqual(['first', 'another partition', 'its turn'])
   })
 
+  test('a turn lasts 250 milliseconds unless another duration is given', async () => {
+    turns = new Turns()
+    const { id } = await take('first')
+    await vi.advanceTimersByTimeAsync(249)
+    expect(turns.isHeld('w1', id)).toBe(true)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(turns.isHeld('w1', id)).toBe(false)
+  })
+
+  test('a turn that was ended leaves no timer behind', async () => {
+    ;(await take('first')).end()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   test('a turn ends by itself, and then commits with its id wait like others', async () => {
     const first = await take('first')
     const second = take('second')
@@ -71,7 +85,7 @@ describe('turns', () => {
     const late = pass('late commit', first.id)
     first.end()
     await settle()
-    expect(events).toEqual(['first', 'second'])
+    expect([events, turns.isHeld('w1', (await second).id)]).toEqual([['first', 'second'], true])
     ;(await second).end()
     await late
     expect(events.at(-1)).toBe('late commit')

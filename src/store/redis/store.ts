@@ -182,7 +182,8 @@ export class RedisStore implements Store {
         await waitForTurn()
         attempt = 0
       } catch (error) {
-        const { refused, unsent } = error as CommandFailed
+        if (!(error instanceof CommandFailed)) throw error
+        const { refused, unsent } = error
         // Redis refused this attempt (out of memory, a replica, loading …), so it changed nothing. An earlier attempt
         // may still be in progress.
         if (refused && !sent) throw toUnavailable(error)
