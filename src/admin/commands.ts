@@ -5,7 +5,8 @@ import { exportWorkspace } from './export.ts'
 import { importWorkspace } from './import.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
 import { listTokens, revokeToken } from './tokens.ts'
-import { addUserWithLink, inviteUser, listUsers, requireUser, signOutUser } from './users.ts'
+import { transferBoard } from './boards.ts'
+import { addUserWithLink, disableUser, inviteUser, listUsers, requireUser, signOutUser } from './users.ts'
 import { createWorkspace, listWorkspaces, requireWorkspace } from './workspaces.ts'
 
 /** An administration command. It runs in this process, or over RPC in the process that holds the storage. */
@@ -46,6 +47,7 @@ const commands: Readonly<Record<string, Command>> = {
     inviteUser(deps, user, originOf(deps, origin)),
   ),
   'user.sign-out': command(z.strictObject({ user: text }), (deps, { user }) => signOutUser(deps, user)),
+  'user.disable': command(z.strictObject({ user: text }), (deps, { user }) => disableUser(deps, user)),
   'user.list': command(z.strictObject({}), listUsers),
 
   'member.add': command(z.strictObject({ ...memberInput, role: z.enum(roles) }), async (deps, { workspace, user, role }) => {
@@ -69,6 +71,11 @@ const commands: Readonly<Record<string, Command>> = {
   'member.list': command(z.strictObject(workspaceInput), async (deps, { workspace }) => {
     await requireWorkspace(deps, workspace)
     return listMembers(deps, workspace)
+  }),
+
+  'board.transfer': command(z.strictObject({ ...workspaceInput, board: text, user: text }), async (deps, { workspace, board, user }) => {
+    await requireWorkspace(deps, workspace)
+    return transferBoard(deps, workspace, board, user)
   }),
 
   'token.list': command(z.strictObject({ ...workspaceInput, user: text.optional() }), async (deps, { workspace, user }) => {

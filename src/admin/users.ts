@@ -1,5 +1,5 @@
 import { endSessions } from '../auth/accounts/sessions.ts'
-import { invite } from '../auth/accounts/sign-up.ts'
+import { invite, removeAccount } from '../auth/accounts/sign-up.ts'
 import { isId, newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { displayName, type User } from '../model/workspace.ts'
@@ -8,6 +8,7 @@ import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { listAll, transact } from '../store/transact.ts'
 import { AdminError } from './deps.ts'
+import { endMembership } from './memberships.ts'
 
 /** The profile of a new user. */
 export interface NewUser {
@@ -68,6 +69,26 @@ export async function signOutUser(deps: Deps, userId: string): Promise<{ user_id
   await requireUser(deps, userId)
   await transact(deps.store, GLOBAL, deps.random, (tx) => endSessions(tx, userId))
   return { user_id: userId, signed_out: true }
+}
+
+/**
+ * Disables a user: ends their sessions, removes their e-mail address, password and sign-up link, and ends their memberships,
+ * which revokes their tokens for good. If this is interrupted, repeat it. To let them back in, invite them again and add them
+ * to workspaces.
+ * @returns the workspaces whose memberships have ended
+ * @throws {AdminError} `not_found`
+ */
+export async function disableUser(deps: Deps, userId: string): Promise<{ user_id: string; disabled: true; workspaces: string[] }> {
+  await requireUser(deps, userId)
+  const { store, random } = deps
+  await transact(store, GLOBAL, random, async (tx) => {
+    await endSessions(tx, userId)
+    await removeAccount(tx, userId)
+  })
+  const workspaces: string[] = []
+  for (const { workspace_id } of await listAll(deps, GLOBAL, indexes.workspacesOf(userId)))
+    if (await endMembership(deps, workspace_id, userId)) workspaces.push(workspace_id)
+  return { user_id: userId, disabled: true, workspaces }
 }
 
 /** Lists the users of all workspaces, oldest first. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { ConfigError, type Flags } from '../config.ts'
 import { addSetting } from './command.ts'
+import { addBoardCommands } from './board.ts'
 import { addMemberCommands } from './member.ts'
 import { addTokenCommands } from './token.ts'
 import { addTransferCommands } from './transfer.ts'
@@ -35,6 +36,7 @@ export function createProgram(): Command {
   addWorkspaceCommands(program)
   addUserCommands(program)
   addMemberCommands(program)
+  addBoardCommands(program)
   addTokenCommands(program)
   addTransferCommands(program)
   return program

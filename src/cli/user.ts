@@ -4,7 +4,7 @@ import { addAdminCommand, addSetting, runAndPrint } from './command.ts'
 
 /** Adds `lanekeeper user`. */
 export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('add, invite, sign out and list users')
+  const user = program.command('user').description('add, invite, sign out, disable and list users')
 
   addSetting(addAdminCommand(user, 'add <name>', 'add a user and print a one-time sign-up link for them'), 'origin')
     .option('--avatar <url>', 'the https:// URL of a picture')
@@ -24,6 +24,12 @@ export function addUserCommands(program: Command): void {
   addAdminCommand(user, 'sign-out <user>', 'end all web app sessions of a user; their tokens stay valid').action(
     runAndPrint('user.sign-out', (id: string) => ({ user: id })),
   )
+
+  addAdminCommand(
+    user,
+    'disable <user>',
+    'end all sessions and memberships of a user, revoke their tokens, and remove their e-mail address and password',
+  ).action(runAndPrint('user.disable', (id: string) => ({ user: id })))
 
   addAdminCommand(user, 'list', 'list all users').action(runAndPrint('user.list', () => ({})))
 }

@@ -90,8 +90,32 @@ export async function listPage<T, Item = T>(
   shape: (value: T) => Item = (value) => value as unknown as Item,
 ): Promise<ListPage<Item>> {
   const { entries, values } = await tx.range(index, { after: cursor, limit: size + 1 })
-  const items = values.slice(0, size).flatMap((value) => (value === undefined ? [] : [shape(value)]))
+  const found = values.slice(0, size).flatMap((value, i) => (value === undefined ? [] : [{ item: shape(value), position: entries[i] }]))
+  const items = found.map(({ item }) => item)
+  const count = fittingItems(items)
+  if (count < items.length) return toPage(list, items.slice(0, count), found[count - 1]!.position, true)
   return toPage(list, items, entries.at(Math.min(size, entries.length) - 1), entries.length > size)
+}
+
+/**
+ * The number of items from the first on that fit into a page: at least one, so that each page makes progress. A page that is
+ * cut has a cursor, and the next one continues behind its last item.
+ */
+export function fittingItems(items: readonly unknown[], maxBytes: number = limits.pageBytes): number {
+  // Almost every page is far below the maximum, and is not serialized twice.
+  if (items.reduce<number>((sum, item) => sum + maximumSize(item), 0) <= maxBytes) return items.length
+  let bytes = 0
+  const excess = items.findIndex((item) => (bytes += Buffer.byteLength(JSON.stringify(item)) + 1) > maxBytes)
+  return excess === -1 ? items.length : Math.max(excess, 1)
+}
+
+/** An upper bound of the size of a value in JSON, with the comma behind it: each character may become an escape of six bytes. */
+function maximumSize(value: unknown): number {
+  if (typeof value === 'string') return 6 * value.length + 3
+  if (typeof value !== 'object' || value === null) return 25
+  let size = 3
+  for (const name in value) size += 6 * name.length + 4 + maximumSize((value as Record<string, unknown>)[name])
+  return size
 }
 
 /**

@@ -114,11 +114,12 @@ function slotOf<T extends Ranked>(items: readonly T[], placement: ResolvedPlacem
 
 /**
  * Maps an index entry of an earlier generation of a list to the current one.
- * @returns undefined if the rebalancings since then are no longer remembered
+ * @param generation as a client has stated it
+ * @returns undefined if the list has or remembers no such generation
  */
 export function currentEntry(order: OrderRecord | undefined, generation: number, entry: string): string | undefined {
   const current = order?.generation ?? 0
-  if (generation > current) return undefined
+  if (!Number.isSafeInteger(generation) || generation < 0 || generation > current) return undefined
   let position = entry
   for (let step = generation; step < current; step++) {
     const map = order!.maps.find(({ from }) => from === step)

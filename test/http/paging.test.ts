@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadEngine } from '../../src/policy/engine.ts'
+import { keys } from '../../src/store/keys.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { shippedFiles } from '../support/policy.ts'
@@ -164,6 +165,41 @@ describe.each(drivers)('pages of cards, on $name', (driver) => {
       const cursor = Buffer.from(`cards.list\n${position}`).toString('base64url')
       expect([200, 422]).toContain((await board.get(`/boards/${board.id}/cards?cursor=${cursor}`)).status)
     }
+  })
+
+  test.each(['-1', '1.5', 'x', '1e99', ''])('a cursor with the forged generation "%s" is refused', async (generation) => {
+    const board = await TestBoard.create(service, ann!)
+    const column = await board.column()
+    const card = await board.card(column)
+    await board.post(`/cards/${card}/subtasks`, { title: 'x' })
+    const forged = (list: string, position: string) => Buffer.from(`${list}\n${position}`).toString('base64url')
+    const cursors = {
+      [`/boards/${board.id}/columns`]: forged('columns.list', `${generation} a0 ${column}`),
+      [`/cards/${card}/subtasks`]: forged('subtasks.list', `${generation} a0 x`),
+      [`/boards/${board.id}/cards`]: forged('cards.list', `${generation} a0 ${column} active 0 a0 x`),
+      [`/boards/${board.id}/cards?limit=1`]: forged('cards.list', `0 a0 ${column} active ${generation} a0 x`),
+    }
+    for (const [path, cursor] of Object.entries(cursors)) {
+      const reply = await board.get(`${path}${path.includes('?') ? '&' : '?'}cursor=${cursor}`)
+      expect([path, reply.status]).toEqual([path, generation === '' ? expect.toBeOneOf([200, 422]) : 422])
+    }
+  })
+
+  test('a forged cursor does not tell whether a column of another board exists', async () => {
+    const board = await TestBoard.create(service, ann!)
+    const hidden = await TestBoard.create(service, bob!)
+    const column = await hidden.column()
+    await hidden.put(`/boards/${hidden.id}/visibility`, { visibility: 'private' })
+    await service.write(bob!.workspaceId, async (tx) => {
+      await tx.get(keys.order(column))
+      tx.put(keys.order(column), { generation: 3, maps: [] })
+    })
+    const read = async (id: string) => {
+      const cursor = Buffer.from(`cards.list\n0 a0 ${id} active 3 a0 x`).toString('base64url')
+      const { status, body } = await board.get(`/boards/${board.id}/cards?cursor=${cursor}`)
+      return [status, body.error.code, body.error.issues]
+    }
+    expect(await read(column)).toEqual(await read(`col_${'0'.repeat(20)}`))
   })
 
   test('a list of cards that changes between pages neither repeats nor skips unchanged items', async () => {

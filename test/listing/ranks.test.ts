@@ -198,12 +198,16 @@ describe('the entry of an earlier generation', () => {
     ['a0 a', 1, ''],
     ['a1 y', 0, undefined],
     ['a1 y', 4, undefined],
+    ['a1 y', -1, undefined],
+    ['a1 y', 1.5, undefined],
+    ['a1 y', Number.NaN, undefined],
+    ['a1 y', Number.POSITIVE_INFINITY, undefined],
   ])('the entry "%s" of generation %i is now %j', (entry, generation, current) => {
     expect(currentEntry(record, generation, entry)).toBe(current)
   })
 
   test('a list without a rebalancing is in generation 0', () => {
     expect(currentEntry(undefined, 0, 'a0 x')).toBe('a0 x')
-    expect(currentEntry(undefined, 1, 'a0 x')).toBeUndefined()
+    for (const generation of [1, -1, Number.NaN]) expect(currentEntry(undefined, generation, 'a0 x')).toBeUndefined()
   })
 })

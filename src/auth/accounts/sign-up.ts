@@ -89,3 +89,14 @@ export async function setAccount(
   tx.put(emailKey, { user_id: userId })
   return true
 }
+
+/** Removes a person's e-mail address and password, and their sign-up link. */
+export async function removeAccount(tx: Transaction, userId: string): Promise<void> {
+  const [account, link] = await tx.read([keys.account(userId), keys.signUp(userId)])
+  if (link !== undefined) tx.remove(keys.signUp(userId))
+  if (account === undefined) return
+  const emailKey = keys.accountEmail(sha256Hex(account.email))
+  await tx.get(emailKey)
+  tx.remove(emailKey)
+  tx.remove(keys.account(userId))
+}

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { PageQuery } from '../../listing/pages.ts'
+import { fittingItems, type PageQuery } from '../../listing/pages.ts'
 import { staleCursor } from '../../listing/ranked-pages.ts'
 import { currentEntry } from '../../listing/ranks.ts'
 import type { Card } from '../../model/card.ts'
@@ -56,15 +56,18 @@ export async function cardsByPosition(
   await tx.prefetch({ records: orders, ranges: [firstPage(indexes.columns(boardId))] })
   const [columnOrder, cardOrder] = await tx.read(orders)
   const columns = await columnsOf(tx, boardId)
+  // A forged cursor must not tell whether a column of another board exists.
+  if (at !== undefined && !columns.some(({ id }) => id === at.columnId)) throw staleCursor()
   const start = at && findStart(at, columnOrder, cardOrder)
   const segments = isEmpty(filter) ? [] : remaining(segmentsOf(columns, filter), start)
   const scan = new CardScan(tx, filter, start, limit)
   for (let i = 0; i < segments.length && !scan.full; i += COLUMNS_AT_ONCE) await scan.read(segments.slice(i, i + COLUMNS_AT_ONCE))
-  const page = scan.found.slice(0, limit)
+  const whole = scan.found.slice(0, limit)
+  const page = whole.slice(0, fittingItems(whole.map(({ card }) => card)))
   if (!scan.exact) await tx.confirm(page.map(({ card }) => keys.card(card.id)))
   const last = page.at(-1)
   const position = last && writePosition(columnOrder, await tx.get(keys.order(last.segment.column.id)), last)
-  return { cards: page.map(({ card }) => card), position, more: scan.full }
+  return { cards: page.map(({ card }) => card), position, more: scan.found.length > page.length }
 }
 
 /** Lists cards in the order of their last update. */
@@ -84,10 +87,11 @@ export async function cardsByUpdate(tx: Transaction, boardId: string, filter: Ca
     after = entries.at(-1)
     await setImmediate()
   }
-  const page = cards.slice(0, limit)
+  const whole = cards.slice(0, limit)
+  const page = whole.slice(0, fittingItems(whole))
   await tx.confirm(page.map(({ id }) => keys.card(id)))
   const last = page.at(-1)
-  return { cards: page, position: last && `${last.updated_at} ${last.id}`, more: cards.length > limit }
+  return { cards: page, position: last && `${last.updated_at} ${last.id}`, more: cards.length > page.length }
 }
 
 async function columnsOf(tx: Transaction, boardId: string): Promise<Column[]> {

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { runCommand } from '../../src/admin/commands.ts'
+import type { CommandIo } from '../../src/admin/deps.ts'
+import { endMembership, setRole } from '../../src/admin/memberships.ts'
+import { setAccount } from '../../src/auth/accounts/sign-up.ts'
+import { beginSession } from '../../src/auth/accounts/sessions.ts'
+import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { TestBoard } from '../support/board.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person } from '../support/service.ts'
+
+let service: Service
+let ann: Person
+let bob: Person
+let board: TestBoard
+beforeEach(async () => {
+  service = await Service.start(memory)
+  const workspace = await service.workspace()
+  ann = await service.person(workspace, 'member', 'Ann')
+  bob = await service.person(workspace, 'member', 'Bob')
+  board = await TestBoard.create(service, ann)
+})
+afterEach(() => service.stop())
+const run = (name: string, input: object) => runCommand(service.adminDeps, name, input, {} as CommandIo)
+const read = (person: Person) => service.send(person.admin, 'GET', `/boards/${board.id}`)
+
+describe('board transfer', () => {
+  const transfer = (user: string, boardId = board.id) => run('board.transfer', { workspace: ann.workspaceId, board: boardId, user })
+  const makePrivate = () => board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
+
+  test('it gives the board of a member who has left to another member', async () => {
+    await makePrivate()
+    await endMembership(service.deps, ann.workspaceId, ann.id)
+    expect((await read(bob)).status).toBe(404)
+    expect(await transfer(bob.id)).toMatchObject({ id: board.id, creator_id: bob.id })
+    expect((await read(bob)).body.data.creator_id).toBe(bob.id)
+    const reply = await service.send(bob.admin, 'PUT', `/boards/${board.id}/visibility`, { visibility: 'workspace' })
+    expect(reply.status).toBe(200)
+    const { body } = await service.send(bob.admin, 'GET', `/boards/${board.id}/members`)
+    expect(body.data.map(({ user_id, creator }: any) => [user_id, creator])).toEqual([[bob.id, true]])
+  })
+
+  test('the present creator keeps their access as an explicit member, and the new one has no entry', async () => {
+    await makePrivate()
+    await board.add(bob)
+    await transfer(bob.id)
+    const { body } = await service.send(ann.admin, 'GET', `/boards/${board.id}/members`)
+    expect(body.data.map(({ user_id, creator }: any) => [user_id, creator])).toEqual([
+      [bob.id, true],
+      [ann.id, false],
+    ])
+    expect((await service.send(ann.admin, 'GET', '/boards')).body.data.map(({ id }: any) => id)).toEqual([board.id])
+  })
+
+  test.each([
+    ['the creator', () => ann.id, 'conflict'],
+    ['an unknown user', () => 'usr_00000000000000000000', 'not_found'],
+    ['a text that is no id', () => '{0.user_id}', 'not_found'],
+  ])('it is refused for %s', async (_who, userId, code) => {
+    await expect(transfer(userId())).rejects.toMatchObject({ code })
+  })
+
+  test('it is refused for a member who has left, for an unknown board and for an unknown workspace', async () => {
+    await endMembership(service.deps, bob.workspaceId, bob.id)
+    await expect(transfer(bob.id)).rejects.toMatchObject({ code: 'not_found' })
+    for (const id of ['brd_00000000000000000000', 'x']) await expect(transfer(ann.id, id)).rejects.toMatchObject({ code: 'not_found' })
+    const elsewhere = { workspace: 'wsp_00000000000000000000', board: board.id, user: bob.id }
+    await expect(run('board.transfer', elsewhere)).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
+
+describe('user disable', () => {
+  test('it ends sessions, memberships and tokens in all workspaces, and removes the password and the sign-up link', async () => {
+    const second = await service.workspace()
+    await run('member.add', { workspace: second, user: ann.id, role: 'member' })
+    await setRole(service.deps, ann.workspaceId, ann.id, 'owner')
+    await service.write(GLOBAL, async (tx) => {
+      await setAccount(tx, { userId: ann.id, email: 'ann@example.test', passwordHash: 'x' }, service.deps.clock)
+      await beginSession(tx, { user_id: ann.id, email: 'ann@example.test' }, service.deps.clock, service.deps.random)
+    })
+    expect((await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))).toHaveLength(1)
+    await run('user.invite', { user: ann.id })
+    expect(await run('user.disable', { user: ann.id })).toEqual({
+      user_id: ann.id,
+      disabled: true,
+      workspaces: expect.arrayContaining([ann.workspaceId, second]),
+    })
+    expect((await read(ann)).status).toBe(401)
+    const left = (await service.recordKeys(GLOBAL)).filter((key) => /^(account|account_email|sign_up|session):/.test(key))
+    expect(left).toEqual([])
+    expect((await read(bob)).status).toBe(200)
+    // It can be repeated, and the user can come back.
+    expect(await run('user.disable', { user: ann.id })).toMatchObject({ workspaces: [] })
+    await run('user.invite', { user: ann.id })
+    expect(await service.recordKeys(GLOBAL)).toContain(keys.signUp(ann.id))
+  })
+
+  test('it is refused for an unknown user', async () => {
+    await expect(run('user.disable', { user: 'usr_00000000000000000000' })).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
