@@ -20,16 +20,8 @@ import { saveResource } from './writes.ts'
 type Work = Pick<OperationRequest, 'tx' | 'clock'>
 type CreatingWork = Pick<OperationRequest, 'tx' | 'clock' | 'random'>
 
-/**
- * Schedules the removal of a file if its last attachment is removed. Attaching it again cancels that.
- * @param delay milliseconds until the file is removed
- */
-export async function removeFileIfUnattached(
-  { tx, clock }: Work,
-  fileId: string,
-  removedAttachmentId: string,
-  delay = durations.unattachedFile,
-): Promise<void> {
+/** Schedules the removal of a file if its last attachment is removed. Attaching it again cancels that. */
+export async function removeFileIfUnattached({ tx, clock }: Work, fileId: string, removedAttachmentId: string): Promise<void> {
   const ranges = [{ index: indexes.fileAttachments(fileId), options: { limit: 2, entriesOnly: true } }] as const
   const { entries } = (await tx.load({ records: [fileRemoval(fileId)], ranges })).ranges[0]
   if (!entries.every((entry) => lastWord(entry) === removedAttachmentId)) return
@@ -37,7 +29,7 @@ export async function removeFileIfUnattached(
     id: fileTombstoneId(fileId),
     kind: 'file',
     target: fileId,
-    not_before: timestamp(() => clock() + delay),
+    not_before: timestamp(() => clock() + durations.unattachedFile),
   }
   tx.put(fileRemoval(fileId), tombstone)
 }

@@ -8,6 +8,7 @@ import { createBlobs } from '../../src/store/blobs.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
 import { StorageUnavailable, type Change, type Snapshot, type Store, type Value } from '../../src/store/port.ts'
 import { recordUses, TestBoard } from '../support/board.ts'
+import { collectAll } from '../support/collections.ts'
 import { drivers, type Driver, type OpenDriver } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
 import { findByteDifferences } from '../support/stored-bytes.ts'
@@ -125,7 +126,7 @@ describe.each(drivers)('the bytes of files on $name', (driver) => {
     const column = await board.column()
     // Each tombstone is due later than those before it, so that every collection has the same operations in the same order.
     const clock = () => ++service.now
-    const collect = (deps: AdminDeps) => collectGarbage({ ...plant(deps), clock }, ann.workspaceId)
+    const collect = (deps: AdminDeps) => collectAll({ ...plant(deps), clock }, ann.workspaceId)
     let failures = 0
     for (const fail of [failBefore, failAfter]) {
       for (let at = 1, reached = true; reached; at++) {
@@ -279,10 +280,10 @@ async function findChunksAfterFailures(create: typeof createBlobs): Promise<{ fa
     expect(attached.status).toBe(201)
     await board.delete(`/boards/${board.id}`)
     interceptor = new Interceptor(at, failBefore)
-    await collectGarbage(service.adminDeps, ann.workspaceId).catch((error: unknown) =>
+    await collectAll(service.adminDeps, ann.workspaceId).catch((error: unknown) =>
       expect((error as Error).message).toBe(failure.message),
     )
-    await collectGarbage(service.adminDeps, ann.workspaceId)
+    await collectAll(service.adminDeps, ann.workspaceId)
     const left = (await bytes.getKeys('', {})) as string[]
     await service.stop()
     if (left.length > 0 || !interceptor.reached) return { failures: at - 1, left }

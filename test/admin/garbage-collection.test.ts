@@ -7,6 +7,7 @@ import { decorateStore } from '../../src/store/decorate.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { Store } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
+import { collectAll } from '../support/collections.ts'
 import { drivers } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 import { cheapPasswords, Service, type Person } from '../support/service.ts'
@@ -31,6 +32,7 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     ann = await service.person(await service.workspace(), 'owner', 'Ann')
   })
   const collect = () => collectGarbage(service.adminDeps, ann.workspaceId)
+  const collectEverything = () => collectAll(service.adminDeps, ann.workspaceId)
   const recordsOf = async (...kinds: string[]) =>
     (await service.recordKeys(ann.workspaceId)).filter((key) => kinds.some((kind) => key.startsWith(`${kind}:`))).toSorted()
   const ALL_KINDS = ['board', 'board_member', 'column', 'card', 'label', 'subtask', 'comment', 'attachment', 'file', 'order', 'tombstone']
@@ -59,7 +61,7 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     let calls = 0
     expect(await collectGarbage(service.adminDeps, ann.workspaceId, () => ++calls > 2)).toBe(2)
     expect((await recordsOf(...ALL_KINDS)).length).toBeGreaterThan(0)
-    await collect()
+    await collectEverything()
     expect(await recordsOf(...ALL_KINDS)).toEqual([])
   })
 
@@ -76,12 +78,12 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     expect(await recordsOf(...ALL_KINDS)).toEqual([...filled.filter((key) => key !== keys.board(board.id)), tombstone].toSorted())
     const removed: number[] = []
     const commit: Store['commit'] = (partition, change) => (removed.push(change.remove.size), service.store.commit(partition, change))
-    await collectGarbage({ ...service.adminDeps, store: decorateStore(service.store, { commit }) }, ann.workspaceId)
+    await collectAll({ ...service.adminDeps, store: decorateStore(service.store, { commit }) }, ann.workspaceId)
     expect(await recordsOf(...ALL_KINDS)).toEqual(before)
     expect(Math.max(...removed)).toBe(MAX_REMOVED)
     expect(await findByteDifferences(service)).toEqual([])
     expect(await other.titles()).toEqual(['0'])
-    expect(await collect()).toBe(0)
+    expect(await collectEverything()).toBe(0)
   })
 
   test('interrupted collections are completed by later ones, several at the same time', async () => {
@@ -93,10 +95,10 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
         ...service.adminDeps,
         blobs: { ...service.adminDeps.blobs, remove: () => Promise.reject(new Error('the process died')) },
       }
-      await collectGarbage(interrupted, ann.workspaceId).catch(() => undefined)
+      await collectAll(interrupted, ann.workspaceId).catch(() => undefined)
     }
     expect(await service.blobKeys()).not.toEqual([])
-    await Promise.all([collect(), collect(), collect()])
+    await Promise.all([collectEverything(), collectEverything(), collectEverything()])
     expect(await recordsOf(...ALL_KINDS)).toEqual([])
     expect(await findByteDifferences(service)).toEqual([])
   })
@@ -107,11 +109,33 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     const { file_id } = (await board.attach(one, { text: 'shared' })).body.data
     const second = (await board.post(`/cards/${two}/attachments`, { file_id })).body.data
     await board.delete(`/cards/${one}`)
-    await collect()
+    await collectEverything()
     expect(await (await service.fetch(ann.read, 'GET', `/attachments/${second.id}/content`)).text()).toBe('shared')
     await board.delete(`/cards/${two}`)
-    await collect()
+    await collectEverything()
     expect(await recordsOf('file', 'attachment', 'tombstone')).toEqual([])
+    expect(await findByteDifferences(service)).toEqual([])
+  })
+
+  test.each(['card', 'board'])('the files of a deleted %s can be attached again for one day', async (kind) => {
+    const [board, other] = [await TestBoard.create(service, ann), await TestBoard.create(service, ann)]
+    const [card, target] = [await board.card(await board.column()), await other.card(await other.column())]
+    const { file_id } = (await board.attach(card)).body.data
+    await board.delete(kind === 'card' ? `/cards/${card}` : `/boards/${board.id}`)
+    service.now += MINUTE
+    await collect()
+    expect(await recordsOf('attachment')).toEqual([])
+    service.now += DAY - 2 * MINUTE
+    await collect()
+    const again = (await other.post(`/cards/${target}/attachments`, { file_id })).body.data
+    service.now += 2 * DAY
+    await collect()
+    expect((await other.get(`/attachments/${again.id}/content`)).text).toBe('hello')
+    await other.delete(`/cards/${target}`)
+    await collect()
+    service.now += DAY + 1000
+    await collect()
+    expect(await recordsOf('file', 'tombstone')).toEqual([])
     expect(await findByteDifferences(service)).toEqual([])
   })
 
@@ -174,9 +198,10 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     const board = await fill(2)
     const request = { method: 'DELETE', headers: { authorization: `Bearer ${ann.admin}` } }
     expect((await app.fetch(new Request(`http://localhost/v1/boards/${board.id}`, request))).status).toBe(200)
-    while ((await recordsOf('tombstone')).length > 0) await new Promise((resolve) => setImmediate(resolve))
+    while ((await recordsOf('attachment', 'column')).length > 0) await new Promise((resolve) => setImmediate(resolve))
     await collector.stop()
     await app.services.usage.settled()
+    await collectEverything()
     expect(await recordsOf(...ALL_KINDS)).toEqual([])
     expect(await findByteDifferences(service)).toEqual([])
     expect(await service.write(ann.workspaceId, (tx) => tx.get(keys.board(board.id)))).toBeUndefined()

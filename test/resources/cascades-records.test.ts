@@ -50,7 +50,7 @@ describe('the records that follow from a change', () => {
           ids.map((id) => [keys.attachment(id), { id, card_id: `c${id}`, file_id: 'fil_x1', created_at: '' } as Attachment]),
         ),
       )
-    const removed = (id: string, delay?: number) => work((tx) => removeFileIfUnattached({ tx, clock }, 'fil_x1', id, delay))
+    const removed = (id: string, at = clock) => work((tx) => removeFileIfUnattached({ tx, clock: at }, 'fil_x1', id))
 
     test.each([
       ['a second attachment', ['a1', 'a2']],
@@ -76,8 +76,8 @@ describe('the records that follow from a change', () => {
 
     test('the latest removal of an attachment counts', async () => {
       await removed('a1')
-      await removed('a1', 0)
-      expect(await read(TOMBSTONE)).toMatchObject({ not_before: NOW })
+      await removed('a1', () => clock() + 1000)
+      expect(await read(TOMBSTONE)).toMatchObject({ not_before: new Date(clock() + DAY + 1000).toISOString() })
     })
 
     test('it is cancelled if the file is attached again, and that writes nothing if none is scheduled', async () => {
