@@ -26,12 +26,16 @@ export async function registerWorkspace({ store, random }: Deps, id: string): Pr
   })
 }
 
-/** Lists all workspaces, oldest first. */
+/** Lists all workspaces, oldest first. Those that are damaged are left out; the log names them. */
 export async function listWorkspaces(deps: Deps): Promise<Workspace[]> {
   const entries = await listAll(deps, GLOBAL, indexes.workspaces())
-  const workspaces = await Promise.all(entries.map(({ id }) => findWorkspace(deps, id)))
+  const findUnlessDamaged = (id: string) =>
+    findWorkspace(deps, id).catch((error: unknown) => {
+      if (deps.store.damaged?.().includes(id) !== true) throw error
+    })
+  const workspaces = await Promise.all(entries.map(({ id }) => findUnlessDamaged(id)))
   return workspaces
-    .filter((workspace) => workspace !== undefined)
+    .filter((workspace): workspace is Workspace => workspace !== undefined)
     .toSorted((a, b) => (a.created_at < b.created_at ? -1 : Number(a.created_at > b.created_at)))
 }
 

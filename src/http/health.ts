@@ -6,7 +6,8 @@ import type { Store } from '../store/port.ts'
 
 /**
  * Probes for process supervisors, outside /v1 and without a token. `/healthz`: the process is alive. `/readyz`: storage
- * can be read and written, and the process is not shutting down. (The policy was proved at start, or the process would
+ * can be read and written, and the process is not shutting down. It names the workspaces that are damaged; they do not
+ * make it fail, because the process serves the others. (The policy was proved at start, or the process would
  * not run.)
  */
 export function serveHealth(h3: H3, store: Store, blobs: Blobs, isDraining: () => boolean): void {
@@ -15,7 +16,8 @@ export function serveHealth(h3: H3, store: Store, blobs: Blobs, isDraining: () =
     if (isDraining()) return probeResponse(503, { status: 'shutting down', storage: store.driver })
     try {
       await Promise.all([store.ready(), blobs.ready()])
-      return probeResponse(200, { status: 'ready', storage: store.driver })
+      const damaged = store.damaged?.() ?? []
+      return probeResponse(200, { status: 'ready', storage: store.driver, ...(damaged.length > 0 && { damaged }) })
     } catch {
       return probeResponse(503, { status: 'not ready', storage: store.driver })
     }

@@ -9,6 +9,7 @@ export function decorateStore(store: Store, overrides: Partial<Store>): Store {
     takeTurn: (partition) => store.takeTurn(partition),
     dump: (partition) => store.dump(partition),
     ready: () => store.ready(),
+    damaged: () => store.damaged?.() ?? [],
     close: () => store.close(),
     ...overrides,
   }

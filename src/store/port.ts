@@ -141,6 +141,8 @@ export interface Store {
   dump(partition: string): AsyncIterable<readonly (readonly [key: string, value: Value])[]>
   /** @throws {StorageUnavailable} when storage cannot be read or written at present */
   ready(): Promise<void>
+  /** The partitions that were found damaged: they cannot be read, and the others can. Absent in drivers that do not know. */
+  damaged?(): readonly string[]
   /** Releases all resources. The store cannot be used afterwards. */
   close(): Promise<void>
 }

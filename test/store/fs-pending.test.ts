@@ -6,6 +6,8 @@ describe('the pending changes of a partition', () => {
   let pending: PendingChanges
   const first = change({ put: { 'a:1': {}, 'b:1': {} }, remove: ['c:1'], index: { i: { add: ['x 1', 'x 2'], remove: ['x 0'] } } })
   const second = change({ put: { 'a:1': {} }, remove: ['b:1'], index: { i: { add: ['x 3'] }, j: { remove: ['y 1'] } } })
+  /** What a change makes of the record a:1 or b:1. */
+  const storedBy = ({ revision }: { revision: string }) => ({ value: {}, revision })
   const state = () => ({
     records: ['a:1', 'b:1', 'c:1', 'd:1'].map((key) => pending.record(key)),
     indexes: ['i', 'j', 'k'].map((name) => [pending.index(name), pending.gain(name)]),
@@ -21,7 +23,7 @@ describe('the pending changes of a partition', () => {
     empty: true,
   }
   const both = {
-    records: [second.revision, null, null, undefined],
+    records: [storedBy(second), null, null, undefined],
     indexes: [
       [second.revision, 3],
       [second.revision, 0],
@@ -37,10 +39,10 @@ describe('the pending changes of a partition', () => {
     expect(state()).toEqual(none)
   })
 
-  test('a change has its revision, null for what it removes, and the gain of its indexes', () => {
+  test('a change has the records that it writes, null for what it removes, and the gain of its indexes', () => {
     pending.stage(first)
     expect(state()).toEqual({
-      records: [first.revision, first.revision, null, undefined],
+      records: [storedBy(first), storedBy(first), null, undefined],
       indexes: [
         [first.revision, 2],
         [undefined, 0],
@@ -64,7 +66,7 @@ describe('the pending changes of a partition', () => {
     pending.settle(first)
     expect(state()).toEqual({
       ...both,
-      records: [second.revision, null, undefined, undefined],
+      records: [storedBy(second), null, undefined, undefined],
       indexes: [[second.revision, 1], both.indexes[1], both.indexes[2]],
     })
     pending.settle(second)

@@ -182,10 +182,12 @@ export class FsStore implements Store {
       let written = 0
       let start = sequence + 1
       for (const name of dirty) {
+        // Known as long as it is not loaded.
+        const first = this.#partitions.firstWaiting(name)
         const loaded = await this.#partitions.load(name).catch(() => undefined)
         if (loaded === undefined) {
           // It cannot be read, which is logged. The journal keeps its changes.
-          start = Math.min(start, this.#partitions.firstWaiting(name)!)
+          start = Math.min(start, first!)
           this.#dirty.add(name)
           continue
         }
