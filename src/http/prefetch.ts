@@ -18,7 +18,8 @@ const REMEMBERED = 50_000
  * remembered. They only decide what is read together. Each request reads its token again, and decides on that.
  */
 export class SeenTokens {
-  readonly #scopes = new LRUCache<string, Pick<TokenRecord, 'scopes'>>({ max: REMEMBERED })
+  // With `max`, the memory of all entries would be allocated now, which takes longer than the rest of a start.
+  readonly #scopes = new LRUCache<string, Pick<TokenRecord, 'scopes'>>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
 
   add(hash: string, { scopes }: TokenRecord): void {
     if (!this.#scopes.has(hash)) this.#scopes.set(hash, { scopes })

@@ -61,6 +61,8 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
   'src/store/turns.ts': { suites: suites('store/turns store/contract http/races') },
+  'src/store/reductions.ts': { suites: suites('store/reductions') },
+  'src/store/fs/batch.ts': { drivers: 'fs', suites: suites('store/fs-writer store/fs-full') },
   'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blob-driver store/fs-blobs resources/attachments') },
   'src/store/fs/checkpoint.ts': { drivers: 'fs', suites: [...suites('store/fs-checkpoint'), ...FOLDER] },
   'src/store/fs/disk.ts': { drivers: 'fs', suites: [...suites('store/fs-disk'), ...FOLDER] },
@@ -71,11 +73,12 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/fs/manifest.ts': { drivers: 'fs', suites: [...suites('store/fs-manifest store/fs-copies'), ...FOLDER] },
   'src/store/fs/partitions.ts': {
     drivers: 'fs',
-    suites: [...suites('store/fs-manifest store/fs-store store/fs-store-compaction'), ...FOLDER],
+    suites: [...suites('store/fs-manifest store/fs-damaged store/fs-store store/fs-store-compaction'), ...FOLDER],
   },
   'src/store/fs/pending.ts': { drivers: 'fs', suites: [...suites('store/fs-pending'), ...FOLDER] },
+  'src/store/fs/reserve.ts': { drivers: 'fs', suites: suites('store/fs-full') },
   'src/store/fs/store.ts': { drivers: 'fs', suites: [...suites('store/fs-store store/fs-store-compaction'), ...FOLDER] },
-  'src/store/fs/writer.ts': { drivers: 'fs', suites: [...suites('store/fs-writer store/fs-owner'), ...FOLDER] },
+  'src/store/fs/writer.ts': { drivers: 'fs', suites: [...suites('store/fs-writer store/fs-owner store/fs-full'), ...FOLDER] },
   'src/store/redis/blob-driver.ts': { drivers: 'redis', suites: suites('store/redis-blob-driver resources/attachments store/open') },
   'src/store/redis/client.ts': { drivers: 'redis', suites: [...suites('store/redis-client store/redis-credentials'), ...REDIS] },
   'src/store/redis/paths.ts': {

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CommandFailed, Pool } from '../../src/store/redis/pool.ts'
+import { openRedisStore } from '../../src/store/redis/store.ts'
 import { captureLog, quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
@@ -54,6 +55,51 @@ describe('the connections to a Redis', () => {
     expect(captured.lines[0]).toMatchObject({
       msg: 'redis connection',
       err: { type: 'CommandFailed', message: expect.stringContaining('ECONNREFUSED') },
+    })
+  })
+
+  describe('of a store', () => {
+    const open = (url: string, log = quiet) => openRedisStore(url, { log })
+
+    test('are two, and are closed with it', async () => {
+      const store = await open(server.url)
+      expect(await count()).toBe(2)
+      await store.close()
+      while ((await count()) > 0) await operator.ping()
+    })
+
+    test('are closed when Redis holds data of another format', async () => {
+      await operator.set('lk:format', '1')
+      await expect(open(server.url)).rejects.toMatchObject({
+        name: 'StorageUnavailable',
+        message: 'this Redis holds data of format 1; this version of Lanekeeper supports format 2',
+      })
+      while ((await count()) > 0) await operator.ping()
+      expect(await operator.get('lk:format')).toBe('1')
+    })
+
+    test('write the format when it is absent', async () => {
+      await (await open(server.url)).close()
+      expect(await operator.get('lk:format')).toBe('2')
+      await (await open(server.url)).close()
+    })
+
+    test('that cannot be opened have an error with the reason', async () => {
+      await expect(open(`${server.url}/99`)).rejects.toMatchObject({
+        message: expect.stringMatching(/^Redis refused: .*out of range/),
+        cause: expect.any(CommandFailed),
+      })
+      await server.kill()
+      await expect(open(server.url)).rejects.toMatchObject({ message: expect.stringMatching(/^Redis cannot be reached: .*ECONNREFUSED/) })
+    })
+
+    test('log a warning only if Redis evicts data', async () => {
+      const warnings = captureLog()
+      await (await open(server.url, warnings.log)).close()
+      expect(warnings.lines).toEqual([])
+      await operator.config('SET', 'maxmemory-policy', 'allkeys-lru')
+      await (await open(server.url, warnings.log)).close()
+      expect(warnings.lines).toEqual([expect.objectContaining({ level: 40, msg: expect.stringContaining('maxmemory-policy allkeys-lru') })])
     })
   })
 })

@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { ReplyError } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CommandFailed, type Pool } from '../../src/store/redis/pool.ts'
@@ -34,7 +35,10 @@ function storeWith(replies: readonly (number | Error)[], duration = 0) {
   const queue = [...replies]
   const sent: unknown[][] = []
   const client = {
+    set: async () => 'OK',
+    lkEndTurn: async () => 1,
     lkCommit: async (key: string, _request: string, ...more: unknown[]) => {
+      if (delays.pending > 0) throw new Error('the wait before this command is not over')
       sent.push([key, ...more])
       clock += duration
       const reply = queue.shift()
@@ -132,6 +136,7 @@ describe('a turn on Redis', () => {
     const commands: unknown[][] = []
     const client = {
       set: async (...values: unknown[]) => {
+        if (delays.pending > 0) throw new Error('the wait before this command is not over')
         commands.push(['set', ...values])
         onLease()
         const reply = leases.length === 1 ? leases[0] : leases.shift()
@@ -175,6 +180,19 @@ describe('a turn on Redis', () => {
     vi.useRealTimers()
   })
 
+  test('holds back the commits of others in its own process, which need not ask Redis', async () => {
+    const redis = storeWith([DONE, DONE])
+    const turn = await redis.store.takeTurn('w1')
+    const other = commit(redis)
+    await nextRound()
+    expect(redis.sent).toEqual([])
+    expect(await redis.store.commit('w1', { ...change({}), turn: turn.id })).toBe('done')
+    expect(redis.sent).toHaveLength(1)
+    turn.end()
+    expect(await other).toBe('done')
+    expect(redis.sent).toHaveLength(2)
+  })
+
   test('cannot be taken when Redis does not answer', async () => {
     const { store } = storeForTurns([lost])
     await expect(store.takeTurn('w1')).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer' })
@@ -184,6 +202,7 @@ describe('a turn on Redis', () => {
 test('a store on Redis is ready when its pool can write', async () => {
   const probe = vi.fn(async () => undefined)
   const store = new RedisStore({ probe } as unknown as Pool, 'lk')
+  expect(store.driver).toBe('redis')
   await store.ready()
   expect(probe).toHaveBeenCalledExactlyOnceWith('lk:ready')
   probe.mockRejectedValue(refused as never)

@@ -226,6 +226,20 @@ export function contract(open: () => Promise<Store>): void {
     expect((await store.read('w1', readRequest({ counts: ['i', 'j', 'k'] })))!.counts).toEqual([2, 1, 0])
   })
 
+  test('a range has the revision of the last commit that changed its index, and null while the index is empty', async () => {
+    const revision = async () => (await store.read('w1', readRequest({ ranges: [{ index: 'i', limit: 1 }] })))!.ranges[0]!.revision
+    expect(await revision()).toBeNull()
+    const added = change({ index: { i: { add: ['x 1', 'y 2'] } } })
+    await store.commit('w1', added)
+    await store.commit('w1', change({ put: { 'a:1': {} }, index: { j: { add: ['x 1'] } } }))
+    expect(await revision()).toBe(added.revision)
+    const removed = change({ index: { i: { remove: ['x 1'] } } })
+    await store.commit('w1', removed)
+    expect(await revision()).toBe(removed.revision)
+    await store.commit('w1', change({ index: { i: { remove: ['y 2'] } } }))
+    expect(await revision()).toBeNull()
+  })
+
   test.each<[string, 'done' | 'conflict', (revisions: { a: string; i: string }) => Partial<Expectation>]>([
     ['the current revision of a record', 'done', ({ a }) => ({ records: new Map([['a:1', a]]) })],
     ['another revision of a record', 'conflict', () => ({ records: new Map([['a:1', 'r0']]) })],

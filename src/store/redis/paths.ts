@@ -11,7 +11,7 @@ const REMEMBERED = 100_000
  */
 export class Paths {
   /** `partition key` → the members that templates have taken from that record */
-  readonly #members = new LRUCache<string, Record<string, string>>({ max: REMEMBERED })
+  readonly #members = new LRUCache<string, Record<string, string>>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
 
   /** @returns the keys of all references; undefined if one of them cannot be guessed */
   guess(partition: string, references: readonly Reference[]): string[] | undefined {
@@ -30,7 +30,7 @@ export class Paths {
       for (const { index, member } of placeholdersOf(reference)) {
         const { key, stored } = records[index]!
         const text = stored?.value[member]
-        if (key === null || typeof text !== 'string') continue
+        if (typeof text !== 'string') continue
         const name = `${partition} ${key}`
         const known = this.#members.get(name)
         if (known === undefined) this.#members.set(name, { [member]: text })

@@ -22,9 +22,9 @@ local base, request = string.sub(KEYS[1], 1, -3), cjson.decode(ARGV[1])
 local function stored(key) return redis.call('GET', base .. ':r:' .. key) end
 local function revision(value)
   if not value then return '' end
-  return string.sub(value, 1, string.find(value, ' ', 1, true) - 1)
+  return string.sub(value, 1, string.find(value, ' ') - 1)
 end
-local function decoded(value) return cjson.decode(string.sub(value, string.find(value, ' ', 1, true) + 1)) end
+local function decoded(value) return cjson.decode(string.sub(value, string.find(value, ' ') + 1)) end
 local function hasMembers(value, members)
   if not value or not members then return false end
   local record = decoded(value)

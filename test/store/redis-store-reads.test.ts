@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { ReadRequest, Value } from '../../src/store/port.ts'
+import type { Pool } from '../../src/store/redis/pool.ts'
+import { RedisStore } from '../../src/store/redis/store.ts'
+import { expectation, readRequest } from '../support/changes.ts'
+
+// Which commands the store sends. What they return is tested by the contract, on a real Redis.
+
+let commands: unknown[][]
+let store: RedisStore
+/** The replies to commands, by their names. */
+let replies: Record<string, unknown[]>
+beforeEach(() => {
+  commands = []
+  replies = {}
+  const command =
+    (name: string) =>
+    async (...values: unknown[]) => {
+      commands.push([name, ...values])
+      return replies[name]!.shift()
+    }
+  const client = { mget: command('mget'), lkRead: command('lkRead'), lkDump: command('lkDump') }
+  const pool = { runRead: async (run: (on: unknown) => Promise<unknown>) => run(client) }
+  store = new RedisStore(pool as unknown as Pool, 'lk')
+})
+
+const read = (part: Partial<ReadRequest>) => store.read('w1', readRequest(part))
+const namesOfCommands = () => commands.map(([name]) => name)
+
+describe('a read from Redis', () => {
+  test('of records by their keys is one MGET', async () => {
+    replies = { mget: [['r1 {"n":1}', null]] }
+    expect(await read({ records: ['a:1', 'a:2'] })).toEqual({
+      records: [
+        { key: 'a:1', stored: { revision: 'r1', value: { n: 1 } } },
+        { key: 'a:2', stored: null },
+      ],
+      ranges: [],
+      counts: [],
+    })
+    expect(commands).toEqual([['mget', ['lk:{w1}:r:a:1', 'lk:{w1}:r:a:2']]])
+  })
+
+  test('of a single record by its key is one MGET too', async () => {
+    replies = { mget: [['r1 {}']] }
+    await read({ records: ['a:1'] })
+    expect(commands).toEqual([['mget', ['lk:{w1}:r:a:1']]])
+  })
+
+  test.each<[string, Partial<ReadRequest>]>([
+    ['a template', { records: ['a:1', 'b:{0.b}'] }],
+    ['a range', { records: ['a:1'], ranges: [{ index: 'i', limit: 1 }] }],
+    ['a count', { records: ['a:1'], counts: ['i'] }],
+    ['an expected record', { records: ['a:1'], expect: expectation({ records: new Map([['a:1', 'r1']]) }) }],
+    ['an expected index', { records: ['a:1'], expect: expectation({ indexes: new Map([['i', 'r1']]) }) }],
+    ['a range and a count', { records: ['a:1'], ranges: [{ index: 'i', limit: 1 }], counts: ['i'] }],
+    ['a count and an expected record', { records: ['a:1'], counts: ['i'], expect: expectation({ records: new Map([['a:1', 'r1']]) }) }],
+    [
+      'an expected record and an expected index',
+      { records: ['a:1'], expect: expectation({ records: new Map([['a:1', 'r1']]), indexes: new Map([['i', 'r1']]) }) },
+    ],
+    ['no record', { records: [] }],
+  ])('with %s is one script', async (_what, request) => {
+    replies = { lkRead: [null] }
+    expect(await read(request)).toBeNull()
+    expect(commands).toEqual([['lkRead', 'lk:{w1}:n', expect.any(String)]])
+  })
+
+  const templates = ['a:1', 'b:{0.b}']
+  const script = (b: string | null) => [[['a:1', `r1 {"b":${JSON.stringify(b)}}`], b === null ? [null, null] : [`b:${b}`, 'r1 {}']], [], []]
+  const keysOf = async () => (await read({ records: templates }))!.records.map(({ key }) => key)
+
+  test('with a template that was resolved before is one MGET', async () => {
+    replies = { lkRead: [script('2')], mget: [['r1 {"b":"2"}', 'r1 {}']] }
+    expect([await keysOf(), await keysOf()]).toEqual([templates.with(1, 'b:2'), templates.with(1, 'b:2')])
+    expect(namesOfCommands()).toEqual(['lkRead', 'mget'])
+  })
+
+  test('with a template that leads to another record by now is repeated as a script, and the next one is an MGET again', async () => {
+    replies = {
+      lkRead: [script('2'), script('3')],
+      mget: [
+        ['r2 {"b":"3"}', 'r1 {}'],
+        ['r2 {"b":"3"}', 'r1 {}'],
+      ],
+    }
+    expect([await keysOf(), await keysOf(), await keysOf()]).toEqual(['b:2', 'b:3', 'b:3'].map((key) => ['a:1', key]))
+    expect(namesOfCommands()).toEqual(['lkRead', 'mget', 'lkRead', 'mget'])
+  })
+
+  test('with a template learns nothing from an expectation that was not met', async () => {
+    replies = { lkRead: [null, script('2'), null] }
+    const request = { records: templates, expect: expectation({ records: new Map([['a:1', 'r1']]) }) }
+    expect([await read(request), (await read(request))?.records.length, await read(request)]).toEqual([null, 2, null])
+    expect(namesOfCommands()).toEqual(['lkRead', 'lkRead', 'lkRead'])
+  })
+})
+
+describe('a dump of Redis', () => {
+  const keysFrom = (start: number, count: number) => Array.from({ length: count }, (_, i) => `k${String(start + i).padStart(4, '0')}`)
+  const batch = (revision: string, keys: readonly string[]) => [revision, keys, keys.map((key) => `r1 {"key":"${key}"}`)]
+  const dump = async () => {
+    const batches: (readonly (readonly [string, Value])[])[] = []
+    for await (const one of store.dump('w1')) batches.push(one)
+    return batches
+  }
+  const limits = () => commands.map(([, , , limit]) => limit)
+
+  test('is read in batches of 1000 records, each after the last key of the one before', async () => {
+    replies = { lkDump: [batch('r9', keysFrom(0, 1000)), batch('r9', keysFrom(1000, 1000)), batch('r9', keysFrom(2000, 1))] }
+    const batches = await dump()
+    expect(batches.map(({ length }) => length)).toEqual([1000, 1000, 1])
+    expect(batches.at(-1)).toEqual([['k2000', { key: 'k2000' }]])
+    expect(commands).toEqual(['', 'k0999', 'k1999'].map((after) => ['lkDump', 'lk:{w1}:n', after, 1000]))
+  })
+
+  test('starts again when a commit came between two batches, and the fourth time reads all records at once', async () => {
+    const torn = () => [batch('r1', keysFrom(0, 1000)), batch('r2', keysFrom(1000, 1))]
+    replies = { lkDump: [...torn(), ...torn(), ...torn(), batch('r3', keysFrom(0, 1001))] }
+    expect((await dump()).map(({ length }) => length)).toEqual([1001])
+    expect(limits()).toEqual([1000, 1000, 1000, 1000, 1000, 1000, 1_000_000_000])
+  })
+
+  test('that was started again yields each record once', async () => {
+    replies = { lkDump: [batch('r1', keysFrom(0, 1000)), batch('r2', []), batch('r2', keysFrom(0, 2))] }
+    expect((await dump()).flat().map(([key]) => key)).toEqual(['k0000', 'k0001'])
+    expect(limits()).toEqual([1000, 1000, 1000])
+  })
+})
