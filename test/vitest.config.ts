@@ -11,9 +11,9 @@ export default defineConfig({
     // loaded one.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    // Suites start processes, Redis servers and a browser besides, and they often wait for those. One worker more than half of
-    // the processors keeps all of them busy.
-    maxWorkers: 1 + Math.ceil(availableParallelism() / 2),
+    // Suites often wait: for processes that they start, for a Redis that is stopped, for a browser. One worker more than processors
+    // keeps all of these busy.
+    maxWorkers: 1 + availableParallelism(),
     // A worker runs several suites and loads the service only once. Suites share no state in modules.
     isolate: false,
     sequence: { sequencer: LongestFirst },

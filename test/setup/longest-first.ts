@@ -1,20 +1,39 @@
 import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Suites that take longest, on two processors from about half a minute down to a few seconds. */
+/**
+ * Suites that take longest, on two processors from about a minute down to a few seconds. Suites that mostly wait, for a Redis that is
+ * stopped or for processes, are between those that compute, so that they run at the same time.
+ */
 const LONG = [
-  'stress/histories/',
   'http/matrix',
-  'admin/command-line',
-  'stress/',
-  'admin/transfer',
+  'stress/histories/histories',
+  'store/redis-network',
+  'stress/redis-faults',
+  'stress/fs-crash',
   'web/browser/',
-  'policy/mutants',
-  'store/redis-',
-  'start/main',
+  'store/redis-cluster',
+  'stress/concurrency',
+  'store/redis-commit',
+  'admin/command-line',
+  'admin/transfer',
   'http/order',
-  'admin/',
+  'stress/histories/',
+  'store/open',
+  'http/changed-facts',
   'setup/interrupted/',
+  'start/main',
+  'stress/',
+  'admin/bytes',
+  'start/canary',
+  'policy/mutants',
+  'store/fs-lock',
+  'http/not-found',
+  'start/',
+  'http/observability',
+  'admin/',
+  'store/redis-',
+  'web/',
 ]
 
 /** Starts the longest suites first, so that no worker is busy with one at the end while the others have finished. */

@@ -1,31 +1,73 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
-import { startProcess } from '../support/process.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CommandHost, startProcess, type RunningProcess } from '../support/process.ts'
 
 const run = promisify(execFile)
 const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } })
 
 describe('lanekeeper serve', () => {
+  // One service that prints its banner, and one that prints JSON. The commands in README.md add a board to the second one.
+  let plain: RunningProcess
+  let service: RunningProcess
+  let banner: string
+  let world: any
+  const host = new CommandHost({})
+  beforeAll(async () => {
+    plain = startProcess()
+    service = startProcess(['--json'])
+    banner = await plain.until('curl ')
+    world = JSON.parse(await service.until('\n'))
+  })
+  afterAll(async () => {
+    host.stop()
+    await Promise.all([plain.stop(), service.stop()])
+  })
+
   test('the banner contains the URL, the demo users and a command that works', async () => {
-    const service = startProcess()
-    const text = await service.until('curl ')
-    expect(text).toMatch(/Lanekeeper is listening at http:\/\/127\.0\.0\.1:\d+\/v1/)
-    expect(text).toMatch(/policy proved: \d+ cells of 45 permissions in \d+ ms/)
-    expect(text).toMatch(/Acme +Olivia Stone +owner +kanban:read +lk_pat_\w+/)
-    const { stdout } = await run('sh', ['-c', /^ *(curl .*)$/m.exec(text)![1]!])
+    expect(banner).toMatch(/Lanekeeper is listening at http:\/\/127\.0\.0\.1:\d+\/v1/)
+    expect(banner).toMatch(/policy proved: \d+ cells of 45 permissions in \d+ ms/)
+    expect(banner).toMatch(/Acme +Olivia Stone +owner +kanban:read +lk_pat_\w+/)
+    const { stdout } = await run('sh', ['-c', /^ *(curl .*)$/m.exec(banner)![1]!])
     expect(JSON.parse(stdout)).toMatchObject({
       data: { display_name: 'Olivia Stone', role: 'owner', workspace: { name: 'Acme' }, scopes: ['kanban:read'] },
     })
-    expect(await service.stop()).toBe(0)
+    expect(await plain.stop()).toBe(0)
+  })
+
+  test('every start in memory issues new tokens', () => {
+    for (const { token } of world.tokens) expect(banner).not.toContain(token)
+  })
+
+  test('the demo data has a user without private boards, and boards of each visibility have different creators', () => {
+    const { boards, tokens } = world
+    const onPrivateBoards = new Set(
+      boards
+        .filter(({ visibility }: any) => visibility === 'private')
+        .flatMap(({ creator_id, member_ids }: any) => [creator_id, ...member_ids]),
+    )
+    expect(tokens.some(({ user_id, state }: any) => state === 'active' && !onPrivateBoards.has(user_id))).toBe(true)
+    for (const expected of ['workspace', 'private'])
+      expect(
+        new Set(boards.filter(({ visibility }: any) => visibility === expected).map(({ creator_id }: any) => creator_id)).size,
+      ).toBeGreaterThan(1)
+  })
+
+  test('the commands in README.md work', async () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!).filter((block) => block.includes('curl'))
+    const env = { ...process.env, TOKEN: world.tokens.find(({ scopes }: any) => scopes[0] === 'kanban:write').token }
+    const outputs = await Promise.all(
+      blocks.map(async (block) => (await run('bash', ['-euc', block.replaceAll('http://127.0.0.1:3000', world.url)], { env })).stdout),
+    )
+    expect(outputs).toHaveLength(2)
+    expect(JSON.parse(outputs[0]!).data.display_name).toBe('Olivia Stone')
+    expect(outputs[1]).toContain('"counts":{"subtasks":0,"comments":1,"attachments":1}')
   })
 
   test('--json prints the demo data as one line, and each token has the access that it states', async () => {
-    const service = startProcess(['--json'])
-    const text = await service.until('\n')
-    expect(text.trimEnd().split('\n')).toHaveLength(1)
-    const world = JSON.parse(text)
+    expect(service.stdout().trimEnd().split('\n')).toHaveLength(1)
     expect(world.workspaces.map(({ name }: any) => name)).toEqual(['Acme', 'Globex'])
     expect(world.tokens).toHaveLength(24)
     expect(Object.keys(world.tokens[0])).toEqual(['user_id', 'display_name', 'role', 'workspace_id', 'scopes', 'state', 'token'])
@@ -54,61 +96,24 @@ describe('lanekeeper serve', () => {
     for (const line of service.stderr().trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
   })
 
-  test('the commands in README.md work', async () => {
-    const service = startProcess(['--json'])
-    const world = JSON.parse(await service.until('\n'))
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!).filter((block) => block.includes('curl'))
-    const env = { ...process.env, TOKEN: world.tokens.find(({ scopes }: any) => scopes[0] === 'kanban:write').token }
-    const outputs = await Promise.all(
-      blocks.map(async (block) => (await run('bash', ['-euc', block.replaceAll('http://127.0.0.1:3000', world.url)], { env })).stdout),
-    )
-    expect(outputs).toHaveLength(2)
-    expect(JSON.parse(outputs[0]!).data.display_name).toBe('Olivia Stone')
-    expect(outputs[1]).toContain('"counts":{"subtasks":0,"comments":1,"attachments":1}')
-    await service.stop()
-  })
-
-  test('every start in memory issues new tokens', async () => {
-    const tokens = await Promise.all(
-      [startProcess(['--json']), startProcess(['--json'])].map(async (service) => {
-        const world = JSON.parse(await service.until('\n'))
-        await service.stop()
-        return world.tokens[0].token
-      }),
-    )
-    expect(tokens[0]).not.toBe(tokens[1])
-  })
-
-  test('the demo data has a user without private boards, and boards of each visibility have different creators', async () => {
-    const service = startProcess(['--json'])
-    const { boards, tokens } = JSON.parse(await service.until('\n'))
-    await service.stop()
-    const onPrivateBoards = new Set(
-      boards
-        .filter(({ visibility }: any) => visibility === 'private')
-        .flatMap(({ creator_id, member_ids }: any) => [creator_id, ...member_ids]),
-    )
-    expect(tokens.some(({ user_id, state }: any) => state === 'active' && !onPrivateBoards.has(user_id))).toBe(true)
-    for (const expected of ['workspace', 'private'])
-      expect(
-        new Set(boards.filter(({ visibility }: any) => visibility === expected).map(({ creator_id }: any) => creator_id)).size,
-      ).toBeGreaterThan(1)
+  test('a process with an invalid setting ends with exit code 2', async () => {
+    const refused = startProcess([], { PORT: 'many' })
+    expect(await new Promise((resolve) => refused.child.on('close', resolve))).toBe(2)
+    expect(refused.stderr()).toMatch(/port: "many"/)
+    expect(refused.stderr().trimEnd().split('\n')).toHaveLength(1)
   })
 
   test.each([
     [['--nonsense'], {}, /--nonsense/],
-    [[], { PORT: 'many' }, /port: "many"/],
     [[], { PORT: '70000' }, /port: "70000"/],
     [['--port', '6000'], {}, /unsafe/],
     [[], { HOST: 'a b' }, /host: "a b"/],
     [[], { LANEKEEPER_LEGACY_PREFIXES: 'ok,NOT OK' }, /"NOT OK"/],
     [[], { LANEKEEPER_LOG: 'loud' }, /"loud"/],
   ])('an invalid setting is reported in one line: %j %j', async (args, env, message) => {
-    const service = startProcess(args, env)
-    const code = await new Promise((resolve) => service.child.on('close', resolve))
+    const { code, stderr } = await host.run(['serve', ...args], { PORT: '0', ...env })
     expect(code).toBe(2)
-    expect(service.stderr()).toMatch(message)
-    expect(service.stderr().trimEnd().split('\n')).toHaveLength(1)
+    expect(stderr).toMatch(message)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 })

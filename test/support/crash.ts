@@ -2,7 +2,7 @@ import type { Disk } from '../../src/store/fs/disk.ts'
 import { openFsStore, type FsStore } from '../../src/store/fs/store.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { compare, Commits } from './commits.ts'
-import { FaultyDisk, type Fault } from './faulty-disk.ts'
+import { FaultyDisk, type Fault, type Operation } from './faulty-disk.ts'
 import { quiet } from './log.ts'
 import { seededRandom } from './random.ts'
 
@@ -26,6 +26,8 @@ export interface SearchOptions {
   readonly seed?: number
   /** tests every n-th operation only */
   readonly every?: number
+  /** injects failures into operations of this name only */
+  readonly only?: Operation
   /** images with random losses per crash, besides "nothing kept" and "all kept" */
   readonly randomImages?: number
   /** stops at the first violation */
@@ -56,7 +58,7 @@ export async function findCrashViolations({
   randomImages = 4,
   stopAtFirst = false,
 }: SearchOptions = {}): Promise<Findings> {
-  const findings: Findings = { violations: [], operations: await operationsOf(workload, seed, bug), points: 0, images: 0 }
+  const findings: Findings = { violations: [], operations: (await operationsOf(workload, seed, bug)).length, points: 0, images: 0 }
   for (let at = 1; at <= findings.operations + 1; at += every) {
     const disk = new FaultyDisk(seed)
     const commits = new Commits(seed)
@@ -82,10 +84,13 @@ export async function findFailureViolations({
   bug = noBug,
   seed = 1,
   every = 1,
+  only,
   stopAtFirst = false,
 }: SearchOptions = {}): Promise<Findings> {
-  const findings: Findings = { violations: [], operations: await operationsOf(failureWorkload, seed, bug), points: 0, images: 0 }
+  const names = await operationsOf(failureWorkload, seed, bug)
+  const findings: Findings = { violations: [], operations: names.length, points: 0, images: 0 }
   for (let at = 1; at <= findings.operations; at += every) {
+    if (only !== undefined && names[at - 1] !== only) continue
     for (const fault of faultsAt(at)) {
       const disk = new FaultyDisk(seed)
       const commits = new Commits(seed)
@@ -206,8 +211,8 @@ function ignoreDiskErrors(disk: FaultyDisk, commits: Commits): (error: unknown) 
   }
 }
 
-async function operationsOf(work: typeof workload | typeof failureWorkload, seed: number, bug: Bug): Promise<number> {
+async function operationsOf(work: typeof workload | typeof failureWorkload, seed: number, bug: Bug): Promise<readonly Operation[]> {
   const disk = new FaultyDisk(seed)
   await work(disk, new Commits(seed), bug)
-  return disk.operations
+  return disk.names
 }
