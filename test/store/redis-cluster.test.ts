@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
-import { openRedisStore } from '../../src/store/redis/store.ts'
+import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { TestBoard } from '../support/board.ts'
 import { contract } from '../support/contract.ts'
 import type { Driver } from '../support/drivers.ts'
@@ -105,7 +105,9 @@ describe('a Redis cluster of three nodes', () => {
       await operations.more(20, 'done')
     }
     await operations.stop()
-    const verifier = await openRedisStore(cluster.url, { log: quiet })
+    // On a loaded machine, the nodes may need longer to agree that all are present than opening a store may take.
+    let verifier: RedisStore | undefined
+    while (verifier === undefined) verifier = await openRedisStore(cluster.url, { log: quiet }).catch(() => undefined)
     expect(await operations.findViolations(verifier)).toEqual([])
     await Promise.all([store.close(), verifier.close()])
   })
@@ -126,6 +128,13 @@ describe('Redis with a sentinel', () => {
     await operations.more(20, 'done')
     await operations.stop()
     await storage.store.ready()
+    // Bytes have a connection of their own, which was idle until now.
+    const isReady = () =>
+      storage.blobs.ready().then(
+        () => true,
+        () => false,
+      )
+    while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 20))
     await smokeTest(service)
     await service.stop()
     await sentinel.stop()

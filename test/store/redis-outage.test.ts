@@ -106,6 +106,32 @@ describe('the HTTP API during an outage of Redis', () => {
     await expectRecovery()
   })
 
+  test.each([
+    ['emptied', (client: Redis) => client.flushall()],
+    ['filled with other data', (client: Redis) => client.flushall().then(() => client.set('lk:id', 'another'))],
+  ])('every request is answered with 503 after Redis was %s, and no token is called invalid', async (_how, empty) => {
+    const client = new Redis(server.url)
+    await empty(client)
+    client.disconnect()
+    await expectUnavailable(sendAll())
+    await expectHealth(503)
+  })
+
+  test('every request is answered with 503 after Redis was restarted without its data', async () => {
+    await server.kill()
+    server = await server.restart(['--appendonly', 'no', '--dbfilename', 'other.rdb'])
+    await expectUnavailable(sendAll())
+    await expectHealth(503)
+  })
+
+  test('a token that does not exist is refused, and not called unavailable', async () => {
+    const valid = token
+    token = `${valid.slice(0, -1)}${valid.endsWith('0') ? '1' : '0'}`
+    expect((await send('GET', '/v1/account')).status).toBe(401)
+    token = valid
+    expect((await send('GET', '/v1/account')).status).toBe(200)
+  })
+
   test('every request is answered with 503 while Redis is stopped, and the service recovers when it continues', async () => {
     server.process.kill('SIGSTOP')
     await expectUnavailable(sendAll())

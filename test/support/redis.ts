@@ -24,7 +24,7 @@ export interface RedisServer {
   /** Ends it with SIGKILL and keeps its data. */
   kill(): Promise<void>
   /** Starts it again on the same port, with the data that it left. */
-  restart(): Promise<RedisServer>
+  restart(otherOptions?: readonly string[]): Promise<RedisServer>
   /** Ends it with SIGKILL and removes its data. */
   stop(): Promise<void>
 }
@@ -59,7 +59,7 @@ async function launch(options: readonly string[], port: number, folder: string):
     port,
     process: child,
     kill,
-    restart: () => launch(options, port, folder),
+    restart: (otherOptions = options) => launch(otherOptions, port, folder),
     async stop() {
       await kill()
       await rm(folder, { recursive: true, force: true })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import {
@@ -62,16 +63,17 @@ export async function openRedisStore(
   let pool: Pool | undefined
   try {
     pool = await Pool.open(url, connections, log, repeatReadsFor)
-    const format = await readFormat(pool, `${prefix}:format`)
+    const format = await readOnce(pool, `${prefix}:format`, FORMAT)
     if (format !== FORMAT)
       throw new StorageUnavailable(`this Redis holds data of format ${format}; this version of Lanekeeper supports format ${FORMAT}`)
+    const identity = await readOnce(pool, `${prefix}:id`, randomUUID())
     await warnOfEviction(pool, log)
+    return new RedisStore(pool, prefix, lease, identity)
   } catch (error) {
     pool?.close()
     if (!(error instanceof CommandFailed)) throw error
     throw new StorageUnavailable(`${error.refused ? 'Redis refused' : 'Redis cannot be reached'}: ${error.message}`, { cause: error })
   }
-  return new RedisStore(pool, prefix, lease)
 }
 
 /** A store in Redis. */
@@ -80,13 +82,16 @@ export class RedisStore implements Store {
   readonly #pool: Pool
   readonly #prefix: string
   readonly #lease: number
+  readonly #identity: string | null | undefined
   readonly #turns = new Turns(TURN_DURATION)
   readonly #paths = new Paths()
 
-  constructor(pool: Pool, prefix: string, lease = LEASE_DURATION) {
+  /** @param identity what the storage must be identified by; undefined: that is not checked */
+  constructor(pool: Pool, prefix: string, lease = LEASE_DURATION, identity?: string | null) {
     this.#pool = pool
     this.#prefix = prefix
     this.#lease = lease
+    this.#identity = identity
   }
 
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
@@ -104,15 +109,30 @@ export class RedisStore implements Store {
 
   /** Reads with one MGET if nothing but records is read. It is atomic too, and much cheaper than a script. */
   async #readOnce(partition: string, { records, ranges, counts, expect }: ReadRequest): Promise<Snapshot | null> {
-    const isPlain = ranges.length + counts.length + expect.records.size + expect.indexes.size === 0
-    if (isPlain && records.length > 0 && !records.some(isTemplate)) {
+    // An expectation is not met by a Redis that was emptied since the first read of a transaction.
+    const isFirst = records.length > 0 && expect.records.size + expect.indexes.size === 0
+    if (isFirst && ranges.length + counts.length === 0 && !records.some(isTemplate)) {
       const prefix = `${this.#prefix}:{${partition}}:r:`
       const texts = await this.#run((client) => client.mget(records.map((key) => prefix + key)))
+      if (texts.every((text) => text === null)) await this.#requireIdentity()
       return { records: records.map((key, i) => ({ key, stored: decodeStored(texts[i]!) })), ranges: [], counts: [] }
     }
     const text = JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: ranges.map(encodeRange), counts })
     const reply = (await this.#run((client) => client.lkRead(this.#key(partition), text))) as ReadReply | null
-    return reply === null ? null : decodeSnapshot(reply)
+    if (reply === null) return null
+    if (isFirst && reply[0].every(([, stored]) => stored === null)) await this.#requireIdentity()
+    return decodeSnapshot(reply)
+  }
+
+  /**
+   * Checks that Redis holds the same data as at the start. Otherwise valid tokens would be unknown after it was emptied, or
+   * started without its data, and clients would throw them away.
+   * @throws {StorageUnavailable}
+   */
+  async #requireIdentity(): Promise<void> {
+    if (this.#identity === undefined) return
+    const present = await this.#run((client) => client.get(`${this.#prefix}:id`))
+    if (present !== this.#identity) throw new StorageUnavailable('Redis was emptied, or holds other data than at the start')
   }
 
   async commit(partition: string, { revision, turn, expect, put, remove, indexes }: Change): Promise<'done' | 'conflict'> {
@@ -158,6 +178,7 @@ export class RedisStore implements Store {
 
   async ready(): Promise<void> {
     await this.#pool.probe(`${this.#prefix}:ready`).catch(throwUnavailable)
+    await this.#requireIdentity()
   }
 
   async close(): Promise<void> {
@@ -187,7 +208,7 @@ export class RedisStore implements Store {
         // Redis refused this attempt (out of memory, a replica, loading …), so it changed nothing. An earlier attempt
         // may still be in progress.
         if (refused && !sent) throw toUnavailable(error)
-        sent ||= !refused && !unsent
+        sent ||= !unsent
         if (Date.now() > deadline) throw new StorageUnavailable('Redis did not answer', { outcomeKnown: !sent, cause: error })
         await delay(Math.min(25 * 2 ** attempt, 400))
       }
@@ -223,11 +244,11 @@ async function waitForTurn(): Promise<void> {
   await delay(1 + Math.random() * 4)
 }
 
-/** Writes the format only when it is absent: a Redis that is out of memory can then still be read and exported. */
-async function readFormat(pool: Pool, key: string): Promise<string | null> {
-  const format = await pool.run((client) => client.get(key))
-  if (format !== null) return format
-  await pool.run((client) => client.set(key, FORMAT, 'NX'))
+/** Reads a text, and writes it only when it is absent: a Redis that is out of memory can then still be read and exported. */
+async function readOnce(pool: Pool, key: string, initial: string): Promise<string | null> {
+  const present = await pool.run((client) => client.get(key))
+  if (present !== null) return present
+  await pool.run((client) => client.set(key, initial, 'NX'))
   return pool.run((client) => client.get(key))
 }
 
