@@ -92,6 +92,8 @@ export interface Change {
   /** the id of the turn in which it is made */
   readonly turn?: string | undefined
   readonly expect: Expectation
+  /** whether it only revokes or removes: a driver makes it although storage is full, if it can */
+  readonly reduces?: boolean | undefined
   readonly put: ReadonlyMap<string, Value>
   readonly remove: ReadonlySet<string>
   /** index → entries to add and to remove */

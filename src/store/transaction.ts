@@ -5,6 +5,7 @@ import type { Key } from './keys.ts'
 import type { Change, IndexRange, Snapshot, Store, Value } from './port.ts'
 import { ReadSet, type RecordRead } from './read-set.ts'
 import type { IndexPage, LoadRequest, PageOf, PrefetchRequest, RangeOptions, RangeRequest, Read, ValueOf } from './reads.ts'
+import { onlyReduces } from './reductions.ts'
 
 /** Entries per page of {@link Transaction.all}. */
 const PAGE_SIZE = 1000
@@ -195,6 +196,7 @@ export class Transaction {
       revision,
       turn: this.#turn,
       expect: this.#reads.expectation,
+      reduces: onlyReduces(this.#reads.records, this.#put),
       put: this.#put,
       remove: this.#remove,
       indexes: indexChanges(this.#reads.records, this.#put, this.#remove),

@@ -34,7 +34,7 @@ export interface SearchOptions {
   readonly stopAtFirst?: boolean
 }
 
-const open = (disk: Disk): Promise<FsStore> => openFsStore('/var/data', { log: quiet, disk, compactAt: 3000 })
+const open = (disk: Disk): Promise<FsStore> => openFsStore('/var/data', { log: quiet, disk, compactAt: 3000, reserveSize: 1000 })
 
 /** Commits in several partitions, with many checkpoints, and with closing and reopening the store. */
 async function workload(disk: FaultyDisk, commits: Commits, bug: Bug): Promise<void> {

@@ -21,7 +21,7 @@ const lazyDisk = {
     return {
       ...opened,
       write: async (bytes) =>
-        void (writes = writes.then(() => new Promise((resolve) => setImmediate(resolve)).then(() => opened.write(bytes)))),
+        void (writes = writes.then(() => new Promise((resolve) => setTimeout(resolve, 50)).then(() => opened.write(bytes)))),
       sync: async () => undefined,
       close: () => writes.then(() => opened.close()),
     }

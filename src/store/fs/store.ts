@@ -8,6 +8,7 @@ import { checkFolder, createFolder, FORMAT_WITHOUT_MANIFEST, writeFormat } from 
 import { firstFrameOf, readJournal, repairJournal, type Journal } from './journal.ts'
 import { readManifest, removeMark, writeManifest, type Manifest } from './manifest.ts'
 import { Partitions } from './partitions.ts'
+import { Reserve } from './reserve.ts'
 import { JournalWriter } from './writer.ts'
 
 /** Default journal size that triggers a compaction, in bytes. */
@@ -22,6 +23,8 @@ export interface FsStoreOptions {
   readonly compactAt?: number
   /** whether this process still has the lock of the folder */
   readonly isLocked?: (() => Promise<boolean>) | undefined
+  /** the space that is kept for changes that only revoke or remove, in bytes; none by default */
+  readonly reserveSize?: number
 }
 
 /**
@@ -34,7 +37,7 @@ export interface FsStoreOptions {
  * @throws {SyncFailed}
  */
 export async function openFsStore(path: string, options: FsStoreOptions): Promise<FsStore> {
-  const { log, disk = realDisk, compactAt = COMPACT_AT, isLocked } = options
+  const { log, disk = realDisk, compactAt = COMPACT_AT, isLocked, reserveSize = 0 } = options
   const format = await checkFolder(path, disk)
   if (format === undefined) await createFolder(disk, path)
   const journal = await readJournal(disk, `${path}/journal`)
@@ -45,7 +48,10 @@ export async function openFsStore(path: string, options: FsStoreOptions): Promis
   if (read?.closed === true) await removeMark(disk, path)
   const manifest = read?.manifest ?? (await addManifest(disk, path, journal))
   const { sequence, size } = journal
-  const writer = await JournalWriter.open(disk, `${path}/journal`, { last: journal.last?.name, sequence, written: size }, isLocked)
+  const reserve = reserveSize === 0 ? undefined : new Reserve(disk, path, reserveSize)
+  await reserve?.open()
+  const end = { last: journal.last?.name, sequence, written: size }
+  const writer = await JournalWriter.open(disk, `${path}/journal`, end, isLocked, reserve)
   const store = new FsStore(path, disk, log, compactAt, writer, journal, manifest)
   // Otherwise frequent restarts would let the journal grow without limit.
   if (size > compactAt) void store.compact()
@@ -117,9 +123,9 @@ export class FsStore implements Store {
       return 'conflict'
     }
     pending.stage(change)
-    const { revision, put, remove, indexes } = change
+    const { revision, reduces, put, remove, indexes } = change
     try {
-      await this.#writer.append({ partition, revision, put, remove, indexes }, () => {
+      await this.#writer.append({ partition, revision, reduces, put, remove, indexes }, () => {
         pending.settle(change)
         state.apply(change)
         this.#dirty.add(partition)
@@ -142,7 +148,7 @@ export class FsStore implements Store {
   }
 
   async ready(): Promise<void> {
-    if (this.#writer.broken !== undefined) throw this.#writer.broken
+    await this.#writer.requireWritable()
   }
 
   /** The partitions that were found damaged. The others work. */

@@ -1,14 +1,8 @@
 import { StorageUnavailable } from '../port.ts'
-import { assertSynced, type Disk, type OpenFile } from './disk.ts'
+import { entriesOf, settle, type QueueItem } from './batch.ts'
+import { assertSynced, SyncFailed, type Disk, type OpenFile } from './disk.ts'
 import { encodeFrame, journalName, type Entry } from './journal.ts'
-
-interface QueueItem {
-  /** absent from a flush, which writes nothing */
-  readonly entry?: Entry
-  /** called synchronously in the order of the journal */
-  readonly done: () => void
-  readonly failed: (error: StorageUnavailable) => void
-}
+import type { Reserve } from './reserve.ts'
 
 /** The end of an existing journal. */
 export interface JournalEnd {
@@ -25,7 +19,7 @@ const MAX_CHANGES_PER_FRAME = 1000
 
 /**
  * Appends to the journal. One frame is written and synced at a time; changes that arrive meanwhile are batched into
- * the next frame. After a failed sync the content of the disk is unknown, so all further writes are refused. So they are
+ * the next frame. All further writes are refused after a failed sync, because the content of the disk is unknown then, and
  * when the journal does not belong to this process any more, which is checked before and after each frame.
  */
 export class JournalWriter {
@@ -42,6 +36,9 @@ export class JournalWriter {
   #failure: StorageUnavailable | undefined
   #ended: StorageUnavailable | undefined
   readonly #isLocked: () => Promise<boolean>
+  readonly #reserve: Reserve | undefined
+  /** whether the disk had no space for the last change */
+  #isFull = false
   /** bytes that were written since the last rotation */
   written: number
 
@@ -51,8 +48,10 @@ export class JournalWriter {
     open: { file: OpenFile; name: string; size: number },
     { sequence, written }: JournalEnd,
     isLocked: () => Promise<boolean>,
+    reserve: Reserve | undefined,
   ) {
     this.#isLocked = isLocked
+    this.#reserve = reserve
     this.#disk = disk
     this.#folder = folder
     this.#open = open
@@ -63,18 +62,20 @@ export class JournalWriter {
   /**
    * Opens a journal for appending at its end.
    * @param isLocked whether this process still has the lock of the folder
+   * @param reserve space for changes that only revoke or remove
    */
   static async open(
     disk: Disk,
     folder: string,
     end: JournalEnd,
     isLocked: () => Promise<boolean> = async () => true,
+    reserve?: Reserve,
   ): Promise<JournalWriter> {
     const name = end.last ?? journalName(end.sequence + 1)
     const file = await disk.append(`${folder}/${name}`)
     try {
       await assertSynced(disk.syncFolder(folder))
-      return new JournalWriter(disk, folder, { file, name, size: await file.size() }, end, isLocked)
+      return new JournalWriter(disk, folder, { file, name, size: await file.size() }, end, isLocked, reserve)
     } catch (error) {
       await file.close()
       throw error
@@ -107,6 +108,16 @@ export class JournalWriter {
   /** Waits until all changes that are queued now are written or have failed. */
   flush(): Promise<void> {
     return new Promise((resolve) => this.#enqueue({ done: resolve, failed: () => resolve() }))
+  }
+
+  /**
+   * Checks that a change can be written.
+   * @throws {StorageUnavailable} when the disk is full, or writing is refused until a restart
+   */
+  async requireWritable(): Promise<void> {
+    if (this.broken !== undefined) throw this.broken
+    if (this.#isFull || this.#reserve?.isFull === false)
+      await new Promise<void>((resolve, reject) => this.#enqueue({ probe: true, done: resolve, failed: reject }))
   }
 
   /**
@@ -174,14 +185,50 @@ export class JournalWriter {
         await rotated.catch(() => undefined)
       }
       const batch = this.#queue.splice(0, MAX_CHANGES_PER_FRAME)
-      const entries = batch.flatMap(({ entry }) => entry ?? [])
-      const error = entries.length === 0 ? undefined : (this.broken ?? (await this.#write(entries)))
-      for (const item of batch) {
-        if (error === undefined) item.done()
-        else item.failed(error)
-      }
+      const error = await this.#attempt(batch)
+      const reducing = error !== undefined && this.#isFull ? batch.filter(({ entry }) => entry?.reduces) : []
+      const others = batch.filter((item) => !reducing.includes(item))
+      settle(others, error)
+      if (reducing.length > 0) settle(reducing, await this.#writeFromReserve(reducing, error!))
     }
     this.#running = false
+  }
+
+  /** Writes all changes of a batch in one frame. @returns why they were not written */
+  async #attempt(batch: readonly QueueItem[]): Promise<StorageUnavailable | undefined> {
+    const entries = entriesOf(batch)
+    const isProbe = batch.some(({ probe }) => probe)
+    if (entries.length === 0 && !isProbe) return undefined
+    if (this.broken !== undefined) return this.broken
+    // Otherwise other changes would use up what the reserve has given up.
+    if (this.#reserve?.isFull === false || (isProbe && this.#isFull)) {
+      const error = await this.#restoreReserve()
+      if (error !== undefined) return error
+    }
+    return entries.length === 0 ? undefined : this.#write(entries)
+  }
+
+  async #restoreReserve(): Promise<StorageUnavailable | undefined> {
+    try {
+      await this.#reserve?.restore()
+      this.#isFull = false
+      return undefined
+    } catch (error) {
+      if (error instanceof SyncFailed) return this.fail(error)
+      this.#isFull = true
+      return new StorageUnavailable('the disk is full', { cause: error })
+    }
+  }
+
+  async #writeFromReserve(batch: readonly QueueItem[], full: StorageUnavailable): Promise<StorageUnavailable | undefined> {
+    let error: StorageUnavailable | undefined = full
+    try {
+      while (error !== undefined && this.broken === undefined && (await this.#reserve?.release()))
+        error = await this.#write(entriesOf(batch))
+      return error
+    } catch (releaseError) {
+      return this.fail(releaseError)
+    }
   }
 
   async #rotate(): Promise<number> {
@@ -230,6 +277,7 @@ export class JournalWriter {
       const { message } = cause instanceof StorageUnavailable ? cause : this.fail(cause)
       return new StorageUnavailable(message, { outcomeKnown: false, cause })
     }
+    this.#isFull = false
     this.#sequence++
     this.#open.size += frame.byteLength
     this.written += frame.byteLength
@@ -241,6 +289,7 @@ export class JournalWriter {
     try {
       await this.#open.file.truncate(this.#open.size)
       await assertSynced(this.#open.file.sync())
+      this.#isFull = (cause as NodeJS.ErrnoException).code === 'ENOSPC'
       return new StorageUnavailable('the journal could not be written', { cause })
     } catch (truncateError) {
       return new StorageUnavailable(this.fail(truncateError).message, { outcomeKnown: false, cause })

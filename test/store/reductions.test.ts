@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { endMembership } from '../../src/admin/memberships.ts'
+import { listTokens, revokeToken } from '../../src/admin/tokens.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import { StorageUnavailable, type Value } from '../../src/store/port.ts'
+import { onlyReduces } from '../../src/store/reductions.ts'
+import { TestBoard } from '../support/board.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person } from '../support/service.ts'
+
+describe('a change that only revokes or removes', () => {
+  const before = {
+    'token:1': { name: 'a', revoked_at: null, scopes: ['x', 'y'], cover: 'c', updated_at: '1' },
+    'membership:1': { role: 'owner', ended_at: null },
+  }
+  const reduces = (put: Record<string, Value>) =>
+    onlyReduces(new Map(Object.entries(before).map(([key, value]) => [key, { value, revision: 'r' }])), new Map(Object.entries(put)))
+  test.each<[what: string, put: Record<string, Value>]>([
+    ['nothing is written', {}],
+    ['a tombstone is written', { 'tombstone:1': { id: '1' } }],
+    ['a record notes that it was revoked', { 'token:1': { ...before['token:1'], revoked_at: '2', updated_at: '2' } }],
+    ['a record notes that it ended', { 'membership:1': { ...before['membership:1'], ended_at: '2' } }],
+    ['a list has fewer items', { 'token:1': { ...before['token:1'], scopes: ['y'] } }],
+    ['a member is emptied', { 'token:1': { ...before['token:1'], cover: null } }],
+  ])('it is one if %s', (_what, put) => expect(reduces(put)).toBe(true))
+
+  test.each<[what: string, put: Record<string, Value>]>([
+    ['a record is new', { 'token:2': { revoked_at: '2' } }],
+    ['a member has another value', { 'membership:1': { ...before['membership:1'], role: 'member' } }],
+    ['a member is new', { 'membership:1': { ...before['membership:1'], note: 'x' } }],
+    ['a list has another item', { 'token:1': { ...before['token:1'], scopes: ['y', 'z'] } }],
+    ['a list replaces something else', { 'token:1': { ...before['token:1'], name: [] } }],
+    ['something else replaces a list', { 'token:1': { ...before['token:1'], scopes: 'x' } }],
+    ['one of two records is new', { 'tombstone:1': {}, 'token:2': {} }],
+  ])('it is none if %s', (_what, put) => expect(reduces(put)).toBe(false))
+})
+
+describe('when storage accepts only changes that revoke or remove', () => {
+  let service: Service
+  let owner: Person
+  let member: Person
+  let board: TestBoard
+  let isFull: boolean
+  beforeEach(async () => {
+    isFull = false
+    service = await Service.start({
+      ...memory,
+      async open() {
+        const opened = await memory.open()
+        const store = decorateStore(opened.store, {
+          commit: (partition, change) =>
+            isFull && change.reduces !== true
+              ? Promise.reject(new StorageUnavailable('the disk is full'))
+              : opened.store.commit(partition, change),
+        })
+        return { ...opened, store }
+      },
+    })
+    const workspaceId = await service.workspace()
+    owner = await service.person(workspaceId, 'owner')
+    member = await service.person(workspaceId)
+    board = await TestBoard.create(service, owner)
+  })
+
+  test('deletions over HTTP succeed, and creations get 503', async () => {
+    const column = await board.column()
+    const [card, other] = [await board.card(column), await board.card(column)]
+    const [comment, subtask, label] = [await board.comment(card), await board.subtask(card), await board.label()]
+    await board.put(`/cards/${card}/assignees/${member.id}`)
+    await board.put(`/cards/${card}/labels/${label}`)
+    await board.put(`/cards/${other}/labels/${label}`)
+    await board.add(member)
+    const [cover, image] = [await board.image(card), await board.image(card)]
+    await board.put(`/cards/${card}/cover`, { attachment_id: cover })
+    isFull = true
+    for (const path of [
+      `/cards/${card}/assignees/${member.id}`,
+      `/cards/${card}/labels/${label}`,
+      `/labels/${label}`,
+      `/comments/${comment}`,
+      `/subtasks/${subtask}`,
+      `/boards/${board.id}/members/${member.id}`,
+      `/cards/${card}/cover`,
+      `/attachments/${image}`,
+      `/cards/${card}`,
+      `/boards/${board.id}`,
+    ])
+      expect([path, (await board.send('DELETE', path)).status]).toEqual([path, 200])
+    expect((await board.send('POST', '/boards', { name: 'x' })).status).toBe(503)
+  })
+
+  test('a leaked token can be revoked by a person who finds it, and by operators', async () => {
+    isFull = true
+    const body = new URLSearchParams({ token: member.read })
+    const response = await service.app.fetch(new Request('http://x/revoke', { method: 'POST', body }))
+    expect([response.status, (await service.send(member.read, 'GET', '/account')).status]).toEqual([200, 401])
+    for (const { id } of await listTokens(service.deps, member.workspaceId, member.id))
+      await revokeToken(service.deps, member.workspaceId, id)
+    expect((await service.send(member.write, 'GET', '/account')).status).toBe(401)
+  })
+
+  test('a membership can be ended', async () => {
+    const card = await board.card(await board.column())
+    await board.add(member)
+    await board.put(`/cards/${card}/assignees/${member.id}`)
+    isFull = true
+    expect(await endMembership(service.deps, member.workspaceId, member.id)).toBe(true)
+    expect((await service.send(member.read, 'GET', '/account')).status).toBe(401)
+  })
+})
