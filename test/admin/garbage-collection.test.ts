@@ -10,7 +10,7 @@ import { TestBoard } from '../support/board.ts'
 import { collectAll } from '../support/collections.ts'
 import { drivers } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
-import { cheapPasswords, Service, type Person } from '../support/service.ts'
+import { cheapPasswords, engine, Service, type Person } from '../support/service.ts'
 import { findByteDifferences } from '../support/stored-bytes.ts'
 
 /** Maximum number of records that one commit of a collection removes. */
@@ -194,7 +194,13 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
 
   test('a commit that deletes a board starts a collection in the background', async () => {
     const collector = new GarbageCollector(service.adminDeps, quiet)
-    const app = createApp({ ...service.adminDeps, store: collector.watch(service.store), log: quiet, passwords: cheapPasswords })
+    const app = createApp({
+      ...service.adminDeps,
+      store: collector.watch(service.store),
+      log: quiet,
+      engine,
+      passwords: cheapPasswords,
+    })
     const board = await fill(2)
     const request = { method: 'DELETE', headers: { authorization: `Bearer ${ann.admin}` } }
     expect((await app.fetch(new Request(`http://localhost/v1/boards/${board.id}`, request))).status).toBe(200)

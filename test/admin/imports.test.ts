@@ -16,7 +16,7 @@ import { transact } from '../../src/store/transact.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { comparableExport, withTrailer } from '../support/export-lines.ts'
 import { quiet } from '../support/log.ts'
-import { cheapPasswords } from '../support/service.ts'
+import { cheapPasswords, engine } from '../support/service.ts'
 
 const clock = () => Date.parse('2026-11-20T12:00:00.000Z')
 const silent = { progress: () => undefined, write: async () => undefined }
@@ -45,7 +45,7 @@ const input = (lines: readonly string[]): CommandIo => ({ ...silent, lines: gene
 async function exportDemo(): Promise<{ lines: string[]; workspaceId: string }> {
   const source = await drivers[0]!.open()
   const deps: AdminDeps = { ...source, clock, random: systemRandom }
-  const app = createApp({ ...deps, log: quiet, passwords: cheapPasswords })
+  const app = createApp({ ...deps, log: quiet, engine, passwords: cheapPasswords })
   const demo = await seedDemo({ ...deps, passwords: cheapPasswords }, app.fetch, readWorld())
   const workspaceId = demo.workspaces[0]!.id
   const lines: string[] = []

@@ -10,14 +10,14 @@ import { systemRandom } from '../../src/model/ids.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { comparableExport } from '../support/export-lines.ts'
 import { quiet } from '../support/log.ts'
-import { cheapPasswords } from '../support/service.ts'
+import { cheapPasswords, engine } from '../support/service.ts'
 
 const clock = () => Date.parse('2026-11-20T12:00:00.000Z')
 
 async function open(driver: Driver) {
   const opened = await driver.open()
   const deps: AdminDeps = { ...opened, clock, random: systemRandom }
-  const app = createApp({ ...deps, log: quiet, passwords: cheapPasswords })
+  const app = createApp({ ...deps, log: quiet, engine, passwords: cheapPasswords })
   const close = async () => (await app.services.usage.settled(), await opened.store.close(), await opened.blobs.close())
   return { deps, app, close }
 }

@@ -6,6 +6,7 @@ import { StorageUnavailable } from '../../src/store/port.ts'
 import { drivers } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 import { startProcess, type RunningProcess } from '../support/process.ts'
+import { engine } from '../support/service.ts'
 
 test.each(drivers)('/healthz answers while the process runs, and /readyz only while storage is reachable, on $name', async (driver) => {
   const opened = await driver.open()
@@ -13,7 +14,7 @@ test.each(drivers)('/healthz answers while the process runs, and /readyz only wh
   const store = decorateStore(opened.store, {
     ready: () => (fails ? Promise.reject(new StorageUnavailable('gone')) : opened.store.ready()),
   })
-  const app = createApp({ store, blobs: opened.blobs, log: quiet })
+  const app = createApp({ store, blobs: opened.blobs, log: quiet, engine })
   const get = async (path: string) => {
     const response = await app.fetch(new Request(`http://x${path}`))
     return [response.status, await response.json(), response.headers.get('retry-after'), response.headers.get('cache-control')]

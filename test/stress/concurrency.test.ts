@@ -14,6 +14,7 @@ import { quiet } from '../support/log.ts'
 import { interpret, sendTo, startProcesses, type Processes } from '../support/processes.ts'
 import { TcpProxy } from '../support/proxy.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
+import { engine } from '../support/service.ts'
 import { isLinearizable, type Event } from './linearizability/checker.ts'
 import { runHistory, violation, type Send } from './linearizability/history.ts'
 
@@ -43,7 +44,7 @@ async function findViolation(
 
 /** Sends requests to a service in this process. */
 function sendToApp(store: Store): Send {
-  const app = createApp({ store, log: quiet })
+  const app = createApp({ store, log: quiet, engine })
   return async ({ token, method, path, body, match }) => {
     const headers = {
       authorization: `Bearer ${token}`,

@@ -15,7 +15,7 @@ import { DAY } from '../../../src/model/time.ts'
 import { drivers, sharedRedis } from '../../support/drivers.ts'
 import { effort } from '../../support/effort.ts'
 import { quiet } from '../../support/log.ts'
-import { cheapPasswords, Service, type Person } from '../../support/service.ts'
+import { cheapPasswords, engine, Service, type Person } from '../../support/service.ts'
 
 /** Yields to the event loop: a loop that only awaits resolved promises would starve timers. */
 const yieldToEventLoop = () => new Promise(setImmediate)
@@ -251,7 +251,7 @@ test.runIf(redis)('when two processes on one Redis rotate the same token, one su
   const clock = () => now
   const random = systemRandom
   const stores = [await openRedisStore(url, { log: quiet, prefix }), await openRedisStore(url, { log: quiet, prefix })]
-  const apps = stores.map((store) => createApp({ store, log: quiet, clock, passwords: cheapPasswords }))
+  const apps = stores.map((store) => createApp({ store, log: quiet, engine, clock, passwords: cheapPasswords }))
   const deps = { store: stores[0]!, clock, random }
   const { id: workspaceId } = await createWorkspace(deps, 'Acme')
   const user = await addUser(deps, { display_name: 'Ann' })

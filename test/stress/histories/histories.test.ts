@@ -68,7 +68,8 @@ async function perform(fixture: Fixture, step: Step): Promise<void> {
   const hasLeft = !fixture.model.people.has(request.person.id)
   const expected = hasLeft ? 401 : request.expected
   const actual = reply.status < 300 ? 'ok' : reply.status
-  if (actual !== expected) expect([request.method, request.path, actual, reply.text]).toEqual([request.method, request.path, expected, reply.text])
+  if (actual !== expected)
+    expect([request.method, request.path, actual, reply.text]).toEqual([request.method, request.path, expected, reply.text])
   if (expected === 'ok') request.apply(reply.body.data)
 }
 
