@@ -92,7 +92,10 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/redis/scripts.ts': { drivers: 'redis', suites: [...suites('store/redis-scripts'), ...REDIS] },
   'src/store/redis/store.ts': {
     drivers: 'redis',
-    suites: [...suites('store/redis-store store/redis-store-reads store/redis-connections'), ...REDIS],
+    suites: [
+      ...suites('store/redis-store store/redis-store-reads store/redis-identity store/redis-connections store/redis-credentials'),
+      ...REDIS,
+    ],
   },
 
   'src/authz/facts.ts': { suites: [...suites('authz/facts'), ...DECISIONS, ...suites('http/changed-facts')] },

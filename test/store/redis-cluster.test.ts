@@ -128,7 +128,7 @@ describe('Redis with a sentinel', () => {
     await operations.more(20, 'done')
     await operations.stop()
     await storage.store.ready()
-    // Bytes have a connection of their own, which was idle until now.
+    // Bytes have another connection, which was idle until now.
     const isReady = () =>
       storage.blobs.ready().then(
         () => true,

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStorage } from '../../src/store/open.ts'
 import { BadRedisUrl } from '../../src/store/redis/client.ts'
-import { quiet } from '../support/log.ts'
+import { captureLog, quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
 describe('a password in the address of a Redis', () => {
@@ -21,9 +21,11 @@ describe('a password in the address of a Redis', () => {
   afterAll(() => server.stop())
 
   test.each(['', 'lane', 'default', 'narrow'])('user "%s" can connect with the password of the address', async (user) => {
-    const storage = await openStorage(address(server, PASSWORD, user), { log: quiet })
+    const captured = captureLog()
+    const storage = await openStorage(address(server, PASSWORD, user), { log: captured.log })
     await storage.store.ready()
     await storage.close()
+    expect(captured.lines).toEqual([])
   })
 
   test.each([

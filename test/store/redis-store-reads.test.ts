@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { ReadRequest, Value } from '../../src/store/port.ts'
-import type { Pool } from '../../src/store/redis/pool.ts'
+import { CommandFailed, type Pool } from '../../src/store/redis/pool.ts'
 import { RedisStore } from '../../src/store/redis/store.ts'
 import { expectation, readRequest } from '../support/changes.ts'
+import { LOST } from '../support/redis-clients.ts'
 
 // Which commands the store sends. What they return is tested by the contract, on a real Redis.
 
@@ -17,7 +18,9 @@ beforeEach(() => {
     (name: string) =>
     async (...values: unknown[]) => {
       commands.push([name, ...values])
-      return replies[name]!.shift()
+      const reply = replies[name]!.shift()
+      if (reply instanceof Error) throw reply
+      return reply
     }
   const client = { mget: command('mget'), lkRead: command('lkRead'), lkDump: command('lkDump') }
   const pool = { runRead: async (run: (on: unknown) => Promise<unknown>) => run(client) }
@@ -64,6 +67,12 @@ describe('a read from Redis', () => {
     replies = { lkRead: [null] }
     expect(await read(request)).toBeNull()
     expect(commands).toEqual([['lkRead', 'lk:{w1}:n', expect.any(String)]])
+  })
+
+  test.each(['mget', 'lkRead'])('whose %s fails finds the storage unavailable', async (name) => {
+    replies = { [name]: [new CommandFailed(LOST)] }
+    const outcome = read({ records: ['a:1'], counts: name === 'mget' ? [] : ['i'] })
+    await expect(outcome).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer' })
   })
 
   const templates = ['a:1', 'b:{0.b}']

@@ -189,8 +189,9 @@ describe('a turn on Redis', () => {
     expect(await redis.store.commit('w1', { ...change({}), turn: turn.id })).toBe('done')
     expect(redis.sent).toHaveLength(1)
     turn.end()
-    expect(await other).toBe('done')
+    await nextRound()
     expect(redis.sent).toHaveLength(2)
+    expect(await other).toBe('done')
   })
 
   test('cannot be taken when Redis does not answer', async () => {
