@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { H3, type H3Event } from 'h3'
 import type { Logger } from 'pino'
+import type { ServerRequest } from 'srvx'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
 import { SignIn } from './auth/accounts/sign-in.ts'
@@ -9,6 +10,7 @@ import { Throttle } from './auth/accounts/throttle.ts'
 import { errorResponse } from './http/envelope.ts'
 import { toApiError } from './http/error-mapping.ts'
 import { SeenTokens } from './http/prefetch.ts'
+import { RateLimits, type RateLimitOptions } from './http/rate-limits.ts'
 import { serveHealth } from './http/health.ts'
 import { serveRevocation } from './http/revocation.ts'
 import { handleRequest } from './http/pipeline.ts'
@@ -25,6 +27,7 @@ import { operations } from './resources/table.ts'
 import { loadEngine, type Engine } from './policy/engine.ts'
 import { proveInvariants, type Proof } from './policy/prove.ts'
 import { createBlobs, type Blobs } from './store/blobs.ts'
+import type { SharedCounters } from './store/counters.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
 import { createWeb } from './web/app.ts'
@@ -48,6 +51,10 @@ export interface AppOptions {
   readonly origin?: string | undefined
   /** the number of trusted proxies that append to X-Forwarded-For; default: 0 */
   readonly proxies?: number
+  /** default: requests are not limited */
+  readonly rateLimits?: RateLimitOptions | undefined
+  /** with which all processes count together, for rate limits and sign-ins; default: this process counts alone */
+  readonly counters?: SharedCounters | undefined
   readonly passwords?: Passwords
   readonly clock?: Clock
   readonly random?: RandomSource
@@ -119,6 +126,8 @@ export function createApp(options: AppOptions): App {
   const failures = [...compareFacts(engine.vocabulary), ...findAmbiguous(rows), ...proof.failures]
   if (failures.length > 0) throw new PolicyInvariantError(`The policy does not hold:\n${failures.map((line) => `  - ${line}`).join('\n')}`)
 
+  const { origin, proxies = 0, passwords = createPasswords(), counters } = options
+  const requestNetwork = (request: ServerRequest) => networkOf(clientAddress(request, proxies))
   const services: Services = {
     engine,
     store,
@@ -128,15 +137,15 @@ export function createApp(options: AppOptions): App {
     uploadBytes: options.uploadBytes ?? limits.uploadBytes,
     usage: new UsageRecorder({ store, clock, random }),
     seenTokens: new SeenTokens(),
+    rateLimits: options.rateLimits && new RateLimits({ shared: counters, ...options.rateLimits }, clock, requestNetwork),
     clock,
     random,
     log,
     observe: options.observe,
   }
-  const { origin, proxies = 0, passwords = createPasswords() } = options
   const deps = { store, clock, random }
-  const signIn = new SignIn(deps, passwords)
-  const signUps = new Throttle({ burst: 20, every: 30_000 }, clock)
+  const signIn = new SignIn(deps, passwords, counters)
+  const signUps = new Throttle({ burst: 20, every: 30_000 }, clock, counters && { counters, name: 'sign-up' })
   const web = createWeb({ ...deps, engine, log, passwords, signIn, signUps, origin, proxies })
   // Malformed paths get the same responses, in the same order, as any other unknown path.
   const h3: H3 = new H3({
@@ -154,7 +163,7 @@ export function createApp(options: AppOptions): App {
   })
   let draining = false
   serveHealth(h3, store, services.blobs, () => draining)
-  serveRevocation(h3, services, (request) => networkOf(clientAddress(request, proxies)))
+  serveRevocation(h3, services, requestNetwork)
   const page = (event: H3Event) => web(event.req, event.url)
   h3.all('/settings', page)
   h3.all('/settings/**', page)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { limits } from './model/limits.ts'
 import { BadAddress, kindOf } from './store/open.ts'
+import { defaultQuotas } from './http/rate-limits.ts'
 
 /** The settings on the command line, as commander parses them. A setting that is missing here is read from the environment. */
 export interface Flags {
@@ -55,6 +56,7 @@ const storageAddress = z.string().superRefine((address, context) => {
   }
 })
 const hostName = z.string().regex(/^(?!-)[a-zA-Z0-9.:-]{1,63}(?<!-)$/, { error: quoted('a host name or an IP address') })
+const rate = wholeNumber(1, 1_000_000_000, 'a whole number, 1 or more')
 const port = wholeNumber(0, 65_535, 'a port number from 0 to 65535')
 // The message does not repeat the URL, which may contain a password.
 const origin = z
@@ -140,6 +142,20 @@ const settings = z.object({
     .default('off')
     .transform((value) => value === 'on')
     .register(sources, { env: 'LANEKEEPER_ACCESS_LOG', description: 'on or off: one log line for each request, at the level info' }),
+  rateLimits: z
+    .enum(['on', 'off'], { error: quoted('on or off') })
+    .default('on')
+    .transform((value) => value === 'on')
+    .register(sources, { env: 'LANEKEEPER_RATE_LIMITS', description: 'on or off: the limits of the next three settings' }),
+  tokenRate: rate
+    .default(defaultQuotas.token)
+    .register(sources, { env: 'LANEKEEPER_TOKEN_RATE', description: 'the number of requests of one token in a minute' }),
+  workspaceRate: rate
+    .default(defaultQuotas.workspace)
+    .register(sources, { env: 'LANEKEEPER_WORKSPACE_RATE', description: 'the number of requests in one workspace in a minute' }),
+  failureRate: rate
+    .default(defaultQuotas.address)
+    .register(sources, { env: 'LANEKEEPER_FAILURE_RATE', description: 'the number of failed credentials from one address in a minute' }),
   uploadBytes: wholeNumber(1024, Number.MAX_SAFE_INTEGER, 'a number of bytes, 1024 or more')
     .default(limits.uploadBytes)
     .register(sources, { env: 'LANEKEEPER_UPLOAD_BYTES', description: 'the maximum size of an upload in bytes' }),

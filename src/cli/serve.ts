@@ -14,7 +14,7 @@ import { Metrics } from '../http/metrics.ts'
 import { startListener } from '../http/server.ts'
 import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
-import { openStorage } from '../store/open.ts'
+import { openCounters, openStorage } from '../store/open.ts'
 import { banner, proofLine, type Contents } from './banner.ts'
 
 /** Runs the service until a signal ends it. Logs go to stderr, because stdout is for the result. */
@@ -52,6 +52,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   )
   const storage = await openStorage(config.storage, { log, bytes: config.bytes, serve: rpcServer.serve })
   onStop(() => storage.close())
+  const counters = await openCounters(config.storage, log)
+  if (counters !== undefined) onStop(() => counters.close())
   const metrics = config.metrics && new Metrics()
   const measured = metrics?.measure(storage.store) ?? storage.store
   const unwatched: AdminDeps = { store: measured, blobs: storage.blobs, clock: systemClock, random: systemRandom }
@@ -67,6 +69,10 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     proxies: config.proxies,
     legacyPrefixes: config.legacyPrefixes,
     uploadBytes: config.uploadBytes,
+    rateLimits: config.rateLimits
+      ? { quotas: { token: config.tokenRate, workspace: config.workspaceRate, address: config.failureRate } }
+      : undefined,
+    counters,
     observe(record) {
       if (!serving) return
       metrics?.observe(record)

@@ -3,7 +3,7 @@ import { FastResponse } from 'srvx'
 import type { ApiError } from '../model/errors.ts'
 
 /** Headers of every response below /v1. Responses depend on the token and must not be stored by shared caches. */
-const API_HEADERS = {
+export const API_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'private, no-store',
   vary: 'Authorization',
@@ -33,8 +33,8 @@ export function notModifiedResponse(requestId: string, headers: Readonly<Record<
 }
 
 /** A failure: `{"error": {code, message, request_id}}` (spec §7). */
-export function errorResponse(requestId: string, error: ApiError): Response {
-  return json(requestId, error.status, errorBody(requestId, error), { ...challenge(error), ...error.details.headers })
+export function errorResponse(requestId: string, error: ApiError, headers: Readonly<Record<string, string>> = {}): Response {
+  return json(requestId, error.status, errorBody(requestId, error), { ...headers, ...challenge(error), ...error.details.headers })
 }
 
 /** The body of a failure. A 404 has no further members, so that all of them are equal. */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { ApiError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import { Contention, StorageUnavailable } from '../store/port.ts'
 
 const UNKNOWN_OUTCOME = 'Storage did not answer in time. It is not known whether the change was made: read before you retry.'
@@ -28,12 +29,17 @@ export interface ValidationIssue {
   readonly message: string
 }
 
-/** The error that lists all issues, with the first one in its message. */
-export function validationFailed(issues: readonly ValidationIssue[]): ApiError {
+/**
+ * The error that lists the issues, with the first one in its message.
+ * @param total the number of all issues; more than can be listed are only counted
+ */
+export function validationFailed(all: readonly ValidationIssue[], total = all.length): ApiError {
+  const issues = all.slice(0, limits.issues)
+  const more = total - issues.length
   const [first] = issues
   const subject = first!.path === '' ? `the ${first!.in}` : `"${first!.path}"`
   return new ApiError('validation_failed', {
-    message: `The request does not match what this operation accepts: ${subject} ${first!.message}.`,
+    message: `The request does not match what this operation accepts: ${subject} ${first!.message}.${more === 0 ? '' : ` There are ${more} more issues than are listed.`}`,
     members: { issues },
   })
 }

@@ -1,5 +1,5 @@
 import { factsFor } from '../authz/facts.ts'
-import { encodeCursor, type ListPage, type PageQuery } from '../listing/pages.ts'
+import { fittingItems, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import type { DecisionRecord } from './services.ts'
@@ -21,7 +21,7 @@ export async function filteredPage(
   const data: unknown[] = []
   const listed = { permission, asked: 0, allowed: 0 }
   record.listed = listed
-  let last: string | undefined
+  const positions: string[] = []
   let after = cursor
   for (;;) {
     const candidates = await operation.candidates(request, after, size)
@@ -31,11 +31,17 @@ export async function filteredPage(
       listed.asked++
       const decision = engine.decide(permission, factsFor(engine.vocabulary, groups, request.caller, item.context))
       if (decision.outcome !== 'allowed') continue
-      if (data.length === limit) return { data, nextCursor: encodeCursor(operation.id, last!) }
+      if (data.length === limit) return cut(operation.id, data, positions, true)
       data.push(item.data)
       listed.allowed++
-      last = position
+      positions.push(position)
     }
-    if (candidates.length < size) return { data, nextCursor: null }
+    if (candidates.length < size) return cut(operation.id, data, positions, false)
   }
+}
+
+/** Makes a page of the items that fit into it. */
+function cut(list: string, data: readonly unknown[], positions: readonly string[], more: boolean): ListPage<unknown> {
+  const count = fittingItems(data)
+  return toPage(list, data.slice(0, count), positions[count - 1], more || count < data.length)
 }

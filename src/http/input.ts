@@ -19,6 +19,10 @@ export interface Input {
 const nothing = z.strictObject({})
 const JSON_OR_FILE = 'The body must be JSON (application/json), or a form with a file (multipart/form-data with its boundary).'
 
+const NO_CODING = 'The body must be sent without a content coding.'
+/** The header that names the types that a method accepts (RFC 5789 §3.1; W3C LDP §7.1). */
+const ACCEPT: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 'accept-post' }
+
 /**
  * Reads query and body, and validates them against the operation's row. Unknown members are refused.
  * @throws {ApiError} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
@@ -33,24 +37,34 @@ export async function readInput(
   const upload = operation.takesUpload && isUpload(request.headers)
   if (upload) checkAnnouncedSize(request.headers, uploadBytes)
   const body = upload || operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readJson(request, operation)
-  const issues: ValidationIssue[] = []
+  const issues = new IssueList()
   const query = validate(operation.query, readQuery(search, issues), 'query', issues)
   const validBody = body === undefined ? undefined : validate(operation.body ?? nothing, body, 'body', issues)
   const broken = validBody === undefined ? undefined : operation.bodyRule?.(params, validBody)
-  if (broken !== undefined) issues.push({ in: 'body', ...broken })
-  if (issues.length > 0) throw validationFailed(issues)
+  if (broken !== undefined) issues.add({ in: 'body', ...broken })
+  if (issues.total > 0) throw validationFailed(issues.listed, issues.total)
   return { query, body: validBody, upload }
 }
 
+/** The first issues of a request, and the number of all. */
+class IssueList {
+  readonly listed: ValidationIssue[] = []
+  total = 0
+
+  add(issue: ValidationIssue): void {
+    if (++this.total <= limits.issues) this.listed.push(issue)
+  }
+}
+
 /** Returns the valid value; undefined if there are issues, which are added to the list. */
-function validate(schema: z.ZodType, value: unknown, place: ValidationIssue['in'], issues: ValidationIssue[]): unknown {
+function validate(schema: z.ZodType, value: unknown, place: ValidationIssue['in'], issues: IssueList): unknown {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   for (const issue of result.error.issues) {
     const path = issue.path.map(String)
     if (issue.code === 'unrecognized_keys')
-      for (const key of issue.keys) issues.push({ in: place, path: [...path, key].join('.'), message: 'is not a known member' })
-    else issues.push({ in: place, path: path.join('.'), message: describe(issue) })
+      for (const key of issue.keys) issues.add({ in: place, path: [...path, key].join('.'), message: 'is not a known member' })
+    else issues.add({ in: place, path: path.join('.'), message: describe(issue) })
   }
   return undefined
 }
@@ -60,17 +74,17 @@ function describe(issue: z.core.$ZodIssue): string {
   return issue.message.replace(/^Invalid input: /, '').replace(/^Too (big|small): /, '')
 }
 
-function readQuery(search: string, issues: ValidationIssue[]): Record<string, string> {
+function readQuery(search: string, issues: IssueList): Record<string, string> {
   const query: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(search)) {
-    if (Object.hasOwn(query, name)) issues.push({ in: 'query', path: name, message: 'is given twice' })
+    if (Object.hasOwn(query, name)) issues.add({ in: 'query', path: name, message: 'is given twice' })
     // An assignment would set the prototype for a parameter called __proto__.
     Object.defineProperty(query, name, { value, enumerable: true, configurable: true, writable: true })
   }
   return query
 }
 
-async function readJson(request: ServerRequest, { body: schema, takesUpload }: Operation): Promise<unknown> {
+async function readJson(request: ServerRequest, { method, body: schema, takesUpload }: Operation): Promise<unknown> {
   const required = schema !== undefined
   const { headers } = request
   const hasBody =
@@ -80,7 +94,18 @@ async function readJson(request: ServerRequest, { body: schema, takesUpload }: O
   if (!hasBody && !required) return {}
   if (!hasBody) throw new ApiError('bad_request', { message: 'This operation requires a JSON body.' })
   const type = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
-  if (!type.test(headers.get('content-type') ?? '') || (headers.get('content-encoding') ?? 'identity') !== 'identity')
-    throw new ApiError('unsupported_media_type', takesUpload ? { message: JSON_OR_FILE } : {})
+  if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
+    throw new ApiError('unsupported_media_type', { message: NO_CODING, headers: { 'accept-encoding': 'identity' } })
+  if (!type.test(headers.get('content-type') ?? '')) throw unsupportedType(method, takesUpload)
   return parseJson(await readBody(request, limits.jsonBytes), limits.jsonDepth)
+}
+
+/** RFC 9110 §15.5.16: the response names what is accepted. */
+function unsupportedType(method: string, takesUpload: boolean): ApiError {
+  const types = takesUpload ? 'application/json, multipart/form-data' : 'application/json'
+  const name = ACCEPT[method]
+  return new ApiError('unsupported_media_type', {
+    ...(takesUpload ? { message: JSON_OR_FILE } : {}),
+    ...(name === undefined ? {} : { headers: { [name]: types } }),
+  })
 }

@@ -40,6 +40,12 @@ export class Metrics {
     labelNames: ['operation'],
     registers: [this.registry],
   })
+  readonly #refusals = new Counter({
+    name: 'lanekeeper_rate_limited_total',
+    help: 'Requests below /v1 that were refused, by the rate limit that they exceeded',
+    labelNames: ['limit'],
+    registers: [this.registry],
+  })
   readonly #storage = new Histogram({
     name: 'lanekeeper_storage_seconds',
     help: 'Duration of storage calls, by step and outcome',
@@ -54,7 +60,7 @@ export class Metrics {
   }
 
   /** Counts an answered request. */
-  observe({ operation = 'none', status, scope, decision, hidden, listed, attempts, arrivedAt }: DecisionRecord): void {
+  observe({ operation = 'none', status, scope, decision, hidden, listed, attempts, exceeded, arrivedAt }: DecisionRecord): void {
     this.#requests.inc({ operation, status })
     this.#durations.observe({ operation, status }, (performance.now() - arrivedAt) / 1000)
     if (scope !== undefined)
@@ -65,6 +71,7 @@ export class Metrics {
       this.#decisions.inc({ stage: 'list', row: listed.permission, outcome: 'allowed' }, listed.allowed)
       this.#decisions.inc({ stage: 'list', row: listed.permission, outcome: 'not_found' }, listed.asked - listed.allowed)
     }
+    if (exceeded !== undefined) this.#refusals.inc({ limit: exceeded })
     if (attempts > 1) this.#retries.inc({ operation }, attempts - 1)
   }
 

@@ -8,6 +8,7 @@ import { ApiError } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
 import { loadTarget } from '../resources/targets.ts'
+import type { Key } from '../store/keys.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Transaction } from '../store/transaction.ts'
 import type { Turn } from '../store/turns.ts'
@@ -18,8 +19,9 @@ import { toApiError } from './error-mapping.ts'
 import { filteredPage } from './filtered-page.ts'
 import { readInput, type Input } from './input.ts'
 import { requirePermission, requireScope, requireVisible } from './permission.ts'
-import { entityHeaders, isCurrent, requireMatch } from './preconditions.ts'
+import { entityHeaders, isCurrent, requireMatch, requireNoMatch } from './preconditions.ts'
 import { prefetch } from './prefetch.ts'
+import type { RequestRates } from './rate-limits.ts'
 import { resetRecord, type DecisionRecord, type Services } from './services.ts'
 import { receiveFile } from './upload.ts'
 
@@ -41,12 +43,16 @@ export interface Incoming {
 export async function handleRequest(services: Services, incoming: Incoming): Promise<Response> {
   const { requestId, method } = incoming
   const record: DecisionRecord = { requestId, method, arrivedAt: performance.now(), policy: services.engine.hash, attempts: 0, status: 0 }
-  const response = await answerWithRetries(services, incoming, record).catch((error: unknown) => {
-    const apiError = toApiError(services.log, requestId, error)
+  const rates = services.rateLimits?.begin(incoming.request)
+  const response = await answerWithRetries(services, incoming, record, rates).catch(async (error: unknown) => {
+    const reason = toApiError(services.log, requestId, error)
+    const apiError = (await rates?.fail(reason)) ?? reason
     record.code = apiError.code
-    return errorResponse(requestId, apiError)
+    return errorResponse(requestId, apiError, rates?.headers)
   })
+  rates?.end()
   record.status = response.status
+  if (rates?.exceeded !== undefined) record.exceeded = rates.exceeded
   if (record.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', record.tokenExpires)
   observe(services, record)
   return response
@@ -63,8 +69,9 @@ function observe({ observe: observer, log }: Services, record: DecisionRecord): 
 
 const MAX_ATTEMPTS = 12
 
-/** Input that can be read from the connection only once. All attempts share it. */
+/** Input that can be read from the connection only once, and what is counted only once. All attempts share it. */
 interface ReadOnce {
+  readonly rates: RequestRates | undefined
   input?: Input
   upload?: Promise<Upload>
 }
@@ -73,9 +80,14 @@ interface ReadOnce {
  * Attempts a request until no concurrent write conflicts with it. The commit expects everything that the decision read
  * to be unchanged. If it is not, the request starts again at authentication: checking and acting are one step.
  */
-async function answerWithRetries(services: Services, incoming: Incoming, record: DecisionRecord): Promise<Response> {
+async function answerWithRetries(
+  services: Services,
+  incoming: Incoming,
+  record: DecisionRecord,
+  rates: RequestRates | undefined,
+): Promise<Response> {
   const credential = readCredential(incoming.request.headers.get('authorization'), services.legacyPrefixes)
-  const once: ReadOnce = {}
+  const once: ReadOnce = { rates }
   try {
     return await retryConflicts(services.store, credential.workspaceId, MAX_ATTEMPTS, (turn) => {
       record.attempts++
@@ -107,6 +119,7 @@ async function attempt(
   const expiry = expiryOf(caller.token)
   if (expiry - clock() <= durations.tokenExpiryNotice) record.tokenExpires = new Date(expiry).toISOString()
   services.seenTokens.add(credential.hash, caller.token)
+  await once.rates?.charge(caller) // 429
   if (route instanceof ApiError) throw route // 404 405
   const { operation, params } = route
   record.operation = operation.id
@@ -125,13 +138,13 @@ async function attempt(
   const request: OperationRequest = { tx, caller, params, query, body, clock, random, holds, receive }
   if (operation.kind === 'filtered_list') {
     const { data, nextCursor } = await filteredPage(engine, operation, request, record)
-    return dataResponse(incoming.requestId, operation.status, data, nextCursor, {})
+    return dataResponse(incoming.requestId, operation.status, data, nextCursor, once.rates?.headers ?? {})
   }
   const target = await loadTarget(operation.target, request) // 404
   requireVisible(services, operation, caller, target, record) // 404
   const loaded = { ...target, ...(await operation.related(request, target)) } // 404
   requirePermission(services, operation, request, loaded, record) // 404 403
-  return run(services, incoming, operation, request, loaded) // 409 412
+  return run(services, incoming, operation, request, loaded, once.rates?.headers) // 409 412
 }
 
 /** A rotated token is still in use: its user forgot a copy, or it was stolen. */
@@ -146,6 +159,7 @@ async function run(
   operation: Operation & { kind: 'single' },
   request: OperationRequest,
   loaded: object,
+  rateHeaders: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const {
     requestId,
@@ -155,14 +169,28 @@ async function run(
   const { tx } = request
   const reads = method === 'GET' || method === 'HEAD'
   const entity = operation.entity?.(request.params)
-  if (!reads) requireMatch(headers, entity && tx.revisionOf(entity)) // 412
-  if (entity !== undefined && headers.has('if-match')) tx.relyOnWhole(entity)
+  if (!reads) requirePreconditions(tx, headers, entity) // 412
   const result = await operation.run(request, loaded) // 409
   await tx.commit()
-  if (result.download !== undefined) return download(requestId, method, headers, result.download, services.blobs)
+  if (result.download !== undefined) {
+    const response = await download(requestId, method, headers, result.download, services.blobs)
+    for (const [name, value] of Object.entries(rateHeaders)) response.headers.set(name, value)
+    return response
+  }
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && tx.revisionOf(named)
+  if (reads) requireMatch(headers, revision) // 412
   const location = result.location === undefined ? {} : { location: `/v1${result.location}` }
-  if (reads && isCurrent(headers, revision)) return notModifiedResponse(requestId, entityHeaders(headers, revision))
-  return dataResponse(requestId, operation.status, result.data, result.nextCursor, { ...entityHeaders(headers, revision), ...location })
+  const all = { ...rateHeaders, ...entityHeaders(headers, revision), ...location }
+  if (reads && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)
+  return dataResponse(requestId, operation.status, result.data, result.nextCursor, all)
+}
+
+/** Checks the preconditions of a write. Its commit then relies on them. @throws {ApiError} `precondition_failed` */
+function requirePreconditions(tx: Transaction, headers: Headers, entity: Key<unknown> | undefined): void {
+  if (!headers.has('if-match') && !headers.has('if-none-match')) return
+  const revision = entity && tx.revisionOf(entity)
+  requireMatch(headers, revision)
+  requireNoMatch(headers, revision)
+  if (entity !== undefined) tx.relyOnWhole(entity)
 }

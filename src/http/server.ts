@@ -3,6 +3,7 @@ import { isIPv6, type AddressInfo } from 'node:net'
 import type { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { listen } from 'listhen'
+import { isIdle, limitRequests } from './in-flight.ts'
 import { speakEnvelope, type NodeHandler } from './protocol.ts'
 
 /** A running listener. */
@@ -20,7 +21,12 @@ export interface ListenOptions {
   readonly host: string
   /** the time in milliseconds to wait for the requests in flight */
   readonly grace?: number
+  /** the time in milliseconds after which a response is dropped if its client reads nothing of it; default: {@link UNREAD_TIMEOUT} */
+  readonly unread?: number
 }
+
+/** How long a client may read nothing of its response, in milliseconds. */
+const UNREAD_TIMEOUT = 30_000
 
 /** The service cannot listen on this address. */
 export class CannotListen extends Error {
@@ -32,7 +38,7 @@ export class CannotListen extends Error {
  * "localhost" for a public or mistyped host, and exit immediately on a signal.
  * @throws {CannotListen} if it cannot listen on exactly this host and port
  */
-export async function startListener(h3: H3, { port, host, grace = 10_000 }: ListenOptions): Promise<Listener> {
+export async function startListener(h3: H3, { port, host, grace = 10_000, unread = UNREAD_TIMEOUT }: ListenOptions): Promise<Listener> {
   const handler = toNodeHandler(h3) as NodeHandler
   const anywhere = host === '0.0.0.0' || host === '::'
   const exactly = { port, random: port === 0, ports: [], portRange: [], alternativePortRange: [], verbose: false }
@@ -55,9 +61,20 @@ export async function startListener(h3: H3, { port, host, grace = 10_000 }: List
   }
   // listhen's request counter throws if a body is refused before it was read.
   server.removeAllListeners('request')
-  speakEnvelope(server, handler)
+  speakEnvelope(server, limitRequests(handler))
+  dropUnread(server, unread)
   const name = anywhere ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host
   return { url: `http://${name}:${address.port}`, port: address.port, close: () => close(server, grace) }
+}
+
+/**
+ * Closes a connection whose client reads nothing of a response, so that the response does not stay in memory. Node reports
+ * a connection on which no byte was sent or received for this time. One that waits for the service itself stays open.
+ */
+function dropUnread(server: Server, timeout: number): void {
+  server.setTimeout(timeout, (socket) => {
+    if (socket.writableLength > 0 || isIdle(socket)) socket.destroy()
+  })
 }
 
 async function close(server: Server, grace: number): Promise<void> {

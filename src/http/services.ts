@@ -8,6 +8,7 @@ import type { Facts } from '../policy/evaluate.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Store } from '../store/port.ts'
 import type { SeenTokens } from './prefetch.ts'
+import type { RateLimits, RequestRates } from './rate-limits.ts'
 import type { Route } from './routes.ts'
 
 /** What the pipeline depends on. */
@@ -23,6 +24,8 @@ export interface Services {
   readonly usage: UsageRecorder
   /** the tokens whose scopes this process knows */
   readonly seenTokens: Pick<SeenTokens, 'add' | 'get'>
+  /** undefined: requests are not limited */
+  readonly rateLimits?: RateLimits | undefined
   readonly clock: Clock
   readonly random: RandomSource
   readonly log: Logger
@@ -57,6 +60,8 @@ export interface DecisionRecord {
   attempts: number
   status: number
   code?: ErrorCode
+  /** the rate limit that the request exceeded */
+  exceeded?: RequestRates['exceeded']
 }
 
 /** Clears what the previous attempt recorded: it is no part of the response. */

@@ -11,6 +11,10 @@ export const limits = {
   uploadBytes: 25 * 1024 * 1024,
   /** items of a page */
   pageSize: { default: 50, max: 100 },
+  /** bytes of the items of a page, unless it has only one */
+  pageBytes: 1024 * 1024,
+  /** issues in one response */
+  issues: 100,
   /** characters of a bearer token, checked before anything else */
   tokenLength: 255,
 

@@ -38,6 +38,9 @@ export class BadAddress extends Error {
   override readonly name = 'BadAddress'
 }
 
+/** The space of a folder that is kept for changes that only revoke or remove, in bytes. */
+const RESERVE_SIZE = 1024 * 1024
+
 const ADDRESS_FORMS =
   'memory, fs:PATH, redis://HOST[:PORT][/DB], rediss://…, redis-cluster://HOST:PORT,HOST:PORT or redis-sentinel://HOST:PORT,HOST:PORT/NAME'
 
@@ -92,7 +95,7 @@ export async function openStorage(address: string, { log, bytes, serve = () => u
 
 async function openStore(kind: StorageHandle['kind'], address: string, log: Logger, lock?: FolderLock): Promise<Store> {
   if (kind === 'memory') return createMemoryStore()
-  if (kind === 'fs') return openFsStore(folderOf(address), { log, isLocked: lock?.isHeld })
+  if (kind === 'fs') return openFsStore(folderOf(address), { log, isLocked: lock?.isHeld, reserveSize: RESERVE_SIZE })
   // Loaded only when it is used: the client takes a third of the time in which a command starts.
   const { openRedisStore } = await import('./redis/store.ts')
   return openRedisStore(address, { log })

@@ -1,27 +1,19 @@
 import { createHash } from 'node:crypto'
-import { Agent, createServer, request as sendRequest, type IncomingMessage, type Server } from 'node:http'
+import { Agent, createServer, request as sendRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { speakEnvelope } from '../../src/http/protocol.ts'
 import { startListener, type Listener } from '../../src/http/server.ts'
 import { errors } from '../../src/model/errors.ts'
-import { DAY } from '../../src/model/time.ts'
+import { DAY, HOUR } from '../../src/model/time.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
-import { exchange } from '../support/raw-http.ts'
 import { Service, type Person } from '../support/service.ts'
+import { exchangeWhole, readReply, type HeaderSet, type WholeReply } from '../support/whole-reply.ts'
 
 // The whole head of each kind of response, as a client receives it. A header that is missing, and one that is not
 // expected, are both mistakes. The service never answers 204: a success always has a body.
-
-/** The headers of a response, by their names in lower case; several with the same name in one list. */
-type HeaderSet = Readonly<Record<string, unknown>>
-interface WholeReply {
-  readonly status: number
-  readonly headers: HeaderSet
-  readonly body: Buffer
-}
 
 const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 const ETAG = expect.stringMatching(/^"[0-9A-Za-z]{20}"$/)
@@ -32,13 +24,27 @@ const DATED = { date: expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:
 const OPEN = { ...DATED, connection: 'keep-alive', 'keep-alive': expect.stringMatching(/^timeout=\d+$/) }
 const CLOSED = { ...DATED, connection: 'close' }
 
-const SHARED = { vary: 'Authorization', 'x-content-type-options': 'nosniff', 'x-request-id': UUID }
+const UNLIMITED = { vary: 'Authorization', 'x-content-type-options': 'nosniff', 'x-request-id': UUID }
+/** The clock of the service stands at the begin of a minute. */
+const RATED = {
+  'ratelimit-policy': '"token";q=300;w=60, "workspace";q=600;w=60',
+  ratelimit: expect.stringMatching(/^"token";r=2\d\d;t=60, "workspace";r=5\d\d;t=60$/),
+}
+/** Only the address of the client is known. */
+const RATED_BY_ADDRESS = {
+  'ratelimit-policy': '"address";q=1000;w=60',
+  ratelimit: expect.stringMatching(/^"address";r=(1000|9\d\d);t=60$/),
+}
+const SHARED = { ...UNLIMITED, ...RATED }
 const NOT_STORED = { ...SHARED, 'cache-control': 'private, no-store' }
 const REVALIDATED = { ...SHARED, 'cache-control': 'private, no-cache' }
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'content-length': LENGTH }
 const JSON_BODY = { ...OPEN, ...NOT_STORED, ...JSON_TYPE }
-/** A response to what is no valid HTTP has no request that it could vary with. */
-const REFUSED = { 'cache-control': 'private, no-store', 'x-request-id': UUID, ...JSON_TYPE, connection: 'close' }
+/** A response outside of /v1. */
+const UNLIMITED_JSON_BODY = { ...OPEN, ...UNLIMITED, 'cache-control': 'private, no-store', ...JSON_TYPE }
+const UNAUTHORIZED = { ...JSON_BODY, ...RATED_BY_ADDRESS, 'www-authenticate': 'Bearer' }
+/** A response to what is no valid HTTP. */
+const REFUSED = { ...UNLIMITED, 'cache-control': 'private, no-store', ...JSON_TYPE, connection: 'close' }
 
 const CONTENT = 'Hello, world'
 const CONTENT_ETAG = `"${createHash('sha256').update(CONTENT).digest('hex')}"`
@@ -60,7 +66,7 @@ let bob: Person
 let ids: Record<'board' | 'column' | 'card' | 'attachment' | 'text', string>
 const agent = new Agent({ keepAlive: true })
 beforeAll(async () => {
-  service = await Service.start(memory)
+  service = await Service.start(memory, { rateLimits: { quotas: { token: 300, workspace: 600, address: 1000 } } })
   const workspaceId = await service.workspace()
   ann = await service.person(workspaceId, 'member', 'Ann')
   bob = await service.person(workspaceId, 'member', 'Bob')
@@ -101,21 +107,6 @@ function send(
     request.on('error', reject)
     request.end(content)
   })
-}
-
-async function readReply(response: IncomingMessage): Promise<WholeReply> {
-  const chunks: Buffer[] = []
-  for await (const chunk of response) chunks.push(chunk as Buffer)
-  return { status: response.statusCode!, headers: headersOf(response.rawHeaders), body: Buffer.concat(chunks) }
-}
-
-function headersOf(raw: readonly string[]): HeaderSet {
-  const headers: Record<string, unknown> = {}
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase()
-    headers[name] = name in headers ? [headers[name], raw[i + 1]] : raw[i + 1]
-  }
-  return headers
 }
 
 /** The announced length must be that of the body. */
@@ -186,14 +177,6 @@ describe('the headers of a success', () => {
   })
 })
 
-/** The response to bytes that are no valid request, or to a request that did not arrive in time. */
-async function exchangeWhole(port: number, text: string): Promise<WholeReply> {
-  const [head, body] = (await exchange(port, text)).split('\r\n\r\n') as [string, string]
-  const [statusLine, ...lines] = head.split('\r\n')
-  const raw = lines.flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
-  return { status: Number(statusLine!.split(' ')[1]), headers: headersOf(raw), body: Buffer.from(body, 'latin1') }
-}
-
 /** What Node reports if the head of a request does not arrive in time, without waiting for it. */
 async function timeOut(): Promise<WholeReply> {
   const server: Server = createServer()
@@ -228,6 +211,15 @@ async function revokeTooOften(): Promise<WholeReply> {
   return send('POST /revoke', form, 'token=x', null)
 }
 
+/** More requests than the service accepts of one token in a minute, one hour later. */
+async function sendTooOften(): Promise<WholeReply> {
+  const { now } = service
+  service.now += HOUR
+  const token = await service.token(ann.workspaceId, ann.id, ['kanban:read'])
+  for (let i = 0; i < 300; i++) await service.fetch(token, 'GET', '/unknown')
+  return send('GET /v1/unknown', {}, undefined, token).finally(() => (service.now = now))
+}
+
 describe('the headers of an error', () => {
   const name = { name: 'New' }
   const challenge = (scope: string) => ({ 'www-authenticate': `Bearer error="insufficient_scope", scope="kanban:${scope}"` })
@@ -240,21 +232,9 @@ describe('the headers of an error', () => {
   ])[] = [
     ['bad_request', 'broken JSON', () => send('POST /v1/boards', {}, '{'), 400, JSON_BODY],
     ['bad_request', 'invalid HTTP', () => exchangeWhole(listener.port, 'hello\r\n\r\n'), 400, REFUSED],
-    ['unauthorized', 'no token', () => send('GET /v1/account', {}, undefined, null), 401, { ...JSON_BODY, 'www-authenticate': 'Bearer' }],
-    [
-      'unauthorized',
-      'no token, unknown path',
-      () => send('GET /v1/x', {}, undefined, null),
-      401,
-      { ...JSON_BODY, 'www-authenticate': 'Bearer' },
-    ],
-    [
-      'unauthorized',
-      'an unknown token',
-      () => send('GET /v1/account', {}, undefined, 'x'),
-      401,
-      { ...JSON_BODY, 'www-authenticate': 'Bearer' },
-    ],
+    ['unauthorized', 'no token', () => send('GET /v1/account', {}, undefined, null), 401, UNAUTHORIZED],
+    ['unauthorized', 'no token, unknown path', () => send('GET /v1/x', {}, undefined, null), 401, UNAUTHORIZED],
+    ['unauthorized', 'an unknown token', () => send('GET /v1/account', {}, undefined, 'x'), 401, UNAUTHORIZED],
     [
       'insufficient_scope',
       'a token that can only read',
@@ -285,7 +265,7 @@ describe('the headers of an error', () => {
     ],
     ['not_found', 'an absent board', () => send('GET /v1/boards/brd_00000000000000000000'), 404, JSON_BODY],
     ['not_found', 'an unknown path', () => send('GET /v1/unknown'), 404, JSON_BODY],
-    ['not_found', 'a path outside of /v1', () => send('GET /unknown'), 404, JSON_BODY],
+    ['not_found', 'a path outside of /v1', () => send('GET /unknown'), 404, UNLIMITED_JSON_BODY],
     ['method_not_allowed', 'a list', () => send('PUT /v1/boards'), 405, { ...JSON_BODY, allow: 'GET, HEAD, POST' }],
     ['method_not_allowed', 'a resource', () => send('POST /v1/boards/x'), 405, { ...JSON_BODY, allow: 'GET, HEAD, PATCH, DELETE' }],
     ['request_timeout', 'a head that does not arrive', timeOut, 408, REFUSED],
@@ -305,7 +285,41 @@ describe('the headers of an error', () => {
       413,
       { ...JSON_BODY, ...CLOSED, 'keep-alive': undefined },
     ],
-    ['unsupported_media_type', 'text', () => send('POST /v1/boards', { 'content-type': 'text/plain' }, name), 415, JSON_BODY],
+    [
+      'unsupported_media_type',
+      'text',
+      () => send('POST /v1/boards', { 'content-type': 'text/plain' }, name),
+      415,
+      { ...JSON_BODY, 'accept-post': 'application/json' },
+    ],
+    [
+      'unsupported_media_type',
+      'a patch as text',
+      () => send('PATCH /v1/boards/{board}', { 'content-type': 'text/plain' }, name),
+      415,
+      { ...JSON_BODY, 'accept-patch': 'application/json' },
+    ],
+    [
+      'unsupported_media_type',
+      'text in place of a file',
+      () => send('POST /v1/cards/{card}/attachments', { 'content-type': 'text/plain' }, name),
+      415,
+      { ...JSON_BODY, 'accept-post': 'application/json, multipart/form-data' },
+    ],
+    [
+      'unsupported_media_type',
+      'text with PUT',
+      () => send('PUT /v1/boards/{board}/visibility', { 'content-type': 'text/plain' }, name),
+      415,
+      JSON_BODY,
+    ],
+    [
+      'unsupported_media_type',
+      'a content coding',
+      () => send('POST /v1/boards', { 'content-encoding': 'gzip' }, name),
+      415,
+      { ...JSON_BODY, 'accept-encoding': 'identity' },
+    ],
     [
       'range_not_satisfiable',
       'a range behind the end',
@@ -314,7 +328,14 @@ describe('the headers of an error', () => {
       { ...JSON_BODY, 'content-range': 'bytes */12' },
     ],
     ['validation_failed', 'an unknown member', () => send('POST /v1/boards', {}, { ...name, x: 1 }), 422, JSON_BODY],
-    ['rate_limited', 'too many revocations', revokeTooOften, 429, { ...JSON_BODY, 'retry-after': '2' }],
+    ['rate_limited', 'too many revocations', revokeTooOften, 429, { ...UNLIMITED_JSON_BODY, 'retry-after': '2' }],
+    [
+      'rate_limited',
+      'too many requests of a token',
+      sendTooOften,
+      429,
+      { ...JSON_BODY, ratelimit: expect.stringMatching(/^"token";r=0;t=60, "workspace";r=\d+;t=60$/), 'retry-after': '60' },
+    ],
     [
       'headers_too_large',
       'an oversized head',
@@ -322,14 +343,28 @@ describe('the headers of an error', () => {
       431,
       REFUSED,
     ],
-    ['internal_error', 'an unexpected error', () => sendWhileStorageFails(new Error('unexpected')), 500, JSON_BODY],
+    ['not_implemented', 'an unknown method', () => exchangeWhole(listener.port, 'BREW /v1/x HTTP/1.1\r\n\r\n'), 501, REFUSED],
+    [
+      'internal_error',
+      'an unexpected error',
+      () => sendWhileStorageFails(new Error('unexpected')),
+      500,
+      { ...JSON_BODY, ...RATED_BY_ADDRESS },
+    ],
     ['contention', 'data that others keep changing', sendWhileOthersWrite, 503, { ...JSON_BODY, 'retry-after': '1' }],
     [
       'unavailable',
       'a storage that is not reachable',
       () => sendWhileStorageFails(new StorageUnavailable('gone')),
       503,
-      { ...JSON_BODY, 'retry-after': '1' },
+      { ...JSON_BODY, ...RATED_BY_ADDRESS, 'retry-after': '1' },
+    ],
+    [
+      'unavailable',
+      'an unknown outcome',
+      () => sendWhileStorageFails(new StorageUnavailable('gone', { outcomeKnown: false })),
+      503,
+      { ...JSON_BODY, ...RATED_BY_ADDRESS },
     ],
   ]
 
@@ -350,7 +385,7 @@ describe('the headers of an error', () => {
   })
 
   test('an error of HEAD has exactly the headers of the error of GET', async () => {
-    expectReply(await send('HEAD /v1/account', {}, undefined, null), 401, { ...JSON_BODY, 'www-authenticate': 'Bearer' }, true)
+    expectReply(await send('HEAD /v1/account', {}, undefined, null), 401, UNAUTHORIZED, true)
     expectReply(await send('HEAD /v1/boards/{board}/visibility'), 405, { ...JSON_BODY, allow: 'PUT' }, true)
   })
 })

@@ -207,7 +207,16 @@ test('a card of the maximum size fits into a body, even if each of its character
 test('the README states every limit', () => {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8').replaceAll(',', '')
   for (const [name, value] of Object.entries(limits)) {
-    const stated = typeof value === 'object' ? value.max : name === 'jsonBytes' ? '512 KiB' : name === 'uploadBytes' ? '25 MiB' : value
+    const stated =
+      typeof value === 'object'
+        ? value.max
+        : name === 'jsonBytes'
+          ? '512 KiB'
+          : name === 'pageBytes'
+            ? '1 MiB'
+            : name === 'uploadBytes'
+              ? '25 MiB'
+              : value
     expect([name, new RegExp(`\\| ${stated} (\\||$)`, 'm').test(readme)]).toEqual([name, true])
   }
 })

@@ -19,6 +19,10 @@ describe('settings', () => {
       uploadBytes: limits.uploadBytes,
       drain: 0,
       accessLog: false,
+      rateLimits: true,
+      tokenRate: 1200,
+      workspaceRate: 12_000,
+      failureRate: 300,
     } satisfies Record<keyof Config, unknown>)
   })
 
@@ -36,6 +40,10 @@ describe('settings', () => {
       LANEKEEPER_UPLOAD_BYTES: '2048',
       LANEKEEPER_DRAIN: '10',
       LANEKEEPER_ACCESS_LOG: 'on',
+      LANEKEEPER_RATE_LIMITS: 'off',
+      LANEKEEPER_TOKEN_RATE: '1',
+      LANEKEEPER_WORKSPACE_RATE: '2',
+      LANEKEEPER_FAILURE_RATE: '3',
     }
     expect(readConfig({}, env)).toEqual({
       storage: 'fs:/data',
@@ -52,6 +60,10 @@ describe('settings', () => {
       uploadBytes: 2048,
       drain: 10,
       accessLog: true,
+      rateLimits: false,
+      tokenRate: 1,
+      workspaceRate: 2,
+      failureRate: 3,
     })
   })
 
@@ -83,6 +95,8 @@ describe('settings', () => {
     [{ LANEKEEPER_UPLOAD_BYTES: '1023' }, 'LANEKEEPER_UPLOAD_BYTES: "1023" is not a number of bytes, 1024 or more'],
     [{ LANEKEEPER_UPLOAD_BYTES: '1e30' }, 'LANEKEEPER_UPLOAD_BYTES: "1e30" is not a number of bytes, 1024 or more'],
     [{ LANEKEEPER_ACCESS_LOG: 'yes' }, 'LANEKEEPER_ACCESS_LOG: "yes" is not on or off'],
+    [{ LANEKEEPER_RATE_LIMITS: 'no' }, 'LANEKEEPER_RATE_LIMITS: "no" is not on or off'],
+    [{ LANEKEEPER_TOKEN_RATE: '0' }, 'LANEKEEPER_TOKEN_RATE: "0" is not a whole number, 1 or more'],
     [{ LANEKEEPER_DRAIN: '1.5' }, 'LANEKEEPER_DRAIN: "1.5" is not a number of seconds from 0 to 3600'],
     [{ LANEKEEPER_LOG: '' }, 'LANEKEEPER_LOG: "" is not one of silent, error, warn, info, debug'],
     [

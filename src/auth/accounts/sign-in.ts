@@ -1,5 +1,6 @@
 import type { Account, Session } from '../../model/account.ts'
 import { MINUTE } from '../../model/time.ts'
+import type { SharedCounters } from '../../store/counters.ts'
 import type { Deps } from '../../store/deps.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
@@ -41,12 +42,14 @@ export class SignIn {
   readonly #byAccountAndNetwork: Throttle
   readonly #byAccount: Throttle
 
-  constructor(deps: Deps, passwords: Passwords) {
+  /** @param counters with which processes throttle together; default: this process throttles alone */
+  constructor(deps: Deps, passwords: Passwords, counters?: SharedCounters) {
     this.#deps = deps
     this.#passwords = passwords
-    this.#byNetwork = new Throttle({ burst: 50, every: MINUTE / 2 }, deps.clock)
-    this.#byAccountAndNetwork = new Throttle({ burst: 8, every: 2 * MINUTE }, deps.clock)
-    this.#byAccount = new Throttle({ burst: 100, every: MINUTE / 4 }, deps.clock)
+    const shared = (name: string) => counters && { counters, name: `sign-in-${name}` }
+    this.#byNetwork = new Throttle({ burst: 50, every: MINUTE / 2 }, deps.clock, shared('network'))
+    this.#byAccountAndNetwork = new Throttle({ burst: 8, every: 2 * MINUTE }, deps.clock, shared('account-network'))
+    this.#byAccount = new Throttle({ burst: 100, every: MINUTE / 4 }, deps.clock, shared('account'))
   }
 
   /**

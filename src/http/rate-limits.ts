@@ -1,0 +1,175 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerRequest } from 'srvx'
+import type { Caller } from '../authz/context.ts'
+import { ApiError } from '../model/errors.ts'
+import type { Clock } from '../model/time.ts'
+import type { SharedCounters } from '../store/counters.ts'
+import { onceAnswered } from './in-flight.ts'
+import { WINDOW, WindowCounters } from './rate-limits-counters.ts'
+
+/** How much is accepted in each minute. */
+export interface RateQuotas {
+  /** requests of one token */
+  readonly token: number
+  /** requests in one workspace */
+  readonly workspace: number
+  /** failed credentials from one address */
+  readonly address: number
+}
+
+export const defaultQuotas: RateQuotas = { token: 1200, workspace: 12_000, address: 300 }
+
+/** The number of requests of one token that may be in progress: from authentication until the response was sent. */
+const MAX_IN_FLIGHT = 64
+
+export interface RateLimitOptions {
+  readonly quotas: RateQuotas
+  /** default: {@link MAX_IN_FLIGHT} */
+  readonly inFlight?: number
+  /** the counters that all processes share; default: this process counts alone */
+  readonly shared?: SharedCounters | undefined
+}
+
+/** A limit, and what remains of it. */
+interface RateState {
+  readonly name: keyof RateQuotas
+  readonly remaining: number
+}
+
+/** Limits the requests of each token and in each workspace, and the failed credentials of each address. */
+export class RateLimits {
+  readonly #quotas: RateQuotas
+  readonly #counters: WindowCounters
+  readonly #maxInFlight: number
+  readonly #networkOf: (request: ServerRequest) => string
+  /** id of a token → its requests in progress */
+  readonly #inFlight = new Map<string, number>()
+
+  /** @param networkOf returns the network of the client, which is limited as one */
+  constructor({ quotas, shared, inFlight = MAX_IN_FLIGHT }: RateLimitOptions, clock: Clock, networkOf: (request: ServerRequest) => string) {
+    this.#quotas = quotas
+    this.#counters = new WindowCounters(clock, shared)
+    this.#maxInFlight = inFlight
+    this.#networkOf = networkOf
+  }
+
+  /** Begins a request. */
+  begin(request: ServerRequest): RequestRates {
+    return new RequestRates(this, request)
+  }
+
+  /** Exchanges the counts with the shared counters now. */
+  settle(): Promise<void> {
+    return this.#counters.settle()
+  }
+
+  /** Counts a request of a token, in its workspace too. */
+  async countRequest({ token, workspaceId }: Pick<Caller, 'token' | 'workspaceId'>): Promise<RateState[]> {
+    return [await this.#count('token', token.id), await this.#count('workspace', workspaceId)]
+  }
+
+  /** Counts a failed credential. */
+  async countFailure(request: ServerRequest): Promise<RateState[]> {
+    return [await this.#count('address', this.#networkOf(request))]
+  }
+
+  /** The state of the limit of an address. Nothing is counted. */
+  async addressState(request: ServerRequest): Promise<RateState[]> {
+    return [this.#stateOf('address', await this.#counters.read(`address:${this.#networkOf(request)}`))]
+  }
+
+  /**
+   * The headers RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers), and with `refused` also Retry-After.
+   * @param states a negative rest means that the limit is exceeded
+   */
+  headersOf(states: readonly RateState[]): Record<string, string> {
+    const seconds = this.#counters.remainingSeconds
+    const exceeded = states.some(({ remaining }) => remaining < 0)
+    return {
+      'ratelimit-policy': states.map(({ name }) => `"${name}";q=${this.#quotas[name]};w=${WINDOW}`).join(', '),
+      ratelimit: states.map(({ name, remaining }) => `"${name}";r=${Math.max(remaining, 0)};t=${seconds}`).join(', '),
+      ...(exceeded ? { 'retry-after': String(seconds) } : {}),
+    }
+  }
+
+  /** Begins a request of a token. @returns a function that ends it; undefined if too many are in progress */
+  enter(tokenId: string): (() => void) | undefined {
+    const count = this.#inFlight.get(tokenId) ?? 0
+    if (count >= this.#maxInFlight) return undefined
+    this.#inFlight.set(tokenId, count + 1)
+    return () => this.#leave(tokenId)
+  }
+
+  #leave(tokenId: string): void {
+    const count = this.#inFlight.get(tokenId)! - 1
+    if (count === 0) this.#inFlight.delete(tokenId)
+    else this.#inFlight.set(tokenId, count)
+  }
+
+  async #count(name: keyof RateQuotas, key: string): Promise<RateState> {
+    return this.#stateOf(name, await this.#counters.count(`${name}:${key}`))
+  }
+
+  #stateOf(name: keyof RateQuotas, count: number): RateState {
+    return { name, remaining: this.#quotas[name] - count }
+  }
+}
+
+/** The limits of one request. Its attempts are counted once. */
+export class RequestRates {
+  /** the headers of the response */
+  headers: Readonly<Record<string, string>> = {}
+  /** the limit that was exceeded */
+  exceeded: keyof RateQuotas | 'in_flight' | undefined
+  readonly #limits: RateLimits
+  readonly #request: ServerRequest
+  #charged = false
+  #leave: (() => void) | undefined
+
+  constructor(limits: RateLimits, request: ServerRequest) {
+    this.#limits = limits
+    this.#request = request
+  }
+
+  /**
+   * Counts the request of an authenticated caller.
+   * @throws {ApiError} `rate_limited`
+   */
+  async charge(caller: Pick<Caller, 'token' | 'workspaceId'>): Promise<void> {
+    if (this.#charged) return
+    this.#charged = true
+    this.#setStates(await this.#limits.countRequest(caller))
+    if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+    this.#leave = this.#limits.enter(caller.token.id)
+    if (this.#leave !== undefined) return
+    this.exceeded = 'in_flight'
+    throw new ApiError('rate_limited', { message: TOO_MANY_AT_ONCE, headers: { 'retry-after': '1' } })
+  }
+
+  /**
+   * Counts a failed credential, and makes sure that the response has its headers.
+   * @returns the error of the response: `rate_limited` if the address failed too often
+   */
+  async fail(error: ApiError): Promise<ApiError> {
+    if (this.#charged) return error
+    const failed = error.code === 'unauthorized'
+    this.#setStates(await (failed ? this.#limits.countFailure(this.#request) : this.#limits.addressState(this.#request)))
+    return failed && this.exceeded !== undefined ? new ApiError('rate_limited') : error
+  }
+
+  /** Ends the request: now, or when its response has been sent if it goes to a connection. */
+  end(): void {
+    const leave = this.#leave
+    if (leave === undefined) return
+    const node = this.#request.runtime?.node as { req: IncomingMessage; res?: ServerResponse } | undefined
+    if (node?.res === undefined) leave()
+    else onceAnswered(node.req.socket, node.res, leave)
+  }
+
+  #setStates(states: readonly RateState[]): void {
+    this.headers = this.#limits.headersOf(states)
+    this.exceeded = states.find(({ remaining }) => remaining < 0)?.name
+  }
+}
+
+const TOO_MANY_AT_ONCE = 'Too many requests of this token are in progress. Wait for their responses.'

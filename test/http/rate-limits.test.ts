@@ -1,0 +1,302 @@
+import { connect } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { RateLimits, type RateLimitOptions } from '../../src/http/rate-limits.ts'
+import { Metrics } from '../../src/http/metrics.ts'
+import { startListener, type Listener } from '../../src/http/server.ts'
+import type { SharedCounters } from '../../src/store/counters.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
+import { TestBoard } from '../support/board.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person, type Reply } from '../support/service.ts'
+
+const MINUTE = 60_000
+const quotas = { token: 3, workspace: 5, address: 2 }
+
+let service: Service
+let ann: Person
+let bob: Person
+let workspaceId: string
+let listener: Listener | undefined
+const start = async (options: Partial<RateLimitOptions> = {}) => {
+  service = await Service.start(memory, { rateLimits: { quotas, ...options }, proxies: 1 })
+  workspaceId = await service.workspace()
+  ann = await service.person(workspaceId, 'member', 'Ann')
+  bob = await service.person(workspaceId, 'member', 'Bob')
+}
+beforeEach(() => start())
+afterEach(async () => {
+  await listener?.close()
+  listener = undefined
+  await service.stop()
+})
+
+/** What a response says about rates, and its status. */
+const ratesOf = ({ status, headers }: Reply) => [
+  status,
+  headers.get('ratelimit'),
+  headers.get('ratelimit-policy'),
+  headers.get('retry-after'),
+]
+const statusOf = async (token: string | null, path = '/account', headers: Record<string, string> = {}) =>
+  (await service.send(token, 'GET', path, undefined, headers)).status
+const POLICY = '"token";q=3;w=60, "workspace";q=5;w=60'
+
+describe('the rate of a token', () => {
+  test('each response states what remains of the minute, and the request after the last one is refused', async () => {
+    service.now += 20_300
+    const replies = [1, 2, 3, 4, 5].map(() => () => service.send(ann.read, 'GET', '/account'))
+    const rates: unknown[] = []
+    for (const send of replies) rates.push(ratesOf(await send()))
+    expect(rates).toEqual([
+      [200, '"token";r=2;t=40, "workspace";r=4;t=40', POLICY, null],
+      [200, '"token";r=1;t=40, "workspace";r=3;t=40', POLICY, null],
+      [200, '"token";r=0;t=40, "workspace";r=2;t=40', POLICY, null],
+      [429, '"token";r=0;t=40, "workspace";r=1;t=40', POLICY, '40'],
+      [429, '"token";r=0;t=40, "workspace";r=0;t=40', POLICY, '40'],
+    ])
+  })
+
+  test('a refused request has the code rate_limited, and reads and changes nothing but its token', async () => {
+    for (let i = 0; i < 3; i++) await statusOf(ann.write)
+    service.store.touched.length = 0
+    const reply = await service.send(ann.write, 'POST', '/boards', { name: 'New' })
+    expect([reply.status, reply.body.error]).toEqual([
+      429,
+      { code: 'rate_limited', message: 'Too many requests. Try again later.', request_id: reply.headers.get('x-request-id') },
+    ])
+    expect(service.store.touched.filter((key) => !/^(token|membership):/.test(key))).toEqual([])
+    service.now += MINUTE
+    expect((await service.send(ann.read, 'GET', '/boards')).body.data).toEqual([])
+  })
+
+  test('after the announced time the token has its whole quota again, and not a moment before', async () => {
+    service.now += 20_000
+    for (let i = 0; i < 4; i++) await statusOf(ann.read)
+    service.now += 40_000 - 1
+    expect(ratesOf(await service.send(ann.read, 'GET', '/account')).slice(0, 2)).toEqual([429, '"token";r=0;t=1, "workspace";r=0;t=1'])
+    service.now += 1
+    expect(ratesOf(await service.send(ann.read, 'GET', '/account')).slice(0, 2)).toEqual([200, '"token";r=2;t=60, "workspace";r=4;t=60'])
+  })
+
+  test('other tokens are not refused, not even those of the same user', async () => {
+    for (let i = 0; i < 4; i++) await statusOf(ann.read)
+    expect(await statusOf(ann.write)).toBe(200)
+  })
+
+  test('every answer is counted, also one that refuses the request', async () => {
+    const statuses = [await statusOf(ann.read, '/unknown'), await statusOf(ann.none), await statusOf(ann.read, '/boards?limit=x')]
+    expect(statuses).toEqual([404, 403, 422])
+    expect((await service.send(ann.read, 'GET', '/account')).headers.get('ratelimit')).toMatch(/^"token";r=0;t=60, "workspace";r=1;/)
+  })
+
+  test('a request that is attempted several times is counted once', async () => {
+    let conflicts = 0
+    const { commit } = service.store
+    service.store.commit = async (partition, change) =>
+      partition === workspaceId && change.put.size > 0 && conflicts++ < 4 ? 'conflict' : commit.call(service.store, partition, change)
+    const reply = await service.send(ann.write, 'POST', '/boards', { name: 'New' })
+    expect([reply.status, conflicts > 3, reply.headers.get('ratelimit')]).toEqual([201, true, '"token";r=2;t=60, "workspace";r=4;t=60'])
+  })
+})
+
+describe('the rate of a workspace', () => {
+  test('the requests of all tokens of a workspace count together, and those of another workspace do not', async () => {
+    const other = await service.person(await service.workspace('Other'))
+    for (const token of [ann.read, ann.read, ann.read, bob.read, bob.read]) expect(await statusOf(token)).toBe(200)
+    const refused = await service.send(bob.read, 'GET', '/account')
+    expect(ratesOf(refused)).toEqual([429, '"token";r=0;t=60, "workspace";r=0;t=60', POLICY, '60'])
+    expect(await statusOf(other.read)).toBe(200)
+  })
+})
+
+describe('the rate of failed credentials', () => {
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  const wrong = async (address: string, token: string | null = 'wrong') =>
+    ratesOf(await service.send(token, 'GET', '/account', undefined, from(address)))
+  const unauthorized = (remaining: number) => [401, `"address";r=${remaining};t=60`, '"address";q=2;w=60', null]
+
+  test('a failed credential is answered with 401, and with 429 when its address failed too often', async () => {
+    expect([await wrong('192.0.2.1'), await wrong('192.0.2.1', null)]).toEqual([unauthorized(1), unauthorized(0)])
+    expect(await wrong('192.0.2.1')).toEqual([429, '"address";r=0;t=60', '"address";q=2;w=60', '60'])
+    expect(await wrong('192.0.2.2')).toEqual(unauthorized(1))
+    service.now += MINUTE
+    expect(await wrong('192.0.2.1')).toEqual(unauthorized(1))
+  })
+
+  test('an address that failed too often still succeeds with a valid token', async () => {
+    for (let i = 0; i < 4; i++) await wrong('192.0.2.1')
+    expect(await statusOf(ann.read, '/account', from('192.0.2.1'))).toBe(200)
+  })
+
+  test('all addresses of an IPv6 network with 64 bits count together', async () => {
+    expect([await wrong('2001:db8::1'), await wrong('2001:db8::2')]).toEqual([unauthorized(1), unauthorized(0)])
+    expect((await wrong('2001:db8::3'))[0]).toBe(429)
+  })
+
+  test('a request whose token could not be checked is not counted, and states the rate of its address', async () => {
+    service.store.beforeRead = async () => {
+      throw new StorageUnavailable('gone')
+    }
+    const reply = await service.send(ann.read, 'GET', '/account', undefined, from('192.0.2.1'))
+    service.store.beforeRead = undefined
+    expect(ratesOf(reply)).toEqual([503, '"address";r=2;t=60', '"address";q=2;w=60', '1'])
+    expect(await wrong('192.0.2.1')).toEqual(unauthorized(1))
+  })
+})
+
+describe('requests in progress', () => {
+  test('a token has a limited number of requests in progress at the same time, until their responses have been sent', async () => {
+    await service.stop()
+    await start({ inFlight: 2, quotas: { token: 100, workspace: 100, address: 100 } })
+    listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+    const get = (token: string) => fetch(`${listener!.url}/v1/members`, { headers: { authorization: `Bearer ${token}` } })
+    let release!: () => void
+    const released = new Promise<void>((resolve) => (release = resolve))
+    let held = 0
+    const { read } = service.store
+    service.store.read = async (partition, request) => {
+      // The list is read after authentication.
+      if (request.ranges.length > 0 && ++held <= 2) await released
+      return read.call(service.store, partition, request)
+    }
+    const first = get(ann.read)
+    await expect.poll(() => held).toBe(1)
+    const second = get(ann.read)
+    await expect.poll(() => held).toBe(2)
+    const refused = await get(ann.read)
+    const body = (await refused.json()) as any
+    expect([refused.status, refused.headers.get('retry-after'), body.error.message]).toEqual([
+      429,
+      '1',
+      'Too many requests of this token are in progress. Wait for their responses.',
+    ])
+    expect((await get(bob.read)).status).toBe(200)
+    release()
+    expect([(await first).status, (await second).status]).toEqual([200, 200])
+    await Promise.all([(await first).text(), (await second).text()])
+    expect((await get(ann.read)).status).toBe(200)
+  })
+})
+
+describe('responses that their client does not read', () => {
+  test('they count as requests in progress until their connection closes', async () => {
+    await service.stop()
+    await start({ inFlight: 2, quotas: { token: 1000, workspace: 1000, address: 1000 } })
+    listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+    const board = await TestBoard.create(service, ann)
+    // More than the operating system buffers for a connection.
+    const file = await board.attach(await board.card(await board.column()), { text: 'x'.repeat(24 * 1024 * 1024) })
+    const get = (path: string) => `GET /v1${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ann.read}\r\n\r\n`
+    for (let round = 0; round < 2; round++) {
+      service.records.length = 0
+      const socket = connect(listener.port, '127.0.0.1').pause()
+      // The second response waits behind the first one.
+      socket.write(get(`/attachments/${file.body.data.id}/content`) + get('/account'))
+      await expect.poll(() => service.records.map(({ status }) => status)).toEqual([200, 200])
+      expect(await statusOf(ann.read)).toBe(429)
+      socket.destroy()
+      await expect.poll(() => statusOf(ann.read)).toBe(200)
+    }
+  })
+})
+
+describe('without limits', () => {
+  test('a service without rate limits refuses nothing and sends none of the headers', async () => {
+    await service.stop()
+    service = await Service.start(memory, { rateLimits: undefined })
+    ann = await service.person(await service.workspace())
+    for (let i = 0; i < 10; i++) expect(ratesOf(await service.send(ann.read, 'GET', '/account'))).toEqual([200, null, null, null])
+  })
+})
+
+describe('processes that share counters', () => {
+  /** Counters in memory, in place of Redis. Those of each test are new, because exchanges of the previous one may follow. */
+  const createCounters = (sums: Map<string, number>): SharedCounters => ({
+    async add(key, points) {
+      if (!reachable) return undefined
+      sums.set(key, (sums.get(key) ?? 0) + points)
+      return sums.get(key)
+    },
+    close: async () => undefined,
+  })
+  let sums: Map<string, number>
+  let shared: SharedCounters
+  let reachable = true
+  let now = 0
+  const caller = { workspaceId: 'w', token: { id: 't' } } as Parameters<RateLimits['countRequest']>[0]
+  const createLimits = () =>
+    new RateLimits(
+      { quotas: { token: 10, workspace: 100, address: 10 }, shared },
+      () => now,
+      () => 'x',
+    )
+  /** What remains of the quota of the token after one more request. */
+  const count = async (limits: RateLimits) => (await limits.countRequest(caller))[0]!.remaining
+
+  beforeEach(() => {
+    sums = new Map()
+    shared = createCounters(sums)
+    reachable = true
+    now = 1_000_000 * MINUTE
+  })
+
+  test('two processes count together after each exchange', async () => {
+    const [one, two] = [createLimits(), createLimits()]
+    expect([await count(one), await count(one), await count(two)]).toEqual([9, 8, 9])
+    await one.settle()
+    await two.settle()
+    expect(await count(two)).toBe(6)
+    // What was counted after the exchange is not lost by the next one.
+    expect(await count(one)).toBe(7)
+    await Promise.all([one.settle(), two.settle()])
+    await count(one)
+    await one.settle()
+    expect([...sums.values()]).toEqual([6, 6])
+    expect(await count(one)).toBe(3)
+  })
+
+  test('a request that is counted during an exchange is not lost', async () => {
+    const one = createLimits()
+    await count(one)
+    const exchanged = one.settle()
+    expect(await count(one)).toBe(8)
+    await exchanged
+    expect(await count(one)).toBe(7)
+  })
+
+  test('while the shared counters cannot be reached, each process counts alone', async () => {
+    const one = createLimits()
+    await count(one)
+    reachable = false
+    await one.settle()
+    expect(await count(one)).toBe(8)
+  })
+
+  test('a count of the previous minute does not count in this one', async () => {
+    const [one, two] = [createLimits(), createLimits()]
+    await count(one)
+    now += MINUTE
+    await one.settle()
+    expect(await count(two)).toBe(9)
+    await two.settle()
+    expect(await count(two)).toBe(8)
+  })
+
+  test('counts are exchanged without being asked to', async () => {
+    const one = createLimits()
+    await count(one)
+    await expect.poll(() => sums.size, { timeout: 10_000 }).toBe(2)
+  })
+})
+
+test('refusals are in the metrics, by the limit that was exceeded', async () => {
+  const metrics = new Metrics()
+  for (let i = 0; i < 4; i++) await statusOf(ann.read)
+  for (let i = 0; i < 3; i++) await statusOf(null)
+  for (const record of service.records) metrics.observe(record)
+  const text = await metrics.registry.metrics()
+  expect(text.split('\n').filter((line) => line.startsWith('lanekeeper_rate_limited_total{'))).toEqual([
+    'lanekeeper_rate_limited_total{limit="token"} 1',
+    'lanekeeper_rate_limited_total{limit="address"} 1',
+  ])
+})
