@@ -75,8 +75,7 @@ const collectBoard: Step = async (tx, { id, target }, { clock, random }) => {
 const collectCard: Step = async (tx, { id, target }, { clock }) => {
   if ((await removeNext(tx, indexes.subtasks(target))) > 0) return
   if ((await removeNext(tx, indexes.comments(target))) > 0) return
-  const detach = (attachment: { file_id: string; id: string }) =>
-    removeFileIfUnattached({ tx, clock }, attachment.file_id, attachment.id)
+  const detach = (attachment: { file_id: string; id: string }) => removeFileIfUnattached({ tx, clock }, attachment.file_id, attachment.id)
   if ((await removeNext(tx, indexes.attachments(target), detach)) > 0) return
   await removeOrder(tx, target)
   tx.remove(keys.tombstone(id))

@@ -14,13 +14,7 @@ import { isCurrent, requireMatch } from './preconditions.ts'
  * @throws {StorageUnavailable} if the bytes cannot be read now
  * @throws if the bytes are missing
  */
-export async function download(
-  requestId: string,
-  method: string,
-  headers: Headers,
-  file: FileRecord,
-  blobs: Blobs,
-): Promise<Response> {
+export async function download(requestId: string, method: string, headers: Headers, file: FileRecord, blobs: Blobs): Promise<Response> {
   const shared = headersOf(requestId, file)
   requireMatch(headers, file.sha256)
   if (isCurrent(headers, file.sha256)) return notModifiedResponse(requestId, { etag: shared.etag, 'cache-control': 'private, no-cache' })

@@ -280,9 +280,7 @@ async function findChunksAfterFailures(create: typeof createBlobs): Promise<{ fa
     expect(attached.status).toBe(201)
     await board.delete(`/boards/${board.id}`)
     interceptor = new Interceptor(at, failBefore)
-    await collectAll(service.adminDeps, ann.workspaceId).catch((error: unknown) =>
-      expect((error as Error).message).toBe(failure.message),
-    )
+    await collectAll(service.adminDeps, ann.workspaceId).catch((error: unknown) => expect((error as Error).message).toBe(failure.message))
     await collectAll(service.adminDeps, ann.workspaceId)
     const left = (await bytes.getKeys('', {})) as string[]
     await service.stop()

@@ -81,6 +81,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/fs/writer.ts': { drivers: 'fs', suites: [...suites('store/fs-writer store/fs-owner store/fs-full'), ...FOLDER] },
   'src/store/redis/blob-driver.ts': { drivers: 'redis', suites: suites('store/redis-blob-driver resources/attachments store/open') },
   'src/store/redis/client.ts': { drivers: 'redis', suites: [...suites('store/redis-client store/redis-credentials'), ...REDIS] },
+  'src/store/redis/counters.ts': { drivers: 'redis', suites: suites('store/redis-counters') },
   'src/store/redis/paths.ts': {
     drivers: 'redis',
     suites: suites('store/redis-paths store/contract store/transaction-parts http/round-trips'),
