@@ -138,6 +138,7 @@ async function attempt(
   const request: OperationRequest = { tx, caller, params, query, body, clock, random, holds, receive }
   if (operation.kind === 'filtered_list') {
     const { data, nextCursor } = await filteredPage(engine, operation, request, record)
+    requireMatch(incoming.request.headers, undefined) // 412
     return dataResponse(incoming.requestId, operation.status, data, nextCursor, once.rates?.headers ?? {})
   }
   const target = await loadTarget(operation.target, request) // 404

@@ -159,6 +159,15 @@ test('a response with counts has no ETag, because they change without their reso
   }
 })
 
+test.each(['/boards', '/members', '/boards/{board}/columns'])(
+  'the list %s has no ETag, so no If-Match matches it but a star',
+  async (list) => {
+    const send = (condition: string) =>
+      service.send(ann.read, 'GET', list.replace('/boards/{board}', path), undefined, { 'if-match': condition })
+    expect([(await send('"x"')).status, (await send('*')).status]).toEqual([412, 200])
+  },
+)
+
 test('a write is refused if its If-None-Match matches, and performed if it does not', async () => {
   const before = await service.send(ann.read, 'GET', path)
   const etag = before.headers.get('etag')!
