@@ -131,7 +131,9 @@ describe.each(drivers)('the permission matrix over HTTP, on $name', (driver) => 
           const actual = outcome(await send(world, operation, cell, scenario, scope), listedId(operation, cell, scenario))
           requests++
           if (actual !== expected) wrong.push({ ...cell, scope, expected, actual })
-          if (operation.method === 'GET') wrong.push(...(await sendReadVariants(world, operation, cell, scenario, scope, expected)))
+          // The variants differ from a GET before and after the storage is accessed, so one driver is enough.
+          if (operation.method === 'GET' && driver === drivers[0])
+            wrong.push(...(await sendReadVariants(world, operation, cell, scenario, scope, expected)))
           // A write that succeeded has changed the scenario.
           if (expected === 'ok' && operation.method !== 'GET') scenario = undefined
         }
