@@ -44,7 +44,11 @@ export class ApiError extends Error {
   readonly details: ErrorDetails
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    // It is a response, and is never logged: a stack would cost more than the rest of a refusal.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(details.message ?? errors[code].message)
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.details = details
   }

@@ -235,8 +235,8 @@ describe.each(drivers)('a fact that changes, on $name', (driver) => {
     'a change holds whichever access of the request to the storage it precedes: %s',
     async (_title, transition) => {
       const { row, after, from, writesNothing = [] } = transition
-      // The service reads the target together with a token that it knows, and otherwise after it.
-      for (const isKnown of [false, true]) {
+      // The service reads the target together with a token that it knows, and otherwise after it: on one driver.
+      for (const isKnown of driver === drivers[0] ? [false, true] : [true]) {
         const outcomes: string[] = []
         const subject = await create(setup, transition)
         for (let access = 1, changed = true; changed; access++) {

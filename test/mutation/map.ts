@@ -33,10 +33,11 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/authenticate.ts': {
     suites: [...tokens('rotation'), ...suites('http/refusal-members http/decision-records http/revocation http/credentials')],
   },
+  'src/http/prefetch.ts': { suites: suites('http/round-trips http/input http/not-found http/refusal-members http/changed-facts') },
   'src/http/permission.ts': { suites: [...DECISIONS, ...suites('http/changed-facts')] },
   'src/http/pipeline.ts': {
     suites: suites(
-      'http/pipeline http/refusal-members http/etags http/decision-records http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/changed-facts http/matrix',
+      'http/pipeline http/round-trips http/refusal-members http/etags http/decision-records http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/changed-facts http/matrix',
     ),
   },
   'src/http/preconditions.ts': { suites: suites('http/preconditions http/etags resources/files http/races') },
@@ -59,6 +60,10 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/transaction.ts': {
     suites: [...suites('store/transaction-reads store/transaction-parts'), ...TRANSACTIONS, ...suites('http/changed-facts')],
   },
+  'src/store/read-set.ts': {
+    suites: suites('store/transaction-parts store/transaction-reads store/transaction http/round-trips http/changed-facts'),
+  },
+  'src/store/references.ts': { suites: suites('store/contract store/transaction-parts') },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
   'src/store/turns.ts': { suites: suites('store/turns store/contract http/races') },
   'src/store/reductions.ts': { suites: suites('store/reductions') },
