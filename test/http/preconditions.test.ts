@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { entityHeaders, isCurrent, requireMatch } from '../../src/http/preconditions.ts'
+import { entityHeaders, isCurrent, requireMatch, requireNoMatch } from '../../src/http/preconditions.ts'
 import { ApiError } from '../../src/model/errors.ts'
 
 const REVISION = 'abc'
@@ -79,6 +79,32 @@ describe('If-None-Match', () => {
 
   test.each([undefined, '*', '"undefined"'])('no copy of a response without a tag is current, also for %s', (condition) => {
     expect(current(condition, undefined)).toBe(false)
+  })
+})
+
+describe('If-None-Match of a write', () => {
+  /** The refusal of a write to a target with this revision; undefined if the write may go on. */
+  const refusal = (condition: string | undefined, revision: string | undefined) => {
+    try {
+      return requireNoMatch(new Headers(condition === undefined ? {} : { 'if-none-match': condition }), revision)
+    } catch (error) {
+      return error instanceof ApiError ? [error.code, error.details] : error
+    }
+  }
+  const message = 'The current state of the resource matches If-None-Match.'
+  const current = { message, headers: { etag: TAG }, members: { current_etag: TAG } }
+
+  test.each(['*', TAG, `W/${TAG}`, `"x", ${TAG}`])('%s refuses a write, and the refusal has the current tag', (condition) => {
+    expect(refusal(condition, REVISION)).toEqual(['precondition_failed', current])
+  })
+
+  test.each([undefined, '"x"', '"*"', ''])('%s lets a write go on', (condition) => {
+    expect(refusal(condition, REVISION)).toBeUndefined()
+  })
+
+  test('of a target without a tag, only a star refuses a write', () => {
+    expect(refusal('*', undefined)).toEqual(['precondition_failed', { message }])
+    for (const condition of [undefined, TAG, '"undefined"']) expect(refusal(condition, undefined)).toBeUndefined()
   })
 })
 

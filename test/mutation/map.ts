@@ -33,7 +33,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/authenticate.ts': {
     suites: [...tokens('rotation'), ...suites('http/refusal-members http/decision-records http/revocation http/credentials')],
   },
-  'src/http/prefetch.ts': { suites: suites('http/round-trips http/input http/not-found http/refusal-members http/changed-facts') },
+  'src/http/prefetch.ts': { suites: suites('http/prefetch http/round-trips http/input http/not-found http/refusal-members http/changed-facts') },
   'src/http/permission.ts': { suites: [...DECISIONS, ...suites('http/changed-facts')] },
   'src/http/pipeline.ts': {
     suites: suites(
@@ -63,7 +63,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/read-set.ts': {
     suites: suites('store/transaction-parts store/transaction-reads store/transaction http/round-trips http/changed-facts'),
   },
-  'src/store/references.ts': { suites: suites('store/contract store/transaction-parts') },
+  'src/store/references.ts': { suites: suites('store/references store/contract store/transaction-parts') },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
   'src/store/turns.ts': { suites: suites('store/turns store/contract http/races') },
   'src/store/reductions.ts': { suites: suites('store/reductions') },

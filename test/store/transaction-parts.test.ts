@@ -93,6 +93,56 @@ describe('a part of a record', () => {
     await expect(commit()).rejects.toThrow(TransactionConflict)
   })
 
+  test('a record that was read as a whole stays so when a part of it is read together with something else', async () => {
+    await tx.get(board)
+    await tx.read([access, card])
+    await rename('B')
+    await expect(commit()).rejects.toThrow(TransactionConflict)
+  })
+
+  test('a later read relies on further members', async () => {
+    await tx.read([partOf(board, 'open')])
+    await rename('B')
+    await tx.read([partOf(board, 'open', 'name'), card])
+    await rename('C')
+    await expect(commit()).rejects.toThrow(TransactionConflict)
+  })
+
+  test('some members that were read before do not cover others', async () => {
+    await tx.read([partOf(board, 'open')])
+    await tx.read([partOf(board, 'open', 'name')])
+    await rename('B')
+    await expect(commit()).rejects.toThrow(TransactionConflict)
+  })
+
+  test('a part of an absent record can be read again, alone and with something else', async () => {
+    expect(await tx.read([partOf(other, 'id')])).toEqual([undefined])
+    expect(await tx.read([partOf(other, 'id')])).toEqual([undefined])
+    expect(await tx.read([partOf(other, 'id'), card])).toEqual([undefined, { board_id: '1' }])
+  })
+
+  test('a weak read does not replace it', async () => {
+    await tx.read([access])
+    await rename('B')
+    await tx.range(index, { limit: 5, weak: true })
+    expect(await tx.get(board)).toMatchObject({ name: 'A' })
+  })
+
+  test('its expectation has the revision and the members', async () => {
+    const revision = (await tx.read([access]), tx.revisionOf(board))
+    const { commit: inner } = store
+    const expected: unknown[] = []
+    const reduces: unknown[] = []
+    store.commit = (partition, one) => (expected.push(...one.expect.records), reduces.push(one.reduces), inner.call(store, partition, one))
+    await commit()
+    expect(expected).toContainEqual([board, { revision, members: { id: '1', open: 'yes' } }])
+    const removal = new Transaction(store, 'w1', systemRandom)
+    await removal.get('note:1')
+    removal.remove('note:1')
+    await removal.commit()
+    expect(reduces).toEqual([false, true])
+  })
+
   test('after a later read as a whole, the later revision counts', async () => {
     await tx.read([access])
     await rename('B')
@@ -137,6 +187,12 @@ describe('reading ahead', () => {
     expect(reads).toBe(4)
   })
 
+  test('a template without a key needs no second read', async () => {
+    await tx.prefetch({ records: [other, 'card:{0.id}'] })
+    expect(await tx.read([other, 'card:{0.id}'])).toEqual([undefined, undefined])
+    expect(reads).toBe(1)
+  })
+
   test('the page of a range has what the transaction has written meanwhile', async () => {
     await tx.prefetch({ ranges })
     tx.put(board, { id: '1', open: 'yes', name: 'mine' })
@@ -152,7 +208,19 @@ describe('reading ahead', () => {
     await expect(commit()).rejects.toThrow(TransactionConflict)
   })
 
+  test('a capacity is expected by the commit only', async () => {
+    expect(await tx.count(index, 1)).toBe(1)
+    await store.commit('w1', change({ index: { i: { add: ['y 2'] } } }))
+    expect(await tx.get(card)).toEqual({ board_id: '1' })
+    await expect(commit()).rejects.toThrow(TransactionConflict)
+  })
+
   test('a range of entries only has no values, and expects no records', async () => {
+    const { read } = store
+    store.read = (partition, request) => {
+      expect(request.ranges.map(({ fetch }) => fetch)).toEqual([undefined])
+      return read.call(store, partition, request)
+    }
     expect(await tx.range(index, { limit: 5, entriesOnly: true })).toEqual({ entries: ['x 1'], values: [] })
     await rename('B')
     await expect(commit()).resolves.toBeUndefined()
