@@ -180,6 +180,17 @@ test('a write is refused if its If-None-Match matches, and performed if it does 
   expect([reply.status, reply.body.data.name]).toEqual([200, 'another'])
 })
 
+test('the commit of a creation relies on its If-Match, which names the parent', async () => {
+  const etag = (await service.send(ann.read, 'GET', path)).headers.get('etag')!
+  service.store.beforeCommit = async () => void (await service.send(ann.write, 'PATCH', path, { name: 'meanwhile' }))
+  const reply = await service.send(ann.write, 'POST', `${path}/columns`, { name: 'x' }, { 'if-match': etag })
+  expect([reply.status, service.records.at(-1)!.attempts]).toEqual([412, 2])
+})
+
+test('a creation in a list without an ETag goes on if its If-None-Match names a tag', async () => {
+  expect((await service.send(ann.write, 'POST', '/boards', { name: 'x' }, { 'if-none-match': '"x"' })).status).toBe(201)
+})
+
 test('the commit of a write relies on its If-None-Match: a tag that becomes current meanwhile is found', async () => {
   const seen: string[] = []
   service.store.beforeCommit = async () => {

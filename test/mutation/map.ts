@@ -37,7 +37,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/permission.ts': { suites: [...DECISIONS, ...suites('http/changed-facts')] },
   'src/http/pipeline.ts': {
     suites: suites(
-      'http/pipeline http/round-trips http/refusal-members http/etags http/decision-records http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/changed-facts http/matrix',
+      'http/pipeline http/round-trips http/refusal-members http/etags http/decision-records http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/rate-limits http/headers http/changed-facts http/matrix',
     ),
   },
   'src/http/preconditions.ts': { suites: suites('http/preconditions http/etags resources/files http/races') },
