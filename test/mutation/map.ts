@@ -33,7 +33,9 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/authenticate.ts': {
     suites: [...tokens('rotation'), ...suites('http/refusal-members http/decision-records http/revocation http/credentials')],
   },
-  'src/http/prefetch.ts': { suites: suites('http/prefetch http/round-trips http/input http/not-found http/refusal-members http/changed-facts') },
+  'src/http/prefetch.ts': {
+    suites: suites('http/prefetch http/round-trips http/input http/not-found http/refusal-members http/changed-facts'),
+  },
   'src/http/permission.ts': { suites: [...DECISIONS, ...suites('http/changed-facts')] },
   'src/http/pipeline.ts': {
     suites: suites(
