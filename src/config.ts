@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { limits } from './model/limits.ts'
+import { defaultRates, limits } from './model/limits.ts'
 import { BadAddress, kindOf } from './store/open.ts'
-import { defaultQuotas } from './http/rate-limits.ts'
 
 /** The settings on the command line, as commander parses them. A setting that is missing here is read from the environment. */
 export interface Flags {
@@ -148,13 +147,13 @@ const settings = z.object({
     .transform((value) => value === 'on')
     .register(sources, { env: 'LANEKEEPER_RATE_LIMITS', description: 'on or off: the limits of the next three settings' }),
   tokenRate: rate
-    .default(defaultQuotas.token)
+    .default(defaultRates.token)
     .register(sources, { env: 'LANEKEEPER_TOKEN_RATE', description: 'the number of requests of one token in a minute' }),
   workspaceRate: rate
-    .default(defaultQuotas.workspace)
+    .default(defaultRates.workspace)
     .register(sources, { env: 'LANEKEEPER_WORKSPACE_RATE', description: 'the number of requests in one workspace in a minute' }),
   failureRate: rate
-    .default(defaultQuotas.address)
+    .default(defaultRates.address)
     .register(sources, { env: 'LANEKEEPER_FAILURE_RATE', description: 'the number of failed credentials from one address in a minute' }),
   uploadBytes: wholeNumber(1024, Number.MAX_SAFE_INTEGER, 'a number of bytes, 1024 or more')
     .default(limits.uploadBytes)

@@ -14,10 +14,18 @@ import { isCurrent, requireMatch } from './preconditions.ts'
  * @throws {StorageUnavailable} if the bytes cannot be read now
  * @throws if the bytes are missing
  */
-export async function download(requestId: string, method: string, headers: Headers, file: FileRecord, blobs: Blobs): Promise<Response> {
-  const shared = headersOf(requestId, file)
+export async function download(
+  requestId: string,
+  method: string,
+  headers: Headers,
+  file: FileRecord,
+  blobs: Blobs,
+  rateHeaders: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const shared = { ...headersOf(requestId, file), ...rateHeaders }
   requireMatch(headers, file.sha256)
-  if (isCurrent(headers, file.sha256)) return notModifiedResponse(requestId, { etag: shared.etag, 'cache-control': 'private, no-cache' })
+  if (isCurrent(headers, file.sha256))
+    return notModifiedResponse(requestId, { ...rateHeaders, etag: shared.etag, 'cache-control': 'private, no-cache' })
   // Only GET supports ranges (RFC 9110 §14.2).
   const range = method === 'GET' ? rangeOf(headers, file) : undefined
   const { start, end } = range ?? { start: 0, end: file.size }

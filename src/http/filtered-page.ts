@@ -1,5 +1,5 @@
 import { factsFor } from '../authz/facts.ts'
-import { fittingItems, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
+import { cutPage, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import type { DecisionRecord } from './services.ts'
@@ -18,10 +18,9 @@ export async function filteredPage(
   const permission = operation.needs.join(' ')
   const { groups } = engine.vocabulary.permissions.get(permission)!
   const size = limit + 1
-  const data: unknown[] = []
+  const found: { readonly data: unknown; readonly position: string }[] = []
   const listed = { permission, asked: 0, allowed: 0 }
   record.listed = listed
-  const positions: string[] = []
   let after = cursor
   for (;;) {
     const candidates = await operation.candidates(request, after, size)
@@ -31,17 +30,14 @@ export async function filteredPage(
       listed.asked++
       const decision = engine.decide(permission, factsFor(engine.vocabulary, groups, request.caller, item.context))
       if (decision.outcome !== 'allowed') continue
-      if (data.length === limit) return cut(operation.id, data, positions, true)
-      data.push(item.data)
+      found.push({ data: item.data, position })
+      // One more than the page can have: there is a next page.
+      if (found.length > limit) break
       listed.allowed++
-      positions.push(position)
     }
-    if (candidates.length < size) return cut(operation.id, data, positions, false)
+    if (found.length <= limit && candidates.length >= size) continue
+    const { page, more } = cutPage(found, limit, ({ data }) => data)
+    const items = page.map(({ data }) => data)
+    return toPage(operation.id, items, page.at(-1)?.position, more)
   }
-}
-
-/** Makes a page of the items that fit into it. */
-function cut(list: string, data: readonly unknown[], positions: readonly string[], more: boolean): ListPage<unknown> {
-  const count = fittingItems(data)
-  return toPage(list, data.slice(0, count), positions[count - 1], more || count < data.length)
 }

@@ -173,11 +173,7 @@ async function run(
   if (!reads) requirePreconditions(tx, headers, entity) // 412
   const result = await operation.run(request, loaded) // 409
   await tx.commit()
-  if (result.download !== undefined) {
-    const response = await download(requestId, method, headers, result.download, services.blobs)
-    for (const [name, value] of Object.entries(rateHeaders)) response.headers.set(name, value)
-    return response
-  }
+  if (result.download !== undefined) return await download(requestId, method, headers, result.download, services.blobs, rateHeaders)
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && tx.revisionOf(named)
   if (reads) requireMatch(headers, revision) // 412

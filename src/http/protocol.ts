@@ -15,10 +15,11 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse) =
 export function speakEnvelope(server: Server, handler: NodeHandler): void {
   // Node's own refusal of a request without a Host header has no body.
   Object.assign(server, { requireHostHeader: false })
-  server.on('request', (request, response) => {
+  const handleValid: NodeHandler = (request, response) => {
     if (isValid(request)) handler(request, response)
     else refuse(request.socket, 'bad_request')
-  })
+  }
+  server.on('request', handleValid)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
     else refuse(socket, codeOf(error))
@@ -28,14 +29,10 @@ export function speakEnvelope(server: Server, handler: NodeHandler): void {
   // body, so the connection must close (RFC 9110 §10.1.1).
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     response.setHeader('connection', 'close')
-    if (isValid(request)) handler(request, response)
-    else refuse(request.socket, 'bad_request')
+    handleValid(request, response)
   })
   // Unknown expectations are ignored.
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    if (isValid(request)) handler(request, response)
-    else refuse(request.socket, 'bad_request')
-  })
+  server.on('checkExpectation', handleValid)
 }
 
 // A host name or an address, with an optional port (RFC 3986 §3.2.2).

@@ -17,8 +17,6 @@ export interface RateQuotas {
   readonly address: number
 }
 
-export const defaultQuotas: RateQuotas = { token: 1200, workspace: 12_000, address: 300 }
-
 /** The number of requests of one token that may be in progress: from authentication until the response was sent. */
 const MAX_IN_FLIGHT = 64
 

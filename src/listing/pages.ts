@@ -98,6 +98,21 @@ export async function listPage<T, Item = T>(
 }
 
 /**
+ * Cuts what was found to one page: at most `maximum` items, and as many as fit.
+ * @param itemOf the item of an element
+ * @returns the elements of the page, and whether others follow
+ */
+export function cutPage<T>(
+  found: readonly T[],
+  maximum: number,
+  itemOf: (element: T) => unknown = (element) => element,
+): { readonly page: readonly T[]; readonly more: boolean } {
+  const whole = found.slice(0, maximum)
+  const page = whole.slice(0, fittingItems(whole.map(itemOf)))
+  return { page, more: found.length > page.length }
+}
+
+/**
  * The number of items from the first on that fit into a page: at least one, so that each page makes progress. A page that is
  * cut has a cursor, and the next one continues behind its last item.
  */

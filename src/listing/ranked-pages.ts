@@ -3,7 +3,7 @@ import { positionEntry } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import type { IndexPage } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
-import { fittingItems, toPage, type ListPage, type PageQuery } from './pages.ts'
+import { cutPage, toPage, type ListPage, type PageQuery } from './pages.ts'
 import { currentEntry, type Ranked, type RankedList } from './ranks.ts'
 
 /**
@@ -38,10 +38,9 @@ export async function rankedPage<T extends Ranked>(
     if (items.length > limit || page.entries.length <= limit) break
     page = await tx.range(index!, { after: page.entries.at(-1), limit: limit + 1 })
   }
-  const whole = items.slice(0, limit)
-  const data = whole.slice(0, fittingItems(whole))
+  const { page: data, more } = cutPage(items, limit)
   const last = data.at(-1)
-  return toPage(name, data, last && `${generation} ${positionEntry(last)}`, items.length > data.length)
+  return toPage(name, data, last && `${generation} ${positionEntry(last)}`, more)
 }
 
 function readPosition(cursor: string): { readonly generation: number; readonly entry: string } {

@@ -46,3 +46,6 @@ export const limits = {
   commentsPerCard: 5_000,
   attachmentsPerCard: 100,
 } as const
+
+/** The rate limits in a minute, the defaults of settings: requests of a token, in a workspace, and failed credentials of an address. */
+export const defaultRates = { token: 1200, workspace: 12_000, address: 300 } as const

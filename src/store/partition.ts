@@ -1,6 +1,6 @@
 import { lastWord } from './indexes.ts'
-import type { Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Reference, Snapshot, Stored, Value } from './port.ts'
-import { membersOf, resolveReference } from './references.ts'
+import type { Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Snapshot, Stored, Value } from './port.ts'
+import { resolveReferences } from './references.ts'
 import { SortedIndex } from './sorted-index.ts'
 
 /** Records per batch of a dump. */
@@ -91,17 +91,6 @@ function isAsExpected(stored: Stored | undefined, expected: ExpectedRecord): boo
   if (typeof expected === 'string') return stored.revision === expected
   if (stored.revision === expected.revision) return true
   return Object.entries(expected.members).every(([name, text]) => stored.value[name] === text)
-}
-
-/** Reads references in order. A template is resolved from the records before it. */
-function resolveReferences(references: readonly Reference[], get: (key: string) => Stored | null): Snapshot['records'] {
-  const resolved: { key: string | null; stored: Stored | null }[] = []
-  const memberOf = membersOf((index) => resolved[index]?.stored?.value)
-  for (const reference of references) {
-    const key = resolveReference(reference, memberOf)
-    resolved.push({ key, stored: key === null ? null : get(key) })
-  }
-  return resolved
 }
 
 /** Freezes a value and its arrays. Readers share the stored object, so they must not be able to change it. */

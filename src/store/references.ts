@@ -1,4 +1,4 @@
-import type { Reference, Value } from './port.ts'
+import type { Reference, Snapshot, Stored, Value } from './port.ts'
 
 /** A placeholder of a template: it is replaced by `member` of the record with this index in the same read. */
 export interface Placeholder {
@@ -34,6 +34,23 @@ export function placeholdersOf(reference: Reference): Placeholder[] {
   for (let start = reference.indexOf('{'); start !== -1; start = reference.indexOf('{', start + 1))
     found.push(placeholderAt(reference, start))
   return found
+}
+
+/**
+ * Resolves references in order: a template is resolved from the records before it.
+ * @param get returns the record of a key; the index is that of its reference
+ */
+export function resolveReferences(
+  references: readonly Reference[],
+  get: (key: string, index: number) => Stored | null,
+): Snapshot['records'] {
+  const resolved: { key: string | null; stored: Stored | null }[] = []
+  const memberOf = membersOf((index) => resolved[index]?.stored?.value)
+  for (const [i, reference] of references.entries()) {
+    const key = resolveReference(reference, memberOf)
+    resolved.push({ key, stored: key === null ? null : get(key, i) })
+  }
+  return resolved
 }
 
 /** Returns a function that resolves the placeholders from the records that were read so far. */

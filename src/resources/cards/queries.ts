@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { fittingItems, type PageQuery } from '../../listing/pages.ts'
+import { cutPage, type PageQuery } from '../../listing/pages.ts'
 import { staleCursor } from '../../listing/ranked-pages.ts'
 import { currentEntry } from '../../listing/ranks.ts'
 import type { Card } from '../../model/card.ts'
@@ -62,12 +62,11 @@ export async function cardsByPosition(
   const segments = isEmpty(filter) ? [] : remaining(segmentsOf(columns, filter), start)
   const scan = new CardScan(tx, filter, start, limit)
   for (let i = 0; i < segments.length && !scan.full; i += COLUMNS_AT_ONCE) await scan.read(segments.slice(i, i + COLUMNS_AT_ONCE))
-  const whole = scan.found.slice(0, limit)
-  const page = whole.slice(0, fittingItems(whole.map(({ card }) => card)))
+  const { page, more } = cutPage(scan.found, limit, ({ card }) => card)
   if (!scan.exact) await tx.confirm(page.map(({ card }) => keys.card(card.id)))
   const last = page.at(-1)
   const position = last && writePosition(columnOrder, await tx.get(keys.order(last.segment.column.id)), last)
-  return { cards: page.map(({ card }) => card), position, more: scan.found.length > page.length }
+  return { cards: page.map(({ card }) => card), position, more }
 }
 
 /** Lists cards in the order of their last update. */
@@ -87,11 +86,10 @@ export async function cardsByUpdate(tx: Transaction, boardId: string, filter: Ca
     after = entries.at(-1)
     await setImmediate()
   }
-  const whole = cards.slice(0, limit)
-  const page = whole.slice(0, fittingItems(whole))
+  const { page, more } = cutPage(cards, limit)
   await tx.confirm(page.map(({ id }) => keys.card(id)))
   const last = page.at(-1)
-  return { cards: page, position: last && `${last.updated_at} ${last.id}`, more: cards.length > page.length }
+  return { cards: page, position: last && `${last.updated_at} ${last.id}`, more }
 }
 
 async function columnsOf(tx: Transaction, boardId: string): Promise<Column[]> {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Reference, Snapshot } from '../port.ts'
-import { membersOf, placeholdersOf, resolveReference } from '../references.ts'
+import { placeholdersOf, resolveReference, resolveReferences } from '../references.ts'
 
 /** How many records the ids of their parents are remembered of. */
 const REMEMBERED = 100_000
@@ -44,12 +44,10 @@ export class Paths {
  * @returns the records with the keys that the templates really have; undefined if a guess was wrong
  */
 export function confirmGuess(references: readonly Reference[], read: Snapshot['records']): Snapshot['records'] | undefined {
-  const records: Snapshot['records'][number][] = []
-  const memberOf = membersOf((index) => records[index]?.stored?.value)
-  for (const [i, reference] of references.entries()) {
-    const key = resolveReference(reference, memberOf)
-    if (key !== null && key !== read[i]!.key) return undefined
-    records.push({ key, stored: key === null ? null : read[i]!.stored })
-  }
-  return records
+  let isRight = true
+  const records = resolveReferences(references, (key, i) => {
+    isRight &&= key === read[i]!.key
+    return isRight ? read[i]!.stored : null
+  })
+  return isRight ? records : undefined
 }
