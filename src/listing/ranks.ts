@@ -22,8 +22,12 @@ export interface RankedList<T extends Ranked> {
   readonly keyOf: (id: string) => Key<T>
 }
 
-/** A longer position causes a rebalancing of its list. */
+/** A longer position causes a rebalancing. */
 const MAX_LENGTH = 40
+/** The length of the longest position after a rebalancing of a part of a list. */
+const ROOMY_LENGTH = 20
+/** The number of items on each side that a rebalancing starts with. */
+const FIRST_REACH = 32
 /** The number of rebalancings that a cursor survives. */
 const KEPT_REBALANCINGS = 8
 
@@ -34,7 +38,7 @@ interface Work {
 
 /**
  * Finds the position of a place. This writes no other record, except when the position would be too long or two
- * neighbors have the same one: then the whole list is rebalanced in the same commit.
+ * neighbors have the same one: then the items around the place are rebalanced in the same commit.
  * @param self the id of the item that is moved, which is ignored as a neighbor
  */
 export async function positionAt<T extends Ranked>(
@@ -83,6 +87,17 @@ function neighborPositions<T extends Ranked>(
   return placement.to === 'first' ? { high: positionOf(entries[0]) } : { low: positionOf(entries.at(-1)) }
 }
 
+/** A stretch of a list around a place, with the entries next to it on both sides; undefined: the list ends there. */
+interface Window<T> {
+  readonly items: readonly T[]
+  readonly low: string | undefined
+  readonly high: string | undefined
+}
+
+/**
+ * Gives the items around a place new positions with room between them, in the same order. A commit should stay small, so the
+ * window grows only while the items next to it leave no room for short positions, and on their side.
+ */
 async function rebalance<T extends Ranked>(
   { tx, clock }: Work,
   list: RankedList<T>,
@@ -90,20 +105,77 @@ async function rebalance<T extends Ranked>(
   self: string | undefined,
   order: OrderRecord | undefined,
 ): Promise<string> {
-  const byEntry = new Map<string, T>()
-  for (const index of list.indexes)
-    for (const item of (await tx.all(index)).values) if (item !== undefined && item.id !== self) byEntry.set(positionEntry(item), item)
-  const old = [...byEntry.keys()].toSorted()
-  const items = old.map((entry) => byEntry.get(entry)!)
-  const positions = generateNKeysBetween(null, null, items.length + 1)
+  let [below, above] = [FIRST_REACH, FIRST_REACH]
+  let window = await readWindow(tx, list, placement, self, below, above)
+  let positions = positionsIn(window)
+  for (; positions === undefined; positions = positionsIn(window)) {
+    const [isLowLong, isHighLong] = [isLong(window.low), isLong(window.high)]
+    if (isLowLong || !isHighLong) below *= 2
+    if (isHighLong || !isLowLong) above *= 2
+    window = await readWindow(tx, list, placement, self, below, above)
+  }
+  const { items, low, high } = window
   const [own] = positions.splice(slotOf(items, placement), 1)
   const updated_at = timestamp(clock)
   const moved = items.map((item, i) => ({ ...item, position: positions[i]!, updated_at }))
   for (const [i, item] of moved.entries()) if (item.position !== items[i]!.position) tx.put(list.keyOf(item.id), item)
   const generation = order?.generation ?? 0
-  const map = { from: generation, old, new: moved.map(positionEntry) }
+  const bounds = { ...(low !== undefined && { low }), ...(high !== undefined && { high }) }
+  const map = { from: generation, ...bounds, old: items.map(positionEntry), new: moved.map(positionEntry) }
   tx.put(keys.order(list.id), { generation: generation + 1, maps: [...(order?.maps ?? []), map].slice(-KEPT_REBALANCINGS) })
   return own!
+}
+
+/**
+ * Positions for the items of a window and one more.
+ * @returns undefined if they would be long. The positions of a whole list are always short enough.
+ */
+function positionsIn<T>({ items, low, high }: Window<T>): string[] | undefined {
+  const [after, before] = [low, high].map((entry) => entry?.split(' ')[0])
+  if (after !== undefined && before !== undefined && after >= before) return undefined
+  const positions = generateNKeysBetween(after, before, items.length + 1)
+  const isWhole = low === undefined && high === undefined
+  return isWhole || positions.every(({ length }) => length <= ROOMY_LENGTH) ? positions : undefined
+}
+
+/** Whether the entry next to a window has a long position, so that a position beside it would be long too. */
+function isLong(entry: string | undefined): boolean {
+  return entry !== undefined && entry.indexOf(' ') > ROOMY_LENGTH / 2
+}
+
+/**
+ * Reads the items around a place, as far as they are a stretch without gaps.
+ * @param below the number of items of each index before the place
+ * @param above the number of items of each index behind it
+ */
+async function readWindow<T extends Ranked>(
+  tx: Transaction,
+  list: RankedList<T>,
+  placement: ResolvedPlacement<T>,
+  self: string | undefined,
+  below: number,
+  above: number,
+): Promise<Window<T>> {
+  const named = neighborOf(placement)
+  const neighbor = named && (await tx.get(list.keyOf(named.id)))
+  const entry = neighbor && positionEntry(neighbor)
+  const side = async (reverse: boolean, reach: number) => {
+    const bound = entry === undefined ? {} : reverse ? { before: entry } : { after: entry }
+    const options = { ...bound, reverse, limit: reach + 1 }
+    const { ranges } = await tx.load({ ranges: list.indexes.map((index) => ({ index, options })) })
+    // The first entry that an index has beyond its reach: behind it, entries of that index are missing.
+    const ends = ranges.flatMap(({ entries }) => entries.slice(reach)).toSorted()
+    const end = reverse ? ends.at(-1) : ends[0]
+    const isInside = (item: T) => end === undefined || (reverse ? positionEntry(item) > end : positionEntry(item) < end)
+    return { items: ranges.flatMap(({ values }) => values).filter((item) => item !== undefined && isInside(item)) as T[], end }
+  }
+  const atEnd = { items: [], end: undefined }
+  const left = 'to' in placement && placement.to === 'first' ? atEnd : await side(true, below)
+  const right = 'to' in placement && placement.to === 'last' ? atEnd : await side(false, above)
+  const found = [...left.items, ...(neighbor === undefined ? [] : [neighbor]), ...right.items].filter(({ id }) => id !== self)
+  const byEntry = new Map(found.map((item) => [positionEntry(item), item]))
+  const items = [...byEntry.keys()].toSorted().map((key) => byEntry.get(key)!)
+  return { items, low: left.end, high: right.end }
 }
 
 function slotOf<T extends Ranked>(items: readonly T[], placement: ResolvedPlacement<T>): number {
@@ -124,8 +196,10 @@ export function currentEntry(order: OrderRecord | undefined, generation: number,
   for (let step = generation; step < current; step++) {
     const map = order!.maps.find(({ from }) => from === step)
     if (map === undefined) return undefined
+    const { low, high } = map
+    if ((low !== undefined && position <= low) || (high !== undefined && position >= high)) continue
     const before = map.old.findLastIndex((old) => old <= position)
-    position = before === -1 ? '' : map.new[before]!
+    position = before === -1 ? (low ?? '') : map.new[before]!
   }
   return position
 }

@@ -206,6 +206,20 @@ describe('the entry of an earlier generation', () => {
     expect(currentEntry(record, generation, entry)).toBe(current)
   })
 
+  test.each<[entry: string, current: string]>([
+    ['a0 x', 'a0 x'],
+    ['a1 low', 'a1 low'],
+    ['a1V gone', 'a1 low'],
+    ['a2 y', 'b2 y'],
+    ['a2V gone', 'b2 y'],
+    ['a3V gone', 'b3 z'],
+    ['a4 high', 'a4 high'],
+    ['a9 x', 'a9 x'],
+  ])('after a rebalancing of a part of the list, the entry "%s" is now "%s"', (entry, current) => {
+    const part = { from: 0, low: 'a1 low', high: 'a4 high', old: ['a2 y', 'a3 z'], new: ['b2 y', 'b3 z'] }
+    expect(currentEntry({ generation: 1, maps: [part] }, 0, entry)).toBe(current)
+  })
+
   test('a list without a rebalancing is in generation 0', () => {
     expect(currentEntry(undefined, 0, 'a0 x')).toBe('a0 x')
     for (const generation of [1, -1, Number.NaN]) expect(currentEntry(undefined, generation, 'a0 x')).toBeUndefined()
