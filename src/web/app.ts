@@ -6,6 +6,7 @@ import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/error-mapping.ts'
 import type { Session } from '../model/account.ts'
 import { GLOBAL } from '../store/keys.ts'
+import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 import { cookieName, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
@@ -92,7 +93,17 @@ function originOf(request: ServerRequest, configured: string | undefined): strin
 async function findSession({ web, cookies, origin }: PageContext): Promise<Session | undefined> {
   const secret = cookies.get(cookieName('session', origin))
   if (secret === undefined) return undefined
-  return transact(web.store, GLOBAL, web.random, (tx) => resumeSession(tx, secret, web.clock))
+  let session: Session | undefined
+  try {
+    return await transact(web.store, GLOBAL, web.random, async (tx) => {
+      session = undefined
+      return (session = await resumeSession(tx, secret, web.clock))
+    })
+  } catch (error) {
+    // That the session was used cannot be stored while storage is full. Tokens can be revoked even then.
+    if (error instanceof StorageUnavailable && error.outcomeKnown && session !== undefined) return session
+    throw error
+  }
 }
 
 async function runPage(page: Page, context: PageContext, session: Session | undefined): Promise<PageResponse> {

@@ -89,6 +89,9 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/redis/blob-driver.ts': { drivers: 'redis', suites: suites('store/redis-blob-driver resources/attachments store/open') },
   'src/store/redis/client.ts': { drivers: 'redis', suites: [...suites('store/redis-client store/redis-credentials'), ...REDIS] },
   'src/store/redis/counters.ts': { drivers: 'redis', suites: suites('store/redis-counters') },
+  'src/store/redis/codec.ts': { drivers: 'redis', suites: [...suites('store/redis-store store/redis-store-reads'), ...REDIS] },
+  'src/store/redis/dump.ts': { drivers: 'redis', suites: suites('store/redis-dump-faults store/redis-dump store/contract-dump') },
+  'src/store/redis/dump-scripts.ts': { drivers: 'redis', suites: suites('store/redis-dump store/redis-dump-faults store/contract-dump') },
   'src/store/redis/paths.ts': {
     drivers: 'redis',
     suites: suites('store/redis-paths store/contract store/transaction-parts http/round-trips'),
@@ -97,7 +100,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
     drivers: 'redis',
     suites: [...suites('store/redis-pool store/redis-repeated-reads store/redis-connections store/redis-credentials'), ...REDIS],
   },
-  'src/store/redis/scripts.ts': { drivers: 'redis', suites: [...suites('store/redis-scripts'), ...REDIS] },
+  'src/store/redis/scripts.ts': { drivers: 'redis', suites: [...suites('store/redis-scripts store/redis-full'), ...REDIS] },
   'src/store/redis/store.ts': {
     drivers: 'redis',
     suites: [

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { ReadRequest, Value } from '../../src/store/port.ts'
+import type { ReadRequest } from '../../src/store/port.ts'
 import { CommandFailed, type Pool } from '../../src/store/redis/pool.ts'
 import { RedisStore } from '../../src/store/redis/store.ts'
 import { expectation, readRequest } from '../support/changes.ts'
@@ -22,7 +22,7 @@ beforeEach(() => {
       if (reply instanceof Error) throw reply
       return reply
     }
-  const client = { mget: command('mget'), lkRead: command('lkRead'), lkDump: command('lkDump') }
+  const client = { mget: command('mget'), lkRead: command('lkRead') }
   const pool = { runRead: async (run: (on: unknown) => Promise<unknown>) => run(client) }
   store = new RedisStore(pool as unknown as Pool, 'lk')
 })
@@ -102,37 +102,5 @@ describe('a read from Redis', () => {
     const request = { records: templates, expect: expectation({ records: new Map([['a:1', 'r1']]) }) }
     expect([await read(request), (await read(request))?.records.length, await read(request)]).toEqual([null, 2, null])
     expect(namesOfCommands()).toEqual(['lkRead', 'lkRead', 'lkRead'])
-  })
-})
-
-describe('a dump of Redis', () => {
-  const keysFrom = (start: number, count: number) => Array.from({ length: count }, (_, i) => `k${String(start + i).padStart(4, '0')}`)
-  const batch = (revision: string, keys: readonly string[]) => [revision, keys, keys.map((key) => `r1 {"key":"${key}"}`)]
-  const dump = async () => {
-    const batches: (readonly (readonly [string, Value])[])[] = []
-    for await (const one of store.dump('w1')) batches.push(one)
-    return batches
-  }
-  const limits = () => commands.map(([, , , limit]) => limit)
-
-  test('is read in batches of 1000 records, each after the last key of the one before', async () => {
-    replies = { lkDump: [batch('r9', keysFrom(0, 1000)), batch('r9', keysFrom(1000, 1000)), batch('r9', keysFrom(2000, 1))] }
-    const batches = await dump()
-    expect(batches.map(({ length }) => length)).toEqual([1000, 1000, 1])
-    expect(batches.at(-1)).toEqual([['k2000', { key: 'k2000' }]])
-    expect(commands).toEqual(['', 'k0999', 'k1999'].map((after) => ['lkDump', 'lk:{w1}:n', after, 1000]))
-  })
-
-  test('starts again when a commit came between two batches, and the fourth time reads all records at once', async () => {
-    const torn = () => [batch('r1', keysFrom(0, 1000)), batch('r2', keysFrom(1000, 1))]
-    replies = { lkDump: [...torn(), ...torn(), ...torn(), batch('r3', keysFrom(0, 1001))] }
-    expect((await dump()).map(({ length }) => length)).toEqual([1001])
-    expect(limits()).toEqual([1000, 1000, 1000, 1000, 1000, 1000, 1_000_000_000])
-  })
-
-  test('that was started again yields each record once', async () => {
-    replies = { lkDump: [batch('r1', keysFrom(0, 1000)), batch('r2', []), batch('r2', keysFrom(0, 2))] }
-    expect((await dump()).flat().map(([key]) => key)).toEqual(['k0000', 'k0001'])
-    expect(limits()).toEqual([1000, 1000, 1000])
   })
 })

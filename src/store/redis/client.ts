@@ -6,7 +6,9 @@ import type { Driver } from 'unstorage'
 export type Connection = (Redis | Cluster) & {
   lkRead(key: string, request: string): Promise<unknown>
   lkCommit(key: string, request: string, markerTtl: number, resent: '0' | '1'): Promise<unknown>
-  lkDump(key: string, after: string, limit: number): Promise<unknown>
+  lkBeginDump(key: string, id: string, ttl: number): Promise<unknown>
+  lkDump(key: string, id: string, after: string, ttl: number, keys: number, bytes: number): Promise<unknown>
+  lkEndDump(key: string, id: string): Promise<unknown>
   lkEndTurn(key: string, id: string): Promise<unknown>
 }
 

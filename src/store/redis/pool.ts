@@ -3,7 +3,9 @@ import { Cluster, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { StorageUnavailable } from '../port.ts'
 import { COMMAND_TIMEOUT, createRedisDriver, databaseOf, type Connection } from './client.ts'
-import { COMMIT, DUMP, END_TURN, READ } from './scripts.ts'
+import { BEGIN_DUMP, DUMP, END_DUMP } from './dump-scripts.ts'
+import { COMMIT, END_TURN, READ } from './scripts.ts'
+import { tagsOfMasters, type SlotTable } from './slots.ts'
 
 /** How long it may take to connect, in milliseconds. Without it, the client would ask unreachable sentinels forever. */
 const CONNECT_TIMEOUT = 5 * COMMAND_TIMEOUT
@@ -63,7 +65,9 @@ export class Pool {
     for (const client of clients) {
       client.defineCommand('lkRead', { numberOfKeys: 1, lua: READ })
       client.defineCommand('lkCommit', { numberOfKeys: 1, lua: COMMIT })
+      client.defineCommand('lkBeginDump', { numberOfKeys: 1, lua: BEGIN_DUMP })
       client.defineCommand('lkDump', { numberOfKeys: 1, lua: DUMP })
+      client.defineCommand('lkEndDump', { numberOfKeys: 1, lua: END_DUMP })
       client.defineCommand('lkEndTurn', { numberOfKeys: 1, lua: END_TURN })
     }
     await connect(clients, url, log)
@@ -111,15 +115,20 @@ export class Pool {
     }
   }
 
+  /** Whether it is connected to a cluster. */
+  get isCluster(): boolean {
+    return this.#clients[0] instanceof Cluster
+  }
+
   /**
-   * Checks that Redis accepts writes, and that every master of a cluster answers.
-   * @param key is written, and expires after a second
+   * Checks that Redis accepts writes, or that every master of a cluster does.
+   * @param key is written, and expires after a second. In a cluster, hash tags are appended.
    * @throws {CommandFailed}
    */
   async probe(key: string): Promise<void> {
     await this.run(async (client) => {
-      await client.set(key, '', 'PX', 1000)
-      if (client instanceof Cluster) await Promise.all(client.nodes('master').map((node) => node.ping()))
+      const keys = client instanceof Cluster ? tagsOfMasters(client as unknown as SlotTable).map((tag) => `${key}:{${tag}}`) : [key]
+      await Promise.all(keys.map((one) => client.set(one, '', 'PX', 1000)))
     })
   }
 
@@ -168,7 +177,8 @@ export async function connect(clients: readonly Connection[], url: string, log: 
       log.debug({ err: new CommandFailed(error) }, 'redis connection')
     })
   try {
-    await withTimeout(CONNECT_TIMEOUT, Promise.all(clients.map((client) => client.connect())))
+    const timeout = new Error(`no connection within ${CONNECT_TIMEOUT / 1000} seconds`)
+    await withTimeout(CONNECT_TIMEOUT, Promise.all(clients.map(connectAll)), timeout)
     // When the database does not exist, the client itself would silently use database 0.
     const database = databaseOf(url)
     if (database !== undefined) await Promise.all(clients.map((client) => (client as Redis).select(database)))
@@ -179,11 +189,20 @@ export async function connect(clients: readonly Connection[], url: string, log: 
   }
 }
 
-/** @throws {Error} when the work takes longer than the timeout in milliseconds */
-export async function withTimeout<T>(timeout: number, work: Promise<T>): Promise<T> {
+/** Connects a client, and that of a cluster to every master: its first commands to a node fail if there are several at once (ioredis 5.11). */
+async function connectAll(client: Connection): Promise<void> {
+  await client.connect()
+  if (client instanceof Cluster) await Promise.allSettled(client.nodes('master').map((node) => node.ping()))
+}
+
+/**
+ * Waits for work.
+ * @throws {Error} this error, when the work takes longer than the timeout in milliseconds
+ */
+export async function withTimeout<T>(timeout: number, work: Promise<T>, error: Error): Promise<T> {
   const timer = new AbortController()
   const expired = delay(timeout, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`no connection within ${timeout / 1000} seconds`)
+    throw error
   })
   try {
     return await Promise.race([work, expired])

@@ -1,3 +1,5 @@
+import { SAVE } from './dump-scripts.ts'
+
 /**
  * The scripts of the redis driver. Redis executes a script atomically. All keys of a partition have the same hash
  * tag, so they are on the same node of a cluster:
@@ -87,7 +89,9 @@ return { records, ranges, counts }
 
 /**
  * Applies a change. All checks come first and the writes cannot fail, because an error in the middle of a script
- * does not undo its writes. (A server that is out of memory refuses the first write of a script, but no later one.)
+ * does not undo its writes. A server that is out of memory refuses the first write of a script, but no later one, and
+ * never a DEL. So a commit that only revokes or removes begins with a DEL, which has no effect: all its writes are then
+ * accepted. (A script with the flag allow-oom would do the same, but Redis 6 does not know flags.)
  *
  * The outcome is stored. When a commit is resent, an earlier attempt may still be in a network buffer. It must then
  * have the outcome that was replied to the later attempt, so a conflict is stored for resent commits too.
@@ -103,6 +107,7 @@ if known then
   if resent then redis.call('PEXPIRE', marker, ttl) end
   return tonumber(known)
 end
+if request.reduces then redis.call('DEL', marker) end
 local holder = redis.call('GET', base .. ':t')
 if holder and holder ~= request.turn then return 2 end
 local function refuse()
@@ -123,6 +128,7 @@ local function inBatches(command, key, members, score)
     redis.call(command, key, unpack(arguments))
   end
 end
+${SAVE}
 redis.call('SET', base .. ':n', request.revision)
 for _, put in ipairs(request.put) do
   redis.call('SET', base .. ':r:' .. put[1], request.revision .. ' ' .. put[2])
@@ -144,18 +150,6 @@ for _, change in ipairs(request.changes) do
 end
 redis.call('SET', marker, '1', 'PX', ttl)
 return 1
-`
-
-/**
- * Reads a batch of records, ordered by key. Arguments: the last key of the previous batch or "", and a limit.
- * @returns the revision of the last commit, the keys, and their records
- */
-export const DUMP = `
-local base, after, limit = string.sub(KEYS[1], 1, -3), ARGV[1], tonumber(ARGV[2])
-local keys = redis.call('ZRANGEBYLEX', base .. ':k', after == '' and '-' or '(' .. after, '+', 'LIMIT', 0, limit)
-local values = {}
-for i, key in ipairs(keys) do values[i] = redis.call('GET', base .. ':r:' .. key) end
-return { redis.call('GET', base .. ':n') or '', keys, values }
 `
 
 /** Ends a turn, unless another one has begun. Arguments: the key of the turn, and its id. */

@@ -1,25 +1,20 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import {
-  StorageUnavailable,
-  type Change,
-  type Expectation,
-  type IndexRange,
-  type ReadRequest,
-  type Snapshot,
-  type Store,
-  type Stored,
-  type Value,
-} from '../port.ts'
+import { StorageUnavailable, type Change, type DriverDamage, type ReadRequest, type Snapshot, type Store, type Value } from '../port.ts'
 import { isTemplate } from '../references.ts'
 import { Turns, type Turn } from '../turns.ts'
 import { COMMAND_TIMEOUT, type Connection } from './client.ts'
+import { decodeSnapshot, decodeStored, encodeChange, encodeRead, type ReadReply } from './codec.ts'
+import { dumpPartition } from './dump.ts'
+import { Identity, readOnce } from './identity.ts'
 import { confirmGuess, Paths } from './paths.ts'
-import { CommandFailed, Pool, toUnavailable } from './pool.ts'
+import { CommandFailed, Pool, toUnavailable, withTimeout } from './pool.ts'
+import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './scan.ts'
 
 /** The format of all keys and values. A Redis with data of another format is refused. */
 const FORMAT = '2'
+/** The format before it. It differs in the records only, which a migration brings forward (see `migrations/`). */
+const MIGRATED_FORMAT = '1'
 /** How long the outcome of a commit is stored, in milliseconds: much longer than a client resends it. */
 const MARKER_TTL = 60_000
 /** The same for a commit that was resent: longer than TCP keeps the first attempt in its buffers. */
@@ -32,10 +27,8 @@ const TURN_DURATION = 500
 const LEASE_DURATION = 250
 /** The reply to a commit while another turn is held. */
 const WAITING = 2
-/** Records per batch of a dump. */
-const DUMP_BATCH = 1000
-/** Makes a dump read all records in one batch. */
-const UNLIMITED = 1_000_000_000
+/** How long it may take to find out whether Redis is ready, in milliseconds. */
+const READY_TIMEOUT = 2 * COMMAND_TIMEOUT
 
 export interface RedisStoreOptions {
   readonly log: Logger
@@ -64,11 +57,11 @@ export async function openRedisStore(
   try {
     pool = await Pool.open(url, connections, log, repeatReadsFor)
     const format = await readOnce(pool, `${prefix}:format`, FORMAT)
-    if (format !== FORMAT)
-      throw new StorageUnavailable(`this Redis holds data of format ${format}; this version of Lanekeeper supports format ${FORMAT}`)
-    const identity = await readOnce(pool, `${prefix}:id`, randomUUID())
+    if (format !== FORMAT && format !== MIGRATED_FORMAT)
+      throw new StorageUnavailable(`this Redis holds data of format ${format}; this version of Lanekeeper supports formats ${MIGRATED_FORMAT} and ${FORMAT}`)
+    const identity = await Identity.open(pool, prefix)
     await warnOfEviction(pool, log)
-    return new RedisStore(pool, prefix, lease, identity)
+    return new RedisStore(pool, prefix, lease, identity, format === MIGRATED_FORMAT ? 0 : 1)
   } catch (error) {
     pool?.close()
     if (!(error instanceof CommandFailed)) throw error
@@ -79,15 +72,17 @@ export async function openRedisStore(
 /** A store in Redis. */
 export class RedisStore implements Store {
   readonly driver = 'redis'
+  readonly impliedSchema: number
   readonly #pool: Pool
   readonly #prefix: string
   readonly #lease: number
-  readonly #identity: string | null | undefined
+  readonly #identity: Identity | undefined
   readonly #turns = new Turns(TURN_DURATION)
   readonly #paths = new Paths()
 
-  /** @param identity what the storage must be identified by; undefined: that is not checked */
-  constructor(pool: Pool, prefix: string, lease = LEASE_DURATION, identity?: string | null) {
+  /** @param identity how the storage must be identified; undefined: that is not checked */
+  constructor(pool: Pool, prefix: string, lease = LEASE_DURATION, identity?: Identity, impliedSchema = 1) {
+    this.impliedSchema = impliedSchema
     this.#pool = pool
     this.#prefix = prefix
     this.#lease = lease
@@ -108,56 +103,37 @@ export class RedisStore implements Store {
   }
 
   /** Reads with one MGET if nothing but records is read. It is atomic too, and much cheaper than a script. */
-  async #readOnce(partition: string, { records, ranges, counts, expect }: ReadRequest): Promise<Snapshot | null> {
+  async #readOnce(partition: string, request: ReadRequest): Promise<Snapshot | null> {
+    const { records, ranges, counts, expect } = request
     // An expectation is not met by a Redis that was emptied since the first read of a transaction.
     const isFirst = records.length > 0 && expect.records.size + expect.indexes.size === 0
     if (isFirst && ranges.length + counts.length === 0 && !records.some(isTemplate)) {
       const prefix = `${this.#prefix}:{${partition}}:r:`
       const texts = await this.#run((client) => client.mget(records.map((key) => prefix + key)))
-      if (texts.every((text) => text === null)) await this.#requireIdentity()
+      if (texts.every((text) => text === null)) await this.#identity?.check(this.#run, partition)
       return { records: records.map((key, i) => ({ key, stored: decodeStored(texts[i]!) })), ranges: [], counts: [] }
     }
-    const text = JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: ranges.map(encodeRange), counts })
+    const text = encodeRead(request)
     const reply = (await this.#run((client) => client.lkRead(this.#key(partition), text))) as ReadReply | null
     if (reply === null) return null
-    if (isFirst && reply[0].every(([, stored]) => stored === null)) await this.#requireIdentity()
+    if (isFirst && reply[0].every(([, stored]) => stored === null)) await this.#identity?.check(this.#run, partition)
     return decodeSnapshot(reply)
   }
 
-  /**
-   * Checks that Redis holds the same data as at the start. Otherwise valid tokens would be unknown after it was emptied, or
-   * started without its data, and clients would throw them away.
-   * @throws {StorageUnavailable}
-   */
-  async #requireIdentity(): Promise<void> {
-    if (this.#identity === undefined) return
-    const present = await this.#run((client) => client.get(`${this.#prefix}:id`))
-    if (present !== this.#identity) throw new StorageUnavailable('Redis was emptied, or holds other data than at the start')
-  }
-
-  async commit(partition: string, { revision, turn, expect, put, remove, indexes }: Change): Promise<'done' | 'conflict'> {
-    await this.#turns.pass(partition, turn)
-    const request = JSON.stringify({
-      revision,
-      turn,
-      ...encodeExpectation(expect),
-      capacity: [...expect.capacity],
-      put: [...put].map(([key, value]) => [key, JSON.stringify(value)]),
-      remove: [...remove],
-      changes: [...indexes].map(([name, entries]) => [name, entries.add, entries.remove]),
-    })
-    return (await this.#commit(this.#key(partition), request)) === 1 ? 'done' : 'conflict'
+  async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
+    await this.#turns.pass(partition, change.turn)
+    return (await this.#commit(this.#key(partition), encodeChange(change))) === 1 ? 'done' : 'conflict'
   }
 
   /**
    * Takes a turn among the requests of this process, and then a lease among the processes. Without the lease, the turn
-   * has no effect on other processes.
+   * has no effect on other processes: then because Redis refuses to write it, for example because it is out of memory.
    */
   async takeTurn(partition: string): Promise<Turn> {
     const turn = await this.#turns.take(partition)
     const key = `${this.#prefix}:{${partition}}:t`
     const lease = (client: Connection) => client.set(key, turn.id, 'PX', this.#lease, 'NX')
-    while (this.#turns.isHeld(partition, turn.id) && (await this.#pool.run(lease).catch(throwUnavailable)) === null) await waitForTurn()
+    while (this.#turns.isHeld(partition, turn.id) && (await this.#pool.run(lease).catch(acceptRefusal)) === null) await waitForTurn()
     const end = (): void => {
       turn.end()
       // If this fails, the lease expires.
@@ -166,19 +142,37 @@ export class RedisStore implements Store {
     return { id: turn.id, end }
   }
 
-  /** Reads in batches, and starts again when another commit came in between. The last attempt uses one batch. */
-  async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {
-    for (const limit of [DUMP_BATCH, DUMP_BATCH, DUMP_BATCH, UNLIMITED]) {
-      const batches = await this.#dumpBatches(this.#key(partition), limit)
-      if (batches === undefined) continue
-      yield* batches
-      return
-    }
+  dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {
+    return dumpPartition(this.#pool, this.#key(partition))
+  }
+
+  partitions(): Promise<readonly string[]> {
+    return scanPartitions(this.#run, this.#prefix)
+  }
+
+  scan(partition: string): ReturnType<typeof scanRecords> {
+    return scanRecords(this.#run, `${this.#prefix}:{${partition}}`)
+  }
+
+  indexNames(partition: string): AsyncGenerator<string[]> {
+    return scanIndexNames(this.#run, `${this.#prefix}:{${partition}}`)
+  }
+
+  findDamage(): AsyncGenerator<DriverDamage[]> {
+    return scanUnlisted(this.#run, this.#prefix)
+  }
+
+  async adoptFormat(): Promise<void> {
+    await this.#pool.run((client) => client.set(`${this.#prefix}:format`, FORMAT)).catch(throwUnavailable)
   }
 
   async ready(): Promise<void> {
-    await this.#pool.probe(`${this.#prefix}:ready`).catch(throwUnavailable)
-    await this.#requireIdentity()
+    const checked = (async () => {
+      await this.#pool.probe(`${this.#prefix}:ready`).catch(throwUnavailable)
+      await this.#identity?.checkAll(this.#run)
+    })()
+    // A command whose node is silent is repeated elsewhere, each time with a time limit of its own.
+    await withTimeout(READY_TIMEOUT, checked, new StorageUnavailable('Redis did not answer'))
   }
 
   async close(): Promise<void> {
@@ -215,41 +209,23 @@ export class RedisStore implements Store {
     }
   }
 
-  /** @returns undefined when another commit came between two batches */
-  async #dumpBatches(key: string, limit: number): Promise<(readonly [string, Value])[][] | undefined> {
-    const batches: (readonly [string, Value])[][] = []
-    let firstRevision: string | undefined
-    for (let after = ''; ;) {
-      const reply = await this.#run((client) => client.lkDump(key, after, limit))
-      const [revision, keys, values] = reply as [string, string[], string[]]
-      firstRevision ??= revision
-      if (revision !== firstRevision) return undefined
-      batches.push(keys.map((recordKey, i) => [recordKey, decodeStored(values[i]!)!.value] as const))
-      if (keys.length < limit) return batches
-      after = keys.at(-1)!
-    }
-  }
-
-  #run<T>(command: (client: Connection) => Promise<T>): Promise<T> {
-    return this.#pool.runRead(command).catch(throwUnavailable)
-  }
+  readonly #run = <T>(command: (client: Connection) => Promise<T>): Promise<T> => this.#pool.runRead(command).catch(throwUnavailable)
 
   #key(partition: string): string {
     return `${this.#prefix}:{${partition}}:n`
   }
 }
 
+/** @throws {StorageUnavailable} unless Redis has refused the command */
+function acceptRefusal(error: unknown): 'refused' {
+  const unavailable = toUnavailable(error)
+  if ((error as CommandFailed).refused) return 'refused'
+  throw unavailable
+}
+
 /** Waits for the turn of another process: a few milliseconds, at random, so that no process is always the first. */
 async function waitForTurn(): Promise<void> {
   await delay(1 + Math.random() * 4)
-}
-
-/** Reads a text, and writes it only when it is absent: a Redis that is out of memory can then still be read and exported. */
-async function readOnce(pool: Pool, key: string, initial: string): Promise<string | null> {
-  const present = await pool.run((client) => client.get(key))
-  if (present !== null) return present
-  await pool.run((client) => client.set(key, initial, 'NX'))
-  return pool.run((client) => client.get(key))
 }
 
 async function warnOfEviction(pool: Pool, log: Logger): Promise<void> {
@@ -258,39 +234,6 @@ async function warnOfEviction(pool: Pool, log: Logger): Promise<void> {
   const policy = /maxmemory_policy:(\S+)/.exec(memory)?.[1]
   if (policy !== undefined && policy !== 'noeviction')
     log.warn(`this Redis evicts data when it is out of memory (maxmemory-policy ${policy}), and data will be lost; set noeviction`)
-}
-
-type ReadReply = [
-  records: [key: string | null, stored: string | null][],
-  ranges: [revision: string | null, entries: string[], records: (string | null)[]][],
-  counts: number[],
-]
-
-function encodeExpectation({ records, indexes }: Expectation) {
-  return {
-    records: [...records].map(([key, expected]) =>
-      expected === null || typeof expected === 'string' ? [key, expected ?? ''] : [key, expected.revision, expected.members],
-    ),
-    indexes: [...indexes].map(([name, revision]) => [name, revision ?? '']),
-  }
-}
-
-function encodeRange({ index, after, before, reverse, limit, fetch }: IndexRange) {
-  return { index, after, before, reverse: reverse === true, limit, fetch }
-}
-
-function decodeSnapshot([records, ranges, counts]: ReadReply): Snapshot {
-  return {
-    records: records.map(([key, text]) => ({ key, stored: decodeStored(text) })),
-    ranges: ranges.map(([revision, entries, fetched]) => ({ revision, entries, records: fetched.map(decodeStored) })),
-    counts,
-  }
-}
-
-function decodeStored(text: string | null): Stored | null {
-  if (text === null) return null
-  const space = text.indexOf(' ')
-  return { revision: text.slice(0, space), value: JSON.parse(text.slice(space + 1)) as Value }
 }
 
 function throwUnavailable(error: unknown): never {

@@ -1,0 +1,195 @@
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Value } from '../../src/store/port.ts'
+import { dumpPartition } from '../../src/store/redis/dump.ts'
+import { CommandFailed, type Pool } from '../../src/store/redis/pool.ts'
+import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
+import { change } from '../support/changes.ts'
+import { quiet } from '../support/log.ts'
+import { TcpProxy } from '../support/proxy.ts'
+import { LONG, LOST } from '../support/redis-clients.ts'
+import { startRedis, type RedisServer } from '../support/redis.ts'
+
+type Batch = (readonly [string, Value])[]
+/** More than two batches. */
+const MANY = 1200
+const numbered = (n: number) => Object.fromEntries(Array.from({ length: MANY }, (_, i) => [`k:${String(i).padStart(5, '0')}`, { n }]))
+const FORGOTTEN = { name: 'StorageUnavailable', message: expect.stringContaining('forgotten the dump') }
+
+describe('a dump of a Redis with faults', () => {
+  let server: RedisServer
+  let operator: Redis
+  let proxy: TcpProxy
+  /** connects through the proxy, and repeats reads for as long as it takes */
+  let store: RedisStore
+  beforeEach(async () => {
+    server = await startRedis(['--repl-diskless-sync-delay', '0'])
+    operator = new Redis(server.port, '127.0.0.1')
+    operator.on('error', () => undefined)
+    proxy = await TcpProxy.open(server.port)
+    store = await openRedisStore(proxy.url, { log: quiet, repeatReadsFor: LONG })
+    await store.commit('w1', change({ put: numbered(1) }))
+  })
+  afterEach(async () => {
+    await store.close()
+    operator.disconnect()
+    await proxy.close()
+    await server.stop()
+  })
+
+  const commit = (part: Parameters<typeof change>[0], reduces = false) => store.commit('w1', { ...change(part), reduces })
+  const rest = async (dump: AsyncIterable<Batch>) => {
+    const records: Batch = []
+    for await (const batch of dump) records.push(...batch)
+    return records
+  }
+  /** A dump of which one batch is read. */
+  const begun = async (from = store) => {
+    const dump = from.dump('w1')
+    return { dump, first: (await dump.next()).value as Batch }
+  }
+  const expectSnapshot = async ({ dump, first }: Awaited<ReturnType<typeof begun>>) =>
+    expect([...first, ...(await rest(dump))]).toEqual(Object.entries(numbered(1)))
+
+  test('is a snapshot although Redis is out of memory, and records are removed', async () => {
+    await operator.config('SET', 'maxmemory', '1')
+    const dump = await begun()
+    await commit({ remove: ['k:00000', 'k:00700', 'k:01199'] }, true)
+    await expectSnapshot(dump)
+    expect(await rest(store.dump('w1'))).toHaveLength(MANY - 3)
+  })
+
+  test('is a snapshot although Redis runs out of memory in the middle', async () => {
+    const dump = await begun()
+    await commit({ put: numbered(2) })
+    await operator.config('SET', 'maxmemory', '1')
+    await expectSnapshot(dump)
+  })
+
+  test('succeeds while Redis refuses writes, as long as no record changes', async () => {
+    await operator.config('SET', 'min-replicas-to-write', '1')
+    await expectSnapshot(await begun())
+    const dump = await begun()
+    await operator.config('SET', 'min-replicas-to-write', '0')
+    await commit({ put: { 'k:00000': { n: 2 } } })
+    await expect(rest(dump.dump)).rejects.toMatchObject({ name: 'StorageUnavailable', message: expect.stringContaining('refuses writes') })
+  })
+
+  test('is a snapshot although connections are lost again and again', async () => {
+    // Every second connection ends in the middle of a batch.
+    let connections = 0
+    proxy.bytes = () => (connections++ % 2 === 0 ? 15_000 : Infinity)
+    proxy.cut()
+    const dump = await begun()
+    await commit({ put: numbered(2) })
+    proxy.cut()
+    await expectSnapshot(dump)
+    expect(proxy.cuts).toBeGreaterThan(0)
+  })
+
+  describe('that fails over to a replica', () => {
+    let link: TcpProxy
+    let replica: RedisServer
+    let replicaOperator: Redis
+    beforeEach(async () => {
+      link = await TcpProxy.open(server.port)
+      replica = await startRedis(['--replicaof', '127.0.0.1', String(link.port)])
+      replicaOperator = new Redis(replica.port, '127.0.0.1')
+      await replicated()
+    })
+    afterEach(async () => {
+      replicaOperator.disconnect()
+      await replica.stop()
+      await link.close()
+    })
+    /** Waits until the replica has everything. */
+    const replicated = async () => {
+      await operator.set('x', '1')
+      while ((await operator.wait(1, 1000)) === 0);
+    }
+    const promote = async () => {
+      await server.kill()
+      await replicaOperator.replicaof('NO', 'ONE')
+      proxy.target = replica.port
+      proxy.cut()
+    }
+
+    test('is a snapshot when the replica has its mark', async () => {
+      const dump = await begun()
+      await commit({ put: numbered(2) })
+      await replicated()
+      await promote()
+      await commit({ put: numbered(3) })
+      await expectSnapshot(dump)
+    })
+
+    test('fails when the replica does not have its mark', async () => {
+      link.hold('from')
+      const { dump } = await begun()
+      await promote()
+      await commit({ put: numbered(3) })
+      await expect(dump.next()).rejects.toMatchObject(FORGOTTEN)
+    })
+  })
+})
+
+describe('a dump whose reader is slow', () => {
+  /** @param replies to what a dump sends: entries of a batch, or an error */
+  const poolWith = (replies: Record<string, unknown[]>) => {
+    const commands: unknown[][] = []
+    const command =
+      (name: string) =>
+      async (...values: unknown[]) => {
+        commands.push([name, ...values])
+        const reply = replies[name]?.shift()
+        if (reply instanceof Error) throw reply
+        return reply
+      }
+    const names = ['lkBeginDump', 'lkDump', 'lkEndDump', 'pexpire']
+    const client = Object.fromEntries(names.map((name) => [name, command(name)]))
+    const run = async (one: (on: unknown) => Promise<unknown>) => one(client)
+    return { pool: { run, runRead: run } as unknown as Pool, commands }
+  }
+  const batch = (key: string, done: 0 | 1) => ['r1', key, done, [key, 'r1 {}']]
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  test('is renewed three times as often as Redis would forget it, until its end', async () => {
+    const { pool, commands } = poolWith({ lkDump: [batch('a', 0), batch('b', 1)], pexpire: [new CommandFailed(LOST)] })
+    const dump = dumpPartition(pool, 'lk:{w1}:n')
+    expect((await dump.next()).value).toEqual([['a', {}]])
+    const id = commands[0]![2]
+    expect(commands.splice(0)).toEqual([
+      ['lkBeginDump', 'lk:{w1}:n', expect.any(String), 60_000],
+      ['lkDump', 'lk:{w1}:n', id, '', 60_000, 500, 1_048_576],
+    ])
+    await vi.advanceTimersByTimeAsync(40_000)
+    const renewal = [
+      ['pexpire', 'lk:{w1}:d', 60_000],
+      ['pexpire', `lk:{w1}:d:${String(id)}`, 60_000],
+    ]
+    expect(commands.splice(0)).toEqual([...renewal, ...renewal])
+    expect([(await dump.next()).value, (await dump.next()).done]).toEqual([[['b', {}]], true])
+    expect(commands.splice(0)).toEqual([
+      ['lkDump', 'lk:{w1}:n', id, 'a', 60_000, 500, 1_048_576],
+      ['lkEndDump', 'lk:{w1}:n', id],
+    ])
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(commands).toEqual([])
+  })
+
+  test.each(['lkBeginDump', 'lkDump'])('fails when %s has no answer', async (name) => {
+    const { pool } = poolWith({ [name]: [new CommandFailed(LOST)] })
+    await expect(dumpPartition(pool, 'lk:{w1}:n').next()).rejects.toMatchObject({
+      name: 'StorageUnavailable',
+      message: 'Redis did not answer',
+    })
+  })
+
+  test('has no batch without records', async () => {
+    const { pool } = poolWith({ lkDump: [['r1', 'a', 0, []], batch('b', 0), ['r1', 'b', 1, []]] })
+    const batches: Batch[] = []
+    for await (const one of dumpPartition(pool, 'lk:{w1}:n')) batches.push(one)
+    expect(batches).toEqual([[['b', {}]]])
+  })
+})

@@ -1,0 +1,141 @@
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { endMembership } from '../../src/admin/memberships.ts'
+import { openStorage } from '../../src/store/open.ts'
+import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
+import { TestBoard } from '../support/board.ts'
+import { change, readRequest } from '../support/changes.ts'
+import { quiet } from '../support/log.ts'
+import { startRedis, type RedisServer } from '../support/redis.ts'
+import { Service, type Person } from '../support/service.ts'
+import { signedIn } from '../support/visitor.ts'
+
+const REFUSED = { name: 'StorageUnavailable', outcomeKnown: true, message: expect.stringMatching(/^Redis refused: OOM/) }
+const MINUTE = 60_000
+
+let server: RedisServer
+let operator: Redis
+beforeEach(async () => {
+  server = await startRedis()
+  operator = new Redis(server.port, '127.0.0.1')
+})
+afterEach(async () => {
+  operator.disconnect()
+  await server.stop()
+})
+
+/** Gives Redis less memory than it uses. Some kilobytes more would let it accept single writes. */
+const fill = () => operator.config('SET', 'maxmemory', '1')
+
+describe('a store on a Redis that is out of memory', () => {
+  let store: RedisStore
+  beforeEach(async () => {
+    store = await openRedisStore(server.url, { log: quiet })
+    await store.commit('w1', change({ put: { 'a:1': { n: 1 }, 'a:2': { n: 2 } }, index: { i: { add: ['x 1', 'y 2'] } } }))
+    await fill()
+  })
+  afterEach(() => store.close())
+
+  const put = (key: string) => change({ put: { [key]: { n: 3 } } })
+  const state = async () => {
+    const snapshot = (await store.read('w1', readRequest({ records: ['a:1', 'a:2', 'a:3'], ranges: [{ index: 'i', limit: 9 }] })))!
+    return [snapshot.records.map(({ stored }) => stored?.value['n']), snapshot.ranges[0]!.entries]
+  }
+
+  test('makes a change that only revokes or removes, and refuses any other', async () => {
+    await expect(store.commit('w1', put('a:3'))).rejects.toMatchObject(REFUSED)
+    const removal = change({ put: { 'a:1': { n: null } }, remove: ['a:2'], index: { i: { remove: ['y 2'] } } })
+    expect(await store.commit('w1', { ...removal, reduces: true })).toBe('done')
+    expect(await state()).toEqual([[null, undefined, undefined], ['x 1']])
+    await expect(store.commit('w1', put('a:3'))).rejects.toMatchObject(REFUSED)
+  })
+
+  test('makes no change that relies on something else than there is', async () => {
+    const removal = change({ remove: ['a:1'], expect: { records: new Map([['a:1', 'another']]) } })
+    expect(await store.commit('w1', { ...removal, reduces: true })).toBe('conflict')
+    expect(await state()).toEqual([
+      [1, 2, undefined],
+      ['x 1', 'y 2'],
+    ])
+  })
+
+  test('gives turns, without the lease that other processes would see', async () => {
+    const turn = await store.takeTurn('w1')
+    const removal = change({ remove: ['a:1'] })
+    expect(await store.commit('w1', { ...removal, turn: turn.id, reduces: true })).toBe('done')
+    turn.end()
+    expect(await operator.exists('lk:{w1}:t')).toBe(0)
+  })
+
+  test('is not ready', async () => {
+    await expect(store.ready()).rejects.toMatchObject(REFUSED)
+    await operator.config('SET', 'maxmemory', '0')
+    await store.ready()
+  })
+})
+
+describe('the service on a Redis that is out of memory', () => {
+  let service: Service
+  let owner: Person
+  let member: Person
+  let board: TestBoard
+  let column: string
+  beforeEach(async () => {
+    const storage = await openStorage(server.url, { log: quiet })
+    const unused = () => Promise.reject(new Error('not supported by this test'))
+    service = await Service.start({ name: 'redis', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) })
+    const workspace = await service.workspace()
+    owner = await service.person(workspace, 'owner')
+    member = await service.person(workspace)
+    board = await TestBoard.create(service, owner)
+    column = await board.column()
+  })
+  afterEach(async () => {
+    await operator.config('SET', 'maxmemory', '0')
+    await service.stop()
+  })
+
+  const send = async (token: string, method: string, path: string, body?: object) => (await service.send(token, method, path, body)).status
+  const isReady = async () => (await service.app.fetch(new Request('http://localhost/readyz'))).status
+
+  test('revokes a leaked token without a credential', async () => {
+    await fill()
+    const body = new URLSearchParams({ token: member.admin })
+    expect((await service.app.fetch(new Request('http://localhost/revoke', { method: 'POST', body }))).status).toBe(200)
+    expect(await send(member.admin, 'GET', '/account')).toBe(401)
+    expect(await isReady()).toBe(503)
+  })
+
+  test('revokes a token on the page of its user, who signed in before', async () => {
+    const visitor = await signedIn(service, member)
+    const token = await visitor.create(member.workspaceId)
+    await visitor.open('/settings/tokens')
+    const revoke = /\/settings\/tokens\/[^"]+\/revoke(?=">Revoke<span class="unseen"> CI)/.exec(visitor.page!.text)![0]
+    await fill()
+    // From a minute on, a request stores that its session is used.
+    service.now += 2 * MINUTE
+    expect((await visitor.open(revoke)).status).toBe(200)
+    const revoked = await visitor.submit({}, revoke)
+    expect([revoked.status, revoked.text.includes('The token is revoked')]).toEqual([200, true])
+    expect(await send(token, 'GET', '/account')).toBe(401)
+  })
+
+  test('ends memberships, takes members off boards, and removes labels, cards and boards', async () => {
+    const card = await board.card(column)
+    const other = await board.card(column)
+    const label = await board.label()
+    await board.put(`/cards/${card}/labels/${label}`)
+    await board.put(`/cards/${card}/assignees/${member.id}`)
+    await board.add(member)
+    await fill()
+    expect(await send(owner.admin, 'POST', `/boards/${board.id}/columns`, { name: 'refused' })).toBe(503)
+    expect(await send(owner.admin, 'DELETE', `/cards/${card}/assignees/${member.id}`)).toBe(200)
+    expect(await send(owner.admin, 'DELETE', `/boards/${board.id}/members/${member.id}`)).toBe(200)
+    await endMembership(service.adminDeps, member.workspaceId, member.id)
+    expect(await send(member.admin, 'GET', '/account')).toBe(401)
+    expect(await send(owner.admin, 'DELETE', `/labels/${label}`)).toBe(200)
+    expect(await send(owner.admin, 'DELETE', `/cards/${other}`)).toBe(200)
+    expect(await send(owner.admin, 'DELETE', `/boards/${board.id}`)).toBe(200)
+    expect(await send(owner.admin, 'GET', `/boards/${board.id}`)).toBe(404)
+  })
+})
