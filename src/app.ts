@@ -15,6 +15,7 @@ import { serveHealth } from './http/health.ts'
 import { serveRevocation } from './http/revocation.ts'
 import { handleRequest } from './http/pipeline.ts'
 import { createRouteTable } from './http/routes.ts'
+import { sampleLog } from './http/sampled-log.ts'
 import type { Services, DecisionRecord } from './http/services.ts'
 import { isBelow, targetOf, type RequestTarget } from './http/request-target.ts'
 import { ApiError } from './model/errors.ts'
@@ -23,6 +24,7 @@ import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
 import { compareFacts } from './authz/facts.ts'
 import type { Operation } from './resources/operation.ts'
+import { Scans } from './resources/scans.ts'
 import { operations } from './resources/table.ts'
 import { loadEngine, type Engine } from './policy/engine.ts'
 import { proveInvariants, type Proof } from './policy/prove.ts'
@@ -55,7 +57,11 @@ export interface AppOptions {
   readonly rateLimits?: RateLimitOptions | undefined
   /** with which all processes count together, for rate limits and sign-ins; default: this process counts alone */
   readonly counters?: SharedCounters | undefined
+  /** how cards are examined one by one; default: without delaying other requests */
+  readonly scans?: Scans | undefined
   readonly passwords?: Passwords
+  /** the number of records that one commit of a cascade may change; the tests use small ones */
+  readonly batch?: number | undefined
   readonly clock?: Clock
   readonly random?: RandomSource
   readonly observe?: (record: DecisionRecord) => void
@@ -116,7 +122,8 @@ export class PolicyInvariantError extends Error {
  * @throws {PolicyInvariantError} if an invariant of the policy does not hold
  */
 export function createApp(options: AppOptions): App {
-  const { store, log, clock = systemClock, random = systemRandom } = options
+  const { store, clock = systemClock, random = systemRandom } = options
+  const log = sampleLog(options.log, clock)
   const engine = options.engine ?? shippedEngine()
   const rows = options.operations ?? operations
   const proof = proveInvariants(
@@ -140,7 +147,9 @@ export function createApp(options: AppOptions): App {
     rateLimits: options.rateLimits && new RateLimits({ shared: counters, ...options.rateLimits }, clock, requestNetwork),
     clock,
     random,
+    batch: options.batch,
     log,
+    scans: options.scans ?? new Scans(),
     observe: options.observe,
   }
   const deps = { store, clock, random }

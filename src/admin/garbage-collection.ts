@@ -2,6 +2,7 @@ import { newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { createTombstone, removeFileIfUnattached } from '../resources/cascades.ts'
+import { continueRemoval } from '../resources/removals.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
@@ -32,7 +33,7 @@ export async function collectGarbage(deps: AdminDeps, workspaceId: string, stopp
 
 async function collectNext(deps: AdminDeps, workspaceId: string, { id, kind }: Tombstone): Promise<void> {
   const { store, random, blobs } = deps
-  const collect = { board: collectBoard, card: collectCard, file: collectFile, blob: claimBlob }[kind]
+  const collect = { board: collectBoard, card: collectCard, file: collectFile, blob: claimBlob, references: collectReferences }[kind]
   const blobId = await transact(store, workspaceId, random, async (tx) => {
     const tombstone = await tx.get(keys.tombstone(id))
     return tombstone === undefined ? undefined : collect(tx, tombstone, deps)
@@ -95,6 +96,11 @@ const collectFile: Step = async (tx, { id, target }, { clock, random }) => {
     tx.create(keys.tombstone(bytes.id), bytes)
   }
   tx.remove(keys.tombstone(id))
+}
+
+const collectReferences: Step = async (tx, { id }, { clock, batch = BATCH }) => {
+  await continueRemoval({ tx, clock, batch }, id)
+  return undefined
 }
 
 /** Marks the bytes as being removed. If their upload has not finished yet, its commit finds the mark and fails. */

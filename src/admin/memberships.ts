@@ -1,34 +1,51 @@
 import { endToken } from '../auth/tokens/issue.ts'
 import { isId } from '../model/ids.ts'
-import { timestamp } from '../model/time.ts'
+import { timestamp, type Clock } from '../model/time.ts'
 import { isActive, type Membership, type Role, type User } from '../model/workspace.ts'
-import { unassignFromAllCards } from '../resources/cascades.ts'
+import { limits } from '../model/limits.ts'
+import { removeMemberReferences } from '../resources/cascades.ts'
+import { continueRemoval, removalOfMember } from '../resources/removals.ts'
 import type { Deps } from '../store/deps.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { listAll, transact } from '../store/transact.ts'
+import type { Transaction } from '../store/transaction.ts'
 import { AdminError } from './deps.ts'
 
-/** Makes a user an active member of a workspace. An active membership stays as it is, whatever the role. */
-export async function addMember({ store, clock, random }: Deps, workspaceId: string, user: User, role: Role): Promise<Membership> {
-  await linkWorkspace({ store, clock, random }, workspaceId, user.id)
-  return transact(store, workspaceId, random, async (tx) => {
-    const present = await tx.get(keys.membership(user.id))
-    if (isActive(present)) return present
-    const now = timestamp(clock)
-    const membership: Membership = {
-      user_id: user.id,
-      role,
-      display_name: user.display_name,
-      avatar_url: user.avatar_url,
-      joined_at: now,
-      ended_at: null,
-      created_at: present?.created_at ?? now,
-      updated_at: now,
-    }
-    tx.put(keys.membership(user.id), membership)
-    return membership
-  })
+/**
+ * Makes a user an active member of a workspace. An active membership stays as it is, whatever the role. What remains of an
+ * earlier membership is removed first, so that the new one restores none of it.
+ */
+export async function addMember(deps: Deps, workspaceId: string, user: User, role: Role): Promise<Membership> {
+  const { store, clock, random, batch = limits.batch } = deps
+  await linkWorkspace(deps, workspaceId, user.id)
+  for (;;) {
+    const added = await transact(store, workspaceId, random, async (tx) => {
+      const [present, removals] = await tx.read([keys.membership(user.id), keys.removals()])
+      const removal = removalOfMember(removals, user.id)
+      if (removal === undefined) return present !== undefined && isActive(present) ? present : join(tx, clock, user, role, present)
+      await tx.get(keys.tombstone(removal.id))
+      await continueRemoval({ tx, clock, batch }, removal.id)
+      return undefined
+    })
+    if (added !== undefined) return added
+  }
+}
+
+function join(tx: Transaction, clock: Clock, user: User, role: Role, present: Membership | undefined): Membership {
+  const now = timestamp(clock)
+  const membership: Membership = {
+    user_id: user.id,
+    role,
+    display_name: user.display_name,
+    avatar_url: user.avatar_url,
+    joined_at: now,
+    ended_at: null,
+    created_at: present?.created_at ?? now,
+    updated_at: now,
+  }
+  tx.put(keys.membership(user.id), membership)
+  return membership
 }
 
 /**
@@ -43,21 +60,22 @@ export async function linkWorkspace({ store, random }: Deps, workspaceId: string
 }
 
 /**
- * Ends a membership. The same commit revokes the user's tokens in the workspace, for good (a later membership does
- * not restore them), and removes their board memberships and assignments.
+ * Ends a membership. The same commit revokes the user's tokens in the workspace, for good: a later membership does not
+ * restore them. Board memberships and assignments count for nothing from then on, and are removed in batches.
  * @returns false if there was no active membership
  */
-export async function endMembership({ store, clock, random }: Deps, workspaceId: string, userId: string): Promise<boolean> {
+export async function endMembership(
+  { store, clock, random, batch = limits.batch }: Deps,
+  workspaceId: string,
+  userId: string,
+): Promise<boolean> {
   return transact(store, workspaceId, random, async (tx) => {
     const membership = await tx.get(keys.membership(userId))
     if (!isActive(membership)) return false
     const now = timestamp(clock)
     const { values: tokens } = await tx.all(indexes.tokensOf(userId))
     for (const token of tokens) if (token !== undefined) endToken(tx, token, 'leave', clock)
-    const { values: boards } = await tx.all(indexes.boardsOf(userId))
-    const boardMembers = await tx.read(boards.flatMap((board) => (board === undefined ? [] : [keys.boardMember(board.id, userId)])))
-    for (const boardMember of boardMembers) if (boardMember !== undefined) tx.remove(keys.boardMember(boardMember.board_id, userId))
-    await unassignFromAllCards({ tx, clock }, userId)
+    await removeMemberReferences({ tx, clock, random, batch }, userId)
     tx.put(keys.membership(userId), { ...membership, ended_at: now, updated_at: now })
     return true
   })

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { ServerRequest } from 'srvx'
 import type { NodeHandler } from './protocol.ts'
 
 /** What is to be called when a connection closes. */
@@ -28,6 +29,15 @@ function watch(socket: Socket): Set<() => void> {
     for (const finish of pending) finish()
   })
   return pending
+}
+
+/** A signal that is aborted when the client of a request leaves, and at the latest when it was answered. */
+export function clientSignal(request: ServerRequest): AbortSignal {
+  const node = request.runtime?.node
+  if (node?.res === undefined) return request.signal
+  const controller = new AbortController()
+  onceAnswered(node.req.socket as Socket, node.res as ServerResponse, () => controller.abort())
+  return controller.signal
 }
 
 /** The number of requests of one connection that are handled at the same time. */

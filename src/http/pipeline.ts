@@ -5,8 +5,10 @@ import type { AuthorizationContext } from '../authz/context.ts'
 import { factsFor } from '../authz/facts.ts'
 import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
+import { shownRevision } from '../resources/removals.ts'
 import { loadTarget } from '../resources/targets.ts'
 import type { Key } from '../store/keys.ts'
 import { retryConflicts } from '../store/transact.ts'
@@ -17,6 +19,7 @@ import { download } from './download.ts'
 import { dataResponse, errorResponse, notModifiedResponse } from './envelope.ts'
 import { toApiError } from './error-mapping.ts'
 import { filteredPage } from './filtered-page.ts'
+import { clientSignal } from './in-flight.ts'
 import { readInput, type Input } from './input.ts'
 import { requirePermission, requireScope, requireVisible } from './permission.ts'
 import { entityHeaders, isCurrent, requireMatch, requireNoMatch } from './preconditions.ts'
@@ -109,7 +112,7 @@ async function attempt(
   record: DecisionRecord,
   turn: Turn | undefined,
 ): Promise<Response> {
-  const { engine, clock, random } = services
+  const { engine, clock, random, batch = limits.batch } = services
   if (record.attempts > 1) resetRecord(record)
   const tx = new Transaction(services.store, credential.workspaceId, random, turn?.id)
   const route = services.route(incoming.method, incoming.path)
@@ -133,9 +136,11 @@ async function attempt(
     return (once.upload ??= receiveFile(services, incoming.request, caller.workspaceId))
   }
   const receive = upload ? receiveOnce : undefined
+  const scanner = { workspaceId: caller.workspaceId, userId: caller.userId, hasTurn: turn !== undefined }
+  const beginScan = () => services.scans.begin({ ...scanner, signal: clientSignal(incoming.request) })
   const holds = (name: string, context: AuthorizationContext) =>
     engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.groups, caller, context))
-  const request: OperationRequest = { tx, caller, params, query, body, clock, random, holds, receive }
+  const request: OperationRequest = { tx, caller, params, query, body, clock, random, batch, holds, receive, beginScan }
   if (operation.kind === 'filtered_list') {
     const { data, nextCursor } = await filteredPage(engine, operation, request, record)
     requireMatch(incoming.request.headers, undefined) // 412
@@ -175,7 +180,7 @@ async function run(
   await tx.commit()
   if (result.download !== undefined) return await download(requestId, method, headers, result.download, services.blobs, rateHeaders)
   const named = result.entity === null ? undefined : (result.entity ?? entity)
-  const revision = named && tx.revisionOf(named)
+  const revision = named && shownRevision(tx, named)
   if (reads) requireMatch(headers, revision) // 412
   const location = result.location === undefined ? {} : { location: `/v1${result.location}` }
   const all = { ...rateHeaders, ...entityHeaders(headers, revision), ...location }
@@ -186,7 +191,7 @@ async function run(
 /** Checks the preconditions of a write. Its commit then relies on them. @throws {ApiError} `precondition_failed` */
 function requirePreconditions(tx: Transaction, headers: Headers, entity: Key<unknown> | undefined): void {
   if (!headers.has('if-match') && !headers.has('if-none-match')) return
-  const revision = entity && tx.revisionOf(entity)
+  const revision = entity && shownRevision(tx, entity)
   requireMatch(headers, revision)
   requireNoMatch(headers, revision)
   if (entity !== undefined) tx.relyOnWhole(entity)

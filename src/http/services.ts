@@ -6,6 +6,7 @@ import type { Clock } from '../model/time.ts'
 import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Blobs } from '../store/blobs.ts'
+import type { Scans } from '../resources/scans.ts'
 import type { Store } from '../store/port.ts'
 import type { SeenTokens } from './prefetch.ts'
 import type { RateLimits, RequestRates } from './rate-limits.ts'
@@ -26,8 +27,11 @@ export interface Services {
   readonly seenTokens: Pick<SeenTokens, 'add' | 'get'>
   /** undefined: requests are not limited */
   readonly rateLimits?: RateLimits | undefined
+  readonly scans: Scans
   readonly clock: Clock
   readonly random: RandomSource
+  /** the number of records that one commit of a cascade may change; the tests use small ones */
+  readonly batch?: number | undefined
   readonly log: Logger
   /** receives the decision record of every request below /v1 after it was answered */
   readonly observe?: ((record: DecisionRecord) => void) | undefined

@@ -13,6 +13,8 @@ export const limits = {
   pageSize: { default: 50, max: 100 },
   /** bytes of the items of a page, unless it has only one */
   pageBytes: 1024 * 1024,
+  /** records that one commit of a cascade changes: then no script keeps Redis busy for long */
+  batch: 100,
   /** issues in one response */
   issues: 100,
   /** characters of a bearer token, checked before anything else */

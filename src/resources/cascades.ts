@@ -1,6 +1,5 @@
 import type { BoardAccess } from '../authz/context.ts'
 import type { BoardMember } from '../model/board.ts'
-import type { Card } from '../model/card.ts'
 import { durations } from '../model/durations.ts'
 import { newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
@@ -10,7 +9,7 @@ import { indexes, lastWord } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationRequest } from './operation.ts'
-import { saveResource } from './writes.ts'
+import { beginRemoval, type RemovalWork } from './removals.ts'
 
 /**
  * Changes that follow from another change, in the same commit. So no response ever shows an assignee who has no access
@@ -19,6 +18,7 @@ import { saveResource } from './writes.ts'
 
 type Work = Pick<OperationRequest, 'tx' | 'clock'>
 type CreatingWork = Pick<OperationRequest, 'tx' | 'clock' | 'random'>
+type RemovingWork = RemovalWork & CreatingWork
 
 /** Schedules the removal of a file if its last attachment is removed. Attaching it again cancels that. */
 export async function removeFileIfUnattached({ tx, clock }: Work, fileId: string, removedAttachmentId: string): Promise<void> {
@@ -51,42 +51,41 @@ function fileTombstoneId(fileId: string): string {
 }
 
 /**
- * Unassigns every user who no longer belongs to the board's scope.
+ * Unassigns users who no longer belong to the board's scope.
  * @param board its state after the change. Its members are read as this unit of work leaves them.
+ * @param affected the users whose access may have ended; by default all who are assigned to its cards
  */
 export async function unassignWithoutAccess(
-  { tx, clock, holds }: Pick<OperationRequest, 'tx' | 'clock' | 'holds'>,
+  work: RemovingWork & Pick<OperationRequest, 'holds'>,
   board: BoardAccess,
+  affected?: readonly string[],
 ): Promise<void> {
-  const { entries, values } = await tx.all(indexes.boardAssignments(board.id))
-  const userIds = [...new Set(entries.map((entry) => entry.split(' ')[0]!))]
+  const { tx, holds, random } = work
+  const userIds = affected ?? (await assigneesOf(tx, board.id))
   const records = await tx.read(userIds.flatMap((userId) => [keys.membership(userId), keys.boardMember(board.id, userId)]))
   const userAt = (i: number) => ({ membership: records[2 * i] as Membership, boardMember: records[2 * i + 1] as BoardMember | undefined })
-  const remaining = new Set(userIds.filter((_id, i) => holds('user.belongs', { board, user: userAt(i) })))
-  // A card has one entry for each assignee.
-  for (const card of new Map(values.map((value) => [value?.id, value])).values())
-    if (card?.assignee_ids.some((userId) => !remaining.has(userId))) unassign({ tx, clock }, card, (userId) => !remaining.has(userId))
+  const user_ids = userIds.filter((_id, i) => !holds('user.belongs', { board, user: userAt(i) }))
+  if (user_ids.length > 0)
+    await beginRemoval(work, newId('tombstone', random), { kind: 'assignments', board_id: board.id, user_ids, kept: [] })
 }
 
-/** Unassigns a user from all cards of the workspace. */
-export async function unassignFromAllCards(work: Work, userId: string): Promise<void> {
-  const { values } = await work.tx.all(indexes.assignmentsOf(userId))
-  for (const card of values) if (card !== undefined) unassign(work, card, (id) => id === userId)
+async function assigneesOf(tx: Transaction, boardId: string): Promise<string[]> {
+  const { entries } = await tx.all(indexes.boardAssignments(boardId), { entriesOnly: true })
+  return [...new Set(entries.map((entry) => entry.split(' ')[0]!))]
 }
 
 /** Removes a label from all cards that have it. */
-export async function removeLabelFromCards(work: Work, labelId: string): Promise<void> {
-  const { values } = await work.tx.all(indexes.labelCards(labelId))
-  for (const card of values)
-    if (card !== undefined) saveResource(work, keys.card, { ...card, label_ids: card.label_ids.filter((id) => id !== labelId) })
+export async function removeLabelFromCards(work: RemovingWork, labelId: string): Promise<void> {
+  await beginRemoval(work, newId('tombstone', work.random), { kind: 'label', label_id: labelId })
+}
+
+/** Removes the board memberships and assignments of a user whose membership ends. */
+export async function removeMemberReferences(work: RemovingWork, userId: string): Promise<void> {
+  await beginRemoval(work, newId('tombstone', work.random), { kind: 'member', user_id: userId })
 }
 
 /** Marks what belongs to a deleted board or card for garbage collection. */
 export async function createTombstone({ tx, clock, random }: CreatingWork, kind: 'board' | 'card', target: string): Promise<void> {
   const tombstone: Tombstone = { id: newId('tombstone', random), kind, target, not_before: timestamp(clock) }
   tx.create(keys.tombstone(tombstone.id), tombstone)
-}
-
-function unassign(work: Work, card: Card, removed: (userId: string) => boolean): void {
-  saveResource(work, keys.card, { ...card, assignee_ids: card.assignee_ids.filter((id) => !removed(id)) })
 }

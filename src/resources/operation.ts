@@ -8,6 +8,7 @@ import type { Index } from '../store/indexes.ts'
 import type { Key } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
+import type { Scan } from './scans.ts'
 
 /** What an operation is called with: the caller, the input, and the unit of work. */
 export interface OperationRequest<Query = unknown, Body = unknown> {
@@ -19,8 +20,12 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
   readonly body: Body
   readonly clock: Clock
   readonly random: RandomSource
+  /** the number of records that one commit of a cascade may change */
+  readonly batch: number
   /** whether a definition of the policy holds in a context, for example in the state after a change */
   readonly holds: (definition: string, context: AuthorizationContext) => boolean
+  /** waits until cards may be examined one by one */
+  readonly beginScan: () => Promise<Scan>
   /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
   readonly receive: (() => Promise<Upload>) | undefined
 }

@@ -1,8 +1,10 @@
 import type { BoardAccess } from '../authz/context.ts'
 import { notFound } from '../model/errors.ts'
 import { isId, type IdKind } from '../model/ids.ts'
+import { isActive } from '../model/workspace.ts'
 import { keys } from '../store/keys.ts'
 import { partOf, type Read, type ValueOf } from '../store/reads.ts'
+import { withoutPending } from './removals.ts'
 import type { CallerTexts, OperationRequest, Target, TargetRequest } from './operation.ts'
 
 // The targets of paths. Each is loaded with the records that it belongs to, up to its board, in one snapshot. Access is
@@ -53,8 +55,8 @@ export const labelTarget = target(
 
 /** The card of `card_id`. */
 export const cardTarget = target(
-  ({ card_id }, at, { userId }) => [keys.card(idOf('card', card_id)), ...boardOf(at, userId)],
-  ([card, ...board]) => ({ card: requireFound(card), ...toBoard(board) }),
+  ({ card_id }, at, { userId }) => [keys.card(idOf('card', card_id)), ...boardOf(at, userId), keys.removals()],
+  ([card, board, boardMember, removals]) => ({ card: withoutPending(requireFound(card), removals), ...toBoard([board, boardMember]) }),
 )
 
 /** The card of `card_id` for an operation on what is on the card: a change of the card does not conflict with that. */
@@ -100,7 +102,8 @@ export const fileTarget = target(
 export async function relatedUser({ tx, params }: Pick<OperationRequest, 'tx' | 'params'>, { board }: { readonly board: BoardAccess }) {
   const userId = idOf('user', params['user_id'])
   const [membership, boardMember] = await tx.read([keys.membership(userId), keys.boardMember(board.id, userId)])
-  return { user: { membership: requireFound(membership), boardMember } }
+  // Board memberships of former members count for nothing, and are removed in batches.
+  return { user: { membership: requireFound(membership), boardMember: isActive(membership) ? boardMember : undefined } }
 }
 
 /**

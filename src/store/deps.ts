@@ -7,4 +7,6 @@ export interface Deps {
   readonly store: Store
   readonly clock: Clock
   readonly random: RandomSource
+  /** the number of records that one commit of a cascade may change; the tests use small ones */
+  readonly batch?: number | undefined
 }

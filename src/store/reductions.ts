@@ -4,13 +4,13 @@ import type { Stored, Value } from './port.ts'
 const TIMES = new Set(['revoked_at', 'ended_at', 'updated_at'])
 
 /**
- * Whether a change only revokes or removes. It may write tombstones. Of other records, it may only empty members, take
+ * Whether a change only revokes or removes. It may write tombstones and pending removals. Of other records, it may only empty members, take
  * items out of lists, and note when something ended.
  * @param before the records as they were read
  */
 export function onlyReduces(before: ReadonlyMap<string, Stored | null>, put: ReadonlyMap<string, Value>): boolean {
   for (const [key, value] of put) {
-    if (key.startsWith('tombstone:')) continue
+    if (key.startsWith('tombstone:') || key.startsWith('removals:')) continue
     const old = before.get(key)?.value
     if (old === undefined || !isReduced(old, value)) return false
   }

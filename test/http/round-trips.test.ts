@@ -22,7 +22,7 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'boards.delete': [2, 'board'],
   'board_members.list': [2],
   'board_members.add': [4, 'board'],
-  'board_members.remove': [5, 'board card'],
+  'board_members.remove': [3, 'board'],
   'columns.list': [2],
   'columns.read': [1],
   'columns.create': [3],

@@ -9,7 +9,7 @@ import {
   createTombstone,
   removeFileIfUnattached,
   removeLabelFromCards,
-  unassignFromAllCards,
+  removeMemberReferences,
   unassignWithoutAccess,
 } from '../../src/resources/cascades.ts'
 import { keys } from '../../src/store/keys.ts'
@@ -124,7 +124,7 @@ describe('the records that follow from a change', () => {
         asked.push(context)
         return context.user!.membership.user_id !== 'cyd'
       }
-      await work((tx) => unassignWithoutAccess({ tx, clock, holds }, board))
+      await work((tx) => unassignWithoutAccess({ tx, clock, holds, random: systemRandom, batch: 100 }, board))
       expect(asked).toEqual([
         { board, user: { membership: people[0], boardMember: undefined } },
         { board, user: { membership: people[1], boardMember: bob } },
@@ -147,7 +147,7 @@ describe('the records that follow from a change', () => {
         assigned('gone', 'bob'),
       )
       await orphan('gone')
-      await work((tx) => unassignFromAllCards({ tx, clock }, 'bob'))
+      await work((tx) => removeMemberReferences({ tx, clock, random: systemRandom, batch: 100 }, 'bob'))
       expect(written).toEqual([keys.card('c1'), keys.card('c3')])
       expect((await cards('c1', 'c2', 'c3')).map(({ assignee_ids, updated_at }) => [assignee_ids, updated_at])).toEqual([
         [['ann'], NOW],
@@ -160,7 +160,7 @@ describe('the records that follow from a change', () => {
       const labelled = (id: string, ...label_ids: string[]) => card({ id, label_ids })
       await put(labelled('c1', 'l1', 'l2'), labelled('c2', 'l2'), labelled('gone', 'l1'))
       await orphan('gone')
-      await work((tx) => removeLabelFromCards({ tx, clock }, 'l1'))
+      await work((tx) => removeLabelFromCards({ tx, clock, random: systemRandom, batch: 100 }, 'l1'))
       expect(written).toEqual([keys.card('c1')])
       expect((await cards('c1', 'c2')).map(({ label_ids, updated_at }) => [label_ids, updated_at])).toEqual([
         [['l2'], NOW],

@@ -125,11 +125,14 @@ describe('the target of a path', () => {
 
   test('a named user has their membership, and that of the board if there is one', async () => {
     const target = { board, boardMember: undefined } as unknown as Parameters<typeof relatedUser>[1]
-    const membership = { user_id: id('usr') }
+    const membership = { user_id: id('usr'), ended_at: null }
     await expect(relatedUser(request({ user_id: id('usr') }), target)).rejects.toMatchObject(notFound)
     await store.commit('w1', change({ put: { [keys.membership(id('usr'))]: membership, [keys.membership(id('usr', 'b'))]: membership } }))
     expect(await relatedUser(request({ user_id: id('usr') }), target)).toEqual({ user: { membership, boardMember } })
     expect(await relatedUser(request({ user_id: id('usr', 'b') }), target)).toEqual({ user: { membership, boardMember: undefined } })
+    const former = { ...membership, ended_at: '2026-11-20T12:00:00.000Z' }
+    await store.commit('w1', change({ put: { [keys.membership(id('usr'))]: former } }))
+    expect(await relatedUser(request({ user_id: id('usr') }), target)).toEqual({ user: { membership: former, boardMember: undefined } })
     await expect(relatedUser(request({ user_id: board.id }), target)).rejects.toMatchObject(notFound)
   })
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { listTokens, revokeToken } from '../../src/admin/tokens.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
@@ -106,5 +107,23 @@ describe('when storage accepts only changes that revoke or remove', () => {
     isFull = true
     expect(await endMembership(service.deps, member.workspaceId, member.id)).toBe(true)
     expect((await service.send(member.read, 'GET', '/account')).status).toBe(401)
+  })
+
+  test('a membership can be ended, and a label deleted, if that takes several commits', async () => {
+    const [column, label] = [await board.column(), await board.label()]
+    for (const card of [await board.card(column), await board.card(column)]) {
+      await board.put(`/cards/${card}/assignees/${member.id}`)
+      await board.put(`/cards/${card}/labels/${label}`)
+    }
+    Object.assign(service.app.services, { batch: 1 })
+    isFull = true
+    await board.delete(`/labels/${label}`)
+    expect(await endMembership({ ...service.deps, batch: 1 }, member.workspaceId, member.id)).toBe(true)
+    await collectGarbage(service.adminDeps, member.workspaceId)
+    const cards = await board.all(`/boards/${board.id}/cards`)
+    expect(cards.map(({ label_ids, assignee_ids }) => [label_ids, assignee_ids])).toEqual([
+      [[], []],
+      [[], []],
+    ])
   })
 })

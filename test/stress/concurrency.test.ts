@@ -18,7 +18,7 @@ import { engine } from '../support/service.ts'
 import { isLinearizable, type Event } from './linearizability/checker.ts'
 import { runHistory, violation, type Send } from './linearizability/history.ts'
 
-const depsOn = (store: Store): Deps => ({ store, clock: systemClock, random: systemRandom })
+const depsOn = (store: Store): Deps => ({ store, clock: systemClock, random: systemRandom, batch: 1 })
 
 /** Runs histories, several of them concurrently. @returns the first violation, or undefined */
 async function findViolation(

@@ -68,7 +68,7 @@ export class Service {
     this.#ownOperations = options.operations !== undefined
     this.store = store
     const clock = () => this.now
-    this.deps = { store, clock, random: systemRandom }
+    this.deps = { store, clock, random: systemRandom, batch: options.batch }
     const observe = (trace: DecisionRecord) => void this.records.push(trace)
     // Suites send more requests with one token than a client does, and compare whole responses.
     const defaults = { log: quiet, engine, passwords: cheapPasswords, rateLimits: undefined }

@@ -42,7 +42,8 @@ export const boardMemberOperations = [
       if (creatorIsActive) rows.unshift({ position: CREATOR_POSITION, userId: board.creator_id, addedAt: board.created_at, creator: true })
       const page = rows.slice(0, limit)
       const memberships = await tx.read(page.map(({ userId }) => keys.membership(userId)))
-      const items = page.map(({ addedAt, creator }, i) => toEntry(memberships[i]!, creator, addedAt))
+      // Board memberships of former members count for nothing, and are removed in batches.
+      const items = page.flatMap(({ addedAt, creator }, i) => (isActive(memberships[i]) ? [toEntry(memberships[i], creator, addedAt)] : []))
       return toPage('board_members.list', items, page.at(-1)?.position, rows.length > limit)
     },
   }),
@@ -87,15 +88,15 @@ export const boardMemberOperations = [
     target: boardTarget,
     async related({ tx, params }, { board }) {
       const userId = idOf('user', params['user_id'])
-      const boardMember = await tx.get(keys.boardMember(board.id, userId))
-      if (boardMember === undefined && userId !== board.creator_id) throw notFound()
+      const [boardMember, membership] = await tx.read([keys.boardMember(board.id, userId), keys.membership(userId)])
+      if ((boardMember === undefined || !isActive(membership)) && userId !== board.creator_id) throw notFound()
       return {}
     },
     async run(request, { board }) {
       const userId = request.params['user_id']!
       if (userId === board.creator_id) throw conflict(CREATOR_STAYS)
       request.tx.remove(keys.boardMember(board.id, userId))
-      await unassignWithoutAccess(request, board)
+      await unassignWithoutAccess(request, board, [userId])
       return deletedResult(userId)
     },
   }),

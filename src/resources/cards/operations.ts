@@ -12,7 +12,7 @@ import { atLeastOne, deleted, operation } from '../operation.ts'
 import { cardTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
 import { cardsOf, destinationConflicts, loadDestination, requireOpen } from './destination.ts'
-import { cardsByPosition, cardsByUpdate, cardCountIndexes } from './queries.ts'
+import { cardCountIndexes, listCards } from './queries.ts'
 import { cardCompletion, cardCreate, cardListName, cardListQuery, cardMove, cardUpdate, cardWithCounts } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.card(params['card_id']!)
@@ -30,9 +30,8 @@ export const cardOperations = [
     query: cardListQuery,
     data: z.array(cardWithCounts),
     target: parentBoard,
-    async run({ tx, query }, { board }) {
-      const find = query.updated_since === undefined ? cardsByPosition : cardsByUpdate
-      const { cards, position, more } = await find(tx, board.id, query, query)
+    async run({ tx, query, beginScan }, { board }) {
+      const { cards, position, more } = await listCards(tx, board.id, query, query, beginScan)
       const list = cardListName(query)
       if (query.include === undefined) return toPage(list, cards, position, more)
       const counts = await countAll(tx, cards.map(cardCountIndexes))

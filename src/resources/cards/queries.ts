@@ -1,15 +1,18 @@
-import { setImmediate } from 'node:timers/promises'
 import { cutPage, type PageQuery } from '../../listing/pages.ts'
 import { staleCursor } from '../../listing/ranked-pages.ts'
-import { currentEntry } from '../../listing/ranks.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import { isId } from '../../model/ids.ts'
-import type { OrderRecord } from '../../model/order.ts'
-import { indexes, positionEntry, type CardState, type Index } from '../../store/indexes.ts'
+import type { Removals } from '../../model/removal.ts'
+import { indexes, positionEntry, type Index } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import type { RangeOptions } from '../../store/reads.ts'
 import { firstPage, type Transaction } from '../../store/transaction.ts'
 import type { CountedIndexes } from '../counts.ts'
+import { withoutPending } from '../removals.ts'
+import type { Scan } from '../scans.ts'
+import { Examination } from './examination.ts'
+import { findStart, readPosition, writePosition, type Segment, type Start } from './positions.ts'
 
 /** The filters of a list of cards. All that are given must match. */
 export interface CardFilter {
@@ -33,63 +36,106 @@ export interface CardPage {
   readonly more: boolean
 }
 
-/** The number of columns, and of cards of each, that are read at once if no index matches the filter exactly. */
+/** The number of columns that are read at once. */
 const COLUMNS_AT_ONCE = 8
-const CARDS_AT_ONCE = 50
-/** The number of cards that are read at once in the order of their updates. */
-const UPDATES_AT_ONCE = 100
 
 /** The indexes behind `?include=counts`. */
 export function cardCountIndexes({ id }: Card): CountedIndexes {
   return { subtasks: indexes.subtasks(id), comments: indexes.comments(id), attachments: indexes.attachments(id) }
 }
 
-/** Lists cards column by column, in their order within each. */
-export async function cardsByPosition(
+/** Whether no index has exactly the cards that match a filter, so that cards are examined one by one. */
+function needsScan({ assignee_id, label_id, completed, q, updated_since }: CardFilter): boolean {
+  if (q !== undefined || updated_since !== undefined) return true
+  return [assignee_id, label_id, completed].filter((given) => given !== undefined).length > 1
+}
+
+/**
+ * Lists the cards of a board: in the order of their updates if the filter has `updated_since`, otherwise in their places.
+ * @param beginScan waits until cards may be examined one by one
+ */
+export async function listCards(
+  tx: Transaction,
+  boardId: string,
+  filter: CardFilter,
+  page: PageQuery,
+  beginScan: () => Promise<Scan>,
+): Promise<CardPage> {
+  if (!needsScan(filter)) return cardsByPosition(tx, boardId, filter, page)
+  const scan = await beginScan()
+  try {
+    const list = filter.updated_since === undefined ? cardsByPosition : cardsByUpdate
+    return await list(tx, boardId, filter, page, scan)
+  } finally {
+    scan.end()
+  }
+}
+
+/**
+ * Lists cards column by column, in their order within each.
+ * @param scan undefined unless the filter {@link needsScan}
+ */
+async function cardsByPosition(
   tx: Transaction,
   boardId: string,
   filter: CardFilter,
   { limit, cursor }: PageQuery,
+  scan?: Scan,
 ): Promise<CardPage> {
   const at = cursor === undefined ? undefined : readPosition(cursor)
   const orders = [keys.order(boardId), ...(at === undefined ? [] : [keys.order(at.columnId)])]
-  await tx.prefetch({ records: orders, ranges: [firstPage(indexes.columns(boardId))] })
-  const [columnOrder, cardOrder] = await tx.read(orders)
+  await tx.prefetch({ records: [keys.removals(), ...orders], ranges: [firstPage(indexes.columns(boardId))] })
+  const [removals, columnOrder, cardOrder] = await tx.read([keys.removals(), ...orders])
   const columns = await columnsOf(tx, boardId)
   // A forged cursor must not tell whether a column of another board exists.
   if (at !== undefined && !columns.some(({ id }) => id === at.columnId)) throw staleCursor()
   const start = at && findStart(at, columnOrder, cardOrder)
   const segments = isEmpty(filter) ? [] : remaining(segmentsOf(columns, filter), start)
-  const scan = new CardScan(tx, filter, start, limit)
-  for (let i = 0; i < segments.length && !scan.full; i += COLUMNS_AT_ONCE) await scan.read(segments.slice(i, i + COLUMNS_AT_ONCE))
-  const { page, more } = cutPage(scan.found, limit, ({ card }) => card)
-  if (!scan.exact) await tx.confirm(page.map(({ card }) => keys.card(card.id)))
+  const cards = new CardReader({ tx, filter, start, limit, removals, scan })
+  for (let i = 0; i < segments.length && !cards.full; i += COLUMNS_AT_ONCE) await cards.read(segments.slice(i, i + COLUMNS_AT_ONCE))
+  const { page, more } = cutPage(cards.found, limit, ({ card }) => card)
+  if (scan !== undefined) await tx.confirm(page.map(({ card }) => keys.card(card.id)))
   const last = page.at(-1)
   const position = last && writePosition(columnOrder, await tx.get(keys.order(last.segment.column.id)), last)
   return { cards: page.map(({ card }) => card), position, more }
 }
 
 /** Lists cards in the order of their last update. */
-export async function cardsByUpdate(tx: Transaction, boardId: string, filter: CardFilter, { limit, cursor }: PageQuery): Promise<CardPage> {
+async function cardsByUpdate(
+  tx: Transaction,
+  boardId: string,
+  filter: CardFilter,
+  { limit, cursor }: PageQuery,
+  scan: Scan,
+): Promise<CardPage> {
   const cards: Card[] = []
+  await tx.prefetch({ records: [keys.removals()], ranges: [firstPage(indexes.columns(boardId))] })
+  const removals = await tx.get(keys.removals())
   const columns = await columnsOf(tx, boardId)
   const archivedColumns = new Set(columns.filter(({ archived_at }) => archived_at !== null).map(({ id }) => id))
   const matches = matcher(filter)
   const wanted = (card: Card) => (card.archived_at !== null || archivedColumns.has(card.column_id)) === filter.archived && matches(card)
   // The cursor may come from a list that started earlier, so the later of both counts.
   const [, since] = [cursor ?? '', filter.updated_since!].toSorted()
+  const examination = new Examination(tx, scan, wanted)
   let after: string | undefined = since
   while (!isEmpty(filter)) {
-    const { entries, values } = await tx.range(indexes.boardCards(boardId), { after, limit: UPDATES_AT_ONCE, weak: 'records' })
-    for (const card of values) if (card !== undefined && wanted(card)) cards.push(card)
-    if (cards.length > limit || entries.length < UPDATES_AT_ONCE) break
+    const { step } = examination
+    await examination.beforeRead(1)
+    const { entries, values } = await tx.range(indexes.boardCards(boardId), { after, limit: step, weak: 'records' })
+    cards.push(...(await examination.matching(presentCards(values, removals))))
+    if (cards.length > limit || entries.length < step) break
     after = entries.at(-1)
-    await setImmediate()
   }
   const { page, more } = cutPage(cards, limit)
   await tx.confirm(page.map(({ id }) => keys.card(id)))
   const last = page.at(-1)
   return { cards: page, position: last && `${last.updated_at} ${last.id}`, more }
+}
+
+/** The cards of entries as they count. */
+function presentCards(values: readonly (Card | undefined)[], removals: Removals | undefined): Card[] {
+  return values.filter((card) => card !== undefined).map((card) => withoutPending(card, removals))
 }
 
 async function columnsOf(tx: Transaction, boardId: string): Promise<Column[]> {
@@ -120,77 +166,72 @@ function fold(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
-/** A part of the list: the cards of one column in one state. */
-interface Segment {
-  readonly column: Column
-  readonly state: CardState
-}
-
-/** The decoded cursor: the places of the last card and of its column, each with the generation of its list. */
-interface Position {
-  readonly columnGeneration: number
-  readonly columnPosition: string
-  readonly columnId: string
-  readonly state: CardState
-  readonly cardGeneration: number
-  readonly cardEntry: string
-}
-
-/** Where the page starts: after `after` in the column of the last card, then with the columns behind `columnEntry`. */
-interface Start {
-  readonly columnId: string
-  readonly state: CardState
-  readonly after: string
-  readonly columnEntry: string
+/** What is read, and how. */
+interface CardRequest {
+  readonly tx: Transaction
+  readonly filter: CardFilter
+  readonly start: Start | undefined
+  readonly limit: number
+  readonly removals: Removals | undefined
+  readonly scan: Scan | undefined
 }
 
 /** Reads segment by segment, until there are more cards than the page needs. */
-class CardScan {
+class CardReader {
   readonly found: { card: Card; segment: Segment }[] = []
-  /** whether one index returns exactly the cards that match the filter */
-  readonly exact: boolean
-  readonly #tx: Transaction
-  readonly #filter: CardFilter
-  readonly #start: Start | undefined
-  readonly #limit: number
+  readonly #request: CardRequest
   readonly #matches: (card: Card) => boolean
+  /** undefined: the index of a segment has exactly the cards that match */
+  readonly #examination: Examination | undefined
 
-  constructor(tx: Transaction, filter: CardFilter, start: Start | undefined, limit: number) {
-    this.#tx = tx
-    this.#filter = filter
-    this.#start = start
-    this.#limit = limit
+  constructor(request: CardRequest) {
+    const { tx, filter, scan } = request
+    this.#request = request
     this.#matches = matcher(filter)
-    const { assignee_id, label_id, completed, q } = filter
-    this.exact = [assignee_id, label_id, completed].filter((given) => given !== undefined).length <= 1 && q === undefined
+    this.#examination = scan && new Examination(tx, scan, this.#matches)
   }
 
   get full(): boolean {
-    return this.found.length > this.#limit
+    return this.found.length > this.#request.limit
   }
 
   /** Reads consecutive segments, with the order record of each. */
   async read(segments: readonly Segment[]): Promise<void> {
-    const step = this.exact ? this.#limit + 1 : CARDS_AT_ONCE
-    const options = (segment: Segment) => ({
-      after: this.#start?.columnId === segment.column.id && this.#start.state === segment.state ? this.#start.after : undefined,
-      limit: step,
-      // The set of cards and their order must not change meanwhile. Cards that do not match may change.
-      weak: this.exact ? false : ('records' as const),
+    const { tx, filter, start } = this.#request
+    const firstStep = this.#step(segments.length)
+    const ranges = segments.map((segment) => {
+      const after = start?.columnId === segment.column.id && start.state === segment.state ? start.after : undefined
+      return { index: indexFor(segment, filter), options: this.#options(after, firstStep) }
     })
-    const ranges = segments.map((segment) => ({ index: indexFor(segment, this.#filter), options: options(segment) }))
-    const first = await this.#tx.load({ records: segments.map(({ column }) => keys.order(column.id)), ranges })
+    await this.#examination?.beforeRead(segments.length)
+    const first = await tx.load({ records: segments.map(({ column }) => keys.order(column.id)), ranges })
     for (const [i, segment] of segments.entries()) {
       let { entries, values } = first.ranges[i]!
+      let step = firstStep
       for (;;) {
-        for (const card of values) if (card !== undefined && this.#matches(card)) this.found.push({ card, segment })
+        for (const card of await this.#matching(values)) this.found.push({ card, segment })
         if (this.full) return
-        // A search may read many cards: let other requests run.
-        if (!this.exact) await setImmediate()
         if (entries.length < step) break
-        ;({ entries, values } = await this.#tx.range(ranges[i]!.index, { ...options(segment), after: entries.at(-1) }))
+        step = this.#step(1)
+        await this.#examination?.beforeRead(1)
+        ;({ entries, values } = await tx.range(ranges[i]!.index, this.#options(entries.at(-1), step)))
       }
     }
+  }
+
+  #options(after: string | undefined, limit: number): RangeOptions {
+    // The set of cards and their order must not change meanwhile. Cards that do not match may change.
+    return { after, limit, weak: this.#examination === undefined ? false : 'records' }
+  }
+
+  /** The number of cards to read of each of several segments. */
+  #step(segments: number): number {
+    return this.#examination === undefined ? this.#request.limit + 1 : Math.ceil(this.#examination.step / segments)
+  }
+
+  async #matching(values: readonly (Card | undefined)[]): Promise<Card[]> {
+    const cards = presentCards(values, this.#request.removals)
+    return this.#examination === undefined ? cards.filter(this.#matches) : this.#examination.matching(cards)
   }
 }
 
@@ -214,35 +255,4 @@ function remaining(segments: readonly Segment[], start: Start | undefined): read
   if (start === undefined) return segments
   const current = segments.filter(({ column, state }) => column.id === start.columnId && state >= start.state)
   return [...current, ...segments.filter(({ column }) => column.id !== start.columnId && positionEntry(column) > start.columnEntry)]
-}
-
-function findStart(at: Position, columnOrder: OrderRecord | undefined, cardOrder: OrderRecord | undefined): Start {
-  const columnEntry = currentEntry(columnOrder, at.columnGeneration, `${at.columnPosition} ${at.columnId}`)
-  const after = currentEntry(cardOrder, at.cardGeneration, at.cardEntry)
-  if (columnEntry === undefined || after === undefined) throw staleCursor()
-  return { columnId: at.columnId, state: at.state, after, columnEntry }
-}
-
-function writePosition(
-  columnOrder: OrderRecord | undefined,
-  cardOrder: OrderRecord | undefined,
-  { card, segment }: { card: Card; segment: Segment },
-): string {
-  return [columnOrder?.generation ?? 0, positionEntry(segment.column), segment.state, cardOrder?.generation ?? 0, positionEntry(card)].join(
-    ' ',
-  )
-}
-
-function readPosition(cursor: string): Position {
-  const [columnGeneration, columnPosition, columnId, state, cardGeneration, ...cardEntry] = cursor.split(' ')
-  // The id becomes part of a key, and the client may have forged the cursor.
-  if (!isId('column', columnId ?? '')) throw staleCursor()
-  return {
-    columnGeneration: Number(columnGeneration),
-    columnPosition: columnPosition!,
-    columnId: columnId!,
-    state: state === 'archived' ? 'archived' : 'active',
-    cardGeneration: Number(cardGeneration),
-    cardEntry: cardEntry.join(' '),
-  }
 }

@@ -2,6 +2,7 @@ import { card, type Card } from '../../model/card.ts'
 import { conflict, notFound } from '../../model/errors.ts'
 import { keys } from '../../store/keys.ts'
 import { deleted, operation, type OperationRequest } from '../operation.ts'
+import { keepAssignment } from '../removals.ts'
 import { cardTarget, idOf, relatedUser, requireFound } from '../targets.ts'
 import { capacityMessage, deletedResult, requireCapacityOf, saveResource } from '../writes.ts'
 import { cardCover, coverCleared } from './schema.ts'
@@ -39,7 +40,10 @@ export const cardRelationOperations = [
     conflicts: [capacityMessage('assigneesPerCard')],
     target: cardTarget,
     related: relatedUser,
-    run: async (request, loaded) => addId(request, loaded.card, 'assignee_ids', loaded.user.membership.user_id),
+    async run(request, { card: current, user: { membership } }) {
+      await keepAssignment(request.tx, current, membership.user_id)
+      return addId(request, current, 'assignee_ids', membership.user_id)
+    },
   }),
 
   operation({

@@ -4,6 +4,7 @@ import { DAY } from '../../../src/model/time.ts'
 import { indexes } from '../../../src/store/indexes.ts'
 import type { Key } from '../../../src/store/keys.ts'
 import type { Service } from '../../support/service.ts'
+import { findDamage } from '../../support/findings.ts'
 import { findByteDifferences } from '../../support/stored-bytes.ts'
 
 /**
@@ -11,11 +12,14 @@ import { findByteDifferences } from '../../support/stored-bytes.ts'
  * API. The collections are more than a day after the history, so every tombstone is due.
  */
 export async function checkInvariants(service: Service, workspaceId: string): Promise<void> {
+  // The check of the command line finds nothing, neither before nor after the collection.
+  expect((await findDamage(service.adminDeps)).findings).toEqual([])
   // Two collections: the first one removes the attachments of deleted cards, and their files are kept for another day.
   for (let day = 0; day < 2; day++) {
     service.now += DAY + 1
     await collectGarbage(service.adminDeps, workspaceId)
   }
+  expect((await findDamage(service.adminDeps)).findings).toEqual([])
   const keys = await service.recordKeys(workspaceId)
   const records = await service.write(workspaceId, async (tx) => {
     const values = await tx.read(keys as Key<any>[])

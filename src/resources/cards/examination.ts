@@ -1,0 +1,51 @@
+import type { Card } from '../../model/card.ts'
+import { keys } from '../../store/keys.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import type { Scan } from '../scans.ts'
+
+/** The number of cards that are read at once, and the number of their characters if they are long. */
+const MAX_CARDS = 32
+const MAX_CHARACTERS = 64 * 1024
+/** What the reading of a card or of an index costs, in characters. */
+const READ_COST = 2000
+
+/** Reads cards of which only some match, at the pace of a scan: few at a time, and it does not keep the others. */
+export class Examination {
+  readonly #tx: Transaction
+  readonly #scan: Scan
+  readonly #matches: (card: Card) => boolean
+  #cards = 0
+  #characters = 0
+
+  constructor(tx: Transaction, scan: Scan, matches: (card: Card) => boolean) {
+    this.#tx = tx
+    this.#scan = scan
+    this.#matches = matches
+  }
+
+  /** The number of cards to read next. */
+  get step(): number {
+    const average = this.#characters / Math.max(this.#cards, 1)
+    return Math.max(1, Math.min(MAX_CARDS, Math.floor(MAX_CHARACTERS / Math.max(average, 1))))
+  }
+
+  /** Waits until indexes may be read. */
+  async beforeRead(indexes: number): Promise<void> {
+    await this.#scan.examine(READ_COST * indexes)
+  }
+
+  /** Returns the cards that match. The transaction forgets the others. */
+  async matching(cards: readonly Card[]): Promise<Card[]> {
+    const found: Card[] = []
+    for (const card of cards) {
+      const size = card.title.length + card.description.length
+      this.#cards++
+      this.#characters += size
+      const pause = this.#scan.examine(READ_COST + size)
+      if (pause !== undefined) await pause
+      if (this.#matches(card)) found.push(card)
+      else this.#tx.forget(keys.card(card.id))
+    }
+    return found
+  }
+}

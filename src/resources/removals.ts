@@ -1,0 +1,178 @@
+import type { BoardMember } from '../model/board.ts'
+import type { Card } from '../model/card.ts'
+import type { Removal, RemovalOf, Removals } from '../model/removal.ts'
+import { timestamp } from '../model/time.ts'
+import type { Tombstone } from '../model/tombstone.ts'
+import { indexes, lastWord, type Index } from '../store/indexes.ts'
+import { keys, type Key } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
+import type { OperationRequest } from './operation.ts'
+import { saveResource } from './writes.ts'
+
+/**
+ * The removal of references to something that has ended: a label, a membership, access to a board. The commit that ends it
+ * also removes the first references. If more remain, it writes a pending removal, so that they count for nothing from then
+ * on, and a tombstone, so that garbage collection removes them in batches.
+ */
+
+/** `batch` is the number of records that one commit may change. */
+export type RemovalWork = Pick<OperationRequest, 'tx' | 'clock' | 'batch'>
+
+/**
+ * Removes the first references. What remains is pending from the commit on.
+ * @param id for the tombstone of what remains
+ */
+export async function beginRemoval(work: RemovalWork, id: string, of: RemovalOf): Promise<void> {
+  const { tx, clock } = work
+  const rest = await removeBatch(work, { id, step: 0, after: null, ...of })
+  if (rest === undefined) return
+  const tombstone: Tombstone = { id, kind: 'references', target: targetOf(of), not_before: timestamp(clock) }
+  tx.create(keys.tombstone(id), tombstone)
+  replacePending(tx, await tx.get(keys.removals()), id, rest)
+}
+
+/**
+ * Removes the next references of a pending removal. After the last, it is not pending any more.
+ * @param id of its tombstone, which this transaction has read
+ */
+export async function continueRemoval(work: RemovalWork, id: string): Promise<void> {
+  const { tx } = work
+  const removals = await tx.get(keys.removals())
+  const removal = removals?.pending.find((pending) => pending.id === id)
+  const rest = removal && (await removeBatch(work, removal))
+  if (removal !== undefined) replacePending(tx, removals, id, rest)
+  if (rest === undefined) tx.remove(keys.tombstone(id))
+}
+
+/** A card as it counts: without the assignees and labels whose removal is pending. */
+export function withoutPending(card: Card, removals: Removals | undefined): Card {
+  if (removals === undefined || countPending(card, removals) === 0) return card
+  return {
+    ...card,
+    assignee_ids: card.assignee_ids.filter((userId) => !isAssignmentPending(removals, card, userId)),
+    label_ids: card.label_ids.filter((labelId) => !isLabelPending(removals, labelId)),
+  }
+}
+
+/** The number of assignees and labels of a card whose removal is pending. It only grows until the record is written. */
+function countPending(card: Card, removals: Removals | undefined): number {
+  if (removals === undefined) return 0
+  const users = card.assignee_ids.filter((userId) => isAssignmentPending(removals, card, userId))
+  return users.length + card.label_ids.filter((labelId) => isLabelPending(removals, labelId)).length
+}
+
+/**
+ * The revision of what a response shows of a record: its ETag. References of a card whose removal is pending change it, too.
+ * @returns undefined if the record was not read or is absent
+ */
+export function shownRevision(tx: Transaction, key: Key<unknown>): string | undefined {
+  const revision = tx.revisionOf(key)
+  const card = key.startsWith('card:') ? (tx.known(key) as Card | undefined) : undefined
+  const pending = card === undefined ? 0 : countPending(card, tx.known(keys.removals()))
+  return pending > 0 ? `${revision}.${pending}` : revision
+}
+
+/** Keeps an assignment that is made while the removal of earlier ones of the same user is pending. */
+export async function keepAssignment(tx: Transaction, card: Card, userId: string): Promise<void> {
+  const removals = await tx.get(keys.removals())
+  if (removals === undefined || !isAssignmentPending(removals, card, userId)) return
+  const keep = (removal: Removal): Removal =>
+    removal.kind === 'assignments' && removesAssignment(removal, card, userId)
+      ? { ...removal, kept: [...removal.kept, assignmentEntry(card, userId)] }
+      : removal
+  tx.put(keys.removals(), { pending: removals.pending.map(keep) })
+}
+
+/** The pending removal of what a former member had in the workspace. */
+export function removalOfMember(removals: Removals | undefined, userId: string): Removal | undefined {
+  return removals?.pending.find((removal) => removal.kind === 'member' && removal.user_id === userId)
+}
+
+function isAssignmentPending({ pending }: Removals, card: Card, userId: string): boolean {
+  return pending.some((removal) => removesAssignment(removal, card, userId))
+}
+
+function isLabelPending({ pending }: Removals, labelId: string): boolean {
+  return pending.some((removal) => removal.kind === 'label' && removal.label_id === labelId)
+}
+
+function removesAssignment(removal: Removal, card: Card, userId: string): boolean {
+  if (removal.kind === 'member') return removal.user_id === userId
+  if (removal.kind === 'label' || removal.board_id !== card.board_id) return false
+  return removal.user_ids.includes(userId) && !removal.kept.includes(assignmentEntry(card, userId))
+}
+
+/** The entry of an assignment in {@link indexes.boardAssignments}. */
+function assignmentEntry({ id }: Card, userId: string): string {
+  return `${userId} ${id}`
+}
+
+function targetOf(of: RemovalOf): string {
+  if (of.kind === 'label') return of.label_id
+  return of.kind === 'member' ? of.user_id : of.board_id
+}
+
+function replacePending(tx: Transaction, removals: Removals | undefined, id: string, rest: Removal | undefined): void {
+  const others = (removals?.pending ?? []).filter((pending) => pending.id !== id)
+  const pending = rest === undefined ? others : [...others, rest]
+  if (pending.length > 0) tx.put(keys.removals(), { pending })
+  else tx.remove(keys.removals())
+}
+
+/** A range of an index whose entries are references, and how those are removed. */
+interface Step<T = unknown> {
+  readonly index: Index<T>
+  /** only the entries that begin with this word; undefined: all */
+  readonly word?: string
+  remove(entries: readonly string[], values: readonly (T | undefined)[]): Promise<void> | void
+}
+
+/** Removes references, as many as one commit may. @returns the removal of what may remain */
+async function removeBatch(work: RemovalWork, removal: Removal): Promise<Removal | undefined> {
+  const steps = stepsOf(work, removal)
+  let { step, after } = removal
+  for (let room = work.batch; step < steps.length; step++, after = null) {
+    const { index, word, remove } = steps[step]!
+    const bounds = word === undefined ? {} : { after: `${word} `, before: `${word}!` }
+    const { entries, values } = await work.tx.range(index, { ...bounds, ...(after !== null && { after }), limit: room })
+    await remove(entries, values)
+    room -= entries.length
+    if (room === 0) return { ...removal, step, after: entries.at(-1)! }
+  }
+  return undefined
+}
+
+function stepsOf({ tx, clock }: RemovalWork, removal: Removal): readonly Step<any>[] {
+  const change = (cards: readonly (Card | undefined)[], changed: (card: Card) => Partial<Card>): void => {
+    for (const card of cards) if (card !== undefined) saveResource({ tx, clock }, keys.card, { ...card, ...changed(card) })
+  }
+  const unassign = (cards: readonly (Card | undefined)[], userId: string): void =>
+    change(cards, ({ assignee_ids }) => ({ assignee_ids: assignee_ids.filter((id) => id !== userId) }))
+
+  if (removal.kind === 'label') {
+    const { label_id } = removal
+    const remove: Step<Card>['remove'] = (_entries, cards) =>
+      change(cards, ({ label_ids }) => ({ label_ids: label_ids.filter((id) => id !== label_id) }))
+    return [{ index: indexes.labelCards(label_id), remove }]
+  }
+  if (removal.kind === 'assignments')
+    return removal.user_ids.map((userId): Step<Card> => ({
+      index: indexes.boardAssignments(removal.board_id),
+      word: userId,
+      remove: (entries, cards) =>
+        unassign(
+          cards.filter((_card, i) => !removal.kept.includes(entries[i]!)),
+          userId,
+        ),
+    }))
+  const { user_id } = removal
+  const leaveBoards: Step['remove'] = async (entries) => {
+    const boardMembers = entries.map((entry) => keys.boardMember(lastWord(entry), user_id))
+    for (const [i, present] of (await tx.read(boardMembers)).entries() as Iterable<[number, BoardMember | undefined]>)
+      if (present !== undefined) tx.remove(boardMembers[i]!)
+  }
+  return [
+    { index: indexes.boardsOf(user_id), remove: leaveBoards },
+    { index: indexes.assignmentsOf(user_id), remove: (_entries, cards: readonly (Card | undefined)[]) => unassign(cards, user_id) },
+  ]
+}

@@ -1,0 +1,249 @@
+import { request as httpRequest } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { startListener } from '../../src/http/server.ts'
+import type { Card } from '../../src/model/card.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { Examination } from '../../src/resources/cards/examination.ts'
+import { Scans, type Scan, type Scanner } from '../../src/resources/scans.ts'
+import type { Index } from '../../src/store/indexes.ts'
+import { keys } from '../../src/store/keys.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import { Transaction } from '../../src/store/transaction.ts'
+import { change } from '../support/changes.ts'
+import { TestBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { memory } from '../support/memory.ts'
+import { Service } from '../support/service.ts'
+
+/** Scans whose pauses end when the test says so. */
+function heldScans(slice: number) {
+  const pauses: (() => void)[] = []
+  let turns = 0
+  const options = { slice, afterPause: (work: () => void) => pauses.push(work), nextTurn: async () => void turns++ }
+  const endPause = async (): Promise<void> => {
+    pauses.shift()!()
+    await nextTurn()
+  }
+  return { scans: new Scans(options), pauses, endPause, turns: () => turns }
+}
+
+const forever = new AbortController().signal
+const user = (workspaceId: string, userId: string, members: Partial<Scanner> = {}): Scanner => ({
+  workspaceId,
+  userId,
+  hasTurn: false,
+  signal: forever,
+  ...members,
+})
+/** Examines one unit after the other, and notes each. */
+async function examineAll(scan: Scan, units: number, note: () => void): Promise<void> {
+  for (let i = 0; i < units; i++) {
+    await scan.examine(1)
+    note()
+  }
+  scan.end()
+}
+
+describe('scans', () => {
+  test('a scan examines one slice between two pauses', async () => {
+    const { scans, endPause, pauses } = heldScans(10)
+    let examined = 0
+    const done = scans.begin(user('a', 'ann')).then((scan) => examineAll(scan, 35, () => examined++))
+    const progress: number[] = []
+    for (await nextTurn(); pauses.length > 0; await endPause()) progress.push(examined)
+    await done
+    expect([...progress, examined]).toEqual([10, 20, 30, 35])
+  })
+
+  test('what is larger than a slice is examined alone', async () => {
+    const { scans, endPause } = heldScans(10)
+    const scan = await scans.begin(user('a', 'ann'))
+    const large = scan.examine(25)
+    expect(large).toBeInstanceOf(Promise)
+    await Promise.all([large, endPause()])
+    expect(scan.examine(1)).toBeInstanceOf(Promise)
+  })
+
+  test('between two pauses only one scan examines, and the workspaces alternate', async () => {
+    const { scans, endPause, pauses } = heldScans(10)
+    let order = ''
+    const examine = async (workspace: string, name: string) =>
+      examineAll(await scans.begin(user(workspace, name)), 40, () => (order += workspace))
+    const done = Promise.all(['ann', 'bob', 'cleo', 'dan'].map((name) => examine('a', name)))
+    await nextTurn()
+    const other = examine('b', 'eve')
+    await nextTurn()
+    order = ''
+    while (pauses.length > 0) await endPause()
+    await Promise.all([done, other])
+    const slices = order.match(/.{10}/g)!.map(([first, ...rest]) => (rest.every((one) => one === first) ? first : 'mixed'))
+    expect(slices.join('')).toBe('abababaaaaaaaaa')
+  })
+
+  test('a user has one scan at a time in a workspace, in the order of their requests', async () => {
+    const { scans } = heldScans(10)
+    const begun: string[] = []
+    const begin = (name: string, workspaceId = 'a', userId = 'ann') =>
+      scans.begin(user(workspaceId, userId)).then((scan) => (begun.push(name), scan))
+    const first = await begin('first')
+    void begin('second')
+    void begin('third')
+    await Promise.all([begin('other user', 'a', 'bob'), begin('other workspace', 'b', 'ann')])
+    await nextTurn()
+    expect(begun).toEqual(['first', 'other user', 'other workspace'])
+    first.end()
+    first.end()
+    await nextTurn()
+    expect(begun).toHaveLength(3)
+  })
+
+  test('a scan that waited for another one begins after a pause', async () => {
+    const { scans, endPause, pauses } = heldScans(10)
+    const first = await scans.begin(user('a', 'ann'))
+    let hasBegun = false
+    const second = scans.begin(user('a', 'ann')).then((scan) => ((hasBegun = true), scan))
+    first.end()
+    await nextTurn()
+    expect([hasBegun, pauses.length]).toEqual([false, 1])
+    await endPause()
+    expect(hasBegun).toBe(true)
+    ;(await second).end()
+    // None waits any more: the next one begins at once.
+    await scans.begin(user('a', 'ann'))
+    expect(pauses).toHaveLength(0)
+  })
+
+  test('a scan with a turn waits for no other scan and makes no pause, but lets others run', async () => {
+    const { scans, pauses, turns } = heldScans(10)
+    const first = await scans.begin(user('a', 'ann'))
+    const scan = await scans.begin(user('a', 'ann', { hasTurn: true }))
+    let examined = 0
+    await examineAll(scan, 30, () => examined++)
+    expect([examined, turns(), pauses.length]).toEqual([30, 2, 0])
+    let hasBegun = false
+    void scans.begin(user('a', 'ann')).then(() => (hasBegun = true))
+    await nextTurn()
+    expect(hasBegun).toBe(false)
+    first.end()
+  })
+
+  test('a scan whose client leaves is dropped: before it begins, while it waits, and while it examines', async () => {
+    const { scans, endPause } = heldScans(10)
+    const clients = Array.from({ length: 3 }, () => new AbortController())
+    const refused = { code: 'request_timeout' }
+    const running = await scans.begin(user('a', 'ann', { signal: clients[0]!.signal }))
+    const waiting = scans.begin(user('a', 'ann', { signal: clients[1]!.signal }))
+    clients[1]!.abort()
+    await expect(waiting).rejects.toMatchObject(refused)
+    clients[2]!.abort()
+    await expect(scans.begin(user('b', 'bob', { signal: clients[2]!.signal }))).rejects.toMatchObject(refused)
+    const pause = running.examine(11)!
+    clients[0]!.abort()
+    await Promise.all([expect(pause).rejects.toMatchObject(refused), endPause()])
+    expect(() => running.examine(1)).toThrow(expect.objectContaining(refused))
+    running.end()
+    // The dropped ones left no place occupied.
+    await Promise.all([scans.begin(user('a', 'ann')), scans.begin(user('b', 'bob'))])
+  })
+})
+
+/** A board with many cards, none of which has the letter q. */
+async function largeBoard(service: Service, cards: number): Promise<TestBoard> {
+  const board = await TestBoard.create(service, await service.person(await service.workspace()))
+  const columns = [await board.column(), await board.column()]
+  for (let i = 0; i < cards; i++) await board.card(columns[i % 2]!, 'A card', { description: 'x'.repeat(1000) })
+  return board
+}
+
+/** Calls a function with the number of cards of each range that is read. */
+function watchCards(service: Service, report: (cards: number) => void): void {
+  const { read } = service.store
+  service.store.read = async (partition, request) => {
+    const snapshot = await read.call(service.store, partition, request)
+    for (const [i, { records }] of (snapshot?.ranges ?? []).entries()) if (request.ranges[i]!.fetch === 'card:') report(records.length)
+    return snapshot
+  }
+}
+
+describe.each(drivers)('a search on $name', (driver) => {
+  test('between two pauses, few cards are read and examined', async () => {
+    let read = 0
+    const perPause: number[] = []
+    const afterPause = (work: () => void): void => {
+      perPause.push(read)
+      read = 0
+      setImmediate(work)
+    }
+    const service = await Service.start(driver, { scans: new Scans({ slice: 30_000, afterPause }) })
+    const board = await largeBoard(service, 150)
+    watchCards(service, (records) => (read += records))
+    const updates = 'updated_since=2020-01-01T00:00:00.000Z'
+    for (const query of ['q=q', `${updates}&q=q`, `${updates}&archived=true`]) {
+      perPause.length = 0
+      expect((await board.get(`/boards/${board.id}/cards?${query}`)).body.data).toEqual([])
+      expect([query, perPause.length >= 10, Math.max(...perPause) <= 32]).toEqual([query, true, true])
+    }
+    await service.stop()
+  })
+})
+
+const card = (id: string, description: string) => ({ id: `crd_${id.repeat(20)}`, title: id, description }) as unknown as Card
+
+describe('the examination of cards', () => {
+  const free: Scan = { examine: () => undefined, end: () => undefined }
+
+  test('the transaction forgets the cards that do not match', async () => {
+    const cards = [card('a', ''), card('b', ''), card('c', '')]
+    const store = createMemoryStore()
+    const entries = cards.map(({ id }) => `x ${id}`)
+    const put = Object.fromEntries(cards.map((one) => [keys.card(one.id), { ...one }]))
+    await store.commit('w', change({ put, index: { i: { add: entries } } }))
+    const tx = new Transaction(store, 'w', systemRandom)
+    const index: Index<Card> = { name: 'i', fetch: 'card:' }
+    const { values } = await tx.range(index, { limit: 3, weak: 'records' })
+    const examination = new Examination(tx, free, ({ title }) => title === 'b')
+    expect(await examination.matching(values as Card[])).toEqual([cards[1]])
+    expect(cards.map(({ id }) => typeof tx.revisionOf(keys.card(id)))).toEqual(['undefined', 'string', 'undefined'])
+  })
+
+  test('the longer the cards are, the fewer are read at once', async () => {
+    const steps: number[] = []
+    for (const length of [0, 1000, 10_000, 50_000, 1_000_000]) {
+      const examination = new Examination(new Transaction(createMemoryStore(), 'w', systemRandom), free, () => false)
+      steps.push(examination.step)
+      await examination.matching([card('a', 'x'.repeat(length)), card('b', 'x'.repeat(length))])
+      steps.push(examination.step)
+    }
+    expect(steps).toEqual([32, 32, 32, 32, 32, 6, 32, 1, 32, 1])
+  })
+})
+
+test('a search that waits ends when its client closes the connection', async () => {
+  const { scans, pauses } = heldScans(10)
+  const { begin } = scans
+  let begun = 0
+  scans.begin = (scanner) => (begun++, begin.call(scans, scanner))
+  const service = await Service.start(memory, { scans })
+  const board = await largeBoard(service, 1)
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  const send = () => {
+    const headers = { authorization: `Bearer ${board.creator.read}` }
+    const sent = httpRequest(`${listener.url}/v1/boards/${board.id}/cards?q=q`, { headers, agent: false })
+    return sent.on('error', () => undefined).end()
+  }
+  const statuses = () => service.records.filter(({ operation }) => operation === 'cards.list').map(({ status }) => status)
+  const first = send()
+  await expect.poll(() => pauses.length).toBe(1)
+  const second = send()
+  await expect.poll(() => begun).toBe(2)
+  second.destroy()
+  await expect.poll(statuses).toEqual([408])
+  first.destroy()
+  const endPauses = () => {
+    for (const end of pauses.splice(0)) end()
+  }
+  await expect.poll(() => (endPauses(), statuses())).toEqual([408, 408])
+  await listener.close()
+  await service.stop()
+})
