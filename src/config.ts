@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { defaultRates, limits } from './model/limits.ts'
 import { BadAddress, kindOf } from './store/open.ts'
@@ -11,6 +12,7 @@ export interface Flags {
   readonly port?: string | undefined
   readonly url?: string | undefined
   readonly metrics?: string | undefined
+  readonly workers?: string | undefined
   readonly json?: boolean | undefined
 }
 
@@ -70,6 +72,11 @@ const prefixes = z
   .string()
   .transform((text) => text.split(',').flatMap((prefix) => prefix.trim() || []))
   .pipe(z.array(z.string().regex(/^[a-z0-9]{1,20}$/, { error: quoted('a prefix of 1 to 20 lower-case letters and digits') })))
+
+const workers = z
+  .string()
+  .transform((text) => (text === 'auto' ? String(availableParallelism()) : text))
+  .pipe(wholeNumber(1, 256, 'auto, or a number of processes from 1 to 256'))
 
 const sources = z.registry<SettingSource>()
 
@@ -155,6 +162,12 @@ const settings = z.object({
   failureRate: rate
     .default(defaultRates.address)
     .register(sources, { env: 'LANEKEEPER_FAILURE_RATE', description: 'the number of failed credentials from one address in a minute' }),
+  workers: workers.default(1).register(sources, {
+    flag: 'workers',
+    placeholder: '<count>',
+    env: 'LANEKEEPER_WORKERS',
+    description: 'the number of processes that serve the port together, or auto for one per core; more than 1 needs Redis',
+  }),
   uploadBytes: wholeNumber(1024, Number.MAX_SAFE_INTEGER, 'a number of bytes, 1024 or more')
     .default(limits.uploadBytes)
     .register(sources, { env: 'LANEKEEPER_UPLOAD_BYTES', description: 'the maximum size of an upload in bytes' }),
@@ -169,8 +182,11 @@ export type Config = Readonly<z.output<typeof settings>> & { readonly demo: bool
  */
 export function readConfig(flags: Flags, env: Env): Config {
   const config = read(settings, flags, env)
+  const kind = kindOf(config.storage)
+  if (config.workers > 1 && kind !== 'redis')
+    throw new ConfigError(`workers: ${kind === 'fs' ? 'a folder' : 'the memory'} belongs to one process; more than one needs Redis`)
   // The memory storage starts empty, and no other process can add a user to it.
-  return { ...config, demo: config.demo ?? kindOf(config.storage) === 'memory' }
+  return { ...config, demo: config.demo ?? kind === 'memory' }
 }
 
 /**

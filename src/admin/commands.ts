@@ -1,9 +1,14 @@
 import { z } from 'zod'
 import { avatarUrl, displayName, roles, workspaceName } from '../model/workspace.ts'
+import { backUp } from './backup.ts'
+import { checkStorage } from './check.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { exportWorkspace } from './export.ts'
 import { importWorkspace } from './import.ts'
+import { migrate } from './migrate.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
+import { restore } from './restore.ts'
+import { requireNoRestore } from './restore-run.ts'
 import { listTokens, revokeToken } from './tokens.ts'
 import { transferBoard } from './boards.ts'
 import { addUserWithLink, disableUser, inviteUser, listUsers, requireUser, signOutUser } from './users.ts'
@@ -90,18 +95,26 @@ const commands: Readonly<Record<string, Command>> = {
 
   export: command(z.strictObject(workspaceInput), (deps, { workspace }, io) => exportWorkspace(deps, workspace, io)),
   import: command(z.strictObject({}), (deps, _input, io) => importWorkspace(deps, io)),
+
+  backup: command(z.strictObject({}), (deps, _input, io) => backUp(deps, io)),
+  check: command(z.strictObject({ reindex: z.boolean(), quick: z.boolean() }), (deps, options, io) => checkStorage(deps, options, io)),
+  migrate: command(z.strictObject({}), (deps, _input, io) => migrate(deps, io)),
+  restore: command(z.strictObject({}), (deps, _input, io) => restore(deps, io)),
 }
 
 /**
  * Runs a command by name.
- * @throws {AdminError} `invalid` if the command is unknown or its input does not match its schema; else as the
- *   command does
+ * @throws {AdminError} `invalid` if the command is unknown or its input does not match its schema; `conflict` while the
+ *   storage is being restored; else as the command does
  */
 export async function runCommand(deps: AdminDeps, name: string, input: unknown, io: CommandIo): Promise<unknown> {
   const known = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (known === undefined) throw new AdminError('invalid', `unknown command "${name}"`)
   try {
-    return await known.run(deps, known.input.parse(input) as never, io)
+    const parsed = known.input.parse(input) as never
+    // The records are incomplete until it has finished.
+    if (name !== 'restore') await requireNoRestore(deps)
+    return await known.run(deps, parsed, io)
   } catch (error) {
     if (error instanceof z.ZodError)
       throw new AdminError(

@@ -1,34 +1,57 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
+import { SCHEMA_VERSION } from '../store/migrations/list.ts'
 import { AdminError, type CommandIo } from './deps.ts'
 
 /** The version of the export format. */
 export const EXPORT_FORMAT = 2
+/** The version of the backup format. */
+export const BACKUP_FORMAT = 1
+/** How many characters are written before other work runs. */
+const STEP = 256 * 1024
 
 const id = z.string().regex(/^[a-z]{3}_[0-9a-z]{20}$/)
+/** The version of the records. */
+const version = z.int().min(0).optional()
 const value = z.record(z.string(), z.unknown())
 
 /**
- * A line of an export. The header is first, then come users, bytes of files and records, and the trailer is last. The
- * trailer has the number of lines and their SHA-256, so that a truncated or changed export is detected. The bytes of a
- * file are split over several lines. If garbage collection removes the file during the export, `abandoned` replaces the
- * rest of its lines.
+ * A line of an export or a backup.
+ *
+ * An export has a header, then users, bytes of files and records, and at last a trailer. The bytes of a file are split over
+ * several lines before its record. If they cannot be read to their end, `abandoned` replaces the rest of these lines. A file
+ * whose bytes are not in the export is `omitted`.
+ *
+ * A backup has a header, a section for each workspace with its bytes and records, a section with the records that belong to
+ * no workspace, and a trailer. A workspace that could not be read is `omitted_workspace`.
+ *
+ * The trailer has the number of lines and their SHA-256, so that a truncated or changed file is detected.
  */
 const exportLine = z.union([
-  z.strictObject({ lanekeeper_export: z.int(), workspace_id: id, name: z.string(), exported_at: z.string() }),
+  z.strictObject({ lanekeeper_export: z.int(), schema: version, workspace_id: id, name: z.string(), exported_at: z.string() }),
   z.strictObject({ user: value.and(z.object({ id })) }),
   z.strictObject({ bytes: z.base64(), blob_id: id, last: z.boolean() }),
   z.strictObject({ abandoned: id }),
+  z.strictObject({ omitted: id, name: z.string(), size: z.int(), reason: z.enum(['removed', 'unreadable', 'damaged']) }),
   z.strictObject({ key: z.string().regex(/^[a-z_]+(:[0-9A-Za-z_]+)*$/), value }),
   z.strictObject({ end: z.literal(true), lines: z.int(), sha256: z.string() }),
+  z.strictObject({ lanekeeper_backup: z.int(), schema: version, created_at: z.string() }),
+  z.strictObject({ workspace: id }),
+  z.strictObject({ omitted_workspace: id }),
+  z.strictObject({ installation: z.literal(true) }),
 ])
 export type ExportLine = z.infer<typeof exportLine>
 
-/** Writes the lines of an export and computes the trailer. */
+/** A file whose bytes are not in an export. */
+export type OmittedFile = Extract<ExportLine, { omitted: unknown }>
+
+/** Writes the lines of an export and computes the trailer. Other work runs between its steps. */
 export class ExportWriter {
   readonly #hash = createHash('sha256')
   readonly #io: CommandIo
   #lines = 0
+  #written = 0
 
   constructor(io: CommandIo) {
     this.#io = io
@@ -39,6 +62,10 @@ export class ExportWriter {
     this.#hash.update(text).update('\n')
     this.#lines++
     await this.#io.write(text)
+    this.#written += text.length
+    if (this.#written < STEP) return
+    this.#written = 0
+    await nextTurn()
   }
 
   /** Writes the trailer. */
@@ -48,20 +75,21 @@ export class ExportWriter {
 }
 
 /**
- * Parses the lines of an export and verifies its trailer, which is not yielded.
+ * Parses the lines of an export or a backup and verifies its trailer, which is not yielded.
+ * @param kind what the messages call it
  * @throws {AdminError} `invalid`, with the number of the invalid line
  */
-export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<ExportLine> {
+export async function* readExport(lines: AsyncIterable<string>, kind: 'export' | 'backup' = 'export'): AsyncGenerator<ExportLine> {
   const hash = createHash('sha256')
   let count = 0
   let ended = false
   for await (const text of lines) {
     if (text === '') continue
-    if (ended) throw new AdminError('invalid', `line ${count + 2} follows the end of the export; import one workspace at a time`)
-    const line = parseLine(text, count + 1)
+    if (ended) throw new AdminError('invalid', `line ${count + 2} follows the end of the ${kind}; ${ONE[kind]}`)
+    const line = parseLine(text, count + 1, kind)
     if ('end' in line) {
       if (line.lines !== count || line.sha256 !== hash.digest('hex'))
-        throw new AdminError('invalid', 'the export was changed: its checksum does not match')
+        throw new AdminError('invalid', `the ${kind} was changed: its checksum does not match`)
       ended = true
       continue
     }
@@ -69,17 +97,33 @@ export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<
     count++
     yield line
   }
-  if (!ended) throw new AdminError('invalid', 'the export is incomplete: its last line is missing')
+  if (!ended) throw new AdminError('invalid', `the ${kind} is incomplete: its last line is missing`)
 }
 
-function parseLine(text: string, number: number): ExportLine {
+/**
+ * The version of the records of an export or a backup.
+ * @throws {AdminError} `invalid` if it is newer than this version of Lanekeeper
+ */
+export function readSchemaVersion({ schema = 1 }: { readonly schema?: number | undefined }, kind: 'export' | 'backup'): number {
+  if (schema > SCHEMA_VERSION)
+    throw new AdminError(
+      'invalid',
+      `the ${kind} has records of version ${schema}; this version of Lanekeeper reads version ${SCHEMA_VERSION}`,
+    )
+  return schema
+}
+
+const ONE = { export: 'import one workspace at a time', backup: 'restore one backup' }
+
+function parseLine(text: string, number: number, kind: string): ExportLine {
   let json: unknown
   try {
     json = JSON.parse(text)
   } catch {
-    throw new AdminError('invalid', `line ${number} of the export is not valid JSON`)
+    throw new AdminError('invalid', `line ${number} of the ${kind} is not valid JSON`)
   }
   const parsed = exportLine.safeParse(json)
-  if (!parsed.success) throw new AdminError('invalid', `line ${number} is not a valid line of an export`)
+  if (!parsed.success)
+    throw new AdminError('invalid', `line ${number} is not a valid line of ${kind === 'export' ? 'an export' : 'a backup'}`)
   return parsed.data
 }

@@ -9,25 +9,44 @@ import { avatarUrl, displayName, roles, workspaceName, type User } from '../mode
 import type { Value } from '../store/port.ts'
 import { AdminError } from './deps.ts'
 
-const id = (kind: IdKind) => z.string().refine((text) => isId(kind, text), `must be the id of a ${kind}`)
+/** The id of a stored record. */
+export const id = (kind: IdKind) => z.string().refine((text) => isId(kind, text), `must be the id of a ${kind}`)
 /** The ids of the lists that have an order. */
 const LISTS: readonly IdKind[] = ['board', 'column', 'card']
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 /** A time as it is stored. All have the same length, because indexes order them as text. */
-const at = z.string().refine((text) => TIME.test(text) && !Number.isNaN(Date.parse(text)), 'must be a time as 2026-11-20T12:00:00.000Z')
+export const at = z
+  .string()
+  .refine((text) => TIME.test(text) && !Number.isNaN(Date.parse(text)), 'must be a time as 2026-11-20T12:00:00.000Z')
 const position = z.string().regex(/^[0-9A-Za-z]{1,100}$/, 'must be a position')
-const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
+/** A SHA-256 in hex. */
+export const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
 const size = z.int().min(0)
-const times = { created_at: at, updated_at: at }
+/** The times of every resource. */
+export const times = { created_at: at, updated_at: at }
 const entry = z.string().max(200)
 
-interface Kind {
+/** A kind of records. */
+export interface Kind {
   readonly shape: z.ZodType
   /** the rest of the key; true if the record does not determine it */
   readonly key: (value: any, rest: string) => string | boolean
 }
 
 const byId = (value: { id: string }): string => value.id
+
+const pending = { id: id('tombstone'), step: z.int().min(0), after: entry.nullable() }
+const removal = z.discriminatedUnion('kind', [
+  z.strictObject({ ...pending, kind: z.literal('label'), label_id: id('label') }),
+  z.strictObject({ ...pending, kind: z.literal('member'), user_id: id('user') }),
+  z.strictObject({
+    ...pending,
+    kind: z.literal('assignments'),
+    board_id: id('board'),
+    user_ids: z.array(id('user')),
+    kept: z.array(entry),
+  }),
+])
 
 /** Stored records by the first word of their key. What the API accepts as input has the same schema here. */
 const kinds: Readonly<Record<string, Kind>> = {
@@ -155,18 +174,28 @@ const kinds: Readonly<Record<string, Kind>> = {
   order: {
     shape: z.strictObject({
       generation: z.int().min(0),
-      maps: z.array(z.strictObject({ from: z.int().min(0), old: z.array(entry), new: z.array(entry) })).max(100),
+      maps: z
+        .array(
+          z.strictObject({
+            from: z.int().min(0),
+            low: entry.optional(),
+            high: entry.optional(),
+            old: z.array(entry),
+            new: z.array(entry),
+          }),
+        )
+        .max(100),
     }),
     key: (_value, rest) => LISTS.some((kind) => isId(kind, rest)),
   },
   tombstone: {
     shape: z.discriminatedUnion(
       'kind',
-      (['board', 'card', 'file', 'blob'] as const).map((kind) =>
+      (['board', 'card', 'file', 'blob', 'references'] as const).map((kind) =>
         z.strictObject({
           id: id('tombstone'),
           kind: z.literal(kind),
-          target: id(kind),
+          target: kind === 'references' ? z.union([id('label'), id('user'), id('board')]) : id(kind),
           not_before: at,
           claimed: z.literal(true).optional(),
         }),
@@ -174,9 +203,11 @@ const kinds: Readonly<Record<string, Kind>> = {
     ),
     key: byId,
   },
+  removals: { shape: z.strictObject({ pending: z.array(removal) }), key: () => 'self' },
 }
 
-const user = z.strictObject({ id: id('user'), display_name: displayName, avatar_url: avatarUrl.nullable(), ...times })
+/** The shape of a user. */
+export const user = z.strictObject({ id: id('user'), display_name: displayName, avatar_url: avatarUrl.nullable(), ...times })
 
 /** Validates a user of an import. @throws {AdminError} `invalid` */
 export function readUser(value: Value): User {
@@ -186,15 +217,25 @@ export function readUser(value: Value): User {
 }
 
 /**
- * Validates a record of an import.
+ * Validates a record of a workspace.
  * @returns the same record
  * @throws {AdminError} `invalid`
  */
 export function readRecord(key: string, value: Value): Value {
+  return readRecordOf(kinds, key, value)
+}
+
+/**
+ * Validates a record.
+ * @param known all kinds that it can have
+ * @returns the same record
+ * @throws {AdminError} `invalid`
+ */
+export function readRecordOf(known: Readonly<Record<string, Kind>>, key: string, value: Value): Value {
   const colon = key.indexOf(':')
   const kind = key.slice(0, colon)
-  if (!Object.hasOwn(kinds, kind)) throw new AdminError('invalid', `unknown kind of record "${kind}"`)
-  const { shape, key: keyOf } = kinds[kind]!
+  if (!Object.hasOwn(known, kind)) throw new AdminError('invalid', `unknown kind of record "${kind}"`)
+  const { shape, key: keyOf } = known[kind]!
   const result = shape.safeParse(value)
   if (!result.success) throw new AdminError('invalid', `${key}: ${describe(result.error)}`)
   const rest = key.slice(colon + 1)

@@ -1,5 +1,6 @@
 import { newId, randomText } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
+import { indexes } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
@@ -9,7 +10,7 @@ import type { ExportLine } from './export-format.ts'
 import { registerWorkspace } from './workspaces.ts'
 
 /** Records per commit. */
-const BATCH_SIZE = 200
+export const BATCH_SIZE = 200
 
 /** Bytes of a file that an import has written. */
 export interface WrittenBytes {
@@ -121,6 +122,23 @@ export class ImportSession {
     if (!abandoned) return { blobId, ...written }
     await blobs.remove(blobId)
     return undefined
+  }
+
+  /** Removes the attachments of a file that is not imported, also where they are covers. @throws {AdminError} `conflict` */
+  async detach(fileId: string): Promise<void> {
+    for (let found = BATCH_SIZE; found === BATCH_SIZE;) {
+      await this.#commit(async (tx) => {
+        const { values } = await tx.range(indexes.fileAttachments(fileId), { limit: BATCH_SIZE })
+        found = values.length
+        const attachments = values.filter((attachment) => attachment !== undefined)
+        const cards = await tx.read(attachments.map(({ card_id }) => keys.card(card_id)))
+        for (const [i, { id }] of attachments.entries()) {
+          const card = cards[i]
+          if (card?.cover_attachment_id === id) tx.put(keys.card(card.id), { ...card, cover_attachment_id: null })
+          tx.remove(keys.attachment(id))
+        }
+      })
+    }
   }
 
   /** @throws {AdminError} `conflict` if another session has begun or finished */

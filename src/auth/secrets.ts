@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { RandomSource } from '../model/ids.ts'
 
 /** Returns 256 random bits in base64url: 43 characters that fit in a cookie, a form field and a link. */
@@ -11,7 +11,7 @@ export function newSecret(random: RandomSource): string {
  * nothing, because each of them has at least 160 random bits.
  */
 export function sha256Hex(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 /** Compares two texts in a time that depends only on their lengths. */

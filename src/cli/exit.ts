@@ -8,6 +8,7 @@ import { SyncFailed } from '../store/fs/disk.ts'
 import { StorageDamaged } from '../store/fs/journal.ts'
 import { FolderInUse } from '../store/fs/lock.ts'
 import { UnusableFolder } from '../store/fs/folder.ts'
+import { UnsupportedSchema } from '../store/migrations/run.ts'
 import { BadAddress } from '../store/open.ts'
 import { StorageUnavailable } from '../store/port.ts'
 
@@ -22,16 +23,49 @@ export const exitCodes = {
   refused: 3,
   /** the storage is in use, unavailable, damaged or of another format */
   storage: 4,
+  /** an export, import, backup or restore is done, without what could not be read */
+  incomplete: 5,
+  /** `check` has found damage that it has not repaired */
+  damage: 6,
 } as const
+
+/** A transfer is done, except for data that is lost. What it is was printed before. */
+export class DataLost extends Error {
+  override readonly name = 'DataLost'
+
+  constructor(files: number, workspaces: number) {
+    super(`done, without what is lost: ${files} files and ${workspaces} workspaces`)
+  }
+}
+
+/** A check has found damage, which was printed before. */
+export class DamageFound extends Error {
+  override readonly name = 'DamageFound'
+
+  constructor(damage: number) {
+    super(`damage was found: ${damage} findings`)
+  }
+}
 
 const usageErrors = [ConfigError, PolicyError, BadAddress, RangeError]
 /** By name, because the modules of these errors are loaded only by `serve`, or only when the storage is Redis. */
 const lazyUsageErrors = new Set(['PolicyInvariantError', 'CannotListen', 'BadRedisUrl'])
-const storageErrors = [BlobMountMismatch, FolderInUse, RpcServerGone, UnusableFolder, StorageDamaged, SyncFailed, StorageUnavailable]
+const storageErrors = [
+  BlobMountMismatch,
+  FolderInUse,
+  RpcServerGone,
+  UnusableFolder,
+  UnsupportedSchema,
+  StorageDamaged,
+  SyncFailed,
+  StorageUnavailable,
+]
 
 /** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
+  if (error instanceof DataLost) return exitCodes.incomplete
+  if (error instanceof DamageFound) return exitCodes.damage
   if (error instanceof AdminError) return error.code === 'invalid' ? exitCodes.usage : exitCodes.refused
   if (usageErrors.some((kind) => error instanceof kind)) return exitCodes.usage
   if (error instanceof Error && lazyUsageErrors.has(error.name)) return exitCodes.usage

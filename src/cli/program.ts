@@ -3,7 +3,9 @@ import { Command } from 'commander'
 import { ConfigError, type Flags } from '../config.ts'
 import { addSetting } from './command.ts'
 import { addBoardCommands } from './board.ts'
+import { addCheckCommand } from './check.ts'
 import { addMemberCommands } from './member.ts'
+import { addMigrateCommand } from './migrate.ts'
 import { addTokenCommands } from './token.ts'
 import { addTransferCommands } from './transfer.ts'
 import { addUserCommands } from './user.ts'
@@ -15,7 +17,9 @@ Exit codes:
   1  internal error
   2  invalid command, option, setting, input, policy or listen address
   3  not found, or already exists
-  4  storage is in use, unavailable, damaged or of another format`
+  4  storage is in use, unavailable, damaged or of another format
+  5  done, without files or workspaces that could not be read
+  6  check: damage was found`
 
 function version(): string {
   return (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
@@ -39,13 +43,16 @@ export function createProgram(): Command {
   addBoardCommands(program)
   addTokenCommands(program)
   addTransferCommands(program)
+  addMigrateCommand(program)
+  addCheckCommand(program)
   return program
 }
 
 /** Adds `lanekeeper serve`, the default command. Only this command loads the service: the others start in half the time without it. */
 function addServeCommand(program: Command): void {
   const command = program.command('serve', { isDefault: true }).description('start the service (the default command)')
-  for (const name of ['storage', 'bytes', 'demo', 'host', 'port', 'origin', 'metrics', 'json'] as const) addSetting(command, name)
+  for (const name of ['storage', 'bytes', 'demo', 'host', 'port', 'origin', 'metrics', 'workers', 'json'] as const)
+    addSetting(command, name)
   command.allowExcessArguments().action(async (flags: Flags) => {
     // commander passes an unknown command to the default command, as an argument.
     if (command.args.length > 0) throw new ConfigError(`unknown command "${command.args[0]}"; see --help`)

@@ -13,7 +13,10 @@ import { folderOf, kindOf, openStorage } from '../store/open.ts'
 const MAX_ATTEMPTS = 5
 
 /** Commands that may create the storage. The others require that it exists. */
-const CREATES_STORAGE = new Set(['workspace.create', 'user.add', 'import'])
+const CREATES_STORAGE = new Set(['workspace.create', 'user.add', 'import', 'restore'])
+
+/** Commands that can run on a folder that cannot be written to, such as that of a failing disk. */
+const ONLY_READS = new Set(['export', 'backup', 'check', 'workspace.list', 'user.list', 'member.list', 'token.list'])
 
 /**
  * Runs an administration command on the storage: in this process or, if another process holds the folder, over RPC in
@@ -58,7 +61,13 @@ async function runLocally(
 ): Promise<unknown> {
   const rpcServer = new RpcServer()
   const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }))
-  const storage = await openStorage(address, { log, bytes, serve: rpcServer.serve })
+  const storage = await openStorage(address, {
+    log,
+    bytes,
+    serve: rpcServer.serve,
+    allowOutdated: command === 'migrate',
+    onReadOnly: ONLY_READS.has(command) ? reportReadOnly : undefined,
+  })
   try {
     const deps: AdminDeps = { store: storage.store, blobs: storage.blobs, clock: systemClock, random: systemRandom }
     rpcServer.open(deps)
@@ -67,4 +76,8 @@ async function runLocally(
     await rpcServer.close()
     await storage.close()
   }
+}
+
+function reportReadOnly({ message }: Error): void {
+  console.error(`the storage cannot be written to, and is opened for reading only (${message})`)
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino, type Logger } from 'pino'
 import type { AdminDeps } from '../admin/deps.ts'
 import { GarbageCollector } from '../admin/garbage-collector.ts'
+import { requireNoRestore } from '../admin/restore-run.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
 import { listWorkspaces } from '../admin/workspaces.ts'
 import { createApp, type App } from '../app.ts'
@@ -10,17 +11,20 @@ import { beginDemo, finishDemo } from '../demo/marker.ts'
 import { seedDemo } from '../demo/seed.ts'
 import { readWorld } from '../demo/world.ts'
 import { createAccessLog } from '../http/access-log.ts'
-import { Metrics } from '../http/metrics.ts'
+import { Metrics, serveMetrics } from '../http/metrics.ts'
+import { sampleLog } from '../http/sampled-log.ts'
 import { startListener } from '../http/server.ts'
 import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
 import { openCounters, openStorage } from '../store/open.ts'
 import { banner, proofLine, type Contents } from './banner.ts'
+import { announceWorker, isFirstProcess, isSupervisor, supervise } from './workers.ts'
 
 /** Runs the service until a signal ends it. Logs go to stderr, because stdout is for the result. */
 export async function serve(flags: Flags): Promise<void> {
   const config = readConfig(flags, process.env)
   const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
+  if (isSupervisor(config)) return supervise(config, log)
   const stopSteps: (() => Promise<unknown>)[] = []
   let stopped: Promise<void> | undefined
   const runStopSteps = async (): Promise<void> => {
@@ -50,8 +54,9 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const rpcServer = new RpcServer((command, input) =>
     log.info({ event: `operator.${command}`, ...(input as object) }, 'administration command'),
   )
-  const storage = await openStorage(config.storage, { log, bytes: config.bytes, serve: rpcServer.serve })
+  const storage = await openStorage(config.storage, { log: sampleLog(log, systemClock), bytes: config.bytes, serve: rpcServer.serve })
   onStop(() => storage.close())
+  await requireNoRestore({ store: storage.store, random: systemRandom })
   const counters = await openCounters(config.storage, log)
   if (counters !== undefined) onStop(() => counters.close())
   const metrics = config.metrics && new Metrics()
@@ -85,8 +90,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   rpcServer.open({ ...deps, serviceUrl: () => config.origin ?? url })
 
   const contents = await populate(config, deps, app)
-  if (config.metrics !== undefined && metrics !== undefined) {
-    const server = await metrics.listen(config.metrics.host, config.metrics.port)
+  if (config.metrics !== undefined && metrics !== undefined && config.workers === 1) {
+    const server = await serveMetrics(config.metrics, () => metrics.read())
     onStop(() => server.close())
     log.info(`metrics are served at ${server.url}/metrics`)
   }
@@ -97,6 +102,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   url = listener.url
   garbageCollector.start()
   serving = true
+  announceWorker(listener.port, metrics)
+  if (!isFirstProcess()) return
 
   if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens are sent unencrypted: put an HTTPS proxy in front and set LANEKEEPER_URL to its URL')

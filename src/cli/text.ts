@@ -20,8 +20,8 @@ function describeList(items: readonly object[]): string {
   return table([header, ...items.map((item) => Object.values(item).map(cell))]).join('\n')
 }
 
-// Names come from users. Control characters are escaped, because they could move the cursor or change colours.
-function cell(value: unknown): string {
+/** Formats a value. Names come from users: control characters are escaped, because they could move the cursor or change colours. */
+export function cell(value: unknown): string {
   const text = value === null || value === undefined ? '–' : Array.isArray(value) ? value.join(' ') : String(value)
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 }

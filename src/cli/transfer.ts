@@ -1,113 +1,59 @@
-import { once } from 'node:events'
-import { randomUUID } from 'node:crypto'
-import { existsSync, rmSync } from 'node:fs'
-import { link, open, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import type { Command } from 'commander'
-import { AdminError, type CommandIo } from '../admin/deps.ts'
-import { readLines } from '../admin/rpc-framing.ts'
-import { ConfigError } from '../config.ts'
-import { addAdminCommand, noLines, type CommonOptions } from './command.ts'
+import type { BackupSummary } from '../admin/backup.ts'
+import type { LostFile, TransferSummary } from '../admin/transfer-summary.ts'
+import { addAdminCommand, type CommonOptions } from './command.ts'
+import { DataLost } from './exit.ts'
 import { runOnStorage } from './run-on-storage.ts'
+import { runWithInput, runWithOutput } from './streams.ts'
 import { describe } from './text.ts'
 
-/** Adds `lanekeeper export` and `lanekeeper import`. */
+type OutputOptions = CommonOptions & { readonly out?: string }
+
+/** Adds `lanekeeper export`, `import`, `backup` and `restore`. */
 export function addTransferCommands(program: Command): void {
-  addAdminCommand(program, 'export <workspace>', 'write a workspace as JSON lines, including the bytes of files')
-    .option('-o, --out <file>', 'the file to write, which must not exist; default: stdout')
-    .action(exportWorkspace)
+  const addOut = (command: Command) => command.option('-o, --out <file>', 'the file to write, which must not exist; default: stdout')
 
-  addAdminCommand(program, 'import [file]', 'read an exported workspace from a file or from stdin').action(importWorkspace)
+  addOut(addAdminCommand(program, 'export <workspace>', 'write a workspace as JSON lines, including the bytes of files')).action(
+    (workspace: string, options: OutputOptions) => write(options, 'export', { workspace }),
+  )
+  addAdminCommand(program, 'import [file]', 'read an exported workspace from a file or from stdin').action(
+    (file: string | undefined, options: CommonOptions) => read(options, 'import', file),
+  )
+
+  addOut(
+    addAdminCommand(
+      program,
+      'backup',
+      'write the whole installation as JSON lines: all workspaces, users, e-mail addresses and password hashes',
+    ),
+  ).action((options: OutputOptions) => write(options, 'backup', {}))
+  addAdminCommand(program, 'restore [file]', 'read a backup from a file or from stdin into an empty storage').action(
+    (file: string | undefined, options: CommonOptions) => read(options, 'restore', file),
+  )
 }
 
-async function exportWorkspace(workspace: string, { out, ...options }: CommonOptions & { out?: string }): Promise<void> {
-  if (out === undefined) {
-    const write = async (line: string): Promise<void> => {
-      if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain')
-    }
-    return printResult(options, await runOnStorage(options, 'export', { workspace }, exportIo(write)))
-  }
-  if (out === '') throw new ConfigError('out: the file name is empty')
-  if (existsSync(out)) throw new AdminError('conflict', `${out} already exists`)
-  // The file gets its final name when it is complete, so an incomplete export is never taken for a backup.
-  const partial = `${out}.${randomUUID()}.partial`
-  const abort = (): void => {
-    rmSync(partial, { force: true })
-    process.exit(130)
-  }
-  process.once('SIGINT', abort)
-  try {
-    const result = await exportToFile(partial, options, workspace)
-    // Unlike a rename, a link fails if another process has created the file since.
-    await link(partial, out).catch(rethrowAs(out))
-    await syncFolder(dirname(out))
-    printResult(options, result)
-  } finally {
-    await rm(partial, { force: true })
-    process.off('SIGINT', abort)
-  }
+async function write({ out, ...options }: OutputOptions, command: string, input: object): Promise<void> {
+  printResult(options, await runWithOutput(out, (io) => runOnStorage(options, command, input, io)))
 }
 
-async function exportToFile(path: string, options: CommonOptions, workspace: string): Promise<unknown> {
-  // The export contains everything that users wrote, so only its owner can read it.
-  const file = await open(path, 'wx', 0o600).catch(rethrowAs(path))
-  try {
-    const write = async (line: string): Promise<void> => void (await file.appendFile(`${line}\n`))
-    const result = await runOnStorage(options, 'export', { workspace }, exportIo(write))
-    await file.sync()
-    return result
-  } finally {
-    await file.close()
-  }
+async function read(options: CommonOptions, command: string, file: string | undefined): Promise<void> {
+  printResult(options, await runWithInput(file, (io) => runOnStorage(options, command, {}, io)))
 }
 
-function exportIo(write: CommandIo['write']): CommandIo {
-  return { progress: createProgress(), write, lines: noLines() }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  await folder.sync().finally(() => folder.close())
-}
-
-async function importWorkspace(path: string | undefined, options: CommonOptions): Promise<void> {
-  const file = path === undefined ? undefined : await open(path, 'r').catch(rethrowAs(path))
-  try {
-    const lines = readInput(path ?? 'stdin', file?.createReadStream({ autoClose: false }) ?? process.stdin)
-    printResult(options, await runOnStorage(options, 'import', {}, { progress: createProgress(), write: async () => undefined, lines }))
-  } finally {
-    await file?.close()
-  }
-}
-
-async function* readInput(name: string, stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  try {
-    yield* readLines(stream)
-  } catch (error) {
-    rethrowAs(name)(error as Error)
-  }
-}
-
-/** Reports an error of the operator's file as an error of the command, not of the storage. */
-function rethrowAs(name: string): (error: Error) => never {
-  return (error) => {
-    throw new AdminError((error as NodeJS.ErrnoException).code === 'EEXIST' ? 'conflict' : 'invalid', `${name}: ${error.message}`)
-  }
-}
-
-/** Prints to stderr, because stdout may be the export itself. */
+/**
+ * Prints to stderr, because stdout may be the export itself.
+ * @throws {DataLost} if something was left out because it could not be read
+ */
 function printResult(options: CommonOptions, result: unknown): void {
+  const { lost_files, lost_workspaces = [], ...counts } = result as TransferSummary & Partial<BackupSummary>
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-  console.error(options.json === true ? JSON.stringify(result) : describe(result))
+  for (const id of lost_workspaces) console.error(`${id} cannot be read and was left out`)
+  for (const file of lost_files) console.error(describeLost(file))
+  console.error(options.json === true ? JSON.stringify(result) : describe(counts))
+  if (counts.lost + lost_workspaces.length > 0) throw new DataLost(counts.lost, lost_workspaces.length)
 }
 
-/** Prints progress to stderr: on a terminal as one line that is rewritten, otherwise as one line per second. */
-function createProgress(): (text: string) => void {
-  let printedAt = 0
-  return (text) => {
-    if (process.stderr.isTTY) return void process.stderr.write(`\r\u001b[K${text}`)
-    if (Date.now() - printedAt < 1000) return
-    printedAt = Date.now()
-    process.stderr.write(`${text}\n`)
-  }
+function describeLost({ workspace_id, file_id, name, size, reason }: LostFile): string {
+  const state = reason === 'damaged' ? 'are damaged' : 'are missing or cannot be read'
+  return `the bytes of ${file_id} (${JSON.stringify(name)}, ${size} bytes) in ${workspace_id} ${state}; it was left out, with its attachments`
 }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { FastResponse } from 'srvx'
 import type { ApiError } from '../model/errors.ts'
+import { isRecord, jsonOf } from '../store/record-json.ts'
 
 /** Headers of every response below /v1. Responses depend on the token and must not be stored by shared caches. */
 export const API_HEADERS = {
@@ -18,8 +19,8 @@ export function dataResponse(
   nextCursor: string | null | undefined,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  const body = nextCursor === undefined ? { data } : { data, page: { next_cursor: nextCursor } }
-  return json(requestId, status, body, headers)
+  const page = nextCursor === undefined ? '' : `,"page":${JSON.stringify({ next_cursor: nextCursor })}`
+  return json(requestId, status, concat('{"data":', ...dataPieces(data), `${page}}`), headers)
 }
 
 /** 304: the client's copy is current. */
@@ -34,7 +35,11 @@ export function notModifiedResponse(requestId: string, headers: Readonly<Record<
 
 /** A failure: `{"error": {code, message, request_id}}` (spec §7). */
 export function errorResponse(requestId: string, error: ApiError, headers: Readonly<Record<string, string>> = {}): Response {
-  return json(requestId, error.status, errorBody(requestId, error), { ...headers, ...challenge(error), ...error.details.headers })
+  return json(requestId, error.status, JSON.stringify(errorBody(requestId, error)), {
+    ...headers,
+    ...challenge(error),
+    ...error.details.headers,
+  })
 }
 
 /** The body of a failure. A 404 has no further members, so that all of them are equal. */
@@ -48,12 +53,27 @@ function challenge({ code }: ApiError): Record<string, string> {
   return code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}
 }
 
-function json(requestId: string, status: number, body: unknown, headers: Readonly<Record<string, string>>): Response {
-  const text = JSON.stringify(body)
+/** The JSON of a record, or of a list of records, in pieces that are kept for each record. */
+function dataPieces(data: unknown): (string | Buffer)[] {
+  if (!Array.isArray(data)) return [jsonOf(data as object)]
+  if (data.length === 0 || !isRecord(data[0])) return [JSON.stringify(data)]
+  const pieces: (string | Buffer)[] = ['[']
+  for (const [i, item] of data.entries()) pieces.push(i === 0 ? '' : ',', jsonOf(item as object))
+  pieces.push(']')
+  return pieces
+}
+
+/** Concatenates texts: to a text if all of them are texts, otherwise to bytes. */
+function concat(...pieces: readonly (string | Buffer)[]): string | Buffer {
+  if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('')
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
+}
+
+function json(requestId: string, status: number, body: string | Buffer, headers: Readonly<Record<string, string>>): Response {
   // With plain headers, h3 passes srvx's own response to Node without building a Headers object.
-  return new FastResponse(text, {
+  return new FastResponse(body as string, {
     statusText: STATUS_CODES[status] ?? '',
     status,
-    headers: { ...API_HEADERS, 'x-request-id': requestId, 'content-length': String(Buffer.byteLength(text)), ...headers },
+    headers: { ...API_HEADERS, 'x-request-id': requestId, 'content-length': String(Buffer.byteLength(body)), ...headers },
   })
 }

@@ -1,11 +1,27 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { isIPv6, type AddressInfo } from 'node:net'
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { decorateStore } from '../store/decorate.ts'
-import type { Store } from '../store/port.ts'
+import type { Store, StoreMetrics } from '../store/port.ts'
 import { CannotListen } from './server.ts'
 import type { DecisionRecord } from './services.ts'
+
+/** The metrics of a store that are one number each. */
+const STORE_METRICS = [
+  ['journalBytes', Gauge, 'lanekeeper_journal_bytes', 'Size of the journal of the folder'],
+  [
+    'checkpointAgeSeconds',
+    Gauge,
+    'lanekeeper_checkpoint_age_seconds',
+    'Time since checkpoints last replaced the journal, or since the start',
+  ],
+  ['checkpointFailures', Counter, 'lanekeeper_checkpoint_failures_total', 'How often checkpoints could not replace the journal'],
+  ['freeBytes', Gauge, 'lanekeeper_disk_free_bytes', 'Space that is left on the disk of the folder'],
+] as const
+
+/** The metrics of one process, as values. */
+export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 /** Metrics for Prometheus: requests, policy decisions, storage and the process. */
 export class Metrics {
@@ -40,6 +56,11 @@ export class Metrics {
     labelNames: ['operation'],
     registers: [this.registry],
   })
+  readonly #turns = new Counter({
+    name: 'lanekeeper_turns_total',
+    help: 'Turns in a workspace that were taken after several conflicts',
+    registers: [this.registry],
+  })
   readonly #refusals = new Counter({
     name: 'lanekeeper_rate_limited_total',
     help: 'Requests below /v1 that were refused, by the rate limit that they exceeded',
@@ -53,6 +74,8 @@ export class Metrics {
     buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
     registers: [this.registry],
   })
+
+  #store: Store | undefined
 
   constructor() {
     // Processor time, memory, garbage collection, file descriptors and the lag of the event loop.
@@ -75,8 +98,9 @@ export class Metrics {
     if (attempts > 1) this.#retries.inc({ operation }, attempts - 1)
   }
 
-  /** Returns a store whose calls are measured. */
+  /** Returns a store whose calls are measured. Its state is read whenever the metrics are. */
   measure(store: Store): Store {
+    this.#store = store
     const timed = async <T>(step: string, outcomeOf: (result: T) => string, work: () => Promise<T>): Promise<T> => {
       const stop = this.#storage.startTimer({ step })
       try {
@@ -104,30 +128,75 @@ export class Metrics {
           },
           () => store.commit(partition, change),
         ),
+      takeTurn: (partition) => {
+        this.#turns.inc()
+        return store.takeTurn(partition)
+      },
     })
   }
 
-  /**
-   * Serves `GET /metrics` on a separate address.
-   * @throws {CannotListen}
-   */
-  async listen(host: string, port: number): Promise<{ readonly url: string; close(): Promise<void> }> {
-    const server = createServer((request, response) => {
-      if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
-      void this.registry.metrics().then((text) => response.writeHead(200, { 'content-type': this.registry.contentType }).end(text))
-    })
-    server.listen(port, host)
-    await once(server, 'listening').catch((error: Error) => {
-      throw new CannotListen(`cannot serve metrics on ${host}, port ${port}: ${error.message}`)
-    })
-    const address = server.address() as AddressInfo
-    return {
-      url: `http://${isIPv6(address.address) ? `[${address.address}]` : address.address}:${address.port}`,
-      async close() {
-        server.close()
-        server.closeAllConnections()
-        await once(server, 'close')
-      },
+  /** All metrics in the format of Prometheus. */
+  async read(): Promise<string> {
+    await this.#readState()
+    return this.registry.metrics()
+  }
+
+  /** All metrics as values, to be added to those of other processes. */
+  async readValues(): Promise<MetricValues> {
+    await this.#readState()
+    return this.registry.getMetricsAsJSON()
+  }
+
+  async #readState(): Promise<void> {
+    // A disk that cannot be examined must not hide the other metrics.
+    const state = await this.#store?.metrics?.().catch(() => undefined)
+    if (state !== undefined) this.#setState(state)
+  }
+
+  #setState({ connections, ...state }: StoreMetrics): void {
+    // A driver without a value has no such metric.
+    for (const [member, Kind, name, help] of STORE_METRICS) {
+      const value = state[member]
+      if (value === undefined) continue
+      const metric = this.registry.getSingleMetric(name) ?? new Kind({ name, help, registers: [this.registry] })
+      metric.reset()
+      ;(metric as Counter).inc(value)
     }
+    if (connections === undefined) return
+    for (const [name, count] of Object.entries(connections)) this.#connections().set({ state: name }, count)
+  }
+
+  #connections(): Gauge {
+    const name = 'lanekeeper_redis_connections'
+    const present = this.registry.getSingleMetric(name) as Gauge | undefined
+    return present ?? new Gauge({ name, help: 'Connections to Redis by their state', labelNames: ['state'], registers: [this.registry] })
+  }
+}
+
+/**
+ * Serves `GET /metrics` on a separate address.
+ * @param read returns all metrics in the format of Prometheus
+ * @throws {CannotListen}
+ */
+export async function serveMetrics(
+  { host, port }: { readonly host: string; readonly port: number },
+  read: () => Promise<string>,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
+    void read().then((text) => response.writeHead(200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text))
+  })
+  server.listen(port, host)
+  await once(server, 'listening').catch((error: Error) => {
+    throw new CannotListen(`cannot serve metrics on ${host}, port ${port}: ${error.message}`)
+  })
+  const address = server.address() as AddressInfo
+  return {
+    url: `http://${isIPv6(address.address) ? `[${address.address}]` : address.address}:${address.port}`,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
   }
 }

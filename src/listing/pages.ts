@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../model/limits.ts'
 import type { Index } from '../store/indexes.ts'
+import { keptLength } from '../store/record-json.ts'
 import type { Transaction } from '../store/transaction.ts'
 
 /** One page of a list. */
@@ -128,6 +129,8 @@ export function fittingItems(items: readonly unknown[], maxBytes: number = limit
 function maximumSize(value: unknown): number {
   if (typeof value === 'string') return 6 * value.length + 3
   if (typeof value !== 'object' || value === null) return 25
+  const kept = keptLength(value)
+  if (kept !== undefined) return kept + 1
   let size = 3
   for (const name in value) size += 6 * name.length + 4 + maximumSize((value as Record<string, unknown>)[name])
   return size

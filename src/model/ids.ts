@@ -29,8 +29,19 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const LENGTH = 20
 const shapes = new Map(Object.entries(idPrefixes).map(([kind, prefix]) => [kind, new RegExp(`^${prefix}_[${ALPHABET}]{${LENGTH}}$`)]))
 
-/** The operating system's random source. */
-export const systemRandom: RandomSource = (bytes) => randomBytes(bytes)
+/** Random bytes that are requested at once: for each id alone, the request would take longer than all the rest. */
+const POOL_BYTES = 4096
+let pool = new Uint8Array(0)
+
+/** The operating system's random source. No byte is returned twice. */
+export const systemRandom: RandomSource = (bytes) => {
+  if (bytes > POOL_BYTES) return randomBytes(bytes)
+  if (pool.length < bytes) pool = randomBytes(POOL_BYTES)
+  const taken = Uint8Array.from(pool.subarray(0, bytes))
+  pool.fill(0, 0, bytes)
+  pool = pool.subarray(bytes)
+  return taken
+}
 
 /** Returns `length` random characters of 5 bits each. */
 export function randomText(random: RandomSource, length: number): string {

@@ -19,10 +19,11 @@ export class BlobMountMismatch extends Error {
  * Checks that a blob mount belongs to a store. Both store the id of the mount; the first start writes it. Without
  * this check, a command that lacks the `--bytes` option would not find the bytes of files and would write new ones
  * to the wrong place.
+ * @param isReadOnly whether the store cannot be written to; then nothing is written to the mount either
  * @throws {BlobMountMismatch}
  * @throws {StorageUnavailable}
  */
-export async function checkBlobMount(store: Store, mount: Driver): Promise<void> {
+export async function checkBlobMount(store: Store, mount: Driver, isReadOnly = false): Promise<void> {
   const expected = await transact(store, GLOBAL, systemRandom, (tx) => tx.get(keys.blobMount()))
   const present = await readId(mount)
   if (expected?.id === present && present !== undefined) return
@@ -30,6 +31,7 @@ export async function checkBlobMount(store: Store, mount: Driver): Promise<void>
     throw new BlobMountMismatch(
       'the bytes of files of this storage are at another address; set --bytes to it, or omit --bytes if they are with the records',
     )
+  if (isReadOnly) return
   const id = present ?? randomText(systemRandom, ID_LENGTH)
   if (present === undefined) await Promise.resolve(mount.setItem!(ID_KEY, id, {})).catch(throwBlobsUnavailable)
   // Two processes may do this at the same time. Both use the id that was written last.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createStorage, type Driver } from 'unstorage'
+import { isId } from '../model/ids.ts'
 import { StorageUnavailable } from './port.ts'
 
 /** The bytes of files, stored separately from the records. A blob is immutable. */
@@ -19,6 +20,8 @@ export interface Blobs {
   read(id: string, start: number, end: number): AsyncGenerator<Uint8Array>
   /** Whether a blob, or a part of one, exists. @throws {StorageUnavailable} when the mount fails */
   exists(id: string): Promise<boolean>
+  /** The ids of all blobs, also of partly written ones, in any order. Slow: for maintenance. @throws {StorageUnavailable} when the mount fails */
+  list(): Promise<ReadonlySet<string>>
   /** @throws {StorageUnavailable} when the mount does not answer */
   ready(): Promise<void>
   /** Removes a blob, or the part of one that was written. */
@@ -56,6 +59,10 @@ export function createBlobs(driver: Driver): Blobs {
       }
     },
     exists: (id) => storage.hasItem(keyOf(id, 0)).catch(throwBlobsUnavailable),
+    async list() {
+      const names = await storage.getKeys().catch(throwBlobsUnavailable)
+      return new Set(names.map((key) => key.slice(0, key.indexOf(':'))).filter((id) => isId('blob', id)))
+    },
     async ready() {
       await storage.hasItem(keyOf('ready', 0)).catch(throwBlobsUnavailable)
     },

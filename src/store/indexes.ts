@@ -87,6 +87,52 @@ export const indexes = {
   tombstones: (): Index<Tombstone> => ({ name: 'tombstones', fetch: 'tombstone:' }),
 }
 
+/** One index of each kind, with "*" in place of the ids. */
+const kinds: readonly Index<unknown>[] = [
+  indexes.workspaces(),
+  indexes.users(),
+  indexes.sessionsOf('*'),
+  indexes.workspacesOf('*'),
+  indexes.members(),
+  indexes.tokensOf('*'),
+  indexes.workspaceBoards(),
+  indexes.boardsOf('*'),
+  indexes.boardMembers('*'),
+  indexes.columns('*'),
+  indexes.labels('*'),
+  ...(['active', 'archived'] as const).flatMap((state) => [
+    indexes.cards(state, '*'),
+    indexes.cardsOf(state, '*', '*'),
+    indexes.cardsWith(state, '*', '*'),
+    indexes.cardsDone(state, '*', true),
+    indexes.cardsDone(state, '*', false),
+  ]),
+  indexes.boardCards('*'),
+  indexes.boardAssignments('*'),
+  indexes.assignmentsOf('*'),
+  indexes.labelCards('*'),
+  indexes.subtasks('*'),
+  indexes.comments('*'),
+  indexes.attachments('*'),
+  indexes.fileAttachments('*'),
+  indexes.tombstones(),
+]
+const fetchByKind = new Map(kinds.map(({ name, fetch }) => [name.split(':')[0]!, fetch]))
+
+/**
+ * The keys of the records that can have an entry in an index.
+ * @param name of the index
+ * @returns undefined if there is no such index
+ */
+export function ownersOf(name: string, entry: string): readonly string[] | undefined {
+  const [kind, id = ''] = name.split(':')
+  const fetch = fetchByKind.get(kind!)?.replace('*', id)
+  if (fetch === undefined) return undefined
+  const last = lastWord(entry)
+  // The boards of a user are those that they created, and those that they are an explicit member of.
+  return name === indexes.boardsOf(id).name ? [fetch + last, `board_member:${last}:${id}`] : [fetch + last]
+}
+
 /** The index entry of a record that has a position among its siblings. */
 export function positionEntry({ position, id }: { readonly position: string; readonly id: string }): string {
   return `${position} ${id}`

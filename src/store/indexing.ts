@@ -12,7 +12,9 @@ import { isActive, type Membership, type User } from '../model/workspace.ts'
 import { indexes, positionEntry } from './indexes.ts'
 import type { Change, Stored, Value } from './port.ts'
 
-type Entry = readonly [index: string, entry: string]
+/** An entry of an index. */
+export type IndexEntry = readonly [index: string, entry: string]
+type Entry = IndexEntry
 type Indexing = { readonly [kind: string]: ((value: never) => readonly Entry[]) | undefined }
 
 /**
@@ -47,7 +49,8 @@ const indexing: Indexing = {
   tombstone: ({ id, not_before }: Tombstone) => [[indexes.tombstones().name, `${not_before} ${id}`]],
 }
 
-function entriesOf(key: string, value: unknown): readonly Entry[] {
+/** The index entries of a record. */
+export function entriesOf(key: string, value: unknown): readonly Entry[] {
   return indexing[key.slice(0, key.indexOf(':'))]?.(value as never) ?? []
 }
 

@@ -6,6 +6,8 @@ import type { Comment } from '../model/comment.ts'
 import type { Attachment, FileRecord } from '../model/file.ts'
 import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
+import type { Removals } from '../model/removal.ts'
+import type { SchemaRecord } from '../model/schema.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord, TokenUse } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
@@ -25,6 +27,8 @@ export const keys = {
   user: (userId: string): Key<User> => `user:${userId}`,
   /** records that the demo data was created in this storage */
   demo: (): Key<{ begun_at: string; finished_at: string | null }> => 'demo:self',
+  /** the version of the records of a partition (see `migrations/`) */
+  schema: (): Key<SchemaRecord> => 'schema:self',
   /** the id of the mount that holds the bytes of files */
   blobMount: (): Key<{ id: string }> => 'bytes_mount:self',
   workspaceEntry: (workspaceId: string): Key<{ id: string }> => `workspace_entry:${workspaceId}`,
@@ -57,7 +61,13 @@ export const keys = {
   /** a blob that an import has written or is about to write */
   importedBytes: (blobId: string): Key<{ blob_id: string }> => `imported_bytes:${blobId}`,
 
+  /** exists while the whole installation is being restored; names the run (global) */
+  restoring: (): Key<{ id: string; begun_at: string }> => 'restoring:self',
+  /** a workspace that the restore has begun to write (global) */
+  restoredWorkspace: (workspaceId: string): Key<{ workspace_id: string }> => `restored_workspace:${workspaceId}`,
+
   /** how an ordered list was rebalanced; `list` is the id of the parent of the list */
   order: (list: string): Key<OrderRecord> => `order:${list}`,
   tombstone: (id: string): Key<Tombstone> => `tombstone:${id}`,
+  removals: (): Key<Removals> => 'removals:self',
 }

@@ -3,14 +3,18 @@ import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { builtinDrivers, type Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
+import { systemRandom } from '../model/ids.ts'
 import { checkBlobMount } from './blob-mount.ts'
 import { createBlobs, type Blobs } from './blobs.ts'
 import type { SharedCounters } from './counters.ts'
 import { createFsBlobDriver } from './fs/blob-driver.ts'
 import { checkFolder } from './fs/folder.ts'
-import { lockFolder, type FolderLock } from './fs/lock.ts'
+import { lockFolder, lockFolderForReading } from './fs/lock.ts'
+import { isReadOnlyError, openFsStoreForReading } from './fs/read-only.ts'
 import { openFsStore } from './fs/store.ts'
 import { createMemoryStore } from './memory.ts'
+import { SCHEMA_VERSION } from './migrations/list.ts'
+import { isCurrent, migrateStore, readSchema, UnsupportedSchema } from './migrations/run.ts'
 import type { Store } from './port.ts'
 
 /** Opened storage. */
@@ -31,7 +35,14 @@ export interface StorageOptions {
   readonly bytes?: string | undefined
   /** handles connections of other processes to the holder of a folder */
   readonly serve?: (socket: Socket) => void
+  /** opens storage whose records have an earlier version, to migrate them; by default, a Redis is refused then */
+  readonly allowOutdated?: boolean
+  /** allows that a folder that cannot be written to is opened for reading only; is called with the reason when it is */
+  readonly onReadOnly?: ((reason: Error) => void) | undefined
 }
+
+/** Functions that close what was opened, in the order of opening. */
+type Closers = (() => Promise<void>)[]
 
 /** A storage address is invalid. */
 export class BadAddress extends Error {
@@ -62,30 +73,23 @@ export function folderOf(address: string): string {
  * Opens the storage at an address.
  * @throws {BadAddress} {@link BadRedisUrl} {@link RangeError} when an address is invalid, or the path is too long
  * @throws {UnusableFolder} {@link FolderInUse} {@link StorageDamaged} {@link SyncFailed} {@link StorageUnavailable}
+ * @throws {UnsupportedSchema} when the records have a newer version, or an earlier one in a Redis
  * @throws {BlobMountMismatch} when the bytes belong to another storage
  */
-export async function openStorage(address: string, { log, bytes, serve = () => undefined }: StorageOptions): Promise<StorageHandle> {
+export async function openStorage(address: string, options: StorageOptions): Promise<StorageHandle> {
+  const { log, bytes, allowOutdated = false } = options
   const kind = kindOf(address)
-  const closers: (() => Promise<void>)[] = []
-  const close = async (): Promise<void> => {
-    for (const closer of closers.toReversed()) await closer()
-  }
-  let lock: FolderLock | undefined
+  const closers: Closers = []
+  const close = () => closeAll(closers)
   try {
-    if (kind === 'fs') {
-      // Checked before the lock creates files: the folder of another program must not be changed.
-      await checkFolder(folderOf(address))
-      lock = await lockFolder(folderOf(address), serve)
-      closers.push(lock.release)
-    }
-    const store = await openStore(kind, address, log, lock)
-    closers.push(() => store.close())
+    const { store, isReadOnly } = await openStore(kind, address, options, closers)
+    if (kind !== 'memory' && !allowOutdated) await requireSchema(kind, store, log, isReadOnly)
     const driver = await openBlobDriver(bytes ?? defaultBlobAddress(kind, address), log)
     const blobs = createBlobs(driver)
     closers.push(() => blobs.close())
     if (kind !== 'memory' && bytes === 'memory')
       throw new BadAddress('bytes: "memory" is allowed only for records in memory: the bytes would be lost and their records would not')
-    if (kind !== 'memory') await checkBlobMount(store, driver)
+    if (kind !== 'memory') await checkBlobMount(store, driver, isReadOnly)
     return { kind, store, blobs, close }
   } catch (error) {
     await close()
@@ -93,12 +97,68 @@ export async function openStorage(address: string, { log, bytes, serve = () => u
   }
 }
 
-async function openStore(kind: StorageHandle['kind'], address: string, log: Logger, lock?: FolderLock): Promise<Store> {
-  if (kind === 'memory') return createMemoryStore()
-  if (kind === 'fs') return openFsStore(folderOf(address), { log, isLocked: lock?.isHeld, reserveSize: RESERVE_SIZE })
+async function closeAll(closers: Closers): Promise<void> {
+  for (const closer of closers.splice(0).toReversed()) await closer()
+}
+
+/**
+ * Requires that the records have the present version. Those of a folder are migrated: this process alone uses it.
+ * @throws {UnsupportedSchema}
+ */
+async function requireSchema(kind: 'fs' | 'redis', store: Store, log: Logger, isReadOnly: boolean): Promise<void> {
+  const deps = { store, random: systemRandom }
+  const schema = await readSchema(deps)
+  if (isReadOnly && schema.version !== SCHEMA_VERSION)
+    throw new UnsupportedSchema(
+      `this folder holds records of version ${schema.version}, and this version of Lanekeeper needs version ${SCHEMA_VERSION}: copy it to a disk that can be written to`,
+    )
+  if (isReadOnly) return
+  if (isCurrent(schema)) return
+  if (kind === 'redis')
+    throw new UnsupportedSchema(
+      `this Redis holds records of version ${schema.version}, and this version of Lanekeeper needs version ${SCHEMA_VERSION}: end all services that use it, and run "lanekeeper migrate"`,
+    )
+  const summary = await migrateStore(deps)
+  if (summary.from !== summary.to) log.info(summary, 'the records were brought to the present version')
+}
+
+async function openStore(
+  kind: StorageHandle['kind'],
+  address: string,
+  options: StorageOptions,
+  closers: Closers,
+): Promise<{ store: Store; isReadOnly: boolean }> {
+  if (kind === 'fs') return openFolder(folderOf(address), options, closers)
+  if (kind === 'memory') return withCloser(createMemoryStore(), closers)
   // Loaded only when it is used: the client takes a third of the time in which a command starts.
   const { openRedisStore } = await import('./redis/store.ts')
-  return openRedisStore(address, { log })
+  return withCloser(await openRedisStore(address, { log: options.log }), closers)
+}
+
+function withCloser(store: Store, closers: Closers, isReadOnly = false): { store: Store; isReadOnly: boolean } {
+  closers.push(() => store.close())
+  return { store, isReadOnly }
+}
+
+async function openFolder(
+  path: string,
+  { log, serve = () => undefined, onReadOnly }: StorageOptions,
+  closers: Closers,
+): Promise<{ store: Store; isReadOnly: boolean }> {
+  try {
+    // Checked before the lock creates files: the folder of another program must not be changed.
+    await checkFolder(path)
+    const lock = await lockFolder(path, serve)
+    closers.push(lock.release)
+    return withCloser(await openFsStore(path, { log, isLocked: lock.isHeld, reserveSize: RESERVE_SIZE }), closers)
+  } catch (error) {
+    if (onReadOnly === undefined || !isReadOnlyError(error)) throw error
+    await closeAll(closers)
+    onReadOnly(error as Error)
+  }
+  const lock = await lockFolderForReading(path)
+  closers.push(lock.release)
+  return withCloser(await openFsStoreForReading(path, { log }), closers, true)
 }
 
 /**

@@ -1,15 +1,14 @@
+import { Dump, type ReadableRecords } from './dump.ts'
 import { lastWord } from './indexes.ts'
 import type { Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Snapshot, Stored, Value } from './port.ts'
 import { resolveReferences } from './references.ts'
 import { SortedIndex } from './sorted-index.ts'
 
-/** Records per batch of a dump. */
-const DUMP_BATCH = 500
+/** Names per batch of a scan. */
+const SCAN_BATCH = 500
 
 /** The records of a partition: a Map, or an object with the same methods. */
-export interface Records {
-  get(key: string): Stored | undefined
-  keys(): Iterable<string>
+export interface Records extends ReadableRecords {
   set(key: string, stored: Stored): unknown
   delete(key: string): unknown
 }
@@ -24,10 +23,12 @@ export interface Pending {
   gain(name: string): number
 }
 
-/** One partition in memory: its records and indexes. Every method is one synchronous step. */
+/** One partition in memory: its records and indexes. Every method except {@link Partition.dump} is one synchronous step. */
 export class Partition {
   readonly records: Records
   readonly indexes = new Map<string, SortedIndex>()
+  /** the dumps in progress */
+  readonly #dumps = new Set<Dump>()
 
   constructor(records: Records) {
     this.records = records
@@ -54,6 +55,7 @@ export class Partition {
 
   /** Applies a change. The caller has checked its expectation. */
   apply({ revision, put, remove, indexes }: Pick<Change, 'revision' | 'put' | 'remove' | 'indexes'>): void {
+    for (const dump of this.#dumps) for (const key of [...put.keys(), ...remove]) dump.preserve(key, this.records.get(key))
     for (const [key, value] of put) this.records.set(key, { value: freeze(value), revision })
     for (const key of remove) this.records.delete(key)
     for (const [name, entries] of indexes) {
@@ -64,10 +66,32 @@ export class Partition {
     }
   }
 
-  /** All records as they are now, in batches ordered by key. Later changes have no effect on it: records are immutable. */
-  *dump(): Generator<(readonly [key: string, value: Value])[]> {
-    const all = [...this.records.keys()].toSorted().map((key) => [key, this.records.get(key)!.value] as const)
-    for (let start = 0; start < all.length; start += DUMP_BATCH) yield all.slice(start, start + DUMP_BATCH)
+  /**
+   * All records as they are when the first batch is requested, in batches ordered by key. Later changes have no effect on it.
+   * Other work runs between its steps.
+   */
+  async *dump(): AsyncGenerator<(readonly [key: string, value: Value])[]> {
+    const dump = new Dump(this.records)
+    this.#dumps.add(dump)
+    try {
+      yield* dump.batches()
+    } finally {
+      this.#dumps.delete(dump)
+    }
+  }
+
+  /** All records, in batches. Each is as it is when its batch is requested. */
+  *scan(): Generator<(readonly [key: string, stored: Stored])[]> {
+    for (const keys of inBatches(this.records.keys()))
+      yield keys.flatMap((key): (readonly [string, Stored])[] => {
+        const stored = this.records.get(key)
+        return stored === undefined ? [] : [[key, stored]]
+      })
+  }
+
+  /** The names of the indexes that are not empty, in batches. */
+  *indexNames(): Generator<string[]> {
+    yield* inBatches(this.indexes.keys())
   }
 
   #stored(key: string, pending: Pending | undefined): Stored | undefined {
@@ -97,4 +121,10 @@ function isAsExpected(stored: Stored | undefined, expected: ExpectedRecord): boo
 export function freeze(value: Value): Value {
   for (const member of Object.values(value)) if (Array.isArray(member)) Object.freeze(member)
   return Object.freeze(value)
+}
+
+/** Splits names into batches. Their list is copied, because other work may change it between two batches. */
+function* inBatches(names: Iterable<string>): Generator<string[]> {
+  const all = [...names]
+  for (let start = 0; start < all.length; start += SCAN_BATCH) yield all.slice(start, start + SCAN_BATCH)
 }

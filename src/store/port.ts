@@ -119,6 +119,29 @@ export class Contention extends StorageUnavailable {
   }
 }
 
+/** Damage in how a driver stores a partition: a record or an index that it has and does not list, or a damaged file. */
+export interface DriverDamage {
+  readonly partition: string
+  readonly record?: string
+  readonly index?: string
+  /** the reason, if it is a file */
+  readonly file?: string
+}
+
+/** What a store tells about its state. A driver has the members that apply to it. */
+export interface StoreMetrics {
+  /** the size of the journal */
+  readonly journalBytes?: number
+  /** the time since checkpoints last replaced the journal, or since the start */
+  readonly checkpointAgeSeconds?: number
+  /** how often checkpoints could not replace the journal, since the start */
+  readonly checkpointFailures?: number
+  /** the space that is left on the disk */
+  readonly freeBytes?: number
+  /** the number of connections that are open, and of those that are not */
+  readonly connections?: { readonly open: number; readonly closed: number }
+}
+
 /** Storage of records and indexes. Methods throw no expected error other than {@link StorageUnavailable}. */
 export interface Store {
   /** memory, fs or redis */
@@ -141,10 +164,29 @@ export interface Store {
    * @throws {StorageUnavailable} when storage fails
    */
   dump(partition: string): AsyncIterable<readonly (readonly [key: string, value: Value])[]>
+  /** The names of all partitions with data, in any order. Slow: for maintenance. @throws {StorageUnavailable} */
+  partitions(): Promise<readonly string[]>
+  /**
+   * Reads all records of a partition in batches, in any order. Unlike a dump it is no snapshot: each record is as it was at
+   * some moment since the beginning, and a record that is written meanwhile may be left out. `stored` is null for a record
+   * that the driver lists and has lost.
+   * @throws {StorageUnavailable}
+   */
+  scan(partition: string): AsyncIterable<readonly (readonly [key: string, stored: Stored | null])[]>
+  /** Reads the names of the indexes of a partition that have entries, in batches, in any order. A name may come twice. @throws {StorageUnavailable} */
+  indexNames(partition: string): AsyncIterable<readonly string[]>
+  /** Finds the damage that no other method shows, in batches. It changes nothing. Absent in drivers that cannot have any. @throws {StorageUnavailable} */
+  findDamage?(): AsyncIterable<readonly DriverDamage[]>
+  /** The version of the records, if the storage has no record of it: its format implies one. Absent: the present version. */
+  readonly impliedSchema?: number
+  /** Gives the storage the present format, so that versions of Lanekeeper that do not know it refuse it. @throws {StorageUnavailable} */
+  adoptFormat?(): Promise<void>
   /** @throws {StorageUnavailable} when storage cannot be read or written at present */
   ready(): Promise<void>
   /** The partitions that were found damaged: they cannot be read, and the others can. Absent in drivers that do not know. */
   damaged?(): readonly string[]
+  /** The state of the store, for the metrics. Absent in drivers that have none. */
+  metrics?(): Promise<StoreMetrics>
   /** Releases all resources. The store cannot be used afterwards. */
   close(): Promise<void>
 }

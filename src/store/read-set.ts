@@ -1,3 +1,4 @@
+import { lastWord } from './indexes.ts'
 import type { ExpectedRecord, Expectation, Reference, Stored, Value } from './port.ts'
 import { membersOf, resolveReference } from './references.ts'
 
@@ -7,24 +8,43 @@ export interface RecordRead {
   readonly members: readonly string[] | undefined
 }
 
+/** Entries of an index that were read. */
+export interface ReadPage {
+  readonly entries: readonly string[]
+  /** the key prefix of their records (see {@link Index}); undefined: the records were not read */
+  readonly fetch: string | undefined
+  readonly records: readonly (Stored | null)[]
+  readonly weak: boolean
+}
+
+/** The keys of the records of a page. */
+export function keysOf({ entries, fetch }: ReadPage): string[] {
+  return fetch === undefined ? [] : entries.map((entry) => fetch + lastWord(entry))
+}
+
 /** What a transaction has read so far, and what it relies on. */
 export class ReadSet {
   readonly #records = new Map<string, Stored | null>()
   readonly #expected = new Map<string, ExpectedRecord>()
   readonly #indexes = new Map<string, string | null>()
   readonly #capacity = new Map<string, number>()
+  /** Pages whose records are not in the maps yet. A list reads its page last, so they are never needed there. */
+  #pages: ReadPage[] = []
 
   /** every record that was read, including weak reads */
   get records(): ReadonlyMap<string, Stored | null> {
+    this.#addPages()
     return this.#records
   }
 
   /** what must still be true at the next read, and with the capacities at the commit */
   get expectation(): Expectation {
+    this.#addPages()
     return { records: this.#expected, indexes: this.#indexes, capacity: this.#capacity }
   }
 
   reliesOn(key: string): boolean {
+    this.#addPages()
     return this.#expected.has(key)
   }
 
@@ -37,9 +57,20 @@ export class ReadSet {
     // Else the read has checked that the whole record is unchanged.
   }
 
+  /** Remembers the records of a page, and relies on them as wholes unless it is weak. */
+  addPage(page: ReadPage): void {
+    this.#pages.push(page)
+  }
+
   /** Remembers a record without relying on it. */
   addWeak(key: string, stored: Stored | null): void {
     if (!this.#expected.has(key)) this.#records.set(key, stored)
+  }
+
+  /** Forgets a record that nothing relies on. */
+  forgetWeak(key: string): void {
+    this.#addPages()
+    if (!this.#expected.has(key)) this.#records.delete(key)
   }
 
   addIndex(name: string, revision: string | null): void {
@@ -52,6 +83,7 @@ export class ReadSet {
 
   /** Relies on a record that was read, as a whole. */
   relyOnWhole(key: string): void {
+    this.#addPages()
     this.#expected.set(key, this.#records.get(key)?.revision ?? null)
   }
 
@@ -68,7 +100,8 @@ export class ReadSet {
       const key = resolveReference(reference, memberOf)
       found.push(key)
       if (key === null) continue
-      const expected = this.#expected.get(key)
+      let expected = this.#expected.get(key)
+      if (expected === undefined) expected = this.#expectedOfPages(key)
       if (expected === undefined) return undefined
       if (isPartly(expected) && !members?.every((member) => Object.hasOwn(expected.members, member))) partly.push(key)
     }
@@ -77,7 +110,22 @@ export class ReadSet {
   }
 
   #valueOf(key: string | null | undefined): Value | undefined {
-    return typeof key === 'string' ? this.#records.get(key)?.value : undefined
+    return typeof key === 'string' ? this.records.get(key)?.value : undefined
+  }
+
+  #expectedOfPages(key: string): ExpectedRecord | undefined {
+    this.#addPages()
+    return this.#expected.get(key)
+  }
+
+  #addPages(): void {
+    if (this.#pages.length === 0) return
+    const pages = this.#pages
+    this.#pages = []
+    for (const page of pages)
+      for (const [i, key] of keysOf(page).entries())
+        if (page.weak) this.addWeak(key, page.records[i] ?? null)
+        else this.add(key, page.records[i] ?? null)
   }
 }
 

@@ -1,9 +1,9 @@
 import { randomText, type RandomSource } from '../model/ids.ts'
 import { indexChanges } from './indexing.ts'
-import { lastWord, type Index } from './indexes.ts'
+import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
 import type { Change, IndexRange, Snapshot, Store, Value } from './port.ts'
-import { ReadSet, type RecordRead } from './read-set.ts'
+import { keysOf, ReadSet, type ReadPage, type RecordRead } from './read-set.ts'
 import type { IndexPage, LoadRequest, PageOf, PrefetchRequest, RangeOptions, RangeRequest, Read, ValueOf } from './reads.ts'
 import { onlyReduces } from './reductions.ts'
 
@@ -17,12 +17,6 @@ export class TransactionConflict extends Error {
   override readonly name = 'TransactionConflict'
 }
 
-/** A page that was read ahead: its entries and the keys of their records. */
-interface PrefetchedPage {
-  readonly entries: readonly string[]
-  readonly keys: readonly string[]
-}
-
 /**
  * A transaction in one partition, with optimistic concurrency control. It remembers everything that it reads, and
  * each further read and the commit succeed only if none of it has changed. Its decisions are thus still valid at the
@@ -34,7 +28,7 @@ export class Transaction {
   readonly #random: RandomSource
   readonly #turn: string | undefined
   readonly #reads = new ReadSet()
-  readonly #prefetchedPages = new Map<string, PrefetchedPage>()
+  readonly #prefetchedPages = new Map<string, ReadPage>()
   readonly #prefetchedCounts = new Map<string, number>()
   readonly #put = new Map<string, Value>()
   readonly #remove = new Set<string>()
@@ -73,11 +67,14 @@ export class Transaction {
    * expectations as {@link Transaction.range}. With `weak: true`, the pages may come from different states.
    * @throws {TransactionConflict} when something read before, including an earlier page, has changed since
    */
-  async all<T>(index: Index<T>, { weak = false }: Pick<RangeOptions, 'weak'> = {}): Promise<IndexPage<T>> {
+  async all<T>(
+    index: Index<T>,
+    { weak = false, entriesOnly = false }: Pick<RangeOptions, 'weak' | 'entriesOnly'> = {},
+  ): Promise<IndexPage<T>> {
     const entries: string[] = []
     const values: (T | undefined)[] = []
     for (let after: string | undefined; ; after = entries.at(-1)) {
-      const page = await this.range(index, { ...firstPage(index).options, after, weak })
+      const page = await this.range(index, { ...firstPage(index).options, after, weak, entriesOnly })
       entries.push(...page.entries)
       values.push(...page.values)
       if (page.entries.length < PAGE_SIZE) return { entries, values }
@@ -125,6 +122,11 @@ export class Transaction {
     const before = records.map((key) => this.#reads.records.get(key)?.revision)
     await this.load({ records })
     if (records.some((key, i) => this.#reads.records.get(key)?.revision !== before[i])) throw new TransactionConflict()
+  }
+
+  /** Forgets a record that was read weakly, so that a transaction that reads many does not keep all of them in memory. */
+  forget(key: Key<unknown>): void {
+    this.#reads.forgetWeak(key)
   }
 
   /**
@@ -176,6 +178,11 @@ export class Transaction {
     return this.#reads.records.get(key)?.revision
   }
 
+  /** A record that was read before, as this transaction leaves it. */
+  known<T>(key: Key<T>): T | undefined {
+    return this.#value(key) as T | undefined
+  }
+
   /**
    * Relies on a record that was read as a whole, for example because the client has stated its revision.
    * @throws {TypeError} when it was not read
@@ -215,20 +222,20 @@ export class Transaction {
     return records.map(({ key }) => key)
   }
 
-  #addRange({ index, options }: RangeRequest, range: Snapshot['ranges'][number]): PrefetchedPage {
+  #addRange({ index, options }: RangeRequest, range: Snapshot['ranges'][number]): ReadPage {
     if (options.weak !== true) this.#reads.addIndex(index.name, range.revision)
     const weak = options.weak !== undefined && options.weak !== false
-    const keys = options.entriesOnly === true ? [] : range.entries.map((entry) => index.fetch + lastWord(entry))
-    for (const [i, key] of keys.entries()) {
-      const stored = range.records[i] ?? null
-      if (weak) this.#reads.addWeak(key, stored)
-      else this.#reads.add(key, stored)
-    }
-    return { entries: range.entries, keys }
+    const fetch = options.entriesOnly === true ? undefined : index.fetch
+    const page = { entries: range.entries, fetch, records: range.records, weak }
+    this.#reads.addPage(page)
+    return page
   }
 
-  #toPage({ entries, keys }: PrefetchedPage): IndexPage<unknown> {
-    return { entries: [...entries], values: keys.map((key) => this.#value(key)) }
+  #toPage(page: ReadPage): IndexPage<unknown> {
+    const entries = [...page.entries]
+    // What a weak read finds may be older than what the transaction relies on, or than what it has written.
+    if (page.weak || this.#put.size + this.#remove.size > 0) return { entries, values: keysOf(page).map((key) => this.#value(key)) }
+    return { entries, values: page.fetch === undefined ? [] : page.records.map((stored) => stored?.value) }
   }
 
   /** @returns undefined unless all of them were read ahead */
@@ -268,7 +275,7 @@ function toRecordRead(read: Read): RecordRead {
 
 /** A text that two ranges share only if they are equal. */
 function nameOf({ index, options: { after, before, reverse = false, limit, weak = false, entriesOnly = false } }: RangeRequest): string {
-  return JSON.stringify([index.name, after, before, reverse, limit, weak, entriesOnly])
+  return `${index.name} ${limit} ${reverse} ${weak} ${entriesOnly}\n${after ?? ''}\n${before ?? ''}`
 }
 
 function toIndexRange(index: Index<unknown>, { after, before, reverse = false, limit, entriesOnly }: RangeOptions): IndexRange {

@@ -339,28 +339,6 @@ describe.each(drivers)('imports on $name', (driver) => {
     await expect(importWorkspace(deps, input([...lines, ...lines]))).rejects.toThrow('follows the end of the export')
   })
 
-  test('an export fails if the bytes of a file are missing, and omits a file that is removed meanwhile', async () => {
-    await importWorkspace(deps, input(lines))
-    const [blob] = (await opened.blobKeys()).filter((key) => key.startsWith('blb_')).map((key) => key.split(':')[0]!)
-    await opened.blobs.remove(blob!)
-    await expect(exported()).rejects.toThrow(/bytes of fil_\w+ cannot be read/)
-    const file = (await readFiles()).find((candidate) => candidate.blob_id === blob)!
-    const depsWithRemoval = { ...deps, blobs: { ...opened.blobs, read: removeAndRead } }
-    async function* removeAndRead(id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
-      if (id === blob)
-        await transact(
-          deps.store,
-          workspaceId,
-          systemRandom,
-          async (tx) => (await tx.get(keys.file(file.id)), tx.remove(keys.file(file.id))),
-        )
-      yield* opened.blobs.read(id, start, end)
-    }
-    const written: string[] = []
-    await exportWorkspace(depsWithRemoval, workspaceId, { ...silent, lines: generate([]), write: async (line) => void written.push(line) })
-    expect(written.some((line) => line.includes(blob!))).toBe(false)
-  })
-
   test('an import that names the bytes of another workspace gets its own copy of what the export has, or is refused', async () => {
     await importWorkspace(deps, input(lines))
     const secret = (await readFiles())[0]!

@@ -23,6 +23,7 @@ describe('settings', () => {
       tokenRate: 1200,
       workspaceRate: 12_000,
       failureRate: 300,
+      workers: 1,
     } satisfies Record<keyof Config, unknown>)
   })
 
@@ -44,6 +45,7 @@ describe('settings', () => {
       LANEKEEPER_TOKEN_RATE: '1',
       LANEKEEPER_WORKSPACE_RATE: '2',
       LANEKEEPER_FAILURE_RATE: '3',
+      LANEKEEPER_WORKERS: '1',
     }
     expect(readConfig({}, env)).toEqual({
       storage: 'fs:/data',
@@ -64,6 +66,7 @@ describe('settings', () => {
       tokenRate: 1,
       workspaceRate: 2,
       failureRate: 3,
+      workers: 1,
     })
   })
 

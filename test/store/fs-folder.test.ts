@@ -47,8 +47,8 @@ describe('the check of a folder', () => {
   })
 
   test.each([
-    ['{"lanekeeper":1}\n', 'has format 1; this version of Lanekeeper supports formats 2 and 3'],
-    ['{"lanekeeper":22}\n', 'has format 22; this version of Lanekeeper supports formats 2 and 3'],
+    ['{"lanekeeper":0}\n', 'has format 0; this version of Lanekeeper supports formats 1 to 3'],
+    ['{"lanekeeper":22}\n', 'has format 22; this version of Lanekeeper supports formats 1 to 3'],
     ['{"lanekeeper":2}', 'has an unreadable format.json'],
     ['{"lanekeeper":2}\n\n', 'has an unreadable format.json'],
     [' {"lanekeeper":2}\n', 'has an unreadable format.json'],

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from 'ioredis'
 import { afterEach, describe, expect, test } from 'vitest'
-import { BadRedisUrl, createRedisDriver, databaseOf } from '../../src/store/redis/client.ts'
+import { BadRedisUrl, createRedisDriver, databaseOf, replicationOf } from '../../src/store/redis/client.ts'
 
 /** Clients that this suite created. None of them connects. */
 const clients: (Redis | Cluster)[] = []
@@ -111,6 +111,20 @@ describe('the address of a Redis', () => {
     expect({ username, password }).toEqual(expected)
   })
 
+  test.each<[string, object | undefined]>([
+    ['redis://127.0.0.1', undefined],
+    ['redis://127.0.0.1?wait=0', undefined],
+    ['redis://127.0.0.1?wait=1', { replicas: 1, timeout: 1000 }],
+    ['rediss://ann:p%40ss@127.0.0.1:7000/3?wait=2&wait_timeout=1500', { replicas: 2, timeout: 1500 }],
+    ['redis-sentinel://127.0.0.1/main?wait_timeout=1&wait=1', { replicas: 1, timeout: 1 }],
+    ['redis-cluster://a?b:p@127.0.0.1,127.0.0.2?wait=99', { replicas: 99, timeout: 1000 }],
+  ])('%s asks how many replicas a write waits for, and is used without that', (url, expected) => {
+    expect(replicationOf(url)).toEqual(expected)
+    expect(databaseOf(url)).toBe(url.includes('/3?') ? 3 : undefined)
+    const client = clientOf(url)
+    expect(JSON.stringify([client.options, (client as unknown as { startupNodes: unknown }).startupNodes])).not.toMatch(/wait[=_"]/)
+  })
+
   test('names cluster nodes by name or IP address, with or without a port', () => {
     expect(clientOf('redis-cluster://127.0.0.1') instanceof Cluster).toBe(true)
     expect(startupNodesOf('redis-cluster://localhost:7000,[::1]:7001,127.0.0.2,[::1]')).toEqual([
@@ -144,6 +158,14 @@ describe('the address of a Redis', () => {
     ['redis-cluster://127.0.0.1:x1', /followed by a port/],
     ['redis-cluster://127.0.0.1:1x', /followed by a port/],
     ['redis-cluster://127.0.0.1:123456', /followed by a port/],
+    ['redis://127.0.0.1?db=1', /wait and wait_timeout/],
+    ['redis://127.0.0.1?wait', /wait must be a number up to 99/],
+    ['redis://127.0.0.1?wait=x1', /wait must be a number up to 99/],
+    ['redis://127.0.0.1?wait=1x', /wait must be a number up to 99/],
+    ['redis://127.0.0.1?wait=100', /wait must be a number up to 99/],
+    ['redis://127.0.0.1?wait=1&wait=1', /wait must be a number up to 99/],
+    ['redis://127.0.0.1?wait=1&wait_timeout=1501', /wait_timeout must be a number up to 1500/],
+    ['redis://127.0.0.1?wait=1&wait_timeout=0', /wait_timeout must not be 0/],
   ])('%j is refused', (url, message) => {
     expect(() => createRedisDriver(url)).toThrow(BadRedisUrl)
     expect(() => createRedisDriver(url)).toThrow(message)

@@ -1,9 +1,12 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/port.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
+import { slotOf } from '../../src/store/redis/slots.ts'
 import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { TestBoard } from '../support/board.ts'
+import { readRequest } from '../support/changes.ts'
 import { contract } from '../support/contract.ts'
 import type { Driver } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
@@ -50,6 +53,12 @@ async function killConnections({ nodes }: Pick<RedisCluster, 'nodes'>): Promise<
   }
 }
 
+const isReady = (store: Pick<Store, 'ready'>) =>
+  store.ready().then(
+    () => true,
+    () => false,
+  )
+
 describe('a Redis cluster of three nodes', () => {
   let cluster: RedisCluster
   beforeAll(async () => {
@@ -87,6 +96,59 @@ describe('a Redis cluster of three nodes', () => {
     await interrupt(cluster)
     await failed
     pool.close()
+  })
+
+  test('the slot of a hash tag is the one that the cluster computes', async () => {
+    const client = new Redis({ port: cluster.nodes[0]!.port, host: '127.0.0.1', password: 'p@ss/word' })
+    for (const tag of ['', '0', 'wsp_01', 'global', 'é🦊', 'x'.repeat(99)])
+      expect([tag, slotOf(tag)]).toEqual([tag, tag === '' ? 0 : await client.cluster('KEYSLOT', `lk:{${tag}}:n`)])
+    client.disconnect()
+  })
+
+  test('a cluster is not ready while one of its masters refuses writes', async () => {
+    const store = await openRedisStore(cluster.url, { log: quiet, prefix: 'full' })
+    for (const { port } of cluster.nodes) {
+      await store.ready()
+      const client = new Redis({ port, host: '127.0.0.1', password: 'p@ss/word' })
+      await client.config('SET', 'maxmemory', '1')
+      await expect(store.ready()).rejects.toMatchObject({ name: 'StorageUnavailable', message: expect.stringContaining('OOM') })
+      await client.config('SET', 'maxmemory', '0')
+      client.disconnect()
+    }
+    await store.close()
+  })
+
+  test('a cluster of which one node was emptied is not ready, and its tokens are not called invalid', async () => {
+    const store = await openRedisStore(cluster.url, { log: quiet, prefix: 'emptied' })
+    const partitions = Array.from({ length: 30 }, (_, i) => `w${i}`)
+    const absent = (partition: string) =>
+      store.read(partition, readRequest({ records: ['a:1'] })).then(
+        () => 'absent',
+        ({ name }: Error) => name,
+      )
+    expect(new Set(await Promise.all(partitions.map(absent)))).toEqual(new Set(['absent']))
+    const client = new Redis({ port: cluster.nodes[1]!.port, host: '127.0.0.1', password: 'p@ss/word' })
+    await client.flushall()
+    client.disconnect()
+    const [first, end] = [Math.floor(16_384 / 3), Math.floor((2 * 16_384) / 3)]
+    const isThere = (partition: string) => slotOf(partition) >= first && slotOf(partition) < end
+    expect(await Promise.all(partitions.map(absent))).toEqual(
+      partitions.map((partition) => (isThere(partition) ? 'StorageUnavailable' : 'absent')),
+    )
+    await expect(store.ready()).rejects.toMatchObject({ message: expect.stringContaining('emptied') })
+    await store.close()
+  })
+
+  test('a cluster is not ready while one of its masters is silent, however often it is asked', async () => {
+    const store = await openRedisStore(cluster.url, { log: quiet, prefix: 'silent' })
+    await store.ready()
+    const { process } = cluster.nodes[2]!
+    process.kill('SIGSTOP')
+    // The client drops the connections to the silent node the first time.
+    for (let i = 0; i < 3; i++) expect(await isReady(store)).toBe(false)
+    process.kill('SIGCONT')
+    while (!(await isReady(store))) await new Promise((resolve) => setTimeout(resolve, 20))
+    await store.close()
   })
 
   test('no commit is lost or done twice when cluster nodes lose their connections or stop for a while', async () => {
@@ -129,12 +191,7 @@ describe('Redis with a sentinel', () => {
     await operations.stop()
     await storage.store.ready()
     // Bytes have another connection, which was idle until now.
-    const isReady = () =>
-      storage.blobs.ready().then(
-        () => true,
-        () => false,
-      )
-    while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 20))
+    while (!(await isReady(storage.blobs))) await new Promise((resolve) => setTimeout(resolve, 20))
     await smokeTest(service)
     await service.stop()
     await sentinel.stop()

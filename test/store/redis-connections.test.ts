@@ -69,13 +69,13 @@ describe('the connections to a Redis', () => {
     })
 
     test('are closed when Redis holds data of another format', async () => {
-      await operator.set('lk:format', '1')
+      await operator.set('lk:format', '3')
       await expect(open(server.url)).rejects.toMatchObject({
         name: 'StorageUnavailable',
-        message: 'this Redis holds data of format 1; this version of Lanekeeper supports format 2',
+        message: 'this Redis holds data of format 3; this version of Lanekeeper supports formats 1 and 2',
       })
       while ((await count()) > 0) await operator.ping()
-      expect(await operator.get('lk:format')).toBe('1')
+      expect(await operator.get('lk:format')).toBe('3')
     })
 
     test('write the format when it is absent', async () => {

@@ -3,6 +3,7 @@ import { ReplyError } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
 import type { Connection } from '../../src/store/redis/client.ts'
 import { CommandFailed, connect, dropIfUnresponsive, toUnavailable, withTimeout } from '../../src/store/redis/pool.ts'
+import { slotOf } from '../../src/store/redis/slots.ts'
 import { recordDelays } from '../support/delays.ts'
 import { quiet } from '../support/log.ts'
 import { failing, FakeClient, fakeCluster, LONG, LOST, poolOf, TIMEOUT } from '../support/redis-clients.ts'
@@ -133,23 +134,41 @@ describe('a pool of clients of a cluster', () => {
     expect(cluster.disconnect).not.toHaveBeenCalled()
   })
 
-  test('is ready when it accepts a write and every master answers', async () => {
-    const ping = vi.fn(async () => 'PONG')
-    const cluster = fakeCluster([], {
-      all: [{ ping: failing(LOST), disconnect: vi.fn() }],
-      master: [
-        { ping, disconnect: vi.fn() },
-        { ping, disconnect: vi.fn() },
-      ],
-    })
-    await poolOf([cluster]).probe('lk:ready')
-    expect(cluster.set).toHaveBeenCalledExactlyOnceWith('lk:ready', '', 'PX', 1000)
-    expect(ping).toHaveBeenCalledTimes(2)
-  })
+  describe('whose slots are known', () => {
+    const [FIRST, SECOND] = ['127.0.0.1:7000', '127.0.0.1:7001']
+    const halves = Array.from({ length: 16_384 }, (_, slot) => [slot < 8192 ? FIRST : SECOND, 'a replica'])
+    /** A cluster whose masters answer writes. */
+    const clusterWith = (slots: unknown, answer: (master: string) => Promise<string> = async () => 'OK') => {
+      const writes: unknown[][] = []
+      const set = async (...values: [string, ...unknown[]]) => {
+        writes.push(values)
+        return answer(slotOf(/\{(.*)\}$/.exec(values[0])![1]!) < 8192 ? FIRST : SECOND)
+      }
+      return { cluster: Object.assign(fakeCluster(), { slots, set }), writes }
+    }
 
-  test('is not ready when a master does not answer', async () => {
-    const cluster = fakeCluster([], { all: [], master: [{ ping: failing(LOST), disconnect: vi.fn() }] })
-    await expect(poolOf([cluster]).probe('lk:ready')).rejects.toThrow(CommandFailed)
+    test('is ready when every master accepts a write', async () => {
+      const { cluster, writes } = clusterWith(halves)
+      await poolOf([cluster]).probe('lk:ready')
+      expect(writes).toEqual([
+        [expect.stringMatching(/^lk:ready:\{\d+\}$/), '', 'PX', 1000],
+        [expect.stringMatching(/^lk:ready:\{\d+\}$/), '', 'PX', 1000],
+      ])
+      expect(new Set(writes.map(([key]) => slotOf(/\{(.*)\}/.exec(key as string)![1]!) < 8192)).size).toBe(2)
+    })
+
+    test.each([FIRST, SECOND])('is not ready when the master at %s does not answer', async (silent) => {
+      const { cluster } = clusterWith(halves, async (master) => {
+        if (master === silent) throw LOST
+        return 'OK'
+      })
+      await expect(poolOf([cluster]).probe('lk:ready')).rejects.toMatchObject({ name: 'CommandFailed', message: LOST.message })
+    })
+
+    test('is not ready when a slot has no master', async () => {
+      const { cluster } = clusterWith(halves.with(9, undefined as never))
+      await expect(poolOf([cluster]).probe('lk:ready')).rejects.toMatchObject({ message: 'a part of the slots has no master' })
+    })
   })
 })
 
@@ -180,17 +199,17 @@ describe('work with a time limit', () => {
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
 
   test('has its result', async () => {
-    expect(await withTimeout(LONG, Promise.resolve('done'))).toBe('done')
-    await expect(withTimeout(LONG, Promise.reject(LOST))).rejects.toBe(LOST)
+    expect(await withTimeout(LONG, Promise.resolve('done'), TIMEOUT)).toBe('done')
+    await expect(withTimeout(LONG, Promise.reject(LOST), TIMEOUT)).rejects.toBe(LOST)
   })
 
   test('leaves no timer behind, for which the process would wait', async () => {
     const before = timers()
-    await withTimeout(LONG, Promise.resolve())
+    await withTimeout(LONG, Promise.resolve(), TIMEOUT)
     expect(timers()).toBe(before)
   })
 
   test('fails when it takes longer', async () => {
-    await expect(withTimeout(10, new Promise(() => undefined))).rejects.toThrow('no connection within 0.01 seconds')
+    await expect(withTimeout(10, new Promise(() => undefined), TIMEOUT)).rejects.toBe(TIMEOUT)
   })
 })

@@ -201,11 +201,18 @@ describe('a turn on Redis', () => {
 })
 
 test('a store on Redis is ready when its pool can write', async () => {
-  const probe = vi.fn(async () => undefined)
+  const probe = vi.fn(async () => 0)
   const store = new RedisStore({ probe } as unknown as Pool, 'lk')
   expect(store.driver).toBe('redis')
   await store.ready()
-  expect(probe).toHaveBeenCalledExactlyOnceWith('lk:ready')
+  expect(probe).toHaveBeenCalledExactlyOnceWith('lk:ready', undefined)
   probe.mockRejectedValue(refused as never)
   await expect(store.ready()).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis refused: OOM' })
+})
+
+test('a store on Redis is not ready when that is not known after four seconds', async () => {
+  const probe = () => new Promise(() => undefined)
+  const store = new RedisStore({ probe } as unknown as Pool, 'lk')
+  await expect(store.ready()).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer' })
+  expect(delays.times).toEqual([4000])
 })

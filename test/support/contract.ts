@@ -302,4 +302,68 @@ export function contract(open: () => Promise<Store>): void {
     )
     expect([await value('n:1'), await value('n:2')]).toEqual([{ n: 200 }, { n: 200 }])
   })
+
+  test('all partitions with data are listed', async () => {
+    expect(await store.partitions()).toEqual([])
+    await store.commit('w1', change({ put: { 'a:1': {} } }))
+    await store.commit('w2', change({ put: { 'a:1': {} }, index: { i: { add: ['x 1'] } } }))
+    await store.commit('w3', change({ index: { i: { add: ['x 1'] } } }))
+    await store.read('w4', readRequest({ records: ['a:1'] }))
+    expect((await store.partitions()).toSorted()).toEqual(['w1', 'w2', 'w3'])
+  })
+
+  test('a scan reads each record of the partition once, with its revision, also if more than one batch is written', async () => {
+    const many = (from: number) => Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`a:${from + i}`, { n: from + i }]))
+    const [first, second, other] = [change({ put: many(0) }), change({ put: many(900) }), change({ put: { 'a:1': { other: true } } })]
+    await store.commit('w1', first)
+    await store.commit('w1', second)
+    await store.commit('w2', other)
+    const scanned = async (partition: string) => {
+      const found: (readonly [string, unknown])[] = []
+      for await (const batch of store.scan(partition)) found.push(...batch)
+      return found.toSorted(([a], [b]) => Number(a.slice(2)) - Number(b.slice(2)))
+    }
+    const stored = (revision: string) => (n: number) => [`a:${n}`, { value: { n }, revision }]
+    const numbers = Array.from({ length: 1800 }, (_, n) => n)
+    expect(await scanned('w1')).toEqual([
+      ...numbers.slice(0, 900).map(stored(first.revision)),
+      ...numbers.slice(900).map(stored(second.revision)),
+    ])
+    expect(await scanned('w2')).toEqual([['a:1', { value: { other: true }, revision: other.revision }]])
+    expect(await scanned('w3')).toEqual([])
+  })
+
+  test('a record that is removed during a scan is left out of its later batches', async () => {
+    await store.commit('w1', change({ put: Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`a:${i}`, {}])) }))
+    const batches: (readonly string[])[] = []
+    for await (const batch of store.scan('w1')) {
+      expect(batch.every(([, stored]) => stored !== null)).toBe(true)
+      batches.push(batch.map(([key]) => key))
+      if (batches.length === 1)
+        await store.commit(
+          'w1',
+          change({ remove: Array.from({ length: 1200 }, (_, i) => `a:${i}`).filter((key) => !batches[0]!.includes(key)) }),
+        )
+    }
+    expect([...new Set(batches.slice(1).flat())]).toEqual([])
+  })
+
+  test('the names of all indexes that have entries are listed', async () => {
+    const listed = async (partition: string) => {
+      const names = new Set<string>()
+      for await (const batch of store.indexNames(partition)) for (const name of batch) names.add(name)
+      return [...names].toSorted()
+    }
+    const names = Array.from({ length: 1500 }, (_, i) => `i:${String(i).padStart(4, '0')}`)
+    await store.commit('w1', change({ index: Object.fromEntries(names.map((name) => [name, { add: ['x 1'] }])) }))
+    expect(await listed('w1')).toEqual(names)
+    await store.commit('w1', change({ index: { 'i:0000': { remove: ['x 1'] }, 'i:0001': { add: ['x 2'], remove: ['x 1'] } } }))
+    expect([await listed('w1'), await listed('w2')]).toEqual([names.slice(1), []])
+  })
+
+  test('an undamaged store has no damage that only its driver can find', async () => {
+    await store.commit('w1', change({ put: { 'a:1': {}, 'a:2': {} }, index: { i: { add: ['x 1'] } } }))
+    await store.commit('w1', change({ remove: ['a:2'] }))
+    for await (const batch of store.findDamage?.() ?? []) expect(batch).toEqual([])
+  })
 }

@@ -49,6 +49,18 @@ export class CountingStore implements Store {
     return this.#inner.dump(partition)
   }
 
+  partitions(): ReturnType<Store['partitions']> {
+    return this.#inner.partitions()
+  }
+
+  scan(partition: string): ReturnType<Store['scan']> {
+    return this.#inner.scan(partition)
+  }
+
+  indexNames(partition: string): ReturnType<Store['indexNames']> {
+    return this.#inner.indexNames(partition)
+  }
+
   ready(): Promise<void> {
     return this.#inner.ready()
   }

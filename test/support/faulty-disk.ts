@@ -119,6 +119,15 @@ export class FaultyDisk implements Disk {
     return this.#step('list', () => [...((this.#find(path) as FolderNode | undefined)?.names.keys() ?? [])].toSorted())
   }
 
+  // Only the metrics need these two, so they never fail.
+  async sizeOf(path: string): Promise<number> {
+    return (this.#find(path) as FileNode | undefined)?.content.byteLength ?? 0
+  }
+
+  async freeBytes(): Promise<number> {
+    return 1e9
+  }
+
   syncFolder(path: string): Promise<void> {
     return this.#step('syncFolder', () => {
       const node = this.#find(path)

@@ -27,12 +27,17 @@ export const keysOf = async (driver: StorageDriver) => (await driver.getKeys('',
 export const memory: Driver = {
   name: 'memory',
   async open() {
-    const [records, bytes] = [memoryDriver(), memoryDriver()]
+    const records = new Map<string, StorageDriver>()
+    const bytes = memoryDriver()
+    const openPartition = (partition: string): StorageDriver => {
+      const driver = memoryDriver()
+      records.set(partition, driver)
+      return driver
+    }
     return {
-      store: createMemoryStore(records),
+      store: createMemoryStore(openPartition),
       blobs: createBlobs(bytes),
-      recordKeys: async (partition) =>
-        (await keysOf(records)).filter((key) => key.startsWith(`${partition}:`)).map((key) => key.slice(partition.length + 1)),
+      recordKeys: async (partition) => (records.has(partition) ? keysOf(records.get(partition)!) : []),
       blobKeys: () => keysOf(bytes),
     }
   },

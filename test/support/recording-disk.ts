@@ -52,6 +52,8 @@ export function recordDisk(disk: Disk, before: (operation: string) => unknown = 
     removeFolder: (path) => step(`removeFolder ${path}`, () => disk.removeFolder(path)),
     makeFolder: (path) => step(`makeFolder ${path}`, () => disk.makeFolder(path)),
     list: (path) => step(`list ${path}`, () => disk.list(path)),
+    sizeOf: (path) => step(`sizeOf ${path}`, () => disk.sizeOf(path)),
+    freeBytes: (path) => step(`freeBytes ${path}`, () => disk.freeBytes(path)),
     syncFolder: (path) => step(`syncFolder ${path}`, () => disk.syncFolder(path)),
   }
 }

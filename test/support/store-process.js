@@ -28,11 +28,20 @@ const lazyDisk = {
   },
 }
 
+/** A seeded bug: nothing is synced. */
+const unsynced = async (opened) => ({ ...(await opened), sync: async () => undefined })
+const unsyncedDisk = {
+  ...realDisk,
+  append: (file) => unsynced(realDisk.append(file)),
+  create: (file) => unsynced(realDisk.create(file)),
+  syncFolder: async () => undefined,
+}
+
 try {
   const lock = await lockFolder(path, () => undefined)
-  const disk = bug === 'lazy' ? lazyDisk : realDisk
+  const disk = { lazy: lazyDisk, unsynced: unsyncedDisk }[bug] ?? realDisk
   const store = await openFsStore(path, { log: pino({ level: 'silent' }), disk, compactAt: 20_000, isLocked: lock.isHeld })
-  const blobs = createBlobs(createFsBlobDriver(`${path}/bytes`))
+  const blobs = createBlobs(createFsBlobDriver(`${path}/bytes`, bug === 'unsynced blobs' ? unsyncedDisk : realDisk))
   send({ ready: true })
   createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, partition, revision, put, remove, indexes, blob, size } = JSON.parse(line)

@@ -21,10 +21,14 @@ export class StoreProcess {
   readonly #exited: Promise<void>
   #last = 0
 
-  /** @param bug the name of a seeded bug; '' for none */
-  constructor(path: string, bug = '') {
+  /**
+   * @param bug the name of a seeded bug; '' for none
+   * @param launcher a command line that executes the command line behind it
+   */
+  constructor(path: string, bug = '', launcher: readonly string[] = []) {
     requireBuild()
-    this.child = ownProcess(spawn(process.execPath, [script, path, bug], { cwd: runFolder(), stdio: ['pipe', 'pipe', 'inherit'] }))
+    const [program, ...args] = [...launcher, process.execPath, script, path, bug]
+    this.child = ownProcess(spawn(program!, args, { cwd: runFolder(), stdio: ['pipe', 'pipe', 'inherit'] }))
     // Writing to a process that has ended is not an error here.
     this.child.stdin!.on('error', () => undefined)
     let start: (outcome: { refused: string; name: string } | undefined) => void

@@ -127,6 +127,23 @@ async function isIntact(disk: Disk, path: string): Promise<boolean> {
   return lastLine.toString('latin1') === checksumLine(checksum)
 }
 
+/** Finds the checkpoints that are missing, or whose checksum does not match. */
+export async function* damagedCheckpoints(
+  disk: Disk,
+  folder: string,
+  names: Iterable<string>,
+): AsyncGenerator<{ partition: string; file: string }[]> {
+  for (const name of [...names]) {
+    const path = `${folder}/${name}`
+    const isMissing = async () => !(await disk.list(folder)).includes(name)
+    try {
+      if (!(await isIntact(disk, path))) yield [{ partition: name, file: `${path} is damaged: its checksum does not match` }]
+    } catch (error) {
+      yield [{ partition: name, file: (await isMissing()) ? `${path} is missing` : `${path} cannot be read: ${(error as Error).message}` }]
+    }
+  }
+}
+
 const checksumLine = (checksum: number) => `{"crc":"${checksum.toString(16).padStart(8, '0')}"}\n`
 
 /** The lines of each part of a file. A line that continues in the next part belongs to the next part. */

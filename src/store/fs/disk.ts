@@ -23,6 +23,10 @@ export interface Disk {
   makeFolder(path: string): Promise<void>
   /** The names in a folder, sorted. Empty when the folder is missing. */
   list(path: string): Promise<string[]>
+  /** The size of a file in bytes. 0 when it is missing. */
+  sizeOf(path: string): Promise<number>
+  /** The space that is left for this process on the disk of a folder, in bytes. */
+  freeBytes(path: string): Promise<number>
   /** Syncs a folder: its names then survive a crash. */
   syncFolder(path: string): Promise<void>
 }
@@ -67,6 +71,11 @@ export const realDisk: Disk = {
   removeFolder: (path) => fs.rmdir(path).catch(unlessCode(['ENOENT', 'ENOTEMPTY', 'EEXIST'], undefined)),
   makeFolder: async (path) => void (await fs.mkdir(path, { recursive: true, mode: 0o700 })),
   list: async (path) => (await fs.readdir(path).catch(unlessMissing([]))).toSorted(),
+  sizeOf: async (path) => (await fs.stat(path).catch(unlessMissing({ size: 0 }))).size,
+  async freeBytes(path) {
+    const { bavail, bsize } = await fs.statfs(path)
+    return bavail * bsize
+  },
   async syncFolder(path) {
     const folder = await fs.open(path, constants.O_RDONLY)
     try {

@@ -4,8 +4,8 @@ import { EMPTY_MANIFEST, writeManifest } from './manifest.ts'
 
 /** The layout of the folder and of every file in it. */
 const FORMAT = 3
-/** The format without a manifest. A folder of it is brought to the present format when it is opened. */
-export const FORMAT_WITHOUT_MANIFEST = 2
+/** The formats before it, which had no manifest. A folder of them is brought to the present format when it is opened. */
+const FORMATS_WITHOUT_MANIFEST = [1, 2]
 /** Names that may exist before `format.json` is written: an earlier first start may have crashed. */
 const KNOWN_NAMES = new Set(['journal', 'records', 'bytes', 'run', 'manifest.json', '.manifest.json.tmp', '.format.json.tmp'])
 
@@ -31,8 +31,8 @@ export async function checkFolder(path: string, disk: Disk = realDisk): Promise<
   }
   const format = Number(/^\{"lanekeeper":(\d+)\}\n$/.exec(content.toString())?.[1])
   if (Number.isNaN(format)) throw new UnusableFolder(`${path} has an unreadable format.json`)
-  if (format !== FORMAT && format !== FORMAT_WITHOUT_MANIFEST)
-    throw new UnusableFolder(`${path} has format ${format}; this version of Lanekeeper supports formats 2 and ${FORMAT}`)
+  if (format !== FORMAT && !FORMATS_WITHOUT_MANIFEST.includes(format))
+    throw new UnusableFolder(`${path} has format ${format}; this version of Lanekeeper supports formats 1 to ${FORMAT}`)
   return format
 }
 
@@ -45,6 +45,16 @@ export async function createFolder(disk: Disk, path: string): Promise<void> {
     await disk.syncFolder(dirname(folder)).catch(unlessInaccessible)
   await writeManifest(disk, path, EMPTY_MANIFEST)
   await writeFormat(disk, path)
+}
+
+/** Whether folders of a format have a manifest. */
+export function hasManifest(format: number | undefined): boolean {
+  return format === undefined || !FORMATS_WITHOUT_MANIFEST.includes(format)
+}
+
+/** The version of the records in a folder without a record of it. */
+export function schemaOf(format: number | undefined): number {
+  return format === 1 ? 0 : 1
 }
 
 /** Gives a folder the present format. Everything else of this format has been written before. */

@@ -101,6 +101,23 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void, 
   }
 }
 
+/**
+ * Takes the lock of a folder that cannot be written to, and creates no file in it. Several processes can have it for reading;
+ * meanwhile none can take it for writing, if the operating system has such a lock.
+ * @param takeOther takes the lock of the operating system
+ * @throws {FolderInUse} when a process holds it for writing
+ */
+export async function lockFolderForReading(path: string, takeOther = takeKernelLock): Promise<FolderLock> {
+  const holder = await findHolder(`${path}/run`).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  if (holder !== undefined) throw new FolderInUse(path, holder.socket, holder.about)
+  const other = await takeOther(path, 'flock', 'shared')
+  if (other === 'held') throw new FolderInUse(path, undefined)
+  const release = other === 'unsupported' ? async () => undefined : other.release
+  return { isHeld: async () => true, release }
+}
+
 function holdWith(server: Server, socket: string, other: KernelLock | undefined): FolderLock {
   return {
     isHeld: async () => other !== undefined || exists(socket),

@@ -57,6 +57,11 @@ export class Partitions {
     return this.#backlog.keys()
   }
 
+  /** All partitions: those with a checkpoint, with changes in the journal, or loaded. */
+  get names(): readonly string[] {
+    return [...new Set([...this.#checkpoints.keys(), ...this.#backlog.keys(), ...this.#loaded.keys()])]
+  }
+
   /** The partitions that were found damaged. */
   get damaged(): readonly string[] {
     return [...this.#damaged.keys()]

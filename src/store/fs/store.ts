@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
 import { Partition } from '../partition.ts'
-import type { Change, ReadRequest, Snapshot, Store, Value } from '../port.ts'
-import { writeCheckpoint } from './checkpoint.ts'
+import type { Change, DriverDamage, ReadRequest, Snapshot, Store, Stored, StoreMetrics, Value } from '../port.ts'
+import { damagedCheckpoints, writeCheckpoint } from './checkpoint.ts'
 import { assertSynced, realDisk, SyncFailed, type Disk } from './disk.ts'
 import { Turns, type Turn } from '../turns.ts'
-import { checkFolder, createFolder, FORMAT_WITHOUT_MANIFEST, writeFormat } from './folder.ts'
+import { FolderMetrics } from './folder-metrics.ts'
+import { checkFolder, createFolder, hasManifest, schemaOf, writeFormat } from './folder.ts'
 import { firstFrameOf, readJournal, repairJournal, type Journal } from './journal.ts'
 import { readManifest, removeMark, writeManifest, type Manifest } from './manifest.ts'
 import { Partitions } from './partitions.ts'
@@ -41,18 +42,19 @@ export async function openFsStore(path: string, options: FsStoreOptions): Promis
   const format = await checkFolder(path, disk)
   if (format === undefined) await createFolder(disk, path)
   const journal = await readJournal(disk, `${path}/journal`)
-  const isOld = format === FORMAT_WITHOUT_MANIFEST
-  const read = isOld ? undefined : await readManifest(disk, path, journal)
+  const read = hasManifest(format) ? await readManifest(disk, path, journal) : undefined
   const file = await repairJournal(disk, `${path}/journal`, journal)
   if (file !== undefined) log.warn({ file }, 'the journal had an incomplete entry at its end, as a crash leaves it; it was moved to a file')
   if (read?.closed === true) await removeMark(disk, path)
   const manifest = read?.manifest ?? (await addManifest(disk, path, journal))
+  // The format of a folder with old records remains until it is known otherwise that they are old.
+  if (format !== undefined && !hasManifest(format) && schemaOf(format) > 0) await writeFormat(disk, path)
   const { sequence, size } = journal
   const reserve = reserveSize === 0 ? undefined : new Reserve(disk, path, reserveSize)
   await reserve?.open()
   const end = { last: journal.last?.name, sequence, written: size }
   const writer = await JournalWriter.open(disk, `${path}/journal`, end, isLocked, reserve)
-  const store = new FsStore(path, disk, log, compactAt, writer, journal, manifest)
+  const store = new FsStore(path, disk, log, compactAt, writer, journal, manifest, schemaOf(format))
   // Otherwise frequent restarts would let the journal grow without limit.
   if (size > compactAt) void store.compact()
   return store
@@ -63,13 +65,13 @@ async function addManifest(disk: Disk, path: string, { first = 1, sequence }: Jo
   const names = (await disk.list(`${path}/records`)).filter((name) => !name.startsWith('.'))
   const manifest: Manifest = { start: first, sequence, checkpoints: new Map(names.map((name) => [name, 0])) }
   await writeManifest(disk, path, manifest)
-  await writeFormat(disk, path)
   return manifest
 }
 
 /** A store in a folder. */
 export class FsStore implements Store {
   readonly driver = 'fs'
+  readonly impliedSchema: number
   readonly #path: string
   readonly #disk: Disk
   readonly #log: Logger
@@ -86,6 +88,7 @@ export class FsStore implements Store {
   /** partitions with changes that are not in their checkpoints */
   #dirty: Set<string>
   #compacting: Promise<void> | undefined
+  readonly #metrics: FolderMetrics
 
   constructor(
     path: string,
@@ -95,8 +98,11 @@ export class FsStore implements Store {
     writer: JournalWriter,
     journal: Journal,
     { start, checkpoints }: Manifest,
+    impliedSchema = 1,
   ) {
+    this.impliedSchema = impliedSchema
     this.#path = path
+    this.#metrics = new FolderMetrics(disk, path)
     this.#disk = disk
     this.#log = log
     this.#compactAt = compactAt
@@ -147,8 +153,36 @@ export class FsStore implements Store {
     if (loaded !== undefined) yield* loaded.state.dump()
   }
 
+  async partitions(): Promise<readonly string[]> {
+    return this.#partitions.names
+  }
+
+  async *scan(partition: string): AsyncGenerator<(readonly [string, Stored])[]> {
+    const loaded = await this.#partitions.load(partition)
+    if (loaded !== undefined) yield* loaded.state.scan()
+  }
+
+  async *indexNames(partition: string): AsyncGenerator<string[]> {
+    const loaded = await this.#partitions.load(partition)
+    if (loaded !== undefined) yield* loaded.state.indexNames()
+  }
+
+  async adoptFormat(): Promise<void> {
+    await this.#writer.requireOwner()
+    await writeFormat(this.#disk, this.#path)
+  }
+
+  /** Reads all checkpoints again: a disk may have damaged one since it was loaded. */
+  findDamage(): AsyncGenerator<DriverDamage[]> {
+    return damagedCheckpoints(this.#disk, `${this.#path}/records`, this.#checkpoints.keys())
+  }
+
   async ready(): Promise<void> {
     await this.#writer.requireWritable()
+  }
+
+  metrics(): Promise<StoreMetrics> {
+    return this.#metrics.read()
   }
 
   /** The partitions that were found damaged. The others work. */
@@ -172,7 +206,9 @@ export class FsStore implements Store {
    */
   compact(): Promise<void> {
     this.#compacting ??= this.#compact()
+      .then(() => this.#metrics.succeeded())
       .catch((error: unknown) => {
+        this.#metrics.failed()
         if (error instanceof SyncFailed) this.#writer.fail(error)
         if (error !== this.#writer.broken) this.#log.error({ err: error }, 'the journal could not be compacted and keeps growing')
       })

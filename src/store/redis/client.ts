@@ -12,8 +12,16 @@ export type Connection = (Redis | Cluster) & {
   lkEndTurn(key: string, id: string): Promise<unknown>
 }
 
+/** How many replicas must have a write before it is acknowledged, and how long that may take in milliseconds. */
+export interface Replication {
+  readonly replicas: number
+  readonly timeout: number
+}
+
 /** How long one command may take, in milliseconds. */
 export const COMMAND_TIMEOUT = 2000
+/** How long a write may wait for replicas, in milliseconds: less than a command may take. */
+const MAX_WAIT = 1500
 
 /**
  * Every command has a timeout. The client neither queues commands while it is disconnected nor resends them: after
@@ -43,11 +51,13 @@ export class BadRedisUrl extends Error {
 /**
  * Creates an unstorage driver for an address:
  * `redis://[user:password@]host[:port][/db]`, `rediss://…` (TLS),
- * `redis-cluster://host:port,host:port`, `redis-sentinel://host:port,host:port/name`.
+ * `redis-cluster://host:port,host:port`, `redis-sentinel://host:port,host:port/name`. Each may end with `?wait=N`.
  * @param base key prefix for blobs; without it, the driver's client is used for records only
  * @throws {BadRedisUrl}
  */
-export function createRedisDriver(url: string, base?: string): Driver & { getInstance(): Redis | Cluster } {
+export function createRedisDriver(address: string, base?: string): Driver & { getInstance(): Redis | Cluster } {
+  replicationOf(address)
+  const [url] = splitAddress(address)
   const match = /^(redis|rediss|redis-cluster|redis-sentinel):\/\/(?:([^@]*)@)?([^/]*)(?:\/(.*))?$/.exec(url)
   if (match === null) throw new BadRedisUrl('invalid Redis address; expected redis://, rediss://, redis-cluster:// or redis-sentinel://')
   const [, scheme, credentials, hosts, path] = match
@@ -76,9 +86,36 @@ export function createRedisDriver(url: string, base?: string): Driver & { getIns
   return redisDriver({ base, cluster: parseNodes(hosts!, 6379), clusterOptions } as never) as never
 }
 
+/**
+ * How many replicas the address asks each write to wait for: `?wait=N`, and `&wait_timeout=MILLISECONDS`, 1000 by default.
+ * @returns undefined if it does not
+ * @throws {BadRedisUrl}
+ */
+export function replicationOf(address: string): Replication | undefined {
+  const settings = new URLSearchParams(splitAddress(address)[1])
+  for (const name of settings.keys())
+    if (!['wait', 'wait_timeout'].includes(name)) throw new BadRedisUrl('after "?", a Redis address may have wait and wait_timeout')
+  const replicas = integerOf(settings, 'wait', 0, 99)
+  const timeout = integerOf(settings, 'wait_timeout', 1000, MAX_WAIT)
+  if (timeout === 0) throw new BadRedisUrl('wait_timeout must not be 0')
+  return replicas === 0 ? undefined : { replicas, timeout }
+}
+
+function integerOf(settings: URLSearchParams, name: string, initial: number, max: number): number {
+  const [text = String(initial), ...others] = settings.getAll(name)
+  if (others.length > 0 || !/^\d{1,4}$/.test(text) || Number(text) > max) throw new BadRedisUrl(`${name} must be a number up to ${max}`)
+  return Number(text)
+}
+
+/** Splits an address from its settings after "?". */
+function splitAddress(address: string): [url: string, settings: string] {
+  const [, url = address, settings = ''] = /^(.*)\?([^@/?]*)$/s.exec(address) ?? []
+  return [url, settings]
+}
+
 /** The database number of an address; undefined when it names none. */
-export function databaseOf(url: string): number | undefined {
-  const database = /^rediss?:\/\/[^/]*\/(\d+)$/.exec(url)?.[1]
+export function databaseOf(address: string): number | undefined {
+  const database = /^rediss?:\/\/[^/]*\/(\d+)$/.exec(splitAddress(address)[0])?.[1]
   return database === undefined ? undefined : Number(database)
 }
 

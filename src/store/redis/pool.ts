@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Cluster, type Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { StorageUnavailable } from '../port.ts'
-import { COMMAND_TIMEOUT, createRedisDriver, databaseOf, type Connection } from './client.ts'
+import { COMMAND_TIMEOUT, createRedisDriver, databaseOf, type Connection, type Replication } from './client.ts'
 import { BEGIN_DUMP, DUMP, END_DUMP } from './dump-scripts.ts'
+import { sendAndWait } from './replication.ts'
 import { COMMIT, END_TURN, READ } from './scripts.ts'
 import { tagsOfMasters, type SlotTable } from './slots.ts'
 
@@ -19,6 +20,8 @@ const MOVED = /\bMOVED\b/
 const REPEAT_READS_FOR = 250
 /** The interval at which it is repeated, in milliseconds. */
 const REPEAT_INTERVAL = 5
+
+const NO_REPLICATION: Replication = { replicas: 0, timeout: 0 }
 
 /**
  * A command has no reply, or an error reply. Unlike the client's own errors it does not contain the command: stored
@@ -123,13 +126,27 @@ export class Pool {
   /**
    * Checks that Redis accepts writes, or that every master of a cluster does.
    * @param key is written, and expires after a second. In a cluster, hash tags are appended.
+   * @returns how many replicas have it, if `replication` asks for that
    * @throws {CommandFailed}
    */
-  async probe(key: string): Promise<void> {
-    await this.run(async (client) => {
+  async probe(key: string, replication: Replication = NO_REPLICATION): Promise<number> {
+    return this.run(async (client) => {
       const keys = client instanceof Cluster ? tagsOfMasters(client as unknown as SlotTable).map((tag) => `${key}:{${tag}}`) : [key]
-      await Promise.all(keys.map((one) => client.set(one, '', 'PX', 1000)))
+      const counts = await Promise.all(
+        keys.map(async (one) => {
+          if (replication.replicas > 0) return (await sendAndWait(client, ['set', one, '', 'PX', 1000], replication))[1]
+          await client.set(one, '', 'PX', 1000)
+          return 0
+        }),
+      )
+      return Math.min(...counts)
     })
+  }
+
+  /** The number of connections that are open, and of those that are not. */
+  get connections(): { readonly open: number; readonly closed: number } {
+    const open = this.#clients.filter(({ status }) => status === 'ready').length
+    return { open, closed: this.#clients.length - open }
   }
 
   close(): void {

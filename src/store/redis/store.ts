@@ -1,10 +1,19 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { StorageUnavailable, type Change, type DriverDamage, type ReadRequest, type Snapshot, type Store, type Value } from '../port.ts'
+import {
+  StorageUnavailable,
+  type Change,
+  type DriverDamage,
+  type ReadRequest,
+  type Snapshot,
+  type Store,
+  type StoreMetrics,
+  type Value,
+} from '../port.ts'
 import { isTemplate } from '../references.ts'
 import { Turns, type Turn } from '../turns.ts'
-import { COMMAND_TIMEOUT, type Connection } from './client.ts'
+import { COMMAND_TIMEOUT, replicationOf, type Connection } from './client.ts'
 import { decodeSnapshot, decodeStored, encodeChange, encodeRead, type ReadReply } from './codec.ts'
+import { CommitSender, waitForTurn } from './commits.ts'
 import { dumpPartition } from './dump.ts'
 import { Identity, readOnce } from './identity.ts'
 import { confirmGuess, Paths } from './paths.ts'
@@ -15,18 +24,12 @@ import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './sca
 const FORMAT = '2'
 /** The format before it. It differs in the records only, which a migration brings forward (see `migrations/`). */
 const MIGRATED_FORMAT = '1'
-/** How long the outcome of a commit is stored, in milliseconds: much longer than a client resends it. */
-const MARKER_TTL = 60_000
-/** The same for a commit that was resent: longer than TCP keeps the first attempt in its buffers. */
-const RESENT_MARKER_TTL = 30 * 60_000
-/** How long an unanswered commit is resent, in milliseconds. */
-const RESEND_FOR = 2 * COMMAND_TIMEOUT
 /** How long a turn lasts at most in its process, in milliseconds: with the time in which it waits for the lease. */
 const TURN_DURATION = 500
 /** How long a turn lasts at most among the processes, in milliseconds, by default. */
 const LEASE_DURATION = 250
-/** The reply to a commit while another turn is held. */
-const WAITING = 2
+/** The number of connections for commits that wait for replicas. */
+const WAITING_CONNECTIONS = 8
 /** How long it may take to find out whether Redis is ready, in milliseconds. */
 const READY_TIMEOUT = 2 * COMMAND_TIMEOUT
 
@@ -53,20 +56,41 @@ export async function openRedisStore(
   url: string,
   { log, connections = 2, prefix = 'lk', lease, repeatReadsFor }: RedisStoreOptions,
 ): Promise<RedisStore> {
-  let pool: Pool | undefined
+  const pools: Pool[] = []
+  const openPool = async (size: number): Promise<Pool> => {
+    pools.push(await Pool.open(url, size, log, repeatReadsFor))
+    return pools.at(-1)!
+  }
   try {
-    pool = await Pool.open(url, connections, log, repeatReadsFor)
+    const replication = replicationOf(url)
+    const pool = await openPool(connections)
     const format = await readOnce(pool, `${prefix}:format`, FORMAT)
     if (format !== FORMAT && format !== MIGRATED_FORMAT)
-      throw new StorageUnavailable(`this Redis holds data of format ${format}; this version of Lanekeeper supports formats ${MIGRATED_FORMAT} and ${FORMAT}`)
+      throw new StorageUnavailable(
+        `this Redis holds data of format ${format}; this version of Lanekeeper supports formats ${MIGRATED_FORMAT} and ${FORMAT}`,
+      )
     const identity = await Identity.open(pool, prefix)
     await warnOfEviction(pool, log)
-    return new RedisStore(pool, prefix, lease, identity, format === MIGRATED_FORMAT ? 0 : 1)
+    // A connection on which a commit waits for replicas does nothing else meanwhile.
+    const commits = replication && new CommitSender(await openPool(WAITING_CONNECTIONS), replication)
+    return new RedisStore(pool, prefix, { lease, identity, impliedSchema: format === MIGRATED_FORMAT ? 0 : 1, commits, pools })
   } catch (error) {
-    pool?.close()
+    for (const pool of pools) pool.close()
     if (!(error instanceof CommandFailed)) throw error
     throw new StorageUnavailable(`${error.refused ? 'Redis refused' : 'Redis cannot be reached'}: ${error.message}`, { cause: error })
   }
+}
+
+interface StoreParts {
+  /** how long a turn lasts at most among the processes, in milliseconds */
+  readonly lease?: number | undefined
+  /** how the storage must be identified; undefined: that is not checked */
+  readonly identity?: Identity | undefined
+  readonly impliedSchema?: number
+  /** sends commits; undefined: over the pool of reads */
+  readonly commits?: CommitSender | undefined
+  /** the pools to close; undefined: that of reads */
+  readonly pools?: readonly Pool[]
 }
 
 /** A store in Redis. */
@@ -74,19 +98,27 @@ export class RedisStore implements Store {
   readonly driver = 'redis'
   readonly impliedSchema: number
   readonly #pool: Pool
+  /** all that are to be closed */
+  readonly #pools: readonly Pool[]
+  readonly #commits: CommitSender
   readonly #prefix: string
   readonly #lease: number
   readonly #identity: Identity | undefined
   readonly #turns = new Turns(TURN_DURATION)
   readonly #paths = new Paths()
 
-  /** @param identity how the storage must be identified; undefined: that is not checked */
-  constructor(pool: Pool, prefix: string, lease = LEASE_DURATION, identity?: Identity, impliedSchema = 1) {
+  constructor(
+    pool: Pool,
+    prefix: string,
+    { lease = LEASE_DURATION, identity, impliedSchema = 1, commits, pools = [pool] }: StoreParts = {},
+  ) {
     this.impliedSchema = impliedSchema
     this.#pool = pool
+    this.#pools = pools
     this.#prefix = prefix
     this.#lease = lease
     this.#identity = identity
+    this.#commits = commits ?? new CommitSender(pool)
   }
 
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
@@ -122,7 +154,7 @@ export class RedisStore implements Store {
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     await this.#turns.pass(partition, change.turn)
-    return (await this.#commit(this.#key(partition), encodeChange(change))) === 1 ? 'done' : 'conflict'
+    return this.#commits.send(this.#key(partition), encodeChange(change))
   }
 
   /**
@@ -168,45 +200,21 @@ export class RedisStore implements Store {
 
   async ready(): Promise<void> {
     const checked = (async () => {
-      await this.#pool.probe(`${this.#prefix}:ready`).catch(throwUnavailable)
+      await this.#commits.probe(`${this.#prefix}:ready`)
       await this.#identity?.checkAll(this.#run)
     })()
     // A command whose node is silent is repeated elsewhere, each time with a time limit of its own.
     await withTimeout(READY_TIMEOUT, checked, new StorageUnavailable('Redis did not answer'))
   }
 
-  async close(): Promise<void> {
-    this.#pool.close()
+  async metrics(): Promise<StoreMetrics> {
+    const states = this.#pools.map(({ connections }) => connections)
+    const count = (state: 'open' | 'closed') => states.reduce((sum, pool) => sum + pool[state], 0)
+    return { connections: { open: count('open'), closed: count('closed') } }
   }
 
-  /**
-   * Sends a commit, and resends it while no reply comes. The script detects a commit that is already applied, so it
-   * is applied at most once. When Redis does not answer at all, the outcome is unknown.
-   */
-  async #commit(key: string, request: string): Promise<unknown> {
-    const deadline = Date.now() + RESEND_FOR
-    let sent = false
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const [markerTtl, resent] = sent ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
-        const reply = await this.#pool.run((client) => client.lkCommit(key, request, markerTtl, resent))
-        if (reply !== WAITING) return reply
-        // Turns of other processes follow each other without a break. The caller takes one too, after several conflicts.
-        if (Date.now() > deadline && !sent) return 0
-        if (Date.now() > deadline) throw new StorageUnavailable('another process kept its turn', { outcomeKnown: false })
-        await waitForTurn()
-        attempt = 0
-      } catch (error) {
-        if (!(error instanceof CommandFailed)) throw error
-        const { refused, unsent } = error
-        // Redis refused this attempt (out of memory, a replica, loading …), so it changed nothing. An earlier attempt
-        // may still be in progress.
-        if (refused && !sent) throw toUnavailable(error)
-        sent ||= !unsent
-        if (Date.now() > deadline) throw new StorageUnavailable('Redis did not answer', { outcomeKnown: !sent, cause: error })
-        await delay(Math.min(25 * 2 ** attempt, 400))
-      }
-    }
+  async close(): Promise<void> {
+    for (const pool of this.#pools) pool.close()
   }
 
   readonly #run = <T>(command: (client: Connection) => Promise<T>): Promise<T> => this.#pool.runRead(command).catch(throwUnavailable)
@@ -221,11 +229,6 @@ function acceptRefusal(error: unknown): 'refused' {
   const unavailable = toUnavailable(error)
   if ((error as CommandFailed).refused) return 'refused'
   throw unavailable
-}
-
-/** Waits for the turn of another process: a few milliseconds, at random, so that no process is always the first. */
-async function waitForTurn(): Promise<void> {
-  await delay(1 + Math.random() * 4)
 }
 
 async function warnOfEviction(pool: Pool, log: Logger): Promise<void> {

@@ -1,0 +1,216 @@
+import type { FileRecord } from '../model/file.ts'
+import type { Removals } from '../model/removal.ts'
+import type { Tombstone } from '../model/tombstone.ts'
+import { checkIndexes, rebuildIndexes, type IndexDamage } from '../store/index-check.ts'
+import { indexes } from '../store/indexes.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
+import type { Stored, Store, Value } from '../store/port.ts'
+import { listAll, transact } from '../store/transact.ts'
+import { damageOfBytes } from './check-bytes.ts'
+import { invalidityOf } from './check-records.ts'
+import { isMet, referencesOf, type RecordReference } from './check-references.ts'
+import type { AdminDeps } from './deps.ts'
+
+/** What {@link checkPartition} finds. */
+export interface PartitionFinding {
+  readonly kind: FindingKind
+  /** the key of a record, or an index and its entry */
+  readonly subject: string
+  readonly message: string
+  /** it was repaired */
+  readonly repaired?: true
+}
+export type FindingKind =
+  | 'record_lost'
+  | 'record_invalid'
+  | 'record_unlisted'
+  | 'reference_broken'
+  | 'index_entry_missing'
+  | 'index_entry_stray'
+  | 'index_unlisted'
+  | 'bytes_damaged'
+  | 'partition_damaged'
+  | 'workspace_incomplete'
+  /** no damage: the bytes are of no file */
+  | 'bytes_unreferenced'
+  /** no damage: what an interrupted import has left */
+  | 'import_unfinished'
+
+export interface PartitionCheck {
+  readonly reindex: boolean
+  readonly quick: boolean
+  readonly report: (finding: PartitionFinding) => Promise<void>
+  /** called for each batch of records */
+  readonly counted: (counts: { readonly records: number; readonly files: number; readonly bytes: number }) => void
+  /** called with the id of each blob that a record names */
+  readonly referenced: (blobId: string) => void
+}
+
+type ScannedRecord = readonly [key: string, stored: Stored]
+
+/**
+ * Checks the records of a partition, what they refer to, its indexes and the bytes of its files. Requests may write meanwhile:
+ * what is found is compared with the present records before it is reported.
+ * @returns the number of records that it has
+ * @throws {StorageUnavailable}
+ */
+export async function checkPartition(deps: AdminDeps, partition: string, check: PartitionCheck): Promise<number> {
+  const { store, random } = deps
+  const isImporting = partition !== GLOBAL && (await transact(store, partition, random, (tx) => tx.get(keys.importing()))) !== undefined
+  if (isImporting)
+    await check.report({
+      kind: 'import_unfinished',
+      subject: keys.importing(),
+      message: 'an import of this workspace has begun and not finished; the next one removes its records',
+    })
+  let count = 0
+  for await (const batch of store.scan(partition)) {
+    const records = batch.filter((record): record is ScannedRecord => record[1] !== null)
+    if (records.length < batch.length) await reportLost(deps, partition, batch, check)
+    count += records.length
+    for (const [key, { value }] of records) nameBlobs(key, value, check.referenced)
+    if (isImporting) continue
+    const valid = await reportInvalid(partition, records, check)
+    await reportBroken(deps, partition, valid, check)
+    check.counted(await checkFiles(deps, partition, valid, check))
+  }
+  const reportIndexes = async (found: readonly IndexDamage[], repaired: boolean): Promise<void> => {
+    for (const damage of found) await check.report(describeIndexDamage(damage, repaired))
+  }
+  const isValid = (key: string, value: Value) => invalidityOf(partition, key, value) === undefined
+  if (check.reindex) await rebuildIndexes(store, partition, random, isValid, (found) => reportIndexes(found, true))
+  else for await (const found of checkIndexes(store, partition, isValid)) await reportIndexes(found, false)
+  return count
+}
+
+function describeIndexDamage({ kind, index, entry }: IndexDamage, repaired: boolean): PartitionFinding {
+  const message = kind === 'missing' ? 'the index lacks the entry of a record' : 'the index has an entry that no record has'
+  return { kind: `index_entry_${kind}`, subject: `${index} ${entry}`, message, ...(repaired && { repaired }) }
+}
+
+async function reportLost(
+  { store, random }: AdminDeps,
+  partition: string,
+  batch: readonly (readonly [string, Stored | null])[],
+  { report, reindex }: PartitionCheck,
+): Promise<void> {
+  for (const [key] of batch.filter(([, stored]) => stored === null)) {
+    await report({ kind: 'record_lost', subject: key, message: `the record is lost${reindex ? '; it is not listed any more' : ''}` })
+    // Without its key, the other records can be exported again.
+    if (reindex)
+      await transact(store, partition, random, async (tx) => {
+        if ((await tx.get(key)) === undefined) tx.remove(key)
+      })
+  }
+}
+
+/** @returns the valid records */
+async function reportInvalid(partition: string, records: readonly ScannedRecord[], { report }: PartitionCheck): Promise<ScannedRecord[]> {
+  const valid: ScannedRecord[] = []
+  for (const record of records) {
+    const message = invalidityOf(partition, record[0], record[1].value)
+    if (message === undefined) valid.push(record)
+    else await report({ kind: 'record_invalid', subject: record[0], message })
+  }
+  return valid
+}
+
+/** Reports the references of records to other records that are missing, or other than they must be. */
+async function reportBroken(
+  deps: AdminDeps,
+  partition: string,
+  records: readonly ScannedRecord[],
+  { report }: PartitionCheck,
+): Promise<void> {
+  const found = await brokenReferences(
+    deps.store,
+    partition,
+    records.map(([key]) => key),
+  )
+  if (found.length === 0) return
+  // A tombstone exists as long as a record that it explains: it is read after that record, which is read again afterwards.
+  const explained = await explanations(deps, partition)
+  const unexplained = found.filter(({ reference }) => reference.explainedBy?.some((name) => explained.has(name)) !== true)
+  const again = await brokenReferences(deps.store, partition, [...new Set(unexplained.map(({ key }) => key))])
+  for (const { key, reference } of unexplained)
+    if (again.some((other) => other.key === key && other.reference.key === reference.key))
+      await report({
+        kind: 'reference_broken',
+        subject: key,
+        message:
+          reference.absent === true ? `${reference.key} must not exist` : `it needs ${reference.key}, which is missing or does not match`,
+      })
+}
+
+/** The references of records that are not met, as of one moment for each batch. */
+async function brokenReferences(
+  store: Store,
+  partition: string,
+  recordKeys: readonly string[],
+): Promise<{ key: string; reference: RecordReference }[]> {
+  const found: { key: string; reference: RecordReference }[] = []
+  for (let start = 0; start < recordKeys.length; start += BATCH) {
+    const part = recordKeys.slice(start, start + BATCH)
+    const present = await readAll(store, partition, part)
+    const wanted = [...present].flatMap(([key, value]) => safeReferences(partition, key, value).map((reference) => ({ key, reference })))
+    // Both sides in one snapshot: a record whose references have changed since is left to the next check.
+    const both = await readAll(store, partition, [...new Set([...part, ...wanted.map(({ reference }) => reference.key)])])
+    found.push(
+      ...wanted.filter(
+        ({ key, reference }) =>
+          !isMet(reference, both.get(reference.key)) &&
+          both.has(key) &&
+          safeReferences(partition, key, both.get(key)!).some((other) => other.key === reference.key),
+      ),
+    )
+  }
+  return found
+}
+
+/** Records per snapshot. */
+const BATCH = 50
+
+function safeReferences(partition: string, key: string, value: Value): readonly RecordReference[] {
+  return invalidityOf(partition, key, value) === undefined ? referencesOf(key, value) : []
+}
+
+async function readAll(store: Store, partition: string, recordKeys: readonly string[]): Promise<Map<string, Value>> {
+  if (recordKeys.length === 0) return new Map()
+  const expect = { records: new Map(), indexes: new Map(), capacity: new Map() }
+  const { records } = (await store.read(partition, { records: recordKeys, ranges: [], counts: [], expect }))!
+  return new Map(records.flatMap(({ key, stored }) => (stored === null ? [] : [[key!, stored.value]])))
+}
+
+/** What explains references to deleted boards, cards and labels (see {@link RecordReference.explainedBy}). */
+async function explanations(deps: AdminDeps, partition: string): Promise<Set<string>> {
+  const tombstones: Tombstone[] = await listAll(deps, partition, indexes.tombstones())
+  const removals: Removals | undefined = await transact(deps.store, partition, deps.random, (tx) => tx.get(keys.removals()))
+  const labels = (removals?.pending ?? []).flatMap((removal) => (removal.kind === 'label' ? [`label ${removal.label_id}`] : []))
+  return new Set([...tombstones.map(({ kind, target }) => `${kind} ${target}`), ...labels])
+}
+
+function nameBlobs(key: string, value: Value, referenced: (blobId: string) => void): void {
+  if (key.startsWith('tombstone:') && value['kind'] === 'blob') referenced(String(value['target']))
+  if (/^(file|imported_bytes):/.test(key)) referenced(String(value['blob_id']))
+}
+
+/** Checks the bytes of the files among some records. @returns how many there are */
+async function checkFiles(
+  { store, blobs }: AdminDeps,
+  partition: string,
+  records: readonly ScannedRecord[],
+  { quick, report }: PartitionCheck,
+): Promise<{ records: number; files: number; bytes: number }> {
+  const counts = { records: records.length, files: 0, bytes: 0 }
+  for (const [key, { value }] of records) {
+    if (!key.startsWith('file:')) continue
+    const file = value as unknown as FileRecord
+    const damage = await damageOfBytes(blobs, file, quick)
+    counts.files++
+    counts.bytes += file.size
+    // Garbage collection may have removed the file since it was read.
+    if (damage !== undefined && (await readAll(store, partition, [key])).has(key))
+      await report({ kind: 'bytes_damaged', subject: key, message: `the bytes ${file.blob_id} of "${file.name}" ${damage}` })
+  }
+  return counts
+}

@@ -1,0 +1,88 @@
+import { sha256Hex } from '../auth/secrets.ts'
+import type { Account, Session, SignUp } from '../model/account.ts'
+import type { Board, BoardMember } from '../model/board.ts'
+import type { Card } from '../model/card.ts'
+import type { Column } from '../model/column.ts'
+import type { Comment } from '../model/comment.ts'
+import type { Attachment, FileRecord } from '../model/file.ts'
+import type { Label } from '../model/label.ts'
+import type { Subtask } from '../model/subtask.ts'
+import type { TokenRecord } from '../model/token.ts'
+import type { Tombstone } from '../model/tombstone.ts'
+import { keys } from '../store/keys.ts'
+import type { Value } from '../store/port.ts'
+
+/** A record that another record of the same partition refers to. */
+export interface RecordReference {
+  /** the key of the record that must exist, or must not */
+  readonly key: string
+  /** it must not exist */
+  readonly absent?: boolean
+  /** the members that it must have */
+  readonly members?: Readonly<Record<string, unknown>>
+  /** the tombstones and pending removals that explain that it is missing */
+  readonly explainedBy?: readonly string[]
+}
+
+type References = { readonly [kind: string]: ((value: any, rest: string) => readonly (RecordReference | undefined)[]) | undefined }
+
+const member = (userId: string): RecordReference => ({ key: keys.membership(userId) })
+const user = (userId: string): RecordReference => ({ key: keys.user(userId) })
+const ofBoard = (boardId: string): string => `board ${boardId}`
+const board = (boardId: string): RecordReference => ({ key: keys.board(boardId), explainedBy: [ofBoard(boardId)] })
+const card = (cardId: string): RecordReference => ({ key: keys.card(cardId), explainedBy: [`card ${cardId}`] })
+
+/** What records refer to, by the first word of their key. What a reference to a deleted board or card needs is its tombstone. */
+const references: References = {
+  board: ({ creator_id }: Board) => [member(creator_id)],
+  board_member: ({ board_id, user_id }: BoardMember) => [board(board_id), member(user_id)],
+  column: ({ board_id }: Column) => [board(board_id)],
+  label: ({ board_id }: Label) => [board(board_id)],
+  card: ({ board_id, column_id, assignee_ids, label_ids, cover_attachment_id, creator_id, id }: Card) => [
+    board(board_id),
+    { key: keys.column(column_id), members: { board_id }, explainedBy: [ofBoard(board_id)] },
+    member(creator_id),
+    ...assignee_ids.map(member),
+    ...label_ids.map((labelId) => ({
+      key: keys.label(labelId),
+      members: { board_id },
+      explainedBy: [ofBoard(board_id), `label ${labelId}`],
+    })),
+    cover_attachment_id === null ? undefined : { key: keys.attachment(cover_attachment_id), members: { card_id: id } },
+  ],
+  subtask: ({ card_id }: Subtask) => [card(card_id)],
+  comment: ({ card_id, author_id }: Comment) => [card(card_id), member(author_id)],
+  attachment: ({ card_id, file_id, attached_by_id }: Attachment) => [card(card_id), { key: keys.file(file_id) }, member(attached_by_id)],
+  file: ({ owner_id }: FileRecord) => [member(owner_id)],
+  order: (_value, list) => {
+    if (list.startsWith('brd_')) return [board(list)]
+    return [list.startsWith('crd_') ? card(list) : { key: keys.column(list) }]
+  },
+  token: ({ id, hash, user_id, replaced_by }: TokenRecord) => [
+    member(user_id),
+    { key: keys.tokenHash(id), members: { hash } },
+    replaced_by === null ? undefined : { key: keys.tokenHash(replaced_by) },
+  ],
+  token_hash: ({ hash }: { hash: string }, id) => [{ key: keys.token(hash), members: { id } }],
+  token_use: (_value, hash) => [{ key: keys.token(hash) }],
+  // Garbage collection would remove what belongs to it.
+  tombstone: ({ kind, target }: Tombstone) => (kind === 'board' || kind === 'card' ? [{ key: `${kind}:${target}`, absent: true }] : []),
+
+  account: ({ user_id, email }: Account) => [user(user_id), { key: keys.accountEmail(sha256Hex(email)), members: { user_id } }],
+  account_email: ({ user_id }: { user_id: string }) => [{ key: keys.account(user_id) }],
+  sign_up: ({ user_id }: SignUp) => [user(user_id)],
+  session: ({ user_id }: Session) => [user(user_id)],
+  workspace_link: ({ user_id }: { user_id: string }) => [user(user_id)],
+}
+
+/** The records that a valid record refers to. */
+export function referencesOf(key: string, value: Value): readonly RecordReference[] {
+  const colon = key.indexOf(':')
+  return (references[key.slice(0, colon)]?.(value, key.slice(colon + 1)) ?? []).filter((reference) => reference !== undefined)
+}
+
+/** Whether a record is what a reference to it needs, apart from tombstones. */
+export function isMet({ absent = false, members = {} }: RecordReference, value: Value | undefined): boolean {
+  if (absent || value === undefined) return absent && value === undefined
+  return Object.entries(members).every(([name, expected]) => value[name] === expected)
+}

@@ -1,0 +1,184 @@
+import { randomText } from '../model/ids.ts'
+import { indexes } from '../store/indexes.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
+import type { Store } from '../store/port.ts'
+import { listAll, transact } from '../store/transact.ts'
+import { checkPartition, type FindingKind, type PartitionFinding } from './check-partition.ts'
+import type { AdminDeps, CommandIo } from './deps.ts'
+import { registerWorkspace } from './workspaces.ts'
+
+export interface CheckOptions {
+  /** repairs indexes, and the driver's lists of records and indexes */
+  readonly reindex: boolean
+  /** does not hash the bytes of files */
+  readonly quick: boolean
+}
+
+/** What {@link checkStorage} finds: one line of its output. */
+export interface Finding extends PartitionFinding {
+  readonly partition: string
+}
+
+export interface CheckSummary {
+  readonly partitions: number
+  readonly records: number
+  readonly files: number
+  /** bytes of all files */
+  readonly bytes: number
+  /** findings that are damage and were not repaired */
+  readonly damage: number
+  readonly repaired: number
+  /** findings that are no damage */
+  readonly notices: number
+}
+
+/** Findings that are no damage. */
+const NOTICES: ReadonlySet<FindingKind> = new Set(['bytes_unreferenced', 'import_unfinished'])
+
+/**
+ * Checks all records, indexes and bytes of a storage, and writes each finding as a line of JSON. Without `reindex` it changes
+ * nothing. Requests may use the storage meanwhile.
+ * @throws {StorageUnavailable}
+ */
+export async function checkStorage(deps: AdminDeps, options: CheckOptions, io: CommandIo): Promise<CheckSummary> {
+  const { store, blobs } = deps
+  const summary = { partitions: 0, records: 0, files: 0, bytes: 0, damage: 0, repaired: 0, notices: 0 }
+  const report = async (finding: Finding): Promise<void> => {
+    if (NOTICES.has(finding.kind)) summary.notices++
+    else if (finding.repaired) summary.repaired++
+    else summary.damage++
+    await io.write(JSON.stringify(finding))
+  }
+  // First: bytes that are written later have a record by the time at which the records are read.
+  const unreferenced = new Set(await blobs.list())
+  const damagedFiles = await reportDriverDamage(deps, options, report)
+  const [readable, unreadable] = [new Set<string>(), new Set<string>()]
+  const partitions = await allPartitions(deps)
+  for (const partition of partitions) {
+    try {
+      const count = await checkPartition(deps, partition, {
+        ...options,
+        report: (finding) => report({ partition, ...finding }),
+        referenced: (blobId) => unreferenced.delete(blobId),
+        counted(counts) {
+          for (const name of ['records', 'files', 'bytes'] as const) summary[name] += counts[name]
+          io.progress(`${summary.partitions} of ${partitions.length} partitions, ${summary.records} records, ${summary.damage} damaged`)
+        },
+      })
+      if (count > 0 && partition !== GLOBAL) readable.add(partition)
+    } catch (error) {
+      if (store.damaged?.().includes(partition) !== true) throw error
+      unreadable.add(partition)
+      const { cause, message } = error as Error
+      if (!damagedFiles.has(partition))
+        await report({
+          partition,
+          kind: 'partition_damaged',
+          subject: partition,
+          message: cause instanceof Error ? cause.message : message,
+        })
+    }
+    summary.partitions++
+  }
+  if (!unreadable.has(GLOBAL)) await checkWorkspaces(deps, options, readable, report)
+  // The files of a partition that cannot be read may need them.
+  if (unreadable.size === 0)
+    for (const id of unreferenced)
+      if (await blobs.exists(id))
+        await report({
+          partition: GLOBAL,
+          kind: 'bytes_unreferenced',
+          subject: id,
+          message: 'no record names these bytes; they are not removed',
+        })
+  return summary
+}
+
+/** The partitions of all workspaces, also of unlisted ones, and the one of the installation. */
+async function allPartitions(deps: AdminDeps): Promise<string[]> {
+  const listed = await listAll(deps, GLOBAL, indexes.workspaces()).catch((error: unknown) => {
+    if (deps.store.damaged?.().includes(GLOBAL) === true) return []
+    throw error
+  })
+  return [...new Set([GLOBAL, ...(await deps.store.partitions()).toSorted(), ...listed.map(({ id }) => id)])]
+}
+
+type Report = (finding: Finding) => Promise<void>
+
+/** @returns the partitions with a damaged file */
+async function reportDriverDamage({ store, random }: AdminDeps, { reindex }: CheckOptions, report: Report): Promise<ReadonlySet<string>> {
+  const damagedFiles = new Set<string>()
+  for await (const batch of store.findDamage?.() ?? [])
+    for (const { partition, record, index, file } of batch) {
+      if (file !== undefined) {
+        damagedFiles.add(partition)
+        await report({ partition, kind: 'partition_damaged', subject: partition, message: file })
+      }
+      const repaired = reindex && { repaired: true as const }
+      if (record !== undefined) {
+        if (reindex) await listRecord(store, partition, record, randomText(random, 20))
+        await report({
+          partition,
+          kind: 'record_unlisted',
+          subject: record,
+          message: 'the record is not in the list of all records',
+          ...repaired,
+        })
+      }
+      if (index !== undefined) {
+        if (reindex) await listIndex(store, partition, index, randomText(random, 20))
+        await report({
+          partition,
+          kind: 'index_unlisted',
+          subject: index,
+          message: 'the index is not in the list of all indexes',
+          ...repaired,
+        })
+      }
+    }
+  return damagedFiles
+}
+
+const expectOf = (records: ReadonlyMap<string, string | null>) => ({ records, indexes: new Map(), capacity: new Map() })
+
+/** Writes a record again, which lists it. */
+async function listRecord(store: Store, partition: string, key: string, revision: string): Promise<void> {
+  const read = await store.read(partition, { records: [key], ranges: [], counts: [], expect: expectOf(new Map()) })
+  const stored = read!.records[0]!.stored
+  if (stored === null) return
+  const expect = expectOf(new Map([[key, stored.revision]]))
+  await store.commit(partition, { revision, expect, put: new Map([[key, stored.value]]), remove: new Set(), indexes: new Map() })
+}
+
+/** Adds an entry to an index that it has, which lists the index. */
+async function listIndex(store: Store, partition: string, index: string, revision: string): Promise<void> {
+  const read = await store.read(partition, { records: [], ranges: [{ index, limit: 1 }], counts: [], expect: expectOf(new Map()) })
+  const { entries } = read!.ranges[0]!
+  const indexChanges = new Map([[index, { add: entries, remove: [] }]])
+  await store.commit(partition, { revision, expect: expectOf(new Map()), put: new Map(), remove: new Set(), indexes: indexChanges })
+}
+
+/** Reports the partitions without a record of their workspace, and those that are not in the list of all workspaces. */
+async function checkWorkspaces(deps: AdminDeps, { reindex }: CheckOptions, partitions: ReadonlySet<string>, report: Report): Promise<void> {
+  const { store, random } = deps
+  const listed = new Set((await listAll(deps, GLOBAL, indexes.workspaces())).map(({ id }) => id))
+  const reportMissing = (id: string) =>
+    report({ partition: id, kind: 'workspace_incomplete', subject: keys.workspace(), message: 'the workspace has no record of its name' })
+  for (const id of listed) if (!partitions.has(id) && store.damaged?.().includes(id) !== true) await reportMissing(id)
+  for (const id of partitions) {
+    const [workspace, importing] = await transact(store, id, random, (tx) => tx.read([keys.workspace(), keys.importing()]))
+    if (importing !== undefined) continue
+    if (workspace === undefined || workspace.id !== id) await reportMissing(id)
+    else if (!listed.has(id) && (await transact(store, GLOBAL, random, (tx) => tx.get(keys.workspaceEntry(id)))) === undefined) {
+      if (reindex) await registerWorkspace(deps, id)
+      const message = 'the workspace is not in the list of all workspaces'
+      await report({
+        partition: id,
+        kind: 'workspace_incomplete',
+        subject: keys.workspaceEntry(id),
+        message,
+        ...(reindex && { repaired: true }),
+      })
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import { sha256Hex } from '../auth/secrets.ts'
+import { isId } from '../model/ids.ts'
+import { keys } from '../store/keys.ts'
+import { bringForward } from '../store/migrations/list.ts'
+import type { Value } from '../store/port.ts'
+import type { BackupSummary } from './backup.ts'
+import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
+import { BACKUP_FORMAT, readExport, readSchemaVersion, type ExportLine } from './export-format.ts'
+import { BATCH_SIZE } from './import-session.ts'
+import { readGlobalRecord } from './restore-records.ts'
+import { RestoreRun } from './restore-run.ts'
+import { TransferCounter } from './transfer-summary.ts'
+import { WorkspaceImport } from './workspace-import.ts'
+
+/**
+ * Restores a backup to an empty storage, with all ids. Nothing of it is accessible before the whole backup was read and its
+ * checksum verified, and the service does not start on a storage whose restore has not finished. A failed restore can be
+ * repeated. Of two that overlap, the one that began later continues and the other fails.
+ * @throws {AdminError} `conflict` if the storage is not empty or a later restore has begun; `invalid` if the lines are not a
+ *   complete backup
+ */
+export async function restore(deps: AdminDeps, io: CommandIo): Promise<BackupSummary> {
+  const lines = readExport(io.lines, 'backup')
+  const schema = readHeader((await lines.next()).value as ExportLine | undefined)
+  const run = await RestoreRun.begin(deps)
+  try {
+    const reader = new BackupReader(deps, run, schema, io)
+    for await (const line of lines) await reader.take(line, lines)
+    return await reader.publish()
+  } catch (error) {
+    // If this fails too, the next restore removes the rest.
+    await run.abandon().catch(() => undefined)
+    throw error
+  }
+}
+
+/** @returns the version of the records */
+function readHeader(line: ExportLine | undefined): number {
+  if (line !== undefined && 'lanekeeper_export' in line)
+    throw new AdminError('invalid', 'the input is an export of one workspace; use "import"')
+  if (line === undefined || !('lanekeeper_backup' in line)) throw new AdminError('invalid', 'the input is not a backup')
+  if (line.lanekeeper_backup !== BACKUP_FORMAT)
+    throw new AdminError('invalid', `the backup has format ${line.lanekeeper_backup}; this version reads format ${BACKUP_FORMAT}`)
+  return readSchemaVersion(line, 'backup')
+}
+
+/** Writes the lines of a backup. What gives access is kept until all lines were read: tokens, memberships and accounts. */
+class BackupReader {
+  readonly #deps: AdminDeps
+  readonly #run: RestoreRun
+  readonly #schema: number
+  readonly #progress: CommandIo['progress']
+  readonly #counter = new TransferCounter()
+  readonly #workspaces = new Map<string, WorkspaceImport>()
+  readonly #lostWorkspaces: string[] = []
+  /** by the keys of their e-mail addresses */
+  readonly #accounts = new Map<string, readonly [key: string, account: Value]>()
+  readonly #deferred: (readonly [string, Value])[] = []
+  #current: WorkspaceImport | 'installation' | undefined
+  #batch: (readonly [string, Value])[] = []
+  #users = 0
+
+  constructor(deps: AdminDeps, run: RestoreRun, schema: number, io: CommandIo) {
+    this.#deps = deps
+    this.#run = run
+    this.#schema = schema
+    this.#progress = (text) => io.progress(text)
+  }
+
+  async take(line: ExportLine, lines: AsyncGenerator<ExportLine>): Promise<void> {
+    if ('workspace' in line) await this.#beginWorkspace(line.workspace)
+    else if ('omitted_workspace' in line) this.#lostWorkspaces.push(line.omitted_workspace)
+    else if ('installation' in line) await this.#beginInstallation()
+    else if (this.#current === 'installation') await this.#takeGlobal(line)
+    else if (this.#current === undefined) throw new AdminError('invalid', 'the backup has a line that belongs to no section')
+    else if (await this.#current.take(line, lines)) this.#reportProgress()
+  }
+
+  /** Makes the installation accessible. All lines were read. */
+  async publish(): Promise<BackupSummary> {
+    if (this.#current !== 'installation') throw new AdminError('invalid', 'the backup has no users')
+    await this.#flush()
+    for (const workspace of this.#workspaces.values()) {
+      await workspace.publish()
+      this.#reportProgress()
+    }
+    await this.#run.put(this.#deferred)
+    for (const [emailKey, [key, account]] of this.#accounts) {
+      await this.#run.put([
+        [key, account],
+        [emailKey, { user_id: account['user_id'] }],
+      ])
+      this.#counter.records++
+    }
+    await this.#run.finish()
+    this.#counter.records += this.#deferred.length
+    return {
+      workspaces: this.#workspaces.size,
+      users: this.#users,
+      ...this.#counter.summary,
+      lost_workspaces: this.#lostWorkspaces,
+    }
+  }
+
+  async #beginWorkspace(id: string): Promise<void> {
+    await this.#endWorkspace()
+    if (!isId('workspace', id)) throw new AdminError('invalid', `${id} is not the id of a workspace`)
+    if (this.#workspaces.has(id)) throw new AdminError('invalid', `${id} is in the backup twice`)
+    await this.#run.addWorkspace(id)
+    this.#current = await WorkspaceImport.begin(this.#deps, id, this.#schema, this.#counter)
+    this.#workspaces.set(id, this.#current)
+  }
+
+  async #beginInstallation(): Promise<void> {
+    await this.#endWorkspace()
+    this.#current = 'installation'
+  }
+
+  async #endWorkspace(): Promise<void> {
+    if (this.#current === 'installation') throw new AdminError('invalid', 'a section follows the users, which are the last one')
+    await this.#current?.complete()
+    this.#reportProgress()
+  }
+
+  async #takeGlobal(line: ExportLine): Promise<void> {
+    if (!('key' in line)) throw new AdminError('invalid', `${JSON.stringify(line)} is not a record`)
+    for (const [key, value] of bringForward(line.key, line.value, this.#schema)) this.#addGlobal(key, readGlobalRecord(key, value))
+    if (this.#batch.length >= BATCH_SIZE) await this.#flush()
+  }
+
+  #addGlobal(key: string, value: Value): void {
+    if (key.startsWith('account:')) return this.#addAccount(key, value)
+    if (key.startsWith('demo:')) return void this.#deferred.push([key, value])
+    if (key.startsWith('user:')) this.#users++
+    this.#batch.push([key, value])
+  }
+
+  #addAccount(key: string, account: Value): void {
+    const emailKey = keys.accountEmail(sha256Hex(String(account['email'])))
+    if (this.#accounts.has(emailKey)) throw new AdminError('invalid', `${key}: another account has the same e-mail address`)
+    this.#accounts.set(emailKey, [key, account])
+  }
+
+  async #flush(): Promise<void> {
+    await this.#run.put(this.#batch)
+    this.#counter.records += this.#batch.length
+    this.#batch = []
+    this.#reportProgress()
+  }
+
+  #reportProgress(): void {
+    this.#progress(`${this.#workspaces.size} workspaces, ${this.#counter.progress}`)
+  }
+}

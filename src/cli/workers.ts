@@ -1,0 +1,107 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { AggregatorRegistry } from 'prom-client'
+import type { Config } from '../config.ts'
+import { serveMetrics, type Metrics, type MetricValues } from '../http/metrics.ts'
+
+/**
+ * Several processes that serve one port, with node:cluster: the primary process distributes the connections, and starts a
+ * worker anew when it ends. The first worker starts alone, so that it can create the demo data and print the banner.
+ */
+
+/** What a worker sends to the primary process. */
+type FromWorker = { readonly port: number } | { readonly metrics: MetricValues }
+
+/** How long the primary process waits before it replaces a worker, in milliseconds: a worker that cannot start is not started all the time. */
+const RESTART_DELAY = 1000
+/** How long the metrics of a worker are waited for, in milliseconds. */
+const METRICS_TIMEOUT = 5000
+
+/** Whether this process is to start the workers and serve nothing itself. */
+export function isSupervisor({ workers }: Config): boolean {
+  return workers > 1 && cluster.isPrimary
+}
+
+/** Whether this process prints what the operator has to know: it serves alone, or is the first worker. */
+export function isFirstProcess(): boolean {
+  return cluster.worker === undefined || cluster.worker.id === 1
+}
+
+/** Tells the primary process, if there is one, that this one serves a port, and sends it metrics when it asks for them. */
+export function announceWorker(port: number, metrics: Metrics | undefined): void {
+  if (cluster.worker === undefined) return
+  process.on('message', (message) => {
+    if (message === 'metrics') void metrics?.readValues().then((values) => process.send!({ metrics: values } satisfies FromWorker))
+  })
+  process.send!({ port } satisfies FromWorker)
+}
+
+/** Starts the workers and replaces those that end, until a signal ends all of them. */
+export async function supervise({ workers: count, metrics }: Config, log: Logger): Promise<void> {
+  let stopping = false
+  const first = cluster.fork()
+  stopOnSignal(() => (stopping = true), log)
+  const port = await portOf(first)
+  if (port === undefined) return
+  // A free port that the first worker has found, for all others.
+  cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(port)] })
+  cluster.on('exit', (worker, code, signal) => {
+    if (stopping) return
+    log.error({ pid: worker.process.pid, exit_code: code, signal }, 'a worker ended and is replaced')
+    void delay(RESTART_DELAY).then(() => stopping || cluster.fork())
+  })
+  for (let i = 1; i < count; i++) cluster.fork()
+  if (metrics === undefined) return
+  const { url } = await serveMetrics(metrics, readAll)
+  log.info(`metrics are served at ${url}/metrics`)
+}
+
+/** @returns undefined if the worker cannot start. It has printed why, and this process ends with its exit code. */
+async function portOf(worker: Worker): Promise<number | undefined> {
+  const ended = once(worker, 'exit').then(([code]: (number | null)[]) => {
+    process.exitCode = code ?? 1
+    return undefined
+  })
+  const message = once(worker, 'message').then(([{ port }]) => port as number)
+  return Promise.race([message, ended])
+}
+
+/** Lets the workers finish their requests when a signal comes, and then ends this process. */
+function stopOnSignal(onStop: () => void, log: Logger): void {
+  let stopped: Promise<unknown> | undefined
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      if (stopped !== undefined) return
+      log.info(`${signal}: the workers finish their requests in flight`)
+      onStop()
+      stopped = Promise.all(running().map((worker) => stopWorker(worker)))
+      void stopped.then(() => process.exit(0))
+    })
+}
+
+async function stopWorker(worker: Worker): Promise<void> {
+  worker.process.kill('SIGTERM')
+  if (!worker.isDead()) await once(worker, 'exit')
+}
+
+/** The metrics of all workers together. */
+async function readAll(): Promise<string> {
+  const values = await Promise.all(running().map((worker) => readMetrics(worker)))
+  return AggregatorRegistry.aggregate(values.filter((value) => value !== undefined)).metrics()
+}
+
+/** @returns undefined if the worker has just ended, or does not answer */
+async function readMetrics(worker: Worker): Promise<MetricValues | undefined> {
+  worker.send('metrics', () => undefined)
+  const answer = once(worker, 'message', { signal: AbortSignal.timeout(METRICS_TIMEOUT) })
+  return answer.then(
+    ([message]) => (message as { metrics?: MetricValues }).metrics,
+    () => undefined,
+  )
+}
+
+function running(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+}

@@ -1,0 +1,21 @@
+import { standardNames } from './0001-standard-names.ts'
+import type { Entry, Migration } from './migration.ts'
+import type { Value } from '../port.ts'
+
+/** All migrations in order. */
+export const migrations: readonly Migration[] = [standardNames]
+
+/** The version of the records that this version of Lanekeeper reads and writes. */
+export const SCHEMA_VERSION = versionAfter(migrations)
+
+/** The version that migrations lead to. */
+export function versionAfter(list: readonly Migration[]): number {
+  return list.at(-1)?.number ?? 0
+}
+
+/** Brings a record from a version to the present one. @returns what replaces it */
+export function bringForward(key: string, value: Value, version: number, list: readonly Migration[] = migrations): readonly Entry[] {
+  let entries: readonly Entry[] = [[key, value]]
+  for (const migration of list) if (migration.number > version) entries = entries.flatMap((entry) => migration.migrate(...entry))
+  return entries
+}

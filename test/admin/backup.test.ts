@@ -1,0 +1,291 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { backUp, type BackupSummary } from '../../src/admin/backup.ts'
+import { runCommand } from '../../src/admin/commands.ts'
+import type { AdminDeps } from '../../src/admin/deps.ts'
+import { restore } from '../../src/admin/restore.ts'
+import { inviteUser } from '../../src/admin/users.ts'
+import { createWorkspace, listWorkspaces } from '../../src/admin/workspaces.ts'
+import { createApp } from '../../src/app.ts'
+import { SignIn } from '../../src/auth/accounts/sign-in.ts'
+import { seedDemo, type Demo } from '../../src/demo/seed.ts'
+import { readWorld } from '../../src/demo/world.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
+import { transact } from '../../src/store/transact.ts'
+import { createIo } from '../support/command-io.ts'
+import { drivers, type Driver, type OpenDriver } from '../support/drivers.ts'
+import { comparableRecords, createWorkspaceWithEveryKind, kindOf, recordsOf, type Records } from '../support/every-kind.ts'
+import { withTrailer } from '../support/export-lines.ts'
+import { quiet } from '../support/log.ts'
+import { cheapPasswords, engine, Service } from '../support/service.ts'
+
+const clock = () => Date.parse('2026-11-20T12:00:00.000Z')
+
+/** A storage with the functions of a service on it. */
+async function open(driver: Driver) {
+  const opened = await driver.open()
+  const deps: AdminDeps = { store: opened.store, blobs: opened.blobs, clock, random: systemRandom }
+  const app = createApp({ ...deps, log: quiet, engine, passwords: cheapPasswords, rateLimits: undefined })
+  const close = async () => (await app.services.usage.settled(), await opened.store.close(), await opened.blobs.close())
+  const get = async (path: string, token: string) => {
+    const response = await app.fetch(new Request(`http://x/v1${path}`, { headers: { authorization: `Bearer ${token}` } }))
+    return `${response.status} ${(await response.text()).replace(/"request_id":"[^"]+"/, '')}`
+  }
+  return { opened, deps, app, close, get }
+}
+type Opened = Awaited<ReturnType<typeof open>>
+
+async function backupOf(deps: AdminDeps): Promise<{ lines: string[]; summary: BackupSummary }> {
+  const io = createIo()
+  const summary = await backUp(deps, io)
+  return { lines: io.written, summary }
+}
+
+/** Signs a user in. */
+const signIn = (deps: AdminDeps, email: string, password: string) =>
+  new SignIn(deps, cheapPasswords).attempt({ email, password, network: '192.0.2.1', device: undefined, currentSession: undefined })
+
+/** The lines of a backup without what a restore replaces, and without the last uses of tokens, which are written late. */
+function comparable(lines: readonly string[]): string[] {
+  const numbers = new Map<string, number>()
+  const number = (id: string) => `blb ${numbers.get(id) ?? (numbers.set(id, numbers.size), numbers.get(id))}`
+  return lines
+    .slice(1, -1)
+    .filter((line) => !line.startsWith('{"key":"token_use:'))
+    .map((line) => line.replaceAll(/blb_[0-9a-z]{20}/g, number))
+}
+
+/** The source of all backups, on the first driver. */
+let source: Opened
+let demo: Demo
+let lines: readonly string[]
+let summary: BackupSummary
+beforeAll(async () => {
+  source = await open(drivers[0]!)
+  demo = await seedDemo({ ...source.deps, passwords: cheapPasswords }, source.app.fetch, readWorld())
+  await transact(source.deps.store, GLOBAL, systemRandom, async (tx) => {
+    tx.create(keys.demo(), { begun_at: '2026-11-20T12:00:00.000Z', finished_at: '2026-11-20T12:00:00.000Z' })
+  })
+  const [{ email, password, user_id }] = demo.people as [Demo['people'][0]]
+  await signIn(source.deps, email, password)
+  await inviteUser(source.deps, user_id, 'http://x')
+  await source.app.services.usage.settled()
+  ;({ lines, summary } = await backupOf(source.deps))
+})
+afterAll(() => source.close())
+
+describe.each(drivers)('restores to $name', (driver) => {
+  let target: Opened
+  beforeEach(async () => {
+    target = await open(driver)
+  })
+  afterEach(() => target.close())
+  const restoreLines = (from: readonly string[] = lines, deps = target.deps) => restore(deps, createIo(from))
+  const remaining = async (opened: OpenDriver = target.opened) => [
+    ...(await opened.recordKeys(GLOBAL)).filter((key) => !key.startsWith('schema:')),
+    ...(await opened.blobKeys()).filter((key) => key.startsWith('blb_')),
+    ...(await Promise.all(demo.workspaces.map(({ id }) => opened.recordKeys(id)))).flat(),
+  ]
+
+  test('a restored backup gives every token and every user the same access, and has no session and no sign-up link', async () => {
+    expect(await restoreLines()).toEqual(summary)
+    expect(summary).toMatchObject({ workspaces: 2, users: 8, lost: 0, lost_files: [], lost_workspaces: [] })
+    for (const { token, state } of demo.tokens) {
+      for (const path of ['/members', '/boards']) expect(await target.get(path, token)).toBe(await source.get(path, token))
+      expect((await target.get('/account', token)).slice(0, 3)).toBe(state === 'left' ? '401' : '200')
+    }
+    for (const { email, password, user_id } of demo.people) {
+      expect(await signIn(target.deps, email, password)).toMatchObject({ result: 'signed_in', userId: user_id })
+      expect(await signIn(target.deps, email, `${password}!`)).toMatchObject({ result: 'refused', userId: user_id })
+    }
+    const global = await target.opened.recordKeys(GLOBAL)
+    expect(global.filter((key) => /^(sign_up|restoring|restored_workspace):/.test(key))).toEqual([])
+    expect(lines.filter((line) => /"key":"(session|sign_up|account_email|workspace_entry)/.test(line))).toEqual([])
+    // The sessions of those who have signed in above.
+    expect(global.filter((key) => key.startsWith('session:'))).toHaveLength(demo.people.length)
+  })
+
+  test('a restored backup is the same when it is backed up again', async () => {
+    await restoreLines()
+    const again = await backupOf(target.deps)
+    expect(comparable(again.lines)).toEqual(comparable(lines))
+    expect(again.summary).toEqual(summary)
+  })
+
+  test('a restore to a storage that is not empty is refused, and the storage stays as it is', async () => {
+    await createWorkspace(target.deps, 'Other')
+    const before = (await target.opened.recordKeys(GLOBAL)).toSorted()
+    await expect(restoreLines()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('not empty') })
+    expect((await target.opened.recordKeys(GLOBAL)).toSorted()).toEqual(before)
+    await expect(restoreLines(lines, source.deps)).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  test('a backup cannot be restored twice', async () => {
+    await restoreLines()
+    await expect(restoreLines()).rejects.toMatchObject({ code: 'conflict' })
+    expect(comparable((await backupOf(target.deps)).lines)).toEqual(comparable(lines))
+  })
+
+  const section = () => lines.findIndex((line, i) => i > 1 && line.startsWith('{"workspace":'))
+  const changed = (from: RegExp, to: string) => lines.map((line) => line.replace(from, to))
+  test.each<[string, () => readonly string[], RegExp]>([
+    ['is empty', () => [], /incomplete/],
+    [
+      'is an export',
+      () =>
+        withTrailer([
+          lines[0]!
+            .replace(
+              /^.*"schema"/,
+              `{"lanekeeper_export":2,"workspace_id":"${demo.workspaces[0]!.id}","name":"x","exported_at":"x","schema"`,
+            )
+            .replace(/,"created_at".*/, '}'),
+        ]),
+      /use "import"/,
+    ],
+    ['has another format', () => [lines[0]!.replace('"lanekeeper_backup":1', '"lanekeeper_backup":2'), ...lines.slice(1)], /format 2/],
+    ['has records of a newer version', () => [lines[0]!.replace(/"schema":\d+/, '"schema":99'), ...lines.slice(1)], /version 99/],
+    ['is cut in the first workspace', () => lines.slice(0, 100), /incomplete/],
+    ['is cut between two workspaces', () => lines.slice(0, section()), /incomplete/],
+    ['lacks its last line', () => lines.slice(0, -1), /incomplete/],
+    ['lacks its users', () => withTrailer(lines.slice(0, lines.indexOf('{"installation":true}'))), /has no users/],
+    ['was changed', () => changed(/"name":"Acme"/, '"name":"Acne"'), /checksum/],
+    ['has a workspace twice', () => withTrailer([...lines.slice(0, section()), ...lines.slice(1, -1)]), /twice/],
+    ['has a workspace after its users', () => withTrailer([...lines.slice(0, -1), lines[1]!]), /follows the users/],
+    ['has a record before its first section', () => withTrailer([lines[0]!, lines[5]!]), /belongs to no section/],
+    ['has a session', () => withTrailer([...lines.slice(0, -1), '{"key":"session:x","value":{}}']), /unknown kind of record "session"/],
+    [
+      'has an account in a workspace',
+      () => withTrailer([...lines.slice(0, 2), lines.find((line) => line.startsWith('{"key":"account:'))!]),
+      /unknown kind of record "account"/,
+    ],
+    [
+      'has a password without a hash',
+      () => withTrailer(changed(/"password_hash":"[^"]+"/, '"password_hash":"secret"').slice(0, -1)),
+      /hash of argon2id/,
+    ],
+    [
+      'has one e-mail address twice',
+      () => withTrailer(changed(/"email":"[^"]+"/, '"email":"a@example.org"').slice(0, -1)),
+      /same e-mail address/,
+    ],
+    [
+      'has an incomplete workspace',
+      () => withTrailer(lines.filter((line) => !line.startsWith('{"key":"workspace:')).slice(0, -1)),
+      /has no record of/,
+    ],
+  ])('a backup that %s is refused, and nothing remains', async (_case, make, message) => {
+    await expect(restoreLines(make())).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(message) })
+    expect(await remaining()).toEqual([])
+    expect(await restoreLines()).toEqual(summary)
+  })
+
+  test('a backup gives no access before its last line was verified', async () => {
+    const reads: string[] = []
+    async function* paused(): AsyncGenerator<string> {
+      yield* lines.slice(0, -1)
+      for (const { token } of demo.tokens) reads.push((await target.get('/account', token)).slice(0, 3))
+      for (const { email, password } of demo.people) reads.push((await signIn(target.deps, email, password)).result)
+      reads.push(...(await listWorkspaces(target.deps)).map(({ name }) => name))
+      yield lines.at(-1)!
+    }
+    await restore(target.deps, { ...createIo(), lines: paused() })
+    expect(new Set(reads)).toEqual(new Set(['401', 'refused']))
+  })
+
+  test('an administration command is refused while it is restored', async () => {
+    const refusals: unknown[] = []
+    async function* paused(): AsyncGenerator<string> {
+      yield* lines.slice(0, 50)
+      for (const command of ['user.list', 'backup'])
+        refusals.push(await runCommand(target.deps, command, {}, createIo()).catch((error: unknown) => error))
+      yield* lines.slice(50)
+    }
+    await runCommand(target.deps, 'restore', {}, { ...createIo(), lines: paused() })
+    expect(refusals).toEqual(
+      Array.from({ length: 2 }, () => expect.objectContaining({ code: 'conflict', message: expect.stringContaining('has not finished') })),
+    )
+    expect(await runCommand(target.deps, 'user.list', {}, createIo())).toHaveLength(8)
+  })
+
+  test('of two restores that overlap, the later one completes and the earlier one fails', async () => {
+    let second: BackupSummary | undefined
+    async function* paused(): AsyncGenerator<string> {
+      yield* lines.slice(0, 150)
+      second = await restoreLines()
+      yield* lines.slice(150)
+    }
+    await expect(restore(target.deps, { ...createIo(), lines: paused() })).rejects.toMatchObject({ code: 'conflict' })
+    expect(second).toEqual(summary)
+    expect(comparable((await backupOf(target.deps)).lines)).toEqual(comparable(lines))
+  })
+})
+
+/** Fails every storage operation from the nth one on, as if the process had ended. */
+function failFrom({ store, blobs, ...deps }: AdminDeps, at: number): { deps: AdminDeps; reached: () => boolean } {
+  let operations = 0
+  const run = <T>(operation: () => Promise<T>): Promise<T> =>
+    ++operations < at ? operation() : Promise.reject(new StorageUnavailable('a planted failure'))
+  return {
+    reached: () => operations >= at,
+    deps: {
+      ...deps,
+      store: decorateStore(store, {
+        read: (partition, request) => run(() => store.read(partition, request)),
+        commit: (partition, change) => run(() => store.commit(partition, change)),
+      }),
+      blobs: { ...blobs, write: (id, bytes) => run(() => blobs.write(id, bytes)), remove: (id) => run(() => blobs.remove(id)) },
+    },
+  }
+}
+
+describe.each(drivers)('interrupted restores on $name', (driver) => {
+  test('after a restore ended at any storage operation, it is not usable, and the next one completes', async () => {
+    let [ended, complete] = [0, 0]
+    for (let at = 2, reached = true; reached; at += driver.name === 'memory' ? 1 : 7) {
+      const target = await open(driver)
+      const failing = failFrom(target.deps, at)
+      const first = await restore(failing.deps, createIo(lines)).catch((error: unknown) => error)
+      reached = failing.reached()
+      const use = await runCommand(target.deps, 'workspace.list', {}, createIo()).catch((error: unknown) => error)
+      if (first instanceof Error && Array.isArray(use) && use.length > 0) {
+        // It ended after the commit that ends the restore.
+        expect(use).toHaveLength(2)
+        complete++
+      } else if (first instanceof Error) {
+        ended++
+        if (!Array.isArray(use)) expect(use).toMatchObject({ code: 'conflict' })
+        expect(await restore(target.deps, createIo(lines))).toEqual(summary)
+      }
+      expect(comparable((await backupOf(target.deps)).lines)).toEqual(comparable(lines))
+      const blobs = new Set((await target.opened.blobKeys()).filter((key) => key.startsWith('blb_')).map((key) => key.split(':')[0]))
+      expect(blobs.size).toBe(summary.files)
+      await target.close()
+    }
+    expect(ended).toBeGreaterThan(10)
+    expect(complete).toBeLessThan(ended)
+  })
+})
+
+describe.each(drivers)('the kinds of records of a backup on $name', (driver) => {
+  const NOT_RESTORED = ['session', 'sign_up', 'bytes_mount', 'schema', 'importing', 'imported_bytes', 'restoring', 'restored_workspace']
+
+  test('a restored backup has all records, except for those of sessions, sign-up links and the storage', async () => {
+    const service = await Service.start(driver, { batch: 1 })
+    const target = await driver.open()
+    const workspaceId = await createWorkspaceWithEveryKind(service)
+    const place = { store: service.store, recordKeys: (partition: string) => service.recordKeys(partition) }
+    const before = await recordsOf(place, workspaceId)
+    const { lines: own } = await backupOf(service.adminDeps)
+    await restore({ ...service.adminDeps, store: target.store, blobs: target.blobs }, createIo(own))
+    const ofKinds = (records: Records, restored: boolean) => records.filter(([key]) => restored !== NOT_RESTORED.includes(kindOf(key)))
+    const after = await recordsOf(target, workspaceId)
+    expect(comparableRecords(after)).toEqual(comparableRecords(ofKinds(before, true)))
+    expect(new Set(ofKinds(before, false).map(([key]) => kindOf(key)))).toEqual(new Set(NOT_RESTORED))
+    await service.stop()
+    await target.store.close()
+    await target.blobs.close()
+  })
+})

@@ -1,0 +1,383 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { FindingKind } from '../../src/admin/check-partition.ts'
+import type { Finding } from '../../src/admin/check.ts'
+import { signUp } from '../../src/auth/accounts/sign-up.ts'
+import { inviteUser } from '../../src/admin/users.ts'
+import type { FileRecord } from '../../src/model/file.ts'
+import { newId, systemRandom } from '../../src/model/ids.ts'
+import { indexes } from '../../src/store/indexes.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import { GLOBAL, keys, type Key } from '../../src/store/keys.ts'
+import { StorageUnavailable, type Value } from '../../src/store/port.ts'
+import { change } from '../support/changes.ts'
+import { drivers } from '../support/drivers.ts'
+import { findDamage } from '../support/findings.ts'
+import { Service, type Person } from '../support/service.ts'
+import { TestBoard } from '../support/board.ts'
+
+/** The kinds and subjects of findings. */
+const namesOf = (findings: readonly Finding[]) => findings.map(({ kind, subject }) => `${kind} ${subject}`).toSorted()
+
+describe.each(drivers)('a check on $name', (driver) => {
+  let service: Service
+  let workspaceId: string
+  let ann: Person
+  let bob: Person
+  let board: TestBoard
+  let columnId: string
+  let cardId: string
+  let labelId: string
+  let attachmentId: string
+  let file: FileRecord
+  let subtaskId: string
+  let commentId: string
+
+  const get = <T>(key: Key<T>, partition = workspaceId) => service.write(partition, (tx) => tx.get(key)) as Promise<T>
+  const put = (key: string, value: object, partition = workspaceId) =>
+    service.write(partition, async (tx) => {
+      await tx.get(key)
+      tx.put(key, value)
+    })
+  /** Writes a record without its index entries. */
+  const raw = (key: string, value: object) => service.store.commit(workspaceId, change({ put: { [key]: value } }))
+  const remove = (key: string, partition = workspaceId) =>
+    service.write(partition, async (tx) => {
+      await tx.get(key)
+      tx.remove(key)
+    })
+  const edit = async (key: string, members: object, partition = workspaceId) =>
+    put(key, { ...((await get(key, partition)) as object), ...members }, partition)
+  const check = (options = {}) => findDamage(service.adminDeps, options)
+  const contentOf = async (partition: string) => {
+    const records: (readonly [string, Value])[] = []
+    for await (const batch of service.adminDeps.store.dump(partition)) records.push(...batch)
+    // Uses of tokens are recorded in the background.
+    return records.filter(([key]) => !key.startsWith('token_use:'))
+  }
+
+  beforeEach(async () => {
+    service = await Service.start(driver)
+    workspaceId = await service.workspace()
+    ann = await service.person(workspaceId, 'member', 'Ann')
+    bob = await service.person(workspaceId, 'member', 'Bob')
+    const { sign_up_link } = await inviteUser(service.deps, ann.id, 'http://localhost')
+    const code = new URL(sign_up_link).searchParams.get('code')!
+    await signUp(service.deps, { code, email: 'ann@example.com', passwordHash: '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g' })
+    await inviteUser(service.deps, bob.id, 'http://localhost')
+    board = await TestBoard.create(service, ann)
+    await board.add(bob)
+    columnId = await board.column()
+    cardId = await board.card(columnId)
+    labelId = await board.label()
+    await board.put(`/cards/${cardId}/labels/${labelId}`)
+    await board.put(`/cards/${cardId}/assignees/${bob.id}`)
+    subtaskId = await board.subtask(cardId)
+    commentId = await board.comment(cardId)
+    attachmentId = await board.image(cardId)
+    await board.put(`/cards/${cardId}/cover`, { attachment_id: attachmentId })
+    file = await get(keys.file((await get(keys.attachment(attachmentId))).file_id))
+    await service.app.services.usage.settled()
+  })
+
+  afterEach(() => service.stop())
+
+  test('of undamaged storage finds nothing, also while resources are deleted', async () => {
+    expect((await check()).summary).toEqual({
+      partitions: 2,
+      records: expect.any(Number),
+      files: 1,
+      bytes: 5,
+      damage: 0,
+      repaired: 0,
+      notices: 0,
+    })
+    await board.delete(`/labels/${labelId}`)
+    await board.card(columnId, 'remains')
+    await board.delete(`/cards/${cardId}`)
+    expect((await check()).findings).toEqual([])
+    await board.delete(`/boards/${board.id}`)
+    expect((await check()).findings).toEqual([])
+    expect((await check({ reindex: true })).findings).toEqual([])
+  })
+
+  test.each<[what: string, plant: () => Promise<unknown>, kind: FindingKind, subjects: () => string[], message: RegExp]>([
+    ['a value that its schema refuses', () => edit(keys.card(cardId), { title: 7 }), 'record_invalid', () => [`card:${cardId}`], /title/],
+    [
+      'a member that its schema does not have',
+      () => edit(keys.board(board.id), { more: 1 }),
+      'record_invalid',
+      () => [`board:${board.id}`],
+      /more/,
+    ],
+    [
+      'another key than that of its record',
+      async () => raw('label:lbl_00000000000000000000', await get(keys.label(labelId))),
+      'record_invalid',
+      () => ['label:lbl_00000000000000000000'],
+      /is not the key of its record/,
+    ],
+    ['a kind that is not known', () => raw('thing:1', {}), 'record_invalid', () => ['thing:1'], /unknown kind of record "thing"/],
+    ['a kind of another partition', () => raw('session:1', {}), 'record_invalid', () => ['session:1'], /unknown kind/],
+    [
+      'an account without an e-mail address',
+      () => edit(keys.account(ann.id), { email: 7 }, GLOBAL),
+      'record_invalid',
+      () => [`account:${ann.id}`],
+      /email/,
+    ],
+    [
+      'a reference to a column that is missing',
+      () => remove(keys.column(columnId)),
+      'reference_broken',
+      () => [`card:${cardId}`],
+      /column:col_/,
+    ],
+    [
+      'a reference to a label that is missing',
+      () => remove(keys.label(labelId)),
+      'reference_broken',
+      () => [`card:${cardId}`],
+      /label:lbl_/,
+    ],
+    [
+      'a reference to a cover that is missing',
+      () => remove(keys.attachment(attachmentId)),
+      'reference_broken',
+      () => [`card:${cardId}`],
+      /attachment:att_/,
+    ],
+    [
+      'a reference to a file that is missing',
+      () => remove(keys.file(file.id)),
+      'reference_broken',
+      () => [`attachment:${attachmentId}`],
+      /file:fil_/,
+    ],
+    [
+      'references to a card that is missing',
+      () => remove(keys.card(cardId)),
+      'reference_broken',
+      () => [`attachment:${attachmentId}`, `comment:${commentId}`, `subtask:${subtaskId}`],
+      /card:crd_/,
+    ],
+    [
+      'references to a board that is missing',
+      () => remove(keys.board(board.id)),
+      'reference_broken',
+      () => [`board_member:${board.id}:${bob.id}`, `card:${cardId}`, `column:${columnId}`, `label:${labelId}`],
+      /board:brd_/,
+    ],
+    [
+      'a column of another board',
+      () => edit(keys.column(columnId), { board_id: board.id.replace(/.$/, '0') }),
+      'reference_broken',
+      () => [`card:${cardId}`, `column:${columnId}`],
+      /column:col_|board:brd_/,
+    ],
+    [
+      'a tombstone of a card that exists',
+      () =>
+        put('tombstone:tmb_00000000000000000000', { id: 'tmb_00000000000000000000', kind: 'card', target: cardId, not_before: board.now }),
+      'reference_broken',
+      () => ['tombstone:tmb_00000000000000000000'],
+      /must not exist/,
+    ],
+    [
+      'an e-mail address of another user',
+      () => edit(keys.account(ann.id), { email: 'other@example.com' }, GLOBAL),
+      'reference_broken',
+      () => [`account:${ann.id}`],
+      /account_email:/,
+    ],
+    [
+      'a sign-up link of a user who is missing',
+      () => remove(keys.user(bob.id), GLOBAL),
+      'reference_broken',
+      () => [`sign_up:${bob.id}`, `workspace_link:${bob.id}:${workspaceId}`],
+      /user:usr_/,
+    ],
+    [
+      'bytes that are missing',
+      () => service.adminDeps.blobs.remove(file.blob_id),
+      'bytes_damaged',
+      () => [`file:${file.id}`],
+      /are missing/,
+    ],
+    [
+      'bytes that are incomplete',
+      () => service.adminDeps.blobs.write(file.blob_id, bytesOf('hell')),
+      'bytes_damaged',
+      () => [`file:${file.id}`],
+      /are incomplete/,
+    ],
+    [
+      'bytes that were changed',
+      () => service.adminDeps.blobs.write(file.blob_id, bytesOf('hallo')),
+      'bytes_damaged',
+      () => [`file:${file.id}`],
+      /do not have the SHA-256/,
+    ],
+    [
+      'a workspace that is not listed',
+      () => remove(keys.workspaceEntry(workspaceId), GLOBAL),
+      'workspace_incomplete',
+      () => [`workspace_entry:${workspaceId}`],
+      /not in the list/,
+    ],
+    ['a workspace without its record', () => remove(keys.workspace()), 'workspace_incomplete', () => ['workspace:self'], /no record/],
+    [
+      'a listed workspace without records',
+      () => put(keys.workspaceEntry('wsp_00000000000000000000'), { id: 'wsp_00000000000000000000' }, GLOBAL),
+      'workspace_incomplete',
+      () => ['workspace:self'],
+      /no record/,
+    ],
+  ])('names %s', async (_what, plant, kind, subjects, message) => {
+    await plant()
+    const { findings, summary } = await check()
+    const damage = findings.filter((finding) => finding.kind !== 'bytes_unreferenced')
+    expect(namesOf(damage).filter((name, i, all) => name !== all[i - 1])).toEqual(subjects().map((subject) => `${kind} ${subject}`))
+    expect(damage.filter((finding) => !message.test(finding.message))).toEqual([])
+    expect(summary.damage).toBe(damage.length)
+  })
+
+  test('names tokens without their id, and memberships that are missing', async () => {
+    const token = (await contentOf(workspaceId)).find(([key, value]) => key.startsWith('token:') && value['user_id'] === bob.id)!
+    await remove(keys.tokenHash(String(token[1]['id'])))
+    expect(namesOf((await check()).findings)).toEqual([`reference_broken ${token[0]}`])
+    await remove(keys.membership(bob.id))
+    const kinds = (await check()).findings.map(({ subject }) => subject.split(':')[0])
+    expect([...new Set(kinds)].toSorted()).toEqual(['board_member', 'card', 'token'])
+  })
+
+  describe('of indexes', () => {
+    const entry = async () => `${(await get(keys.card(cardId))).position} ${cardId}`
+    const damage = async () => {
+      const listed = indexes.cards('active', columnId).name
+      const stray = `a0 crd_${'0'.repeat(20)}`
+      await service.store.commit(
+        workspaceId,
+        change({
+          index: {
+            [listed]: { remove: [await entry()], add: [stray] },
+            [indexes.boardsOf(bob.id).name]: { add: [`${board.now} brd_${'0'.repeat(20)}`] },
+            [indexes.cards('archived', columnId).name]: { add: [await entry()] },
+            trash: { add: ['2026 trs_1'] },
+          },
+        }),
+      )
+      return [
+        `index_entry_missing ${listed} ${await entry()}`,
+        `index_entry_stray ${indexes.cards('archived', columnId).name} ${await entry()}`,
+        `index_entry_stray ${listed} ${stray}`,
+        `index_entry_stray boards_of:${bob.id} ${board.now} brd_${'0'.repeat(20)}`,
+        'index_entry_stray trash 2026 trs_1',
+      ].toSorted()
+    }
+
+    test('names entries that are missing or that no record has, and changes nothing', async () => {
+      const planted = await damage()
+      const before = await contentOf(workspaceId)
+      for (let time = 0; time < 2; time++) expect(namesOf((await check()).findings)).toEqual(planted)
+      expect(await contentOf(workspaceId)).toEqual(before)
+    })
+
+    test('repairs them with `reindex`, and changes no record', async () => {
+      const planted = await damage()
+      expect(await board.titles()).toEqual([])
+      const before = await contentOf(workspaceId)
+      const { findings, summary } = await check({ reindex: true })
+      expect(namesOf(findings)).toEqual(planted)
+      expect(summary).toMatchObject({ damage: 0, repaired: planted.length })
+      expect((await check()).findings).toEqual([])
+      expect(await board.titles()).toEqual(['Card'])
+      expect(await contentOf(workspaceId)).toEqual(before)
+    })
+
+    test('rebuilds all of them from the records alone', async () => {
+      const removed: Record<string, { remove: string[] }> = {}
+      for await (const names of service.adminDeps.store.indexNames(workspaceId))
+        for (const name of names)
+          removed[name] = {
+            remove: [...(await service.write(workspaceId, (tx) => tx.all({ name, fetch: 'x:' }, { entriesOnly: true }))).entries],
+          }
+      await service.store.commit(workspaceId, change({ index: removed }))
+      const count = Object.values(removed).flatMap(({ remove: entries }) => entries).length
+      expect((await check({ reindex: true })).summary).toMatchObject({ damage: 0, repaired: count })
+      expect((await check()).findings).toEqual([])
+      for (const [name, { remove: entries }] of Object.entries(removed))
+        expect((await service.write(workspaceId, (tx) => tx.all({ name, fetch: 'x:' }, { entriesOnly: true }))).entries).toEqual(entries)
+    })
+  })
+
+  test('finds a lost workspace entry with `reindex`, and lists the workspace again', async () => {
+    await remove(keys.workspaceEntry(workspaceId), GLOBAL)
+    expect((await check({ reindex: true })).summary).toMatchObject({ damage: 0, repaired: 1 })
+    expect((await check()).findings).toEqual([])
+  })
+
+  test('does not hash bytes when it is quick, and finds those that are missing or incomplete', async () => {
+    const { blobs } = service.adminDeps
+    await blobs.write(file.blob_id, bytesOf('hallo'))
+    expect((await check({ quick: true })).findings).toEqual([])
+    await blobs.write(file.blob_id, bytesOf('hal'))
+    expect((await check({ quick: true })).findings.map(({ message }) => message)).toEqual([expect.stringContaining('are incomplete')])
+    await blobs.remove(file.blob_id)
+    expect((await check({ quick: true })).findings.map(({ message }) => message)).toEqual([expect.stringContaining('are missing')])
+  })
+
+  test('reports bytes of no file and an unfinished import, which are no damage, and does not remove them', async () => {
+    const blobId = newId('blob', systemRandom)
+    await service.adminDeps.blobs.write(blobId, bytesOf('x'))
+    await put(keys.importing(), { id: 'x', begun_at: board.now }, 'wsp_00000000000000000001')
+    await put('imported_bytes:blb_00000000000000000000', { blob_id: 'blb_00000000000000000000' }, 'wsp_00000000000000000001')
+    await service.adminDeps.blobs.write('blb_00000000000000000000', bytesOf('imported'))
+    const { findings, summary } = await check({ reindex: true })
+    expect(namesOf(findings)).toEqual([`bytes_unreferenced ${blobId}`, 'import_unfinished importing:self'])
+    expect([summary.damage, summary.notices, await service.adminDeps.blobs.exists(blobId)]).toEqual([0, 2, true])
+  })
+
+  test('names a damaged partition and checks the others', async () => {
+    await remove(keys.user(bob.id), GLOBAL)
+    const failing = () =>
+      Promise.reject(new StorageUnavailable('records could not be read', { cause: new Error('its checksum does not match') }))
+    const store = decorateStore(service.adminDeps.store, {
+      damaged: () => [workspaceId],
+      read: (partition, request) => (partition === workspaceId ? failing() : service.store.read(partition, request)),
+    })
+    const { findings } = await findDamage({ ...service.adminDeps, store })
+    expect(findings.find(({ kind }) => kind === 'partition_damaged')).toEqual({
+      partition: workspaceId,
+      kind: 'partition_damaged',
+      subject: workspaceId,
+      message: 'its checksum does not match',
+    })
+    // The bytes of its files are not taken for those of no file.
+    expect([...new Set(findings.map(({ kind }) => kind))].toSorted()).toEqual(['partition_damaged', 'reference_broken'])
+  })
+
+  test('fails when storage fails', async () => {
+    const store = decorateStore(service.adminDeps.store, { read: () => Promise.reject(new StorageUnavailable('gone')) })
+    await expect(findDamage({ ...service.adminDeps, store })).rejects.toThrow('gone')
+  })
+
+  test('finds nothing while requests write', async () => {
+    const write = async () => {
+      for (let i = 0; i < 25; i++) {
+        const id = await board.card(columnId, `Card ${i}`)
+        await Promise.all([board.put(`/cards/${id}/labels/${labelId}`), board.comment(id), board.attach(id)])
+        await board.post(`/cards/${id}/move`, { to: 'first' })
+        if (i % 2 === 0) await board.delete(`/cards/${id}`)
+      }
+    }
+    let writing = true
+    const writers = Promise.all([write(), write()]).finally(() => (writing = false))
+    for (let time = 0; writing; time++) expect((await check({ reindex: time % 2 === 0 })).findings).toEqual([])
+    await writers
+    expect((await check()).findings).toEqual([])
+  })
+})
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+}

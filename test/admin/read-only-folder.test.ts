@@ -1,0 +1,112 @@
+import { execFile, type ExecFileException } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { requireBuild, runCommandLine, startProcess, type CommandResult } from '../support/process.ts'
+
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const run = promisify(execFile)
+
+/** Mounts a folder read-only, for the process that follows and its children only. */
+const MOUNT = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+const isRoot = process.getuid?.() === 0
+
+/** Whether this user may mount a folder. Permissions do not stop root, so nothing else makes a folder read-only for them. */
+async function canMount(): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
+  const succeeded = await run('unshare', ['-m', 'sh', '-c', MOUNT, folder, 'true']).then(
+    () => true,
+    () => false,
+  )
+  await rm(folder, { recursive: true })
+  return succeeded
+}
+
+const isTestable = !isRoot || (await canMount())
+if (!isTestable) console.log('read-only folders are not tested: root needs the permission to mount')
+
+describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
+  let folder: string
+  let data: string
+  let acme: string
+  let user: string
+  let before: string
+  /** Everything in the folder: names, sizes, times and contents. */
+  const fingerprint = async (): Promise<string> => {
+    const hash = createHash('sha256')
+    for (const entry of (await readdir(data, { recursive: true })).toSorted()) {
+      const stats = await stat(`${data}/${entry}`)
+      hash.update(`${entry} ${stats.size} ${stats.mtimeMs}`)
+      if (stats.isFile()) hash.update(await readFile(`${data}/${entry}`))
+    }
+    return hash.digest('hex')
+  }
+  const setWritable = async (writable: boolean): Promise<void> => {
+    for (const entry of ['', ...(await readdir(data, { recursive: true }))]) {
+      const path = `${data}/${entry}`
+      await chmod(path, (await stat(path)).isDirectory() ? (writable ? 0o700 : 0o500) : writable ? 0o600 : 0o400)
+    }
+  }
+  const command = (...args: string[]): Promise<CommandResult> => {
+    requireBuild()
+    const program = [process.execPath, main, ...args]
+    const [first, ...rest] = isRoot ? ['unshare', '-m', 'sh', '-c', MOUNT, data, ...program] : program
+    const env = { PATH: process.env['PATH'], LANEKEEPER_STORAGE: `fs:${data}` } as unknown as NodeJS.ProcessEnv
+    return new Promise((resolve) =>
+      execFile(first!, rest, { env, maxBuffer: 64 * 1024 * 1024 }, (error: ExecFileException | null, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      ),
+    )
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
+    data = `${folder}/data`
+    const service = startProcess(['--json', '--demo'], { LANEKEEPER_STORAGE: `fs:${data}` })
+    const world = JSON.parse(await service.until('\n'))
+    acme = world.workspaces[0].id
+    user = world.tokens[0].user_id
+    // As a machine leaves it that was switched off.
+    await service.stop('SIGKILL')
+    if (!isRoot) await setWritable(false)
+    before = await fingerprint()
+  })
+  afterAll(async () => {
+    if (!isRoot) await setWritable(true)
+    await rm(folder, { recursive: true })
+  })
+
+  test.each<[string, () => string[], RegExp]>([
+    ['workspace list', () => ['workspace', 'list'], /Acme/],
+    ['user list', () => ['user', 'list'], /Olivia Stone/],
+    ['member list', () => ['member', 'list', acme], /Olivia Stone/],
+    ['token list', () => ['token', 'list', acme, '--user', user], /active/],
+    ['export', () => ['export', acme], /"end":true/],
+    ['backup', () => ['backup'], /"end":true/],
+  ])('%s runs, says that it only reads, and changes nothing', async (_name, args, output) => {
+    const { code, stdout, stderr } = await command(...args())
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^the storage cannot be written to, and is opened for reading only \(E/)])
+    expect(stdout).toMatch(output)
+    expect(await fingerprint()).toBe(before)
+  })
+
+  test('a backup of it can be restored', async () => {
+    const { stdout } = await command('backup')
+    const target = { LANEKEEPER_STORAGE: `fs:${folder}/restored` }
+    expect((await runCommandLine(['restore'], target, stdout)).code).toBe(0)
+    expect((await runCommandLine(['workspace', 'list'], target)).stdout).toMatch(/Acme[\s\S]*Globex/)
+  })
+
+  test.each([['workspace', 'create', 'Other'], ['user', 'add', 'Other'], ['restore'], ['serve', '--port', '0']])(
+    'the command %s is refused and changes nothing',
+    async (...args) => {
+      const { code, stdout, stderr } = await command(...args)
+      expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([4, '', [expect.stringMatching(/^E(ROFS|ACCES|PERM)/)]])
+      expect(await fingerprint()).toBe(before)
+    },
+  )
+})

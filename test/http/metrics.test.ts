@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { Metrics } from '../../src/http/metrics.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import { FolderMetrics } from '../../src/store/fs/folder-metrics.ts'
+import { openFsStore } from '../../src/store/fs/store.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import type { Store, StoreMetrics } from '../../src/store/port.ts'
+import { change } from '../support/changes.ts'
+import { drivers } from '../support/drivers.ts'
+import { FaultyDisk } from '../support/faulty-disk.ts'
+import { quiet } from '../support/log.ts'
+
+/** What `/metrics` exposes for a store, and the names of the metrics. */
+async function scrape(store: Store): Promise<{ text: string; names: string[] }> {
+  const metrics = new Metrics()
+  metrics.measure(store)
+  // The second time, each metric exists already.
+  await metrics.read()
+  const text = await metrics.read()
+  return { text, names: [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!).toSorted() }
+}
+
+/** The rows of the table in the README. */
+function documented(): string[] {
+  const section = /^### Metrics\n(.*?)^### /ms.exec(readFileSync('README.md', 'utf8'))![1]!
+  return [...section.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
+}
+const isDocumented = (name: string) => documented().some((row) => (row.endsWith('*') ? name.startsWith(row.slice(0, -1)) : name === row))
+
+/** A store in memory that reports something else about its state. */
+const storeWith = (metrics: () => Promise<StoreMetrics>): Store => decorateStore(createMemoryStore(), { metrics })
+
+describe('the metrics', () => {
+  test.each(drivers)('each metric is in the table of the README, on $name', async (driver) => {
+    const { store } = await driver.open()
+    const { names } = await scrape(store)
+    expect(names.filter((name) => !isDocumented(name))).toEqual([])
+    await store.close()
+  })
+
+  test('each row of the table of the README is a metric', async () => {
+    const all = { journalBytes: 1, checkpointAgeSeconds: 2, checkpointFailures: 3, freeBytes: 4, connections: { open: 5, closed: 6 } }
+    const { names } = await scrape(storeWith(async () => all))
+    const exposed = (row: string) => names.some((name) => (row.endsWith('*') ? name.startsWith(row.slice(0, -1)) : name === row))
+    expect(documented().length).toBeGreaterThan(10)
+    expect(documented().filter((row) => !exposed(row))).toEqual([])
+  })
+
+  test('the state of a store is exposed', async () => {
+    const all = { journalBytes: 1, checkpointAgeSeconds: 2.5, checkpointFailures: 3, freeBytes: 4, connections: { open: 5, closed: 6 } }
+    const { text } = await scrape(storeWith(async () => all))
+    const lines = [
+      'lanekeeper_journal_bytes 1',
+      'lanekeeper_checkpoint_age_seconds 2.5',
+      'lanekeeper_checkpoint_failures_total 3',
+      'lanekeeper_disk_free_bytes 4',
+      'lanekeeper_redis_connections{state="open"} 5',
+      'lanekeeper_redis_connections{state="closed"} 6',
+    ]
+    expect(text.split('\n')).toEqual(expect.arrayContaining(lines))
+  })
+
+  test('what does not apply to a driver is not exposed', async () => {
+    const { names } = await scrape(createMemoryStore())
+    expect(names.filter((name) => /journal|checkpoint|disk|redis/.test(name))).toEqual([])
+  })
+
+  test('a store whose state cannot be read does not hide the other metrics', async () => {
+    const { names } = await scrape(storeWith(() => Promise.reject(new Error('no disk'))))
+    expect(names).toContain('lanekeeper_requests_total')
+  })
+
+  test('turns are counted', async () => {
+    const metrics = new Metrics()
+    const store = metrics.measure(createMemoryStore())
+    const turn = await store.takeTurn('p')
+    turn.end()
+    expect(await metrics.read()).toMatch(/^lanekeeper_turns_total 1$/m)
+  })
+})
+
+describe('the state of a folder', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  test('it has the size of the journal, and the age and failures of the checkpoints', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const disk = new FaultyDisk(1)
+    const store = await openFsStore('/var/data', { log: quiet, disk, compactAt: 1e9 })
+    const before = await store.metrics()
+    vi.advanceTimersByTime(5000)
+    await store.commit('p', change({ put: { 'a:1': { text: 'x'.repeat(1000) } } }))
+    const after = await store.metrics()
+    expect(after.journalBytes! - before.journalBytes!).toBeGreaterThan(1000)
+    expect([after.checkpointAgeSeconds, after.checkpointFailures, after.freeBytes]).toEqual([5, 0, 1e9])
+    await store.compact()
+    const { journalBytes, ...compacted } = await store.metrics()
+    expect([journalBytes! < 1000, compacted]).toEqual([true, { checkpointAgeSeconds: 0, checkpointFailures: 0, freeBytes: 1e9 }])
+    vi.advanceTimersByTime(1000)
+    await store.commit('p', change({ put: { 'a:2': {} } }))
+    disk.fault = { at: disk.operations + 1, kind: 'ENOSPC', effect: 'none', permanent: true }
+    await store.compact()
+    expect(await store.metrics()).toMatchObject({ checkpointAgeSeconds: 1, checkpointFailures: 1 })
+  })
+
+  test('the age of the checkpoints begins with the start and with each success', async () => {
+    let now = 5000
+    const disk = new FaultyDisk(1)
+    await disk.makeFolder('/var/data/journal')
+    const metrics = new FolderMetrics(disk, '/var/data', () => now)
+    const age = async () => (await metrics.read()).checkpointAgeSeconds
+    now += 1500
+    expect(await age()).toBe(1.5)
+    metrics.failed()
+    expect(await age()).toBe(1.5)
+    metrics.succeeded()
+    now += 250
+    expect(await age()).toBe(0.25)
+  })
+})
+
+test.each(drivers)('a store has the metrics of its kind, on $name', async (driver) => {
+  const { store } = await driver.open()
+  const expected = {
+    memory: undefined,
+    fs: {
+      journalBytes: expect.any(Number),
+      checkpointAgeSeconds: expect.any(Number),
+      checkpointFailures: 0,
+      freeBytes: expect.any(Number),
+    },
+    redis: { connections: { open: 2, closed: 0 } },
+  }
+  const state = await store.metrics?.()
+  expect(state).toEqual(expected[driver.name as keyof typeof expected])
+  if (driver.name === 'fs') expect(state!.freeBytes).toBeGreaterThan(0)
+  await store.close()
+})

@@ -1,0 +1,224 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { migrate } from '../../src/admin/migrate.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { takeLease } from '../../src/store/migrations/lease.ts'
+import { bringForward, migrations, SCHEMA_VERSION } from '../../src/store/migrations/list.ts'
+import type { Migration } from '../../src/store/migrations/migration.ts'
+import { migrateStore, readSchema } from '../../src/store/migrations/run.ts'
+import { StorageUnavailable, type Store, type Value } from '../../src/store/port.ts'
+import { transact } from '../../src/store/transact.ts'
+import { change, readRequest } from '../support/changes.ts'
+import { drivers } from '../support/drivers.ts'
+
+const AT = '2026-01-01T00:00:00.000Z'
+
+/** Renames and splits records, and moves them to another index. */
+const split: Migration = {
+  number: SCHEMA_VERSION + 1,
+  summary: 'a person becomes a user and a name',
+  reason: 'test',
+  migrate(key, value) {
+    if (!key.startsWith('person:')) return [[key, value]]
+    const { name, ...rest } = value
+    return [
+      [`user:${String(value['id'])}`, rest],
+      [`name:${String(value['id'])}`, { name }],
+    ]
+  },
+}
+/** Changes the records that the one before it has made. */
+const extend: Migration = {
+  number: SCHEMA_VERSION + 2,
+  summary: 'a user gets a picture',
+  reason: 'test',
+  migrate: (key, value) => [[key, key.startsWith('user:') && value['avatar_url'] === undefined ? { ...value, avatar_url: null } : value]],
+}
+const list = [...migrations, split, extend]
+const ids = Array.from({ length: 230 }, (_, i) => `usr_${String(i).padStart(20, '0')}`)
+
+/** Records of the version before, with an index that only the code of that version knows. */
+async function fill(store: Store): Promise<void> {
+  for (const partition of [GLOBAL, 'wsp_a', 'wsp_b'])
+    await store.commit(
+      partition,
+      change({
+        put: Object.fromEntries(ids.map((id) => [`person:${id}`, { id, created_at: AT, name: `N ${id}` }])),
+        index: { people: { add: ids.map((id) => `${AT} ${id}`) } },
+      }),
+    )
+}
+
+async function contentOf(
+  store: Store,
+  partition: string,
+): Promise<{ records: Record<string, Value>; indexes: Record<string, readonly string[]> }> {
+  const records: Record<string, Value> = {}
+  for await (const batch of store.dump(partition)) Object.assign(records, Object.fromEntries(batch))
+  const indexes: Record<string, readonly string[]> = {}
+  for await (const names of store.indexNames(partition))
+    for (const index of names)
+      indexes[index] = (await store.read(partition, readRequest({ ranges: [{ index, limit: 1000 }] })))!.ranges[0]!.entries
+  return { records, indexes }
+}
+
+const expected = {
+  records: Object.fromEntries(
+    ids.flatMap((id): [string, Value][] => [
+      [`user:${id}`, { id, created_at: AT, avatar_url: null }],
+      [`name:${id}`, { name: `N ${id}` }],
+    ]),
+  ),
+  indexes: { users: ids.map((id) => `${AT} ${id}`) },
+}
+const withVersion = (version: number) => ({ ...expected, records: { ...expected.records, 'schema:self': { version } } })
+
+describe('the list of migrations', () => {
+  test('is numbered from 1 without gaps, and each says what it does and why', () => {
+    expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_migration, i) => i + 1))
+    for (const { summary, reason } of migrations) expect(summary.length * reason.length).toBeGreaterThan(100)
+    expect(SCHEMA_VERSION).toBe(migrations.length)
+  })
+
+  test('applies to a record only the migrations after its version', () => {
+    const person = { id: 'a', name: 'A' }
+    expect(bringForward('person:a', person, SCHEMA_VERSION, list)).toEqual([
+      ['user:a', { id: 'a', avatar_url: null }],
+      ['name:a', { name: 'A' }],
+    ])
+    expect(bringForward('person:a', person, SCHEMA_VERSION + 1, list)).toEqual([['person:a', person]])
+  })
+
+  test.each(list)('leaves what it has made as it is: $summary', (migration) => {
+    const records: [string, Value][] = [
+      ['belonging:usr_1:wsp_1', { user_id: 'usr_1', workspace_id: 'wsp_1' }],
+      ['trash:trs_1', { id: 'trs_1', kind: 'card', target: 'crd_1' }],
+      ['person:1', { id: '1', name: 'A' }],
+      ['user:2', { id: '2' }],
+      ['card:3', { id: '3' }],
+    ]
+    const once = records.flatMap((record) => migration.migrate(...record))
+    expect(once.flatMap((record) => migration.migrate(...record))).toEqual(once)
+  })
+})
+
+describe.each(drivers)('migrations on $name', (driver) => {
+  let store: Store
+  beforeEach(async () => {
+    store = (await driver.open()).store
+  })
+  afterEach(() => store.close())
+  const deps = () => ({ store, random: systemRandom, list })
+  const outdated = async () => {
+    await readSchema({ store, random: systemRandom })
+    await fill(store)
+  }
+
+  test('a storage without data gets the present version, and keeps it', async () => {
+    expect(await readSchema({ ...deps(), list: migrations })).toEqual({ version: SCHEMA_VERSION })
+    await fill(store)
+    expect((await contentOf(store, GLOBAL)).records[keys.schema()]).toEqual({ version: SCHEMA_VERSION })
+    expect(await readSchema(deps())).toEqual({ version: SCHEMA_VERSION })
+  })
+
+  test('all records and indexes of all partitions are brought forward, over several versions', async () => {
+    await outdated()
+    const texts: string[] = []
+    const summary = await migrateStore({ ...deps(), progress: (text) => texts.push(text) })
+    expect(summary).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION + 2, partitions: 3, records: 3 * ids.length, damaged: [] })
+    expect(texts.at(-1)).toBe('3 of 3 partitions, 690 records changed')
+    for (const partition of [GLOBAL, 'wsp_a', 'wsp_b']) expect(await contentOf(store, partition)).toEqual(withVersion(SCHEMA_VERSION + 2))
+    expect(await migrateStore(deps())).toMatchObject({ partitions: 0, records: 0 })
+  })
+
+  test('a version that is newer than the code is refused', async () => {
+    await outdated()
+    await migrateStore(deps())
+    const refusal = `this storage holds records of version ${SCHEMA_VERSION + 2}; this version of Lanekeeper supports version ${SCHEMA_VERSION}`
+    await expect(readSchema({ store, random: systemRandom })).rejects.toThrow(refusal)
+    await expect(migrateStore({ store, random: systemRandom })).rejects.toThrow(refusal)
+  })
+
+  test('a migration goes on where storage has failed, and gives the same result', async () => {
+    await outdated()
+    for (let failAt = 1, done = false; !done; failAt += 2) {
+      let commits = 0
+      const failing = decorateStore(store, {
+        commit: async (partition, commit) => {
+          if (++commits === failAt) throw new StorageUnavailable('storage fails')
+          return store.commit(partition, commit)
+        },
+      })
+      done = await migrateStore({ ...deps(), store: failing }).then(
+        () => true,
+        (error: unknown) => (expect(error).toBeInstanceOf(StorageUnavailable), false),
+      )
+      if (!done) expect((await readSchema(deps())).version).toBe(SCHEMA_VERSION)
+    }
+    for (const partition of [GLOBAL, 'wsp_a', 'wsp_b']) expect(await contentOf(store, partition)).toEqual(withVersion(SCHEMA_VERSION + 2))
+  })
+
+  test('a partition that an interrupted migration has completed is not migrated by an earlier version again', async () => {
+    await outdated()
+    let completed = 0
+    const progress = () => void (++completed === 2 && expect.unreachable('stopped'))
+    await expect(migrateStore({ ...deps(), progress })).rejects.toThrow('stopped')
+    const scanned = new Set<string>()
+    const watched = decorateStore(store, { scan: (partition) => (scanned.add(partition), store.scan(partition)) })
+    expect(await migrateStore({ ...deps(), store: watched })).toMatchObject({ partitions: 3, records: ids.length })
+    expect([...scanned]).toEqual([GLOBAL])
+  })
+
+  test('a workspace that is created after a migration has the version of the storage', async () => {
+    await outdated()
+    await migrateStore({ ...deps(), list: [...migrations, split] })
+    await store.commit('wsp_new', change({ put: { 'person:1': { id: '1', name: 'not to be split' } } }))
+    expect(await migrateStore(deps())).toMatchObject({ from: SCHEMA_VERSION + 1, records: 3 * ids.length })
+    expect((await contentOf(store, 'wsp_new')).records).toEqual({
+      'person:1': { id: '1', name: 'not to be split' },
+      'schema:self': { version: SCHEMA_VERSION + 2 },
+    })
+  })
+
+  test('a damaged partition does not stop the migration of the others, and is migrated when it can be read again', async () => {
+    await outdated()
+    const damaged = decorateStore(store, {
+      damaged: () => ['wsp_a'],
+      read: (partition, request) =>
+        partition === 'wsp_a' ? Promise.reject(new StorageUnavailable('damaged')) : store.read(partition, request),
+    })
+    expect(await migrateStore({ ...deps(), store: damaged })).toMatchObject({ partitions: 2, damaged: ['wsp_a'] })
+    expect(await readSchema(deps())).toEqual({ version: SCHEMA_VERSION + 2, pending: { wsp_a: SCHEMA_VERSION } })
+    // Still damaged at the next start.
+    expect(await migrateStore({ ...deps(), store: damaged })).toMatchObject({ damaged: ['wsp_a'] })
+    expect(await migrateStore(deps())).toMatchObject({ partitions: 2, records: ids.length, damaged: [] })
+    expect(await contentOf(store, 'wsp_a')).toEqual(withVersion(SCHEMA_VERSION + 2))
+    expect(await readSchema(deps())).toEqual({ version: SCHEMA_VERSION + 2 })
+  })
+
+  test('one process migrates at a time, and the lease of one that has died ends', async () => {
+    await outdated()
+    await transact(store, GLOBAL, systemRandom, async (tx) => {
+      await tx.get(keys.schema())
+      tx.put(keys.schema(), { version: 0 })
+    })
+    let now = Date.parse(AT)
+    const clock = () => now
+    const admin = { store, clock, random: systemRandom, blobs: undefined as never }
+    const io = { progress: () => undefined, write: async () => undefined, lines: (async function* () {})() }
+    const lease = await takeLease(store, clock, systemRandom)
+    await expect(migrate(admin, io)).rejects.toThrow(
+      'another process migrates this storage; if it has ended, try again after 2026-01-01T00:00:30.000Z',
+    )
+    now += 15_000
+    await lease.renew()
+    now += 20_000
+    await expect(migrate(admin, io)).rejects.toThrow('another process migrates this storage')
+    now += 11_000
+    expect(await migrate(admin, io)).toMatchObject({ from: 0, to: SCHEMA_VERSION })
+    expect((await contentOf(store, GLOBAL)).records[keys.schema()]).toEqual({ version: SCHEMA_VERSION })
+    // It finds that the other one has finished.
+    expect(await migrate(admin, io)).toMatchObject({ from: SCHEMA_VERSION, records: 0 })
+  })
+})

@@ -1,0 +1,58 @@
+import { Redis } from 'ioredis'
+import { expect, test } from 'vitest'
+import { openRedisBlobDriver } from '../../src/store/redis/blob-driver.ts'
+import { slotOf } from '../../src/store/redis/slots.ts'
+import { openRedisStore } from '../../src/store/redis/store.ts'
+import { change } from '../support/changes.ts'
+import { quiet } from '../support/log.ts'
+import { freePort, startRedis } from '../support/redis.ts'
+import { startCluster, startSentinel } from '../support/redis-cluster.ts'
+
+test('in a cluster, a write waits for replicas of the node that has its keys', async () => {
+  const cluster = await startCluster()
+  const [master] = cluster.nodes
+  const options = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000']
+  const replica = await startRedis(options, async () => ['--cluster-port', String(await freePort())])
+  const operators = [master!, replica].map(({ port }) => new Redis(port, '127.0.0.1'))
+  await operators[0]!.config('SET', 'repl-diskless-sync-delay', '0')
+  const [, busPort] = (await operators[0]!.config('GET', 'cluster-port')) as string[]
+  await operators[1]!.call('CLUSTER', 'MEET', '127.0.0.1', master!.port, busPort!)
+  const masterId = String(await operators[0]!.cluster('MYID'))
+  const replicate = () => operators[1]!.call('CLUSTER', 'REPLICATE', masterId).catch(() => undefined)
+  while ((await replicate()) === undefined);
+  while (!/slave0:.*state=online/.test(await operators[0]!.info('replication')));
+
+  const url = `${cluster.url}?wait=1&wait_timeout=300`
+  const store = await openRedisStore(url, { log: quiet })
+  const outcome = (work: Promise<unknown>) =>
+    work.then(
+      () => 'done',
+      ({ message }: Error) => message,
+    )
+  const expected = (key: string) => (slotOf(key) < Math.floor(16_384 / 3) ? 'done' : '0 of 1 replicas answered in time')
+  const keys = Array.from({ length: 12 }, (_, i) => `w${i}`)
+  expect(new Set(keys.map(expected)).size).toBe(2)
+  for (const partition of keys) expect(await outcome(store.commit(partition, change({ put: { 'a:1': {} } })))).toBe(expected(partition))
+  // The other masters have no replicas.
+  expect(await outcome(store.ready())).toBe('0 of 1 replicas answered in time')
+  const bytes = await openRedisBlobDriver(url, quiet)
+  for (const key of keys) expect(await outcome(Promise.resolve(bytes.setItem!(key, 'x', {})))).toBe(expected(`lk:bytes:${key}`))
+  await bytes.dispose!()
+  await store.close()
+  for (const operator of operators) operator.disconnect()
+  await Promise.all([cluster.stop(), replica.stop()])
+})
+
+test('with a sentinel, a commit is acknowledged when the replica has it', async () => {
+  const sentinel = await startSentinel()
+  const copy = new Redis(sentinel.replica.port, '127.0.0.1')
+  const store = await openRedisStore(`${sentinel.url}?wait=1`, { log: quiet })
+  for (let n = 0; n < 20; n++) {
+    expect(await store.commit('w1', { ...change({ put: { 'a:1': { n } } }), revision: `r${n}` })).toBe('done')
+    expect(await copy.get('lk:{w1}:r:a:1')).toBe(`r${n} {"n":${n}}`)
+  }
+  await store.ready()
+  await store.close()
+  copy.disconnect()
+  await sentinel.stop()
+})

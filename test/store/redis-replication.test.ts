@@ -1,0 +1,207 @@
+import { Redis, ReplyError } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openStorage, type StorageHandle } from '../../src/store/open.ts'
+import { openRedisBlobDriver } from '../../src/store/redis/blob-driver.ts'
+import type { Connection } from '../../src/store/redis/client.ts'
+import { Pool } from '../../src/store/redis/pool.ts'
+import { sendAndWait } from '../../src/store/redis/replication.ts'
+import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
+import { change, readRequest } from '../support/changes.ts'
+import { quiet } from '../support/log.ts'
+import { TcpProxy } from '../support/proxy.ts'
+import { LOST } from '../support/redis-clients.ts'
+import { startRedis, type RedisServer } from '../support/redis.ts'
+import { Service, type Person } from '../support/service.ts'
+
+const TOO_FEW = { name: 'StorageUnavailable', outcomeKnown: false, message: '0 of 1 replicas answered in time' }
+
+let master: RedisServer
+let replica: RedisServer
+/** between the two */
+let link: TcpProxy
+/** between the client and the master */
+let proxy: TcpProxy
+let operator: Redis
+let copy: Redis
+
+beforeEach(async () => {
+  master = await startRedis(['--repl-diskless-sync-delay', '0'])
+  link = await TcpProxy.open(master.port)
+  proxy = await TcpProxy.open(master.port)
+  replica = await startRedis(['--replicaof', '127.0.0.1', String(link.port)])
+  operator = new Redis(master.port, '127.0.0.1')
+  copy = new Redis(replica.port, '127.0.0.1')
+  await operator.set('x', '1')
+  while ((await operator.wait(1, 1000)) === 0);
+})
+afterEach(async () => {
+  operator.disconnect()
+  copy.disconnect()
+  await Promise.all([link.close(), proxy.close()])
+  await Promise.all([master.stop(), replica.stop()])
+})
+
+/** Cuts the replica off. What the master sends it is lost. */
+const isolate = () => link.hold('from')
+
+/** How many clients the master has, with the operator and without the replica. */
+const countClients = async () =>
+  String(await operator.call('CLIENT', 'LIST', 'TYPE', 'normal'))
+    .trim()
+    .split('\n').length
+
+describe('a store that waits for a replica', () => {
+  let store: RedisStore
+  beforeEach(async () => {
+    store = await openRedisStore(`${proxy.url}?wait=1&wait_timeout=300`, { log: quiet })
+  })
+  afterEach(() => store.close())
+  const put = (n: number, revision = `r${n}`) => ({ ...change({ put: { 'a:1': { n } } }), revision })
+  const value = async () => (await store.read('w1', readRequest({ records: ['a:1'] })))!.records[0]!.stored?.value
+
+  test('acknowledges a commit that the replica has', async () => {
+    for (let n = 0; n < 50; n++) {
+      expect(await store.commit('w1', put(n))).toBe('done')
+      expect(await copy.get('lk:{w1}:r:a:1')).toBe(`r${n} {"n":${n}}`)
+    }
+  })
+
+  test('does not acknowledge a commit that no replica has, and its outcome is unknown: the change is there', async () => {
+    isolate()
+    await expect(store.commit('w1', put(1))).rejects.toMatchObject(TOO_FEW)
+    expect(await value()).toEqual({ n: 1 })
+  })
+
+  test('answers a conflict although no replica answers: nothing is changed', async () => {
+    isolate()
+    const conflict = change({ put: { 'a:1': {} }, expect: { records: new Map([['a:1', 'r0']]) } })
+    expect(await store.commit('w1', conflict)).toBe('conflict')
+  })
+
+  test('waits again when a commit is resent, because its first attempt may not have waited', async () => {
+    // The reply is lost, and the replica is cut off between the two attempts.
+    proxy.hold('from')
+    isolate()
+    await expect(store.commit('w1', put(1))).rejects.toMatchObject(TOO_FEW)
+    expect(await operator.get('lk:{w1}:r:a:1')).toBe('r1 {"n":1}')
+  })
+
+  test('acknowledges a commit that is resent and that the replica has', async () => {
+    proxy.hold('from')
+    expect(await store.commit('w1', put(1))).toBe('done')
+    expect(await copy.get('lk:{w1}:r:a:1')).toBe('r1 {"n":1}')
+  })
+
+  test('waits also for a commit after Redis has lost its scripts', async () => {
+    // On every connection.
+    for (let n = 0; n < 16; n++) expect(await store.commit('w1', put(n))).toBe('done')
+    await operator.script('FLUSH')
+    // The replica reports everything once a second. A question about what was written before would then be answered with 1.
+    const info = () => operator.info('replication')
+    while (!/offset=(\d+),[^]*master_repl_offset:\1\r/.test(await info()));
+    isolate()
+    await expect(store.commit('w1', put(17))).rejects.toMatchObject(TOO_FEW)
+  })
+
+  test('reads while commits wait', async () => {
+    isolate()
+    const order: string[] = []
+    const commits = Array.from({ length: 10 }, (_, n) =>
+      store
+        .commit('w1', put(n))
+        .catch(() => undefined)
+        .then(() => order.push('commit')),
+    )
+    for (let i = 0; i < 20; i++) await value()
+    order.push('reads')
+    await Promise.all(commits)
+    expect(order[0]).toBe('reads')
+  })
+
+  test('is ready only while the replica answers', async () => {
+    await store.ready()
+    isolate()
+    await expect(store.ready()).rejects.toMatchObject({ message: TOO_FEW.message })
+  })
+
+  test('closes all its connections', async () => {
+    expect(await countClients()).toBe(1 + 2 + 8)
+    await store.close()
+    while ((await countClients()) > 1);
+  })
+})
+
+test('a store that does not wait acknowledges a commit that no replica has', async () => {
+  const store = await openRedisStore(`${proxy.url}?wait=0`, { log: quiet })
+  isolate()
+  expect(await store.commit('w1', change({ put: { 'a:1': {} } }))).toBe('done')
+  await store.ready()
+  expect(await copy.exists('lk:{w1}:r:a:1')).toBe(0)
+  await store.close()
+})
+
+test('bytes are written when the replica has them, and not acknowledged otherwise', async () => {
+  const bytes = await openRedisBlobDriver(`${proxy.url}?wait=1&wait_timeout=300`, quiet)
+  for (let i = 0; i < 20; i++) {
+    await bytes.setItem!(`a:${i}`, `text ${i}`, {})
+    expect(await copy.get(`lk:bytes:a:${i}`)).toBe(`text ${i}`)
+  }
+  expect(await bytes.getItem('a:7')).toBe('text 7')
+  isolate()
+  await expect(Promise.resolve(bytes.setItem!('b', 'x', {}))).rejects.toMatchObject({ ...TOO_FEW, outcomeKnown: true })
+  await bytes.dispose!()
+  while ((await countClients()) > 1);
+})
+
+describe('the service on a Redis with a replica', () => {
+  let storage: StorageHandle
+  let service: Service
+  let owner: Person
+  beforeEach(async () => {
+    storage = await openStorage(`${master.url}?wait=1&wait_timeout=300`, { log: quiet })
+    const unused = () => Promise.reject(new Error('not supported by this test'))
+    service = await Service.start({ name: 'redis', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) })
+    owner = await service.person(await service.workspace(), 'owner')
+  })
+  afterEach(() => service.stop())
+
+  test('answers a write that no replica has with 503 and an unknown outcome, and reads with 200', async () => {
+    isolate()
+    const { status, body } = await service.send(owner.admin, 'POST', '/boards', { name: 'B' })
+    expect([status, body.error.outcome]).toEqual([503, 'unknown'])
+    const boards = await service.send(owner.admin, 'GET', '/boards')
+    expect(boards.body.data.map(({ name }: { name: string }) => name)).toEqual(['B'])
+  })
+})
+
+describe('a command that waits for replicas', () => {
+  const clientWith = (...results: [Error | null, unknown][]) => {
+    const sent: unknown[] = []
+    const pipeline = (commands: unknown[]) => {
+      sent.push(...commands)
+      return { exec: async () => results }
+    }
+    return { client: { pipeline } as unknown as Connection, sent }
+  }
+  const send = (client: Connection) => sendAndWait(client, ['set', 'a', 'x'], { replicas: 2, timeout: 100 })
+
+  test('is sent with WAIT behind it, and has the reply and the number of replicas', async () => {
+    const { client, sent } = clientWith([null, 'OK'], [null, 1])
+    expect(await send(client)).toEqual(['OK', 1])
+    expect(sent).toEqual([
+      ['set', 'a', 'x'],
+      ['wait', 2, 100],
+    ])
+  })
+
+  test('fails with its own error', async () => {
+    const refusal = new ReplyError('OOM')
+    await expect(send(clientWith([refusal, undefined], [null, 2]).client)).rejects.toBe(refusal)
+  })
+
+  test('is not refused when only WAIT is: the command is done', async () => {
+    const pool = new Pool([clientWith([null, 'OK'], [new ReplyError('ERR WAIT'), undefined]).client], 0)
+    await expect(pool.run(send)).rejects.toMatchObject({ name: 'CommandFailed', message: 'ERR WAIT', refused: false })
+    await expect(send(clientWith([null, 'OK'], [LOST, undefined]).client)).rejects.toThrow(LOST.message)
+  })
+})

@@ -1,0 +1,55 @@
+// An attacker in a separate process, so that it does not delay the requests that are measured. Its first message is an attack, the second
+// one ends it. Written in JavaScript, because the oldest supported Node version cannot run TypeScript.
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+
+/** status → number of responses */
+const statuses = {}
+const count = (status) => (statuses[status] = (statuses[status] ?? 0) + 1)
+let isOver = false
+
+const [{ url, token, kind, connections, requests }] = await once(process, 'message')
+const agent = new Agent({ keepAlive: true, maxSockets: connections })
+const authorization = `Bearer ${token}`
+
+/** Sends a request and reads its response. */
+function send({ method, path, body }) {
+  return new Promise((resolve) => {
+    const headers = { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+    const sent = request(`${url}/v1${path}`, { method, agent, headers }, (response) => {
+      response.on('end', () => resolve(count(response.statusCode))).resume()
+    })
+    sent.on('error', () => resolve(count('lost'))).end(body)
+  })
+}
+
+/** Sends requests one after the other. */
+async function hammer(first) {
+  for (let i = first; !isOver; i++) await send(requests[i % requests.length])
+}
+
+const sockets = new Set()
+
+/** Sends many requests at once and reads nothing. Connects again when the connection is closed. */
+async function ignore() {
+  const [{ method, path }] = requests
+  const { hostname, port } = new URL(url)
+  while (!isOver) {
+    const socket = connect(port, hostname).on('error', () => undefined)
+    sockets.add(socket.pause())
+    socket.write(`${method} /v1${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`.repeat(300))
+    count('ignored')
+    await new Promise((resolve) => socket.on('close', resolve))
+    sockets.delete(socket)
+  }
+}
+
+const running = Promise.all(Array.from({ length: connections }, (_, i) => (kind === 'ignore' ? ignore() : hammer(i))))
+await once(process, 'message')
+isOver = true
+for (const socket of sockets) socket.destroy()
+await running
+agent.destroy()
+process.send(statuses)
+process.disconnect()

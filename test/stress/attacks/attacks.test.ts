@@ -1,0 +1,150 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { selectDrivers, type DriverName } from '../../support/driver-selection.ts'
+import { effort } from '../../support/effort.ts'
+import { startRedis, type RedisServer } from '../../support/redis.ts'
+import { begin, Target, type Attack, type Sent } from './target.ts'
+
+/** How long an attack lasts at least, in seconds. It lasts longer if the requests that are measured take longer. */
+const SECONDS = Number(process.env['LANEKEEPER_ATTACK_SECONDS'] ?? 0)
+/** The requests that are measured, without and during each attack. */
+const REQUESTS = effort(20)
+/** How often both are measured, alternately. */
+const ROUNDS = SECONDS === 0 ? 1 : 3
+/** What the memory of the process must stay below, in MiB. */
+const MAX_MEMORY = 400
+
+interface Drill {
+  /** what the durations are compared by, and how many times as long they may be during the attack */
+  readonly quantile: number
+  readonly goal: number
+  /** what the responses of the attacker may be */
+  readonly statuses: readonly string[]
+  prepare(target: Target): Promise<{ readonly attack: Attack; readonly victim: string; readonly requests: readonly Sent[] }>
+}
+
+/** Ordinary requests of someone. */
+async function ordinary(target: Target, token: string): Promise<readonly Sent[]> {
+  const { board, cards } = await target.board(token, 3, 'A card')
+  return [
+    { method: 'GET', path: `/boards/${board}/cards` },
+    { method: 'POST', path: `/cards/${cards[0]}/comments`, body: { body: 'A comment' } },
+  ]
+}
+
+/** An attack in one workspace, while someone works in another one. */
+const onOthers = async (target: Target, attack: Omit<Attack, 'token'>) => {
+  const victim = target.token(1, 0)
+  return { attack: { token: target.token(0, 0), ...attack }, victim, requests: await ordinary(target, victim) }
+}
+
+const drills: Readonly<Record<string, Drill>> = {
+  'a board is renamed all the time, and another member comments on it and lists its cards': {
+    quantile: 0.99,
+    goal: 10,
+    statuses: ['200'],
+    async prepare(target) {
+      const [attacker, victim] = [target.token(0, 0), target.token(0, 1)]
+      const requests = await ordinary(target, attacker)
+      const board = /\/boards\/[^/]*/.exec(requests[0]!.path)![0]
+      const rename = Array.from({ length: 10 }, (_, i) => ({ method: 'PATCH', path: board, body: { name: `${i}` } }))
+      return { attack: { kind: 'hammer', token: attacker, connections: 12, requests: rename }, victim, requests }
+    },
+  },
+  'long lists are requested over connections that are not read': {
+    quantile: 0.99,
+    goal: 10,
+    statuses: ['ignored'],
+    async prepare(target) {
+      const { board } = await target.board(target.token(0, 0), 100, 'x'.repeat(50_000))
+      const requests = [{ method: 'GET', path: `/boards/${board}/cards?limit=100` }]
+      return onOthers(target, { kind: 'ignore', connections: 8, requests })
+    },
+  },
+  'bodies with 50,000 unknown members are sent': {
+    quantile: 0.99,
+    goal: 10,
+    statuses: ['422'],
+    async prepare(target) {
+      const members = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`${i.toString(36)}`, 1]))
+      const requests = [{ method: 'POST', path: '/boards', body: { name: 'x', ...members } }]
+      return onOthers(target, { kind: 'hammer', connections: 12, requests })
+    },
+  },
+  'a large board is searched over 32 connections': {
+    quantile: 0.5,
+    goal: 3,
+    statuses: ['200'],
+    async prepare(target) {
+      const { board } = await target.board(target.token(0, 0), Math.min(effort(500), 5000), 'lorem ipsum '.repeat(50))
+      return onOthers(target, { kind: 'hammer', connections: 32, requests: [{ method: 'GET', path: `/boards/${board}/cards?q=nothing` }] })
+    },
+  },
+}
+
+const quantileOf = (durations: readonly number[], quantile: number) =>
+  durations.toSorted((a, b) => a - b)[Math.min(durations.length - 1, Math.floor(durations.length * quantile))]!
+
+/** Sends requests one after the other: at least some, and until a time has passed. */
+async function measure(target: Target, token: string, requests: readonly Sent[], seconds: number) {
+  const durations: number[] = []
+  const refused: number[] = []
+  const end = performance.now() + seconds * 1000
+  for (let i = 0; i < REQUESTS || performance.now() < end; i++) {
+    const { status, duration } = await target.send(token, requests[i % requests.length]!)
+    // A card has at most 5000 comments.
+    if (status >= 300 && status !== 409) refused.push(status)
+    durations.push(duration)
+  }
+  return { durations, refused }
+}
+
+const rows: string[] = []
+afterAll(() => {
+  const head = '| attack | storage | quiet p50 | p99 | attacked p50 | p99 | ratio | goal | MiB | responses of the attacker |'
+  console.log([head, head.replaceAll(/[^|]+/g, ' --- '), ...rows].join('\n'))
+})
+
+describe.each(selectDrivers())('an attack does not stop others, on %s', (storage: DriverName) => {
+  let redis: RedisServer | undefined
+  let target: Target
+  beforeAll(async () => {
+    if (storage === 'redis') redis = await startRedis()
+    const folder = storage === 'fs' ? `fs:${await mkdtemp(join(tmpdir(), 'lanekeeper-'))}` : storage
+    target = await Target.start(redis?.url ?? folder)
+  })
+  afterAll(async () => {
+    await target.stop()
+    await redis?.stop()
+  })
+
+  test.each(Object.entries(drills))('%s', async (name, { prepare, quantile, goal, statuses }) => {
+    const { attack, victim, requests } = await prepare(target)
+    // The first requests are slower.
+    await measure(target, victim, requests, 0)
+    const quiet: number[] = []
+    const attacked: number[] = []
+    const found: { refused: number[]; statuses: Record<string, number> } = { refused: [], statuses: {} }
+    let memory = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      quiet.push(...(await measure(target, victim, requests, SECONDS / ROUNDS / 4)).durations)
+      const end = begin(target.url, attack)
+      const sampling = setInterval(() => void target.memory().then((now) => (memory = Math.max(memory, now))), 200)
+      const { durations, refused } = await measure(target, victim, requests, SECONDS / ROUNDS)
+      clearInterval(sampling)
+      memory = Math.max(memory, await target.memory())
+      for (const [status, count] of Object.entries(await end())) found.statuses[status] = (found.statuses[status] ?? 0) + count
+      attacked.push(...durations)
+      found.refused.push(...refused)
+    }
+    const ratio = quantileOf(attacked, quantile) / quantileOf(quiet, quantile)
+    const times = [quiet, attacked].flatMap((all) => [0.5, 0.99].map((one) => quantileOf(all, one).toFixed(1)))
+    const judged = `p${quantile * 100} × ${ratio.toFixed(1)}`
+    rows.push(`| ${[name, storage, ...times, judged, `≤ ${goal}`, memory.toFixed(0), JSON.stringify(found.statuses)].join(' | ')} |`)
+    expect(found.refused).toEqual([])
+    expect(Object.keys(found.statuses).filter((status) => !statuses.includes(status))).toEqual([])
+    expect(memory).toBeLessThan(MAX_MEMORY)
+  })
+})

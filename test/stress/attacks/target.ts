@@ -1,0 +1,121 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { startProcess, type RunningProcess } from '../../support/process.ts'
+import { ownProcess, runFolder } from '../../support/run.ts'
+
+const attacker = fileURLToPath(new URL('attacker.js', import.meta.url))
+
+/** A request of a client. */
+export interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+}
+interface Answer {
+  readonly status: number
+  readonly data: any
+  /** milliseconds until the whole response was there */
+  readonly duration: number
+}
+
+/** The service in a separate process, with the demo data, and clients of two of its workspaces. */
+export class Target {
+  readonly url: string
+  readonly #process: RunningProcess
+  readonly #metrics: string
+  readonly #world: any
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 })
+
+  private constructor(process: RunningProcess, world: any) {
+    this.#process = process
+    this.#world = world
+    this.url = world.url
+    this.#metrics = /metrics are served at (http:\S+)/.exec(process.stderr())![1]!
+  }
+
+  static async start(storage: string): Promise<Target> {
+    const process = startProcess(['serve', '--json', '--demo', '--metrics', '0'], { LANEKEEPER_STORAGE: storage })
+    return new Target(process, JSON.parse(await process.until('\n')))
+  }
+
+  /** A token that may do everything, of one of two people in one of two workspaces. */
+  token(workspace: 0 | 1, person: 0 | 1): string {
+    const { id } = this.#world.workspaces[workspace]
+    const isFull = ({ workspace_id, state, scopes }: any) => workspace_id === id && state === 'active' && scopes[0] === 'kanban:admin'
+    return this.#world.tokens.filter(isFull)[person].token
+  }
+
+  /** Sends a request below /v1 over one of a few connections. */
+  send(token: string, { method, path, body }: Sent): Promise<Answer> {
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const headers = { authorization: `Bearer ${token}`, ...(text !== undefined && { 'content-type': 'application/json' }) }
+    return new Promise((resolve, reject) => {
+      const begin = performance.now()
+      const sent = request(`${this.url}/v1${path}`, { method, agent: this.#agent, headers }, (response) => {
+        const parts: Buffer[] = []
+        response.on('data', (part: Buffer) => parts.push(part))
+        response.on('end', () => {
+          const duration = performance.now() - begin
+          resolve({ status: response.statusCode!, data: JSON.parse(Buffer.concat(parts).toString()).data, duration })
+        })
+      })
+      sent.on('error', reject).end(text)
+    })
+  }
+
+  /** Creates a resource. @returns its id @throws {Error} if it is refused */
+  async create(token: string, path: string, body: object): Promise<string> {
+    const { status, data } = await this.send(token, { method: 'POST', path, body })
+    if (status !== 201) throw new Error(`POST ${path}: ${status}`)
+    return data.id
+  }
+
+  /** Creates a board with one column and cards. */
+  async board(token: string, cards: number, description: string): Promise<{ readonly board: string; readonly cards: readonly string[] }> {
+    const board = await this.create(token, '/boards', { name: 'Board' })
+    const column_id = await this.create(token, `/boards/${board}/columns`, { name: 'Column' })
+    const ids: string[] = []
+    const lane = async (): Promise<void> => {
+      while (ids.length < cards) {
+        const place = ids.push('') - 1
+        ids[place] = await this.create(token, `/boards/${board}/cards`, { title: 'Card', column_id, description })
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, lane))
+    return { board, cards: ids }
+  }
+
+  /** The memory of the process in MiB. */
+  async memory(): Promise<number> {
+    const text = await (await fetch(this.#metrics)).text()
+    return Number(/^process_resident_memory_bytes (.*)$/m.exec(text)![1]) / 1024 / 1024
+  }
+
+  async stop(): Promise<void> {
+    this.#agent.destroy()
+    await this.#process.stop()
+  }
+}
+
+/** How an attacker behaves: `hammer` sends one request after the other, `ignore` sends many at once and reads no response. */
+export interface Attack {
+  readonly kind: 'hammer' | 'ignore'
+  readonly token: string
+  readonly connections: number
+  readonly requests: readonly Sent[]
+}
+
+/** Begins an attack. @returns a function that ends it, and returns the number of responses by status */
+export function begin(url: string, { requests, ...attack }: Attack): () => Promise<Record<string, number>> {
+  const texts = requests.map(({ body, ...rest }) => ({ ...rest, body: body === undefined ? undefined : JSON.stringify(body) }))
+  const child = ownProcess(fork(attacker, [], { cwd: runFolder(), execArgv: [] }))
+  child.send({ url, ...attack, requests: texts })
+  return async () => {
+    const reply = once(child, 'message')
+    child.send('end')
+    const [statuses] = await reply
+    return statuses
+  }
+}

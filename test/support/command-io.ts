@@ -1,0 +1,21 @@
+import type { CommandIo } from '../../src/admin/deps.ts'
+
+/** The input and output of a command, as a test provides and collects them. */
+export interface TestIo extends CommandIo {
+  readonly written: string[]
+  readonly reported: string[]
+}
+
+/** @param lines the lines of input */
+export function createIo(lines: readonly string[] = []): TestIo {
+  const [written, reported]: [string[], string[]] = [[], []]
+  return {
+    written,
+    reported,
+    progress: (text) => void reported.push(text),
+    write: async (line) => void written.push(line),
+    lines: (async function* () {
+      yield* lines
+    })(),
+  }
+}

@@ -1,0 +1,74 @@
+import { sha256Hex } from '../../src/auth/secrets.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { GLOBAL, keys, type Key } from '../../src/store/keys.ts'
+import { transact } from '../../src/store/transact.ts'
+import { TestBoard } from './board.ts'
+import type { OpenDriver } from './drivers.ts'
+import type { Service } from './service.ts'
+
+/** In each record that an export of a workspace must not have. */
+export const SECRET = 'not-for-export'
+const AT = '2026-11-20T11:00:00.000Z'
+
+/** The kind of a record: the first word of its key. */
+export const kindOf = (key: string): string => key.slice(0, key.indexOf(':'))
+export type Records = readonly (readonly [key: string, value: unknown])[]
+
+/** All records of a workspace and of the global partition. */
+export async function recordsOf({ store, recordKeys }: Pick<OpenDriver, 'store' | 'recordKeys'>, workspaceId: string): Promise<Records> {
+  const records: (readonly [string, unknown])[] = []
+  for (const partition of [workspaceId, GLOBAL]) {
+    const partitionKeys = (await recordKeys(partition)).toSorted()
+    const values = await transact(store, partition, systemRandom, (tx) => tx.read(partitionKeys as Key<unknown>[]))
+    records.push(...partitionKeys.map((key, i) => [key, values[i]] as const))
+  }
+  return records
+}
+
+/** Records as text, without the ids of bytes: an import gives them new ones. */
+export function comparableRecords(records: Records): string[] {
+  const isBlob = (text: unknown) => /^blb_[0-9a-z]{20}$/.test(String(text))
+  return records.map(([key, value]) => `${key} ${JSON.stringify(value, (_name, member) => (isBlob(member) ? 'blob' : member))}`)
+}
+
+/** Creates a workspace with records of every kind. @returns its id */
+export async function createWorkspaceWithEveryKind(service: Service): Promise<string> {
+  const workspaceId = await service.workspace()
+  const ann = await service.person(workspaceId, 'owner')
+  const board = await TestBoard.create(service, ann)
+  await board.add(await service.person(workspaceId))
+  const columns = [await board.column(), await board.column()].toSorted()
+  const card = await board.card(columns[0]!)
+  await board.label()
+  const deletedLabel = await board.label()
+  for (const id of [card, await board.card(columns[0]!)]) await board.put(`/cards/${id}/labels/${deletedLabel}`)
+  await board.delete(`/labels/${deletedLabel}`)
+  await board.subtask(card)
+  await board.comment(card)
+  await board.attach(card)
+  await board.delete(`/attachments/${(await board.attach(card)).body.data.id}`)
+  // Two columns with the same position: the next one between them causes a rebalancing.
+  await service.write(workspaceId, async (tx) => {
+    const [first, second] = await tx.read(columns.map(keys.column))
+    tx.put(keys.column(columns[1]!), { ...second!, position: first!.position })
+    await tx.create(keys.importing(), { id: SECRET, begun_at: SECRET })
+    await tx.create(keys.importedBytes('blb_x'), { blob_id: SECRET })
+  })
+  await board.column('Between', { after: columns[0] })
+  await service.write(GLOBAL, async (tx) => {
+    const email = `${SECRET}@example.org`
+    const account = { user_id: ann.id, email, password_hash: `$argon2id$${SECRET}`, devices: [], created_at: AT, updated_at: AT }
+    await tx.create(keys.account(ann.id), account)
+    await tx.create(keys.accountEmail(sha256Hex(email)), { user_id: ann.id })
+    await tx.create(keys.signUp(ann.id), { user_id: ann.id, hash: SECRET, expires_at: SECRET })
+    const session = { email: SECRET, begun_at: SECRET, seen_at: SECRET, proved_at: SECRET, form_token: SECRET, confirmations: [] }
+    await tx.create(keys.session('5'), { hash: '5', user_id: ann.id, ...session })
+    await tx.create(keys.demo(), { begun_at: AT, finished_at: null })
+    await tx.create(keys.blobMount(), { id: SECRET })
+    await tx.create(keys.restoring(), { id: SECRET, begun_at: SECRET })
+    await tx.create(keys.restoredWorkspace(workspaceId), { workspace_id: SECRET })
+    if ((await tx.get(keys.schema())) === undefined) tx.put(keys.schema(), { version: 1 })
+  })
+  await service.app.services.usage.settled()
+  return workspaceId
+}

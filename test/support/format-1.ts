@@ -1,0 +1,95 @@
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Redis } from 'ioredis'
+import { createApp } from '../../src/app.ts'
+import { cookieName } from '../../src/web/cookies.ts'
+import { createRedisDriver } from '../../src/store/redis/client.ts'
+import type { StorageHandle } from '../../src/store/open.ts'
+import { quiet } from './log.ts'
+import { cheapPasswords, engine } from './service.ts'
+
+/** The fixture in `fixtures/format-1`: see its README. */
+const ROOT = fileURLToPath(new URL('../../fixtures/format-1/', import.meta.url))
+
+interface Known {
+  /** the time at which the fixture was complete */
+  readonly now: string
+  readonly workspaces: { readonly Acme: string; readonly Globex: string; readonly interrupted: string }
+  readonly people: { readonly email: string; readonly password: string; readonly session: string }
+  /** tokens without their prefix: by caller and scope, or by name */
+  readonly tokens: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+}
+
+/** What the code of the fixture has answered to a GET. */
+export interface Answer {
+  readonly caller: string
+  readonly scope?: string
+  readonly path: string
+  readonly status: number
+  readonly etag: string | null
+  /** the data, the code of the error, or the bytes */
+  readonly body: unknown
+}
+
+const read = (name: string) => readFileSync(ROOT + name, 'utf8')
+const linesOf = (name: string) => read(name).trimEnd().split('\n')
+
+export const known = JSON.parse(read('known.json')) as Known
+export const answers = linesOf('answers.jsonl').map((line) => JSON.parse(line) as Answer)
+/** The keys of the records of each partition, and the ids of all bytes, after the garbage collection of the fixture's code. */
+export const collected = JSON.parse(read('collected.json')) as { records: Record<string, string[]>; blobs: string[] }
+export const exportLines = (workspace: 'Acme' | 'Globex') => linesOf(`${workspace.toLowerCase()}.jsonl`)
+
+/** A copy of the folder of the fixture. */
+export async function copyFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
+  await cp(`${ROOT}folder`, path, { recursive: true })
+  return { path, remove: () => rm(path, { recursive: true }) }
+}
+
+/** Writes the fixture to an empty database of Redis. */
+export async function loadRedis(url: string): Promise<void> {
+  const client = createRedisDriver(url).getInstance() as Redis
+  await client.connect()
+  for (const line of (await readFile(`${ROOT}redis.jsonl`, 'utf8')).trimEnd().split('\n')) {
+    const [command, ...rest] = JSON.parse(line) as [string, ...string[]]
+    await client.call(command, ...rest)
+  }
+  client.disconnect()
+}
+
+/** The service on opened storage, at the time of the fixture. */
+export function serviceOf({ store, blobs }: Pick<StorageHandle, 'store' | 'blobs'>) {
+  const app = createApp({ store, blobs, log: quiet, engine, passwords: cheapPasswords, clock: () => Date.parse(known.now) })
+  const fetch = (path: string, init: RequestInit = {}) => app.fetch(new Request(`http://localhost${path}`, init))
+  return {
+    app,
+    fetch,
+    /** The answer to the same request. */
+    async answer({ caller, scope, path }: Answer): Promise<Answer> {
+      const tokens = known.tokens[caller]!
+      const token = typeof tokens === 'string' ? tokens : tokens[scope!]
+      const response = await fetch(`/v1${path}`, { headers: { authorization: `Bearer lk_pat_${token}` } })
+      await app.services.usage.settled()
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+      const body = isJson ? await response.json() : await response.text()
+      const { status, headers, ok } = response
+      return {
+        caller,
+        ...(scope !== undefined && { scope }),
+        path,
+        status,
+        etag: headers.get('etag'),
+        body: isJson ? (ok ? body.data : body.error.code) : body,
+      }
+    },
+    /** A page of the web app, as the user of the fixture's session sees it. */
+    async page(path: string, secret = known.people.session): Promise<string> {
+      const response = await fetch(path, { headers: { cookie: `${cookieName('session', 'http://localhost')}=${secret}` } })
+      return response.text()
+    },
+  }
+}
