@@ -1,0 +1,26 @@
+// Responses of the size of the service's responses.
+const times = { created_at: '2026-11-20T12:00:00.000Z', updated_at: '2026-11-20T12:00:00.000Z' }
+const id = (prefix) => `${prefix}_00000000000000000000`
+const card = {
+  id: id('crd'),
+  board_id: id('brd'),
+  column_id: id('col'),
+  title: 'A card of the benchmark',
+  description: 'Each card has a description of one sentence, like this one.',
+  position: 'a0V',
+  due_at: null,
+  completed_at: null,
+  archived_at: null,
+  assignee_ids: [],
+  label_ids: [],
+  cover_attachment_id: null,
+  creator_id: id('usr'),
+  ...times,
+}
+const account = { user: { id: id('usr'), display_name: 'Ann' }, workspace: { id: id('wsp'), name: 'Acme' }, role: 'member' }
+
+export const bodies = {
+  '/account': { data: account },
+  '/card': { data: card },
+  '/cards': { data: Array.from({ length: 100 }, () => card), page: { next_cursor: null } },
+}
