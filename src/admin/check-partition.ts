@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FileRecord } from '../model/file.ts'
 import type { Removals } from '../model/removal.ts'
 import type { Tombstone } from '../model/tombstone.ts'
@@ -107,7 +108,8 @@ async function reportLost(
 /** @returns the valid records */
 async function reportInvalid(partition: string, records: readonly ScannedRecord[], { report }: PartitionCheck): Promise<ScannedRecord[]> {
   const valid: ScannedRecord[] = []
-  for (const record of records) {
+  for (const [i, record] of records.entries()) {
+    if (i % BATCH === 0) await nextTurn()
     const message = invalidityOf(partition, record[0], record[1].value)
     if (message === undefined) valid.push(record)
     else await report({ kind: 'record_invalid', subject: record[0], message })
@@ -122,16 +124,17 @@ async function reportBroken(
   records: readonly ScannedRecord[],
   { report }: PartitionCheck,
 ): Promise<void> {
-  const found = await brokenReferences(
-    deps.store,
-    partition,
-    records.map(([key]) => key),
-  )
+  const values = records.map(([key, { value }]) => [key, value] as const)
+  const found = await brokenReferences(deps.store, partition, values)
   if (found.length === 0) return
   // A tombstone exists as long as a record that it explains: it is read after that record, which is read again afterwards.
   const explained = await explanations(deps, partition)
   const unexplained = found.filter(({ reference }) => reference.explainedBy?.some((name) => explained.has(name)) !== true)
-  const again = await brokenReferences(deps.store, partition, [...new Set(unexplained.map(({ key }) => key))])
+  const again = await brokenReferences(
+    deps.store,
+    partition,
+    values.filter(([key]) => unexplained.some((other) => other.key === key)),
+  )
   for (const { key, reference } of unexplained)
     if (again.some((other) => other.key === key && other.reference.key === reference.key))
       await report({
@@ -142,36 +145,35 @@ async function reportBroken(
       })
 }
 
+/** Records per snapshot. */
+const BATCH = 50
+
 /** The references of records that are not met, as of one moment for each batch. */
 async function brokenReferences(
   store: Store,
   partition: string,
-  recordKeys: readonly string[],
+  records: readonly (readonly [key: string, value: Value])[],
 ): Promise<{ key: string; reference: RecordReference }[]> {
   const found: { key: string; reference: RecordReference }[] = []
-  for (let start = 0; start < recordKeys.length; start += BATCH) {
-    const part = recordKeys.slice(start, start + BATCH)
-    const present = await readAll(store, partition, part)
-    const wanted = [...present].flatMap(([key, value]) => safeReferences(partition, key, value).map((reference) => ({ key, reference })))
-    // Both sides in one snapshot: a record whose references have changed since is left to the next check.
-    const both = await readAll(store, partition, [...new Set([...part, ...wanted.map(({ reference }) => reference.key)])])
+  for (let start = 0; start < records.length; start += BATCH) {
+    const wanted = records
+      .slice(start, start + BATCH)
+      .flatMap(([key, value]) => referencesOf(key, value).map((reference) => ({ key, reference })))
+    // Both sides in one snapshot. A record that has other references since is left to the next check.
+    const present = await readAll(store, partition, [...new Set(wanted.flatMap(({ key, reference }) => [key, reference.key]))])
     found.push(
       ...wanted.filter(
-        ({ key, reference }) =>
-          !isMet(reference, both.get(reference.key)) &&
-          both.has(key) &&
-          safeReferences(partition, key, both.get(key)!).some((other) => other.key === reference.key),
+        ({ key, reference }) => !isMet(reference, present.get(reference.key)) && stillRefers(key, present.get(key), reference),
       ),
     )
+    await nextTurn()
   }
   return found
 }
 
-/** Records per snapshot. */
-const BATCH = 50
-
-function safeReferences(partition: string, key: string, value: Value): readonly RecordReference[] {
-  return invalidityOf(partition, key, value) === undefined ? referencesOf(key, value) : []
+/** Whether a record refers to another one. It was valid before. */
+function stillRefers(key: string, value: Value | undefined, reference: RecordReference): boolean {
+  return value !== undefined && referencesOf(key, value).some((other) => other.key === reference.key)
 }
 
 async function readAll(store: Store, partition: string, recordKeys: readonly string[]): Promise<Map<string, Value>> {

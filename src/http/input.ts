@@ -17,6 +17,8 @@ export interface Input {
 }
 
 const nothing = z.strictObject({})
+/** A body that takes more than a millisecond to parse and validate, if it has many members, in bytes. */
+const LARGE_BODY = 32 * 1024
 const JSON_OR_FILE = 'The body must be JSON (application/json), or a form with a file (multipart/form-data with its boundary).'
 
 const NO_CODING = 'The body must be sent without a content coding.'
@@ -25,6 +27,7 @@ const ACCEPT: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 
 
 /**
  * Reads query and body, and validates them against the operation's row. Unknown members are refused.
+ * @param beforeLarge is awaited before a large body is parsed
  * @throws {ApiError} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
  */
 export async function readInput(
@@ -33,10 +36,12 @@ export async function readInput(
   operation: Operation,
   params: Readonly<Record<string, string>>,
   uploadBytes: number,
+  beforeLarge: () => Promise<void>,
 ): Promise<Input> {
   const upload = operation.takesUpload && isUpload(request.headers)
   if (upload) checkAnnouncedSize(request.headers, uploadBytes)
-  const body = upload || operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readJson(request, operation)
+  const body =
+    upload || operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readJson(request, operation, beforeLarge)
   const issues = new IssueList()
   const query = validate(operation.query, readQuery(search, issues), 'query', issues)
   const validBody = body === undefined ? undefined : validate(operation.body ?? nothing, body, 'body', issues)
@@ -84,7 +89,11 @@ function readQuery(search: string, issues: IssueList): Record<string, string> {
   return query
 }
 
-async function readJson(request: ServerRequest, { method, body: schema, takesUpload }: Operation): Promise<unknown> {
+async function readJson(
+  request: ServerRequest,
+  { method, body: schema, takesUpload }: Operation,
+  beforeLarge: () => Promise<void>,
+): Promise<unknown> {
   const required = schema !== undefined
   const { headers } = request
   const hasBody =
@@ -97,7 +106,9 @@ async function readJson(request: ServerRequest, { method, body: schema, takesUpl
   if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw new ApiError('unsupported_media_type', { message: NO_CODING, headers: { 'accept-encoding': 'identity' } })
   if (!type.test(headers.get('content-type') ?? '')) throw unsupportedType(method, takesUpload)
-  return parseJson(await readBody(request, limits.jsonBytes), limits.jsonDepth)
+  const bytes = await readBody(request, limits.jsonBytes)
+  if (bytes.byteLength > LARGE_BODY) await beforeLarge()
+  return parseJson(bytes, limits.jsonDepth)
 }
 
 /** RFC 9110 §15.5.16: the response names what is accepted. */

@@ -128,7 +128,8 @@ async function attempt(
   record.operation = operation.id
   requireScope(services, operation, caller, record) // 403
   services.usage.record(credential.workspaceId, credential.hash)
-  once.input ??= await readInput(incoming.request, incoming.search, operation, params, services.uploadBytes) // 400 413 415 422
+  const beforeLarge = () => services.scans.slice(caller.workspaceId)
+  once.input ??= await readInput(incoming.request, incoming.search, operation, params, services.uploadBytes, beforeLarge) // 400 413 415 422
   const { query, body, upload } = once.input
   const receiveOnce = (): Promise<Upload> => {
     // Others must not wait for this client.

@@ -83,6 +83,11 @@ export class Scans {
     }
   }
 
+  /** Waits for a slice, for work of another kind that takes long. */
+  slice(workspaceId: string): Promise<void> {
+    return this.#nextSlice(workspaceId)
+  }
+
   /** @returns whether it had to wait */
   async #enter(user: string, signal: AbortSignal): Promise<boolean> {
     const queue = this.#queues.get(user)

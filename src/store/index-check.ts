@@ -18,10 +18,12 @@ export interface IndexDamage {
   readonly owners: readonly (readonly [key: string, revision: string | null])[]
 }
 
-/** Index entries per snapshot: Redis looks up 200 in about a millisecond. */
-const ENTRIES = 200
+/** Index entries per snapshot: Redis looks up 500 in a few milliseconds. */
+const ENTRIES = 500
 /** Records per snapshot: they may be large. */
-const RECORDS = 40
+const RECORDS = 100
+/** Indexes whose first entries are read at once, and how many of each. */
+const [INDEXES, PAGE] = [50, 40]
 /** Changes per commit. */
 const CHANGES = 100
 /** How often a rebuilding begins again, because requests have changed what it was about to change. */
@@ -37,13 +39,21 @@ const always: IsValid = () => true
 export async function* checkIndexes(store: Store, partition: string, isValid = always): AsyncGenerator<IndexDamage[]> {
   for await (const batch of store.scan(partition)) {
     const records = batch.flatMap(([key, stored]) => (stored === null ? [] : [{ key, stored }]))
-    for (const part of partsOf(records, isValid)) {
+    for (const part of partsOf(records)) {
       const found = await missingEntries(store, partition, part, isValid)
       if (found.length > 0) yield found
       await nextTurn()
     }
   }
-  for await (const names of store.indexNames(partition)) for (const name of names) yield* strayEntries(store, partition, name, isValid)
+  let batch: IndexEntry[] = []
+  for await (const entry of allEntries(store, partition)) {
+    batch.push(entry)
+    if (batch.length < RECORDS) continue
+    yield await strayEntries(store, partition, batch, isValid)
+    batch = []
+    await nextTurn()
+  }
+  if (batch.length > 0) yield await strayEntries(store, partition, batch, isValid)
 }
 
 /**
@@ -90,11 +100,11 @@ interface ScannedRecord {
 }
 
 /** Splits records so that each part has few records and few index entries. */
-function* partsOf(records: readonly ScannedRecord[], isValid: IsValid): Generator<ScannedRecord[]> {
+function* partsOf(records: readonly ScannedRecord[]): Generator<ScannedRecord[]> {
   let part: ScannedRecord[] = []
   let entries = 0
   for (const record of records) {
-    const count = entriesIfValid(record.key, record.stored.value, isValid)?.length ?? 0
+    const count = entriesOfAny(record.key, record.stored.value)?.length ?? 0
     if (count === 0) continue
     if (part.length === RECORDS || entries + count > ENTRIES) {
       yield part
@@ -114,23 +124,18 @@ async function missingEntries(
   scanned: readonly ScannedRecord[],
   isValid: IsValid,
 ): Promise<IndexDamage[]> {
-  const expected = scanned.flatMap(({ key, stored }) => (entriesIfValid(key, stored.value, isValid) ?? []).map((entry) => ({ key, entry })))
+  const expected = scanned.flatMap(({ key, stored }) =>
+    (entriesOfAny(key, stored.value) ?? []).map((entry) => ({ key, stored, index: entry[0], entry: entry[1] })),
+  )
   const keys = scanned.map(({ key }) => key)
-  const only = expected.map(({ entry: [index, entry] }): IndexRange => ({ index, before: `${entry}\0`, reverse: true, limit: 1 }))
+  const only = expected.map(({ index, entry }) => rangeOf([index, entry]))
   const { records, ranges } = await readParts(store, partition, keys, only)
-  const revisions = new Map(records.map(({ key, stored }) => [key!, stored?.revision ?? null]))
-  const found: IndexDamage[] = []
-  for (const [
-    i,
-    {
-      key,
-      entry: [index, entry],
-    },
-  ] of expected.entries()) {
-    const revision = revisions.get(key)!
-    const isUnchanged = revision === scanned.find((record) => record.key === key)!.stored.revision
-    if (isUnchanged && ranges[i]!.entries[0] !== entry) found.push({ kind: 'missing', index, entry, owners: [[key, revision]] })
-  }
+  const revisions = new Map(records.map((record) => [record.key!, record.stored?.revision ?? null]))
+  const found = expected.flatMap(({ key, stored, index, entry }, i): IndexDamage[] => {
+    const { revision, value } = stored
+    if (ranges[i]!.entries[0] === entry || revisions.get(key) !== revision || !isValid(key, value)) return []
+    return [{ kind: 'missing', index, entry, owners: [[key, revision]] }]
+  })
   const changed = records.flatMap(({ key, stored }, i) =>
     stored === null || stored.revision === scanned[i]!.stored.revision ? [] : [{ key: key!, stored }],
   )
@@ -138,26 +143,40 @@ async function missingEntries(
   return found
 }
 
-/** The entries of an index that no record has. */
-async function* strayEntries(store: Store, partition: string, index: string, isValid: IsValid): AsyncGenerator<IndexDamage[]> {
-  for (let after: string | undefined; ;) {
-    const range = { index, after, limit: RECORDS }
-    const { entries } = (await readParts(store, partition, [], [range])).ranges[0]!
-    if (entries.length === 0) return
-    const owners = entries.map((entry) => ownersOf(index, entry) ?? [])
-    const found = (await readParts(store, partition, owners.flat(), [range]))!
-    const stored = new Map(found.records.map((record) => [record.key!, record.stored]))
-    const present = new Set(found.ranges[0]!.entries)
-    const stray = entries.flatMap((entry, i): IndexDamage[] => {
-      const isOwned = owners[i]!.some((key) => hasEntry(key, stored.get(key)?.value, [index, entry], isValid))
-      if (isOwned || !present.has(entry)) return []
-      return [{ kind: 'stray', index, entry, owners: owners[i]!.map((key) => [key, stored.get(key)?.revision ?? null]) }]
-    })
-    if (stray.length > 0) yield stray
-    if (entries.length < RECORDS) return
-    after = entries.at(-1)
-    await nextTurn()
+/** The range of one entry. */
+function rangeOf([index, entry]: IndexEntry): IndexRange {
+  return { index, before: `${entry}\0`, reverse: true, limit: 1 }
+}
+
+/** The entries of all indexes of a partition. */
+async function* allEntries(store: Store, partition: string): AsyncGenerator<IndexEntry> {
+  const pagesOf = async (ranges: readonly IndexRange[]) =>
+    (await readParts(store, partition, [], ranges)).ranges.map(({ entries }) => entries)
+  for await (const names of store.indexNames(partition)) {
+    for (let start = 0; start < names.length; start += INDEXES) {
+      const indexes = names.slice(start, start + INDEXES)
+      const first = await pagesOf(indexes.map((index) => ({ index, limit: PAGE })))
+      for (const [i, index] of indexes.entries()) {
+        for (let page = first[i]!; ; page = (await pagesOf([{ index, after: page.at(-1), limit: PAGE }]))[0]!) {
+          for (const entry of page) yield [index, entry]
+          if (page.length < PAGE) break
+        }
+      }
+      await nextTurn()
+    }
   }
+}
+
+/** Those of some index entries that no record has. */
+async function strayEntries(store: Store, partition: string, entries: readonly IndexEntry[], isValid: IsValid): Promise<IndexDamage[]> {
+  const owners = entries.map(([index, entry]) => ownersOf(index, entry) ?? [])
+  const { records, ranges } = await readParts(store, partition, [...new Set(owners.flat())], entries.map(rangeOf))
+  const stored = new Map(records.map((record) => [record.key!, record.stored]))
+  return entries.flatMap(([index, entry], i): IndexDamage[] => {
+    const isPresent = ranges[i]!.entries[0] === entry
+    if (!isPresent || owners[i]!.some((key) => hasEntry(key, stored.get(key)?.value, [index, entry], isValid))) return []
+    return [{ kind: 'stray', index, entry, owners: owners[i]!.map((key) => [key, stored.get(key)?.revision ?? null]) }]
+  })
 }
 
 async function readParts(store: Store, partition: string, records: readonly string[], ranges: readonly IndexRange[]): Promise<Snapshot> {
@@ -166,14 +185,14 @@ async function readParts(store: Store, partition: string, records: readonly stri
 
 function hasEntry(key: string, value: Value | undefined, [index, entry]: IndexEntry, isValid: IsValid): boolean {
   if (value === undefined) return false
-  const entries = entriesIfValid(key, value, isValid)
-  return entries === undefined || entries.some(([name, text]) => name === index && text === entry)
+  const entries = entriesOfAny(key, value)
+  return entries === undefined || entries.some(([name, text]) => name === index && text === entry) || !isValid(key, value)
 }
 
-/** @returns undefined if the record is not valid */
-function entriesIfValid(key: string, value: Value, isValid: IsValid): readonly IndexEntry[] | undefined {
+/** The index entries of a record. @returns undefined if it is so invalid that they cannot be computed */
+function entriesOfAny(key: string, value: Value): readonly IndexEntry[] | undefined {
   try {
-    return isValid(key, value) ? entriesOf(key, value) : undefined
+    return entriesOf(key, value)
   } catch {
     return undefined
   }

@@ -100,8 +100,7 @@ export class ReadSet {
       const key = resolveReference(reference, memberOf)
       found.push(key)
       if (key === null) continue
-      let expected = this.#expected.get(key)
-      if (expected === undefined) expected = this.#expectedOfPages(key)
+      const expected = this.#expected.get(key)
       if (expected === undefined) return undefined
       if (isPartly(expected) && !members?.every((member) => Object.hasOwn(expected.members, member))) partly.push(key)
     }
@@ -111,11 +110,6 @@ export class ReadSet {
 
   #valueOf(key: string | null | undefined): Value | undefined {
     return typeof key === 'string' ? this.records.get(key)?.value : undefined
-  }
-
-  #expectedOfPages(key: string): ExpectedRecord | undefined {
-    this.#addPages()
-    return this.#expected.get(key)
   }
 
   #addPages(): void {

@@ -233,8 +233,7 @@ export class Transaction {
 
   #toPage(page: ReadPage): IndexPage<unknown> {
     const entries = [...page.entries]
-    // What a weak read finds may be older than what the transaction relies on, or than what it has written.
-    if (page.weak || this.#put.size + this.#remove.size > 0) return { entries, values: keysOf(page).map((key) => this.#value(key)) }
+    if (this.#put.size + this.#remove.size > 0) return { entries, values: keysOf(page).map((key) => this.#value(key)) }
     return { entries, values: page.fetch === undefined ? [] : page.records.map((stored) => stored?.value) }
   }
 

@@ -106,7 +106,7 @@ describe.each(drivers)('what a backup reads on $name', (driver) => {
 })
 
 describe.each(drivers)('the memory of an export on $name', (driver) => {
-  test.each(['export', 'backup'])('an %s reads a batch only when the lines of the batch before it were written', async (command) => {
+  test.each(['an export', 'a backup'])('%s reads a batch only when the lines of the batch before it were written', async (command) => {
     const service = await Service.start(driver)
     const ann = await service.person(await service.workspace(), 'owner')
     const board = await TestBoard.create(service, ann)
@@ -131,7 +131,7 @@ describe.each(drivers)('the memory of an export on $name', (driver) => {
     const deps = { ...service.adminDeps, store: decorateStore(store, { dump: dump as typeof store.dump }) }
     const write = async (line: string): Promise<void> => void (written += Number(line.startsWith('{"key"')))
     const io = { ...createIo(), write }
-    const { records } = await (command === 'export' ? exportWorkspace(deps, ann.workspaceId, io) : backUp(deps, io))
+    const { records } = await (command === 'an export' ? exportWorkspace(deps, ann.workspaceId, io) : backUp(deps, io))
     expect([records, written]).toEqual([written, records])
     expect(written).toBeGreaterThan(3500)
     // One batch, and the few records of the storage itself, which are read and not written.

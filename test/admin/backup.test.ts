@@ -12,7 +12,7 @@ import { readWorld } from '../../src/demo/world.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
-import { StorageUnavailable } from '../../src/store/port.ts'
+import { StorageUnavailable, type Value } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
 import { createIo } from '../support/command-io.ts'
 import { drivers, type Driver, type OpenDriver } from '../support/drivers.ts'
@@ -120,6 +120,23 @@ describe.each(drivers)('restores to $name', (driver) => {
     await expect(restoreLines()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('not empty') })
     expect((await target.opened.recordKeys(GLOBAL)).toSorted()).toEqual(before)
     await expect(restoreLines(lines, source.deps)).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  test('a restore to a storage that has only a record of the demo data is refused', async () => {
+    await transact(target.deps.store, GLOBAL, systemRandom, async (tx) => {
+      tx.create(keys.demo(), { begun_at: '2026-11-20T12:00:00.000Z', finished_at: null })
+    })
+    await expect(restoreLines()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('not empty') })
+  })
+
+  test('a restore is refused if a workspace is created right before it begins', async () => {
+    const { store } = target.deps
+    async function* dump(partition: string): AsyncGenerator<readonly (readonly [string, Value])[]> {
+      yield* store.dump(partition)
+      await createWorkspace(target.deps, 'Other')
+    }
+    await expect(restoreLines(lines, { ...target.deps, store: decorateStore(store, { dump }) })).rejects.toMatchObject({ code: 'conflict' })
+    expect((await listWorkspaces(target.deps)).map(({ name }) => name)).toEqual(['Other'])
   })
 
   test('a backup cannot be restored twice', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { copyFolder } from '../support/format-1.ts'
 import { requireBuild, runCommandLine, startProcess, type CommandResult } from '../support/process.ts'
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
@@ -45,17 +46,18 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
     }
     return hash.digest('hex')
   }
-  const setWritable = async (writable: boolean): Promise<void> => {
-    for (const entry of ['', ...(await readdir(data, { recursive: true }))]) {
-      const path = `${data}/${entry}`
+  const setWritable = async (writable: boolean, root = data): Promise<void> => {
+    for (const entry of ['', ...(await readdir(root, { recursive: true }))]) {
+      const path = `${root}/${entry}`
       await chmod(path, (await stat(path)).isDirectory() ? (writable ? 0o700 : 0o500) : writable ? 0o600 : 0o400)
     }
   }
-  const command = (...args: string[]): Promise<CommandResult> => {
+  const command = (...args: string[]) => commandOn(data, ...args)
+  const commandOn = (path: string, ...args: string[]): Promise<CommandResult> => {
     requireBuild()
     const program = [process.execPath, main, ...args]
-    const [first, ...rest] = isRoot ? ['unshare', '-m', 'sh', '-c', MOUNT, data, ...program] : program
-    const env = { PATH: process.env['PATH'], LANEKEEPER_STORAGE: `fs:${data}` } as unknown as NodeJS.ProcessEnv
+    const [first, ...rest] = isRoot ? ['unshare', '-m', 'sh', '-c', MOUNT, path, ...program] : program
+    const env = { PATH: process.env['PATH'], LANEKEEPER_STORAGE: `fs:${path}` } as unknown as NodeJS.ProcessEnv
     return new Promise((resolve) =>
       execFile(first!, rest, { env, maxBuffer: 64 * 1024 * 1024 }, (error: ExecFileException | null, stdout, stderr) =>
         resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
@@ -99,6 +101,16 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
     const target = { LANEKEEPER_STORAGE: `fs:${folder}/restored` }
     expect((await runCommandLine(['restore'], target, stdout)).code).toBe(0)
     expect((await runCommandLine(['workspace', 'list'], target)).stdout).toMatch(/Acme[\s\S]*Globex/)
+  })
+
+  // The copy has no folder for sockets either, which the lock for writing would create.
+  test('a folder with records of an earlier version is refused: it cannot be migrated', async () => {
+    const { path, remove } = await copyFolder()
+    if (!isRoot) await setWritable(false, path)
+    const { code, stderr } = await commandOn(path, 'workspace', 'list')
+    if (!isRoot) await setWritable(true, path)
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/holds records of version 0.* copy it to a disk that can be written to/)])
+    await remove()
   })
 
   test.each([['workspace', 'create', 'Other'], ['user', 'add', 'Other'], ['restore'], ['serve', '--port', '0']])(

@@ -30,7 +30,7 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'columns.move': [3],
   'columns.archive': [2],
   'columns.restore': [1],
-  'cards.list': [3],
+  'cards.list': [2],
   'cards.read': [1],
   'cards.create': [3],
   'cards.update': [2, 'card'],
@@ -108,6 +108,8 @@ describe.each(drivers)('on $name', (driver) => {
 
   test.each(rows)('%s accesses the storage as often as the table says', async (id, row) => {
     const scenario = (await create(id, row.method))!
+    // A list remembers the columns of its board.
+    if (row.method === 'GET') await send(row, scenario)
     const before = service.store.trips
     expect([await send(row, scenario), service.store.trips - before]).toEqual(['ok', expected[id]![0]])
   })

@@ -78,6 +78,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blob-driver store/fs-blobs resources/attachments') },
   'src/store/fs/checkpoint.ts': { drivers: 'fs', suites: [...suites('store/fs-checkpoint'), ...FOLDER] },
   'src/store/fs/disk.ts': { drivers: 'fs', suites: [...suites('store/fs-disk'), ...FOLDER] },
+  'src/store/fs/folder-metrics.ts': { drivers: 'fs', suites: suites('http/metrics') },
   'src/store/fs/folder.ts': { drivers: 'fs', suites: [...suites('store/fs-folder'), ...FOLDER] },
   'src/store/fs/journal.ts': { drivers: 'fs', suites: [...suites('store/fs-journal-files'), ...FOLDER] },
   'src/store/fs/kernel-lock.ts': { drivers: 'fs', suites: suites('store/fs-owner store/fs-read-only') },
@@ -105,6 +106,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/redis/dump-scripts.ts': { drivers: 'redis', suites: suites('store/redis-dump store/redis-dump-faults store/contract-dump') },
   'src/store/redis/identity.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-connections store/redis-cluster') },
   'src/store/redis/slots.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-pool store/redis-cluster') },
+  'src/store/redis/long-reads.ts': { drivers: 'redis', suites: suites('store/redis-long-reads store/contract store/redis-store-reads') },
   'src/store/redis/paths.ts': {
     drivers: 'redis',
     suites: suites('store/redis-paths store/contract store/transaction-parts http/round-trips'),
@@ -113,8 +115,11 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
     drivers: 'redis',
     suites: [...suites('store/redis-pool store/redis-repeated-reads store/redis-connections store/redis-credentials'), ...REDIS],
   },
-  'src/store/redis/scan.ts': { drivers: 'redis', suites: suites('admin/check-drivers store/contract') },
-  'src/store/redis/scripts.ts': { drivers: 'redis', suites: [...suites('store/redis-scripts store/redis-full'), ...REDIS] },
+  'src/store/redis/scan.ts': { drivers: 'redis', suites: suites('store/redis-scan admin/check-drivers store/contract') },
+  'src/store/redis/scripts.ts': {
+    drivers: 'redis',
+    suites: [...suites('store/redis-scripts store/redis-full store/redis-long-reads'), ...REDIS],
+  },
   'src/store/redis/store.ts': {
     drivers: 'redis',
     suites: [

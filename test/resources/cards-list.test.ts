@@ -147,4 +147,20 @@ describe.each(drivers)('the list of cards, on $name', (driver) => {
     searching = false
     await moving
   })
+
+  test('a list is up to date although the columns have changed since the last one', async () => {
+    const other = await TestBoard.create(service, ann!)
+    const ids = [await other.column('1'), await other.column('2'), await other.column('3')]
+    for (const [i, id] of ids.entries()) await other.card(id, `Card ${i + 1}`)
+    const titles = async (query = '') => (await other.all(`/boards/${other.id}/cards${query}`, 2)).map(({ title }) => title)
+    expect(await titles()).toEqual(['Card 1', 'Card 2', 'Card 3'])
+    await other.post(`/columns/${ids[0]}/move`, { to: 'last' })
+    expect(await titles()).toEqual(['Card 2', 'Card 3', 'Card 1'])
+    await other.post(`/columns/${ids[1]}/archive`)
+    expect([await titles(), await titles('?archived=true')]).toEqual([['Card 3', 'Card 1'], ['Card 2']])
+    await other.card(await other.column('New', { before: ids[2] }), 'Card 0')
+    expect(await titles()).toEqual(['Card 0', 'Card 3', 'Card 1'])
+    await other.post(`/columns/${ids[1]}/restore`)
+    expect([await titles(), await titles('?archived=true')]).toEqual([['Card 2', 'Card 0', 'Card 3', 'Card 1'], []])
+  })
 })

@@ -247,3 +247,24 @@ test('a search that waits ends when its client closes the connection', async () 
   await listener.close()
   await service.stop()
 })
+
+test('large bodies are parsed one at a time, with pauses between them, and small ones do not wait', async () => {
+  const { scans, endPause, pauses } = heldScans(10)
+  const service = await Service.start(memory, { scans })
+  const { write } = await service.person(await service.workspace())
+  const answered: number[] = []
+  const create = async (members: number): Promise<void> => {
+    const unknown = Object.fromEntries(Array.from({ length: members }, (_, i) => [`m${i}`, 1]))
+    answered.push((await service.send(write, 'POST', '/boards', { name: 'x', ...unknown })).status)
+  }
+  const large = Array.from({ length: 3 }, () => create(5000))
+  await expect.poll(() => pauses.length).toBe(1)
+  await create(10)
+  expect(answered).toEqual([422])
+  for (let parsed = 1; parsed <= 3; parsed++) {
+    await endPause()
+    await expect.poll(() => answered.length).toBe(1 + parsed)
+  }
+  await Promise.all(large)
+  await service.stop()
+})

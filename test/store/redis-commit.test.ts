@@ -160,7 +160,7 @@ describe('seeded bugs that the operation log finds', () => {
           command(
             Object.assign(Object.create(client), {
               lkRead: client.lkRead.bind(client),
-              lkCommit: (key: string, request: string, ...more: [number, '0' | '1']) =>
+              lkCommit: (key: string, request: string, ...more: [number, '0' | '1', ...string[]]) =>
                 client.lkCommit(key, JSON.stringify({ ...JSON.parse(request), revision: `again${sent++}` }), ...more),
             }),
           ),

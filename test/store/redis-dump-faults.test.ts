@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import { Redis, ReplyError } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Value } from '../../src/store/port.ts'
 import { dumpPartition } from '../../src/store/redis/dump.ts'
@@ -176,6 +176,21 @@ describe('a dump whose reader is slow', () => {
     ])
     await vi.advanceTimersByTimeAsync(60_000)
     expect(commands).toEqual([])
+  })
+
+  test('has nothing to renew or to end when Redis refuses to write', async () => {
+    const { pool, commands } = poolWith({
+      lkBeginDump: [new CommandFailed(new ReplyError('READONLY'))],
+      lkDump: [batch('a', 0), batch('b', 1)],
+    })
+    const dump = dumpPartition(pool, 'lk:{w1}:n')
+    await dump.next()
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect([(await dump.next()).value, (await dump.next()).done]).toEqual([[['b', {}]], true])
+    expect(commands.map(([name, , id]) => [name, id]).slice(1)).toEqual([
+      ['lkDump', ''],
+      ['lkDump', ''],
+    ])
   })
 
   test.each(['lkBeginDump', 'lkDump'])('fails when %s has no answer', async (name) => {

@@ -225,6 +225,14 @@ describe('the scripts of a dump', () => {
     expect(await read('x', '')).toEqual(['r2', 'b', 0, ['a', 'r1 {"n":1}', 'b', 'r1 {"n":1}']])
   })
 
+  test('keep what they need for another minute with each batch', async () => {
+    await begin('x')
+    const keys = ['d', 'd:x'].map((name) => `${prefix}:{w1}:${name}`)
+    for (const key of keys) await pool.run((client) => client.pexpire(key, 30_000))
+    await read('x', '')
+    for (const key of keys) expect(await pool.run((client) => client.pttl(key))).toBeGreaterThan(30_000)
+  })
+
   test('pass over records that were created since', async () => {
     await begin('x')
     await commit({ put: Object.fromEntries(['0', 'a0', 'a1', 'a2', 'b0', 'f'].map((key) => [key, {}])) })

@@ -33,7 +33,7 @@ const keysRead = async (part: Partial<ReadRequest>, expected: string | null = 'i
 
 const plain = { records: ['a:1', 'a:2'] }
 const counted = { ...plain, counts: ['i'] }
-const script = (...texts: (string | null)[]) => [texts.map((text, i) => [`a:${i + 1}`, text]), [], [0]]
+const script = (...texts: (string | null)[]) => [texts.map((text, i) => [`a:${i + 1}`, text]), [], [0], []]
 
 describe.each([
   ['records', plain, [null, null], ['r1 {}', null]],

@@ -30,8 +30,8 @@ const commit = (
   { ttl = SHORT, resent = false, expected = [] as string[], turn = '', changes = [] as IndexChange[] } = {},
 ) => {
   const records = expected.map((one) => ['a:1', one])
-  const request = { revision, turn, records, indexes: [], capacity: [], put: [['a:1', '{}']], remove: [], changes }
-  return run((client) => client.lkCommit(`${base}:n`, JSON.stringify(request), ttl, resent ? '1' : '0'))
+  const request = { revision, turn, records, indexes: [], capacity: [], put: ['a:1'], remove: [], changes }
+  return run((client) => client.lkCommit(`${base}:n`, JSON.stringify(request), ttl, resent ? '1' : '0', `${revision} {}`))
 }
 const ttlOf = (revision: string) => run((client) => client.pttl(`${base}:c:${revision}`))
 const revisionOfRecord = async () => (await run((client) => client.get(`${base}:r:a:1`)))?.split(' ')[0]

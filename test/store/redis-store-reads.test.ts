@@ -76,7 +76,12 @@ describe('a read from Redis', () => {
   })
 
   const templates = ['a:1', 'b:{0.b}']
-  const script = (b: string | null) => [[['a:1', `r1 {"b":${JSON.stringify(b)}}`], b === null ? [null, null] : [`b:${b}`, 'r1 {}']], [], []]
+  const script = (b: string | null) => [
+    [['a:1', `r1 {"b":${JSON.stringify(b)}}`], b === null ? [null, null] : [`b:${b}`, 'r1 {}']],
+    [],
+    [],
+    [],
+  ]
   const keysOf = async () => (await read({ records: templates }))!.records.map(({ key }) => key)
 
   test('with a template that was resolved before is one MGET', async () => {

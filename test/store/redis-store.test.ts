@@ -37,9 +37,10 @@ function storeWith(replies: readonly (number | Error)[], duration = 0) {
   const client = {
     set: async () => 'OK',
     lkEndTurn: async () => 1,
-    lkCommit: async (key: string, _request: string, ...more: unknown[]) => {
+    lkCommit: async (key: string, _request: string, ttl: number, resent: string, ...records: string[]) => {
       if (delays.pending > 0) throw new Error('the wait before this command is not over')
-      sent.push([key, ...more])
+      expect(records).toEqual([expect.stringMatching(/^r\d+ \{\}$/)])
+      sent.push([key, ttl, resent])
       clock += duration
       const reply = queue.shift()
       if (reply instanceof Error) throw reply
@@ -186,7 +187,7 @@ describe('a turn on Redis', () => {
     const other = commit(redis)
     await nextRound()
     expect(redis.sent).toEqual([])
-    expect(await redis.store.commit('w1', { ...change({}), turn: turn.id })).toBe('done')
+    expect(await redis.store.commit('w1', { ...change({ put: { 'a:1': {} } }), turn: turn.id })).toBe('done')
     expect(redis.sent).toHaveLength(1)
     turn.end()
     await nextRound()

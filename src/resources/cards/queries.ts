@@ -12,6 +12,7 @@ import type { CountedIndexes } from '../counts.ts'
 import { withoutPending } from '../removals.ts'
 import type { Scan } from '../scans.ts'
 import { Examination } from './examination.ts'
+import { rememberColumns, rememberedColumns } from './remembered-columns.ts'
 import { findStart, readPosition, writePosition, type Segment, type Start } from './positions.ts'
 
 /** The filters of a list of cards. All that are given must match. */
@@ -84,9 +85,16 @@ async function cardsByPosition(
 ): Promise<CardPage> {
   const at = cursor === undefined ? undefined : readPosition(cursor)
   const orders = [keys.order(boardId), ...(at === undefined ? [] : [keys.order(at.columnId)])]
-  await tx.prefetch({ records: [keys.removals(), ...orders], ranges: [firstPage(indexes.columns(boardId))] })
+  const isGuessed = at === undefined && scan === undefined && !isEmpty(filter)
+  const guessed = isGuessed ? segmentsOf(rememberedColumns(boardId), filter).slice(0, COLUMNS_AT_ONCE) : []
+  const ahead = readsOf(guessed, filter, () => ({ limit: limit + 1, weak: false }))
+  await tx.prefetch({
+    records: [keys.removals(), ...orders, ...ahead.records],
+    ranges: [firstPage(indexes.columns(boardId)), ...ahead.ranges],
+  })
   const [removals, columnOrder, cardOrder] = await tx.read([keys.removals(), ...orders])
   const columns = await columnsOf(tx, boardId)
+  rememberColumns(boardId, columns)
   // A forged cursor must not tell whether a column of another board exists.
   if (at !== undefined && !columns.some(({ id }) => id === at.columnId)) throw staleCursor()
   const start = at && findStart(at, columnOrder, cardOrder)
@@ -199,12 +207,10 @@ class CardReader {
   async read(segments: readonly Segment[]): Promise<void> {
     const { tx, filter, start } = this.#request
     const firstStep = this.#step(segments.length)
-    const ranges = segments.map((segment) => {
-      const after = start?.columnId === segment.column.id && start.state === segment.state ? start.after : undefined
-      return { index: indexFor(segment, filter), options: this.#options(after, firstStep) }
-    })
+    const afterOf = ({ column, state }: Segment) => (start?.columnId === column.id && start.state === state ? start.after : undefined)
+    const reads = readsOf(segments, filter, (segment) => this.#options(afterOf(segment), firstStep))
     await this.#examination?.beforeRead(segments.length)
-    const first = await tx.load({ records: segments.map(({ column }) => keys.order(column.id)), ranges })
+    const first = await tx.load(reads)
     for (const [i, segment] of segments.entries()) {
       let { entries, values } = first.ranges[i]!
       let step = firstStep
@@ -214,7 +220,7 @@ class CardReader {
         if (entries.length < step) break
         step = this.#step(1)
         await this.#examination?.beforeRead(1)
-        ;({ entries, values } = await tx.range(ranges[i]!.index, this.#options(entries.at(-1), step)))
+        ;({ entries, values } = await tx.range(reads.ranges[i]!.index, this.#options(entries.at(-1), step)))
       }
     }
   }
@@ -233,6 +239,12 @@ class CardReader {
     const cards = presentCards(values, this.#request.removals)
     return this.#examination === undefined ? cards.filter(this.#matches) : this.#examination.matching(cards)
   }
+}
+
+/** What is read of segments: their cards, and their order records. */
+function readsOf(segments: readonly Segment[], filter: CardFilter, optionsOf: (segment: Segment) => RangeOptions) {
+  const ranges = segments.map((segment) => ({ index: indexFor(segment, filter), options: optionsOf(segment) }))
+  return { records: segments.map(({ column }) => keys.order(column.id)), ranges }
 }
 
 function segmentsOf(columns: readonly Column[], { column_id, archived }: CardFilter): Segment[] {

@@ -80,7 +80,7 @@ function runFolder(path: string): string {
 export async function lockFolder(path: string, serve: (socket: Socket) => void, takeOther = takeKernelLock): Promise<FolderLock> {
   const run = runFolder(path)
   await requireOwnFolder(run)
-  await mkdir(run, { recursive: true, mode: 0o700 })
+  await makeFolder(run)
   // A process that can connect has all rights of the operator.
   await chmod(run, 0o700)
   for (let attempt = 1; ; attempt++) {
@@ -135,6 +135,17 @@ async function requireOwnFolder(run: string): Promise<void> {
     if (error.code !== 'ENOENT') throw error
   })
   if (stats?.isDirectory() === false) throw new UnusableFolder(`${run} must be a folder, and not a symbolic link to one`)
+}
+
+async function makeFolder(run: string): Promise<void> {
+  try {
+    await mkdir(run, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // Only where a parent is missing: with `recursive`, the error of a read-only file system is ENOENT too.
+    if (code === 'ENOENT') await mkdir(run, { recursive: true, mode: 0o700 })
+    else if (code !== 'EEXIST') throw error
+  }
 }
 
 /** The first socket of the folder that a process listens on. */

@@ -1,29 +1,41 @@
 import type { Change, Expectation, IndexRange, ReadRequest, Snapshot, Stored, Value } from '../port.ts'
 
-/** The reply to a read. */
+/** The reply to a read. The last member has the records of `rest`. */
 export type ReadReply = [
   records: [key: string | null, stored: string | null][],
   ranges: [revision: string | null, entries: string[], records: (string | null)[]][],
   counts: number[],
+  rest: (string | null)[],
 ]
 
-/** The request of the script that reads. */
-export function encodeRead({ records, ranges, counts, expect }: ReadRequest): string {
-  return JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: ranges.map(encodeRange), counts })
+/**
+ * The request of the script that reads.
+ * @param size how many bytes it may read for ranges and `rest`
+ * @param rest the keys of more records
+ */
+export function encodeRead({ records, ranges, counts, expect }: ReadRequest, size?: number, rest: readonly string[] = []): string {
+  return JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: ranges.map(encodeRange), counts, size, rest })
 }
 
-/** The request of the script that commits. */
-export function encodeChange({ revision, turn, expect, reduces, put, remove, indexes }: Change): string {
-  return JSON.stringify({
+/** What the script that commits gets. */
+export interface EncodedChange {
+  readonly request: string
+  /** the records that are put, in the order of the request */
+  readonly records: readonly string[]
+}
+
+export function encodeChange({ revision, turn, expect, reduces, put, remove, indexes }: Change): EncodedChange {
+  const request = JSON.stringify({
     revision,
     turn,
     reduces,
     ...encodeExpectation(expect),
     capacity: [...expect.capacity],
-    put: [...put].map(([key, value]) => [key, JSON.stringify(value)]),
+    put: [...put.keys()],
     remove: [...remove],
     changes: [...indexes].map(([name, entries]) => [name, entries.add, entries.remove]),
   })
+  return { request, records: [...put.values()].map((value) => `${revision} ${JSON.stringify(value)}`) }
 }
 
 function encodeExpectation({ records, indexes }: Expectation) {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StorageUnavailable } from '../port.ts'
 import { COMMAND_TIMEOUT, type Replication } from './client.ts'
+import type { EncodedChange } from './codec.ts'
 import { CommandFailed, toUnavailable, type Pool } from './pool.ts'
 import { sendAndWait } from './replication.ts'
 import { COMMIT } from './scripts.ts'
@@ -29,12 +30,12 @@ export class CommitSender {
    * Sends a commit, and resends it while no reply comes. The script detects a commit that is already applied, so it
    * is applied at most once. When Redis does not answer at all, or too few replicas have the commit, the outcome is unknown.
    */
-  async send(key: string, request: string): Promise<'done' | 'conflict'> {
+  async send(key: string, change: EncodedChange): Promise<'done' | 'conflict'> {
     const deadline = Date.now() + RESEND_FOR
     let sent = false
     for (let attempt = 1; ; attempt++) {
       try {
-        const reply = await this.#attempt(key, request, sent)
+        const reply = await this.#attempt(key, change, sent)
         if (reply !== WAITING) return reply === DONE ? 'done' : 'conflict'
         // Turns of other processes follow each other without a break. The caller takes one too, after several conflicts.
         if (Date.now() > deadline && !sent) return 'conflict'
@@ -66,11 +67,11 @@ export class CommitSender {
     this.#requireReplicas(replicas)
   }
 
-  async #attempt(key: string, request: string, sent: boolean): Promise<unknown> {
+  async #attempt(key: string, { request, records }: EncodedChange, sent: boolean): Promise<unknown> {
     const [ttl, resent] = sent ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
     const replication = this.#replication
-    if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, request, ttl, resent))
-    const command = ['eval', COMMIT, 1, key, request, ttl, resent] as const
+    if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, request, ttl, resent, ...records))
+    const command = ['eval', COMMIT, 1, key, request, ttl, resent, ...records] as const
     const [reply, replicas] = await this.#pool.run((client) => sendAndWait(client, command, replication))
     if (reply === DONE) this.#requireReplicas(replicas)
     return reply

@@ -27,14 +27,14 @@ end
 export const SAVE = `${IS_AFTER}
 local function save(saved, position, key)
   if not isAfter(key, position) then return end
-  if #redis.call('ZRANGEBYLEX', saved, '[' .. key .. '\\0', '(' .. key .. '\\1', 'LIMIT', 0, 1) > 0 then return end
+  if redis.call('ZLEXCOUNT', saved, '[' .. key .. '\\0', '(' .. key .. '\\1') > 0 then return end
   redis.call('ZADD', saved, 0, key .. '\\0' .. (stored(key) or ''))
 end
 local dumps = redis.call('HGETALL', base .. ':d')
 for i = 1, #dumps, 2 do
   local saved, position = base .. ':d:' .. dumps[i], dumps[i + 1]
   if redis.call('ZSCORE', saved, '') then
-    for _, put in ipairs(request.put) do save(saved, position, put[1]) end
+    for _, key in ipairs(request.put) do save(saved, position, key) end
     for _, key in ipairs(request.remove) do save(saved, position, key) end
   else
     redis.call('HDEL', base .. ':d', dumps[i])

@@ -21,7 +21,7 @@ type Batch = (readonly [key: string, value: Value])[]
 export async function* dumpPartition(pool: Pool, key: string): AsyncGenerator<Batch> {
   const id = await begin(pool, key)
   // The consumer may need longer for a batch than Redis keeps the dump.
-  const renewal = setInterval(() => void renew(pool, key, id), TTL / 3).unref()
+  const renewal = id === '' ? undefined : setInterval(() => void renew(pool, key, id), TTL / 3).unref()
   try {
     let firstRevision: string | undefined
     for (let after = '', done: 0 | 1 = 0; done === 0;) {

@@ -12,10 +12,11 @@ import {
 import { isTemplate } from '../references.ts'
 import { Turns, type Turn } from '../turns.ts'
 import { COMMAND_TIMEOUT, replicationOf, type Connection } from './client.ts'
-import { decodeSnapshot, decodeStored, encodeChange, encodeRead, type ReadReply } from './codec.ts'
+import { decodeStored, encodeChange, type ReadReply } from './codec.ts'
 import { CommitSender, waitForTurn } from './commits.ts'
 import { dumpPartition } from './dump.ts'
 import { Identity, readOnce } from './identity.ts'
+import { readInSteps } from './long-reads.ts'
 import { confirmGuess, Paths } from './paths.ts'
 import { CommandFailed, Pool, toUnavailable, withTimeout } from './pool.ts'
 import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './scan.ts'
@@ -145,11 +146,10 @@ export class RedisStore implements Store {
       if (texts.every((text) => text === null)) await this.#identity?.check(this.#run, partition)
       return { records: records.map((key, i) => ({ key, stored: decodeStored(texts[i]!) })), ranges: [], counts: [] }
     }
-    const text = encodeRead(request)
-    const reply = (await this.#run((client) => client.lkRead(this.#key(partition), text))) as ReadReply | null
-    if (reply === null) return null
-    if (isFirst && reply[0].every(([, stored]) => stored === null)) await this.#identity?.check(this.#run, partition)
-    return decodeSnapshot(reply)
+    const send = (text: string) => this.#run((client) => client.lkRead(this.#key(partition), text)) as Promise<ReadReply | null>
+    const snapshot = await readInSteps(send, request)
+    if (isFirst && snapshot?.records.every(({ stored }) => stored === null)) await this.#identity?.check(this.#run, partition)
+    return snapshot
   }
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {

@@ -6,10 +6,14 @@ import { connect } from 'node:net'
 
 /** status → number of responses */
 const statuses = {}
-const count = (status) => (statuses[status] = (statuses[status] ?? 0) + 1)
+function count(status) {
+  if (Object.keys(statuses).length === 0) process.send('begun')
+  statuses[status] = (statuses[status] ?? 0) + 1
+}
 let isOver = false
 
 const [{ url, token, kind, connections, requests }] = await once(process, 'message')
+const ended = once(process, 'message')
 const agent = new Agent({ keepAlive: true, maxSockets: connections })
 const authorization = `Bearer ${token}`
 
@@ -46,7 +50,7 @@ async function ignore() {
 }
 
 const running = Promise.all(Array.from({ length: connections }, (_, i) => (kind === 'ignore' ? ignore() : hammer(i))))
-await once(process, 'message')
+await ended
 isOver = true
 for (const socket of sockets) socket.destroy()
 await running

@@ -128,13 +128,13 @@ describe.each(selectDrivers())('an attack does not stop others, on %s', (storage
     const attacked: number[] = []
     const found: { refused: number[]; statuses: Record<string, number> } = { refused: [], statuses: {} }
     let memory = 0
+    const note = (now: number) => (memory = Math.max(memory, now))
     for (let round = 0; round < ROUNDS; round++) {
       quiet.push(...(await measure(target, victim, requests, SECONDS / ROUNDS / 4)).durations)
-      const end = begin(target.url, attack)
-      const sampling = setInterval(() => void target.memory().then((now) => (memory = Math.max(memory, now))), 200)
-      const { durations, refused } = await measure(target, victim, requests, SECONDS / ROUNDS)
-      clearInterval(sampling)
-      memory = Math.max(memory, await target.memory())
+      const end = await begin(target.url, attack)
+      const sampling = setInterval(() => void target.memory().then(note, () => undefined), 200)
+      const { durations, refused } = await measure(target, victim, requests, SECONDS / ROUNDS).finally(() => clearInterval(sampling))
+      note(await target.memory())
       for (const [status, count] of Object.entries(await end())) found.statuses[status] = (found.statuses[status] ?? 0) + count
       attacked.push(...durations)
       found.refused.push(...refused)

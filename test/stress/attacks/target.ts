@@ -32,7 +32,7 @@ export class Target {
     this.#process = process
     this.#world = world
     this.url = world.url
-    this.#metrics = /metrics are served at (http:\S+)/.exec(process.stderr())![1]!
+    this.#metrics = /metrics are served at (http:\S+\/metrics)/.exec(process.stderr())![1]!
   }
 
   static async start(storage: string): Promise<Target> {
@@ -108,10 +108,12 @@ export interface Attack {
 }
 
 /** Begins an attack. @returns a function that ends it, and returns the number of responses by status */
-export function begin(url: string, { requests, ...attack }: Attack): () => Promise<Record<string, number>> {
+export async function begin(url: string, { requests, ...attack }: Attack): Promise<() => Promise<Record<string, number>>> {
   const texts = requests.map(({ body, ...rest }) => ({ ...rest, body: body === undefined ? undefined : JSON.stringify(body) }))
   const child = ownProcess(fork(attacker, [], { cwd: runFolder(), execArgv: [] }))
   child.send({ url, ...attack, requests: texts })
+  // The first response.
+  await once(child, 'message')
   return async () => {
     const reply = once(child, 'message')
     child.send('end')

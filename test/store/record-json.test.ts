@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { isRecord, jsonOf, keptLength } from '../../src/store/record-json.ts'
+
+describe('the JSON of a record', () => {
+  const text = (value: object) => jsonOf(value).toString()
+
+  test('is kept from the second request on', () => {
+    const record = Object.freeze({ id: 'x', title: 'Käse "1"', tags: Object.freeze(['a']) })
+    const json = JSON.stringify(record)
+    expect(keptLength(record)).toBeUndefined()
+    for (let i = 0; i < 4; i++) expect(text(record)).toBe(json)
+    expect([keptLength(record), Buffer.isBuffer(jsonOf(record))]).toEqual([Buffer.byteLength(json), true])
+  })
+
+  test('of a value that can change is never kept', () => {
+    const value = { title: 'old' }
+    expect(isRecord(value)).toBe(false)
+    for (let i = 0; i < 3; i++) text(value)
+    value.title = 'new'
+    expect([text(value), keptLength(value)]).toEqual(['{"title":"new"}', undefined])
+  })
+
+  test('is that of the same object, not of an equal one', () => {
+    const [one, other] = [Object.freeze({ id: 'x' }), Object.freeze({ id: 'x' })]
+    for (let i = 0; i < 3; i++) text(one)
+    expect([keptLength(one), keptLength(other)]).toEqual([10, undefined])
+  })
+
+  test('is forgotten when others need the space', () => {
+    const make = (i: number) => Object.freeze({ id: String(i), text: 'x'.repeat(1024 * 1024) })
+    const first = make(0)
+    for (let i = 0; i < 2; i++) jsonOf(first)
+    expect(keptLength(first)).toBeGreaterThan(1024 * 1024)
+    for (let i = 1; i <= 20; i++) for (let j = 0, other = make(i); j < 2; j++) jsonOf(other)
+    expect([keptLength(first), text(first) === JSON.stringify(first)]).toEqual([undefined, true])
+  })
+})

@@ -1,0 +1,136 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { limits } from '../../src/model/limits.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import type { Index } from '../../src/store/indexes.ts'
+import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
+import { transact } from '../../src/store/transact.ts'
+import { change, expectation, readRequest } from '../support/changes.ts'
+import { effort } from '../support/effort.ts'
+import { quiet } from '../support/log.ts'
+import { startRedis, type RedisServer } from '../support/redis.ts'
+
+// No script may block Redis for long, at the limits of the service. How long a script takes depends on the load of the machine, so the times
+// of the slow log are only printed. What is asserted is the time of the processor, and in how many steps long work is done.
+
+/** What a script may cost on average, in milliseconds of the processor. */
+const MAX = 50
+const REPETITIONS = effort(3)
+/** A card with a description of the greatest length, in characters of three bytes. */
+const longest = '字'.repeat(limits.cardDescription)
+const short = 'x'.repeat(300)
+const idsOf = (count: number) => Array.from({ length: count }, (_, i) => String(i).padStart(5, '0'))
+
+let server: RedisServer
+let operator: Redis
+let store: RedisStore
+beforeAll(async () => {
+  server = await startRedis(['--slowlog-log-slower-than', '0', '--slowlog-max-len', '100000'])
+  operator = new Redis(server.port, '127.0.0.1')
+  store = await openRedisStore(server.url, { log: quiet })
+})
+afterAll(async () => {
+  await store.close()
+  operator.disconnect()
+  await server.stop()
+})
+
+/** The time of the processor that Redis has used, in milliseconds. */
+async function cpuTime(): Promise<number> {
+  const info = await operator.info('cpu')
+  const seconds = ['user', 'sys'].map((kind) => Number(new RegExp(`used_cpu_${kind}_main_thread:(\\S+)`).exec(info)![1]))
+  return 1000 * (seconds[0]! + seconds[1]!)
+}
+
+/** What the scripts of some work cost, in milliseconds. `longest` is the time of the slow log, `cpu` an average. */
+async function costOf(work: () => Promise<unknown>): Promise<{ scripts: number; longest: number; cpu: number }> {
+  await operator.slowlog('RESET')
+  const before = await cpuTime()
+  await work()
+  const used = (await cpuTime()) - before
+  const log = (await operator.slowlog('GET', 100_000)) as [number, number, micros: number, command: string[]][]
+  const times = log.filter(([, , , [name]]) => /^eval/i.test(name!)).map(([, , micros]) => micros / 1000)
+  return { scripts: times.length, longest: Math.max(...times), cpu: used / times.length }
+}
+
+/** @param minScripts the number of scripts in which the work must be done at least */
+async function expectShort(what: string, minScripts: number, work: (round: number) => Promise<unknown>): Promise<void> {
+  const rounds: Awaited<ReturnType<typeof costOf>>[] = []
+  for (let i = 0; i < REPETITIONS; i++) rounds.push(await costOf(() => work(i)))
+  const best = (name: 'longest' | 'cpu') => Math.min(...rounds.map((round) => round[name]))
+  const { scripts } = rounds[0]!
+  console.log(`${what}: ${scripts} scripts, ${best('cpu').toFixed(1)} ms CPU each, the longest took ${best('longest').toFixed(1)} ms`)
+  expect(scripts).toBeGreaterThanOrEqual(minScripts)
+  expect(best('cpu')).toBeLessThan(MAX)
+}
+
+/** Fills a partition with cards. */
+async function fill(partition: string, count: number, text: string): Promise<void> {
+  const ids = idsOf(count)
+  for (let i = 0; i < count; i += 50) {
+    const some = ids.slice(i, i + 50)
+    const put = Object.fromEntries(some.map((id) => [`card:${id}`, { id, text }]))
+    await store.commit(partition, change({ put, index: { cards: { add: some.map((id) => `p ${id}`) } } }))
+  }
+}
+const cards: Index<{ id: string }> = { name: 'cards', fetch: 'card:' } as Index<{ id: string }>
+
+describe('no script takes long in Redis', () => {
+  beforeAll(async () => {
+    await fill('long', 300, longest)
+    await fill('many', limits.cardsPerBoard, short)
+  })
+
+  test('when it reads a page of the longest cards', () =>
+    expectShort(`a page of ${limits.pageSize.max} cards of ${longest.length} characters`, 14, () =>
+      store.read('long', readRequest({ ranges: [{ index: 'cards', limit: limits.pageSize.max + 1, fetch: 'card:' }] })),
+    ))
+
+  test('when it reads 300 of the longest cards', () =>
+    expectShort('300 of the longest cards', 42, () =>
+      store.read('long', readRequest({ ranges: [{ index: 'cards', limit: 1000, fetch: 'card:' }] })),
+    ))
+
+  test('when it reads a whole board, page by page', () =>
+    expectShort(`all ${limits.cardsPerBoard} cards of a board`, 5, () => transact(store, 'many', systemRandom, (tx) => tx.all(cards))))
+
+  test('when a read or a commit relies on all cards of a board', async () => {
+    const { records, entries } = (await store.read('many', readRequest({ ranges: [{ index: 'cards', limit: 5000, fetch: 'card:' }] })))!
+      .ranges[0]!
+    const relied = new Map(entries.map((entry, i) => [`card:${entry.slice(2)}`, records[i]!.revision]))
+    await expectShort('a read that relies on 5000 records', 1, () =>
+      store.read('many', readRequest({ ranges: [{ index: 'cards', limit: 1 }], expect: expectation({ records: relied }) })),
+    )
+    await expectShort('a commit that relies on 5000 records', 1, () =>
+      store.commit('many', change({ put: { 'board:1': {} }, expect: { records: relied } })),
+    )
+  })
+
+  test('when a commit changes as many records as a commit may, with long descriptions', () => {
+    const text = 'x'.repeat(limits.cardDescription)
+    return expectShort(`a commit of ${limits.batch} cards of ${text.length} characters`, 1, (round) =>
+      store.commit('changed', change({ put: Object.fromEntries(idsOf(limits.batch).map((id) => [`card:${id}`, { id, text, round }])) })),
+    )
+  })
+
+  test('when a commit removes as many records as a commit may, each with an index', () =>
+    expectShort(`a commit that removes ${limits.batch} records`, 2, async (round) => {
+      const ids = idsOf(limits.batch)
+      const index = (part: 'add' | 'remove') => Object.fromEntries(ids.map((id) => [`of:${id}`, { [part]: [`x ${round}`] }]))
+      await store.commit('removed', change({ put: Object.fromEntries(ids.map((id) => [`r:${id}`, {}])), index: index('add') }))
+      await store.commit('removed', change({ remove: ids.map((id) => `r:${id}`), index: index('remove') }))
+    }))
+
+  test.each(['long', 'many'])('when a dump reads the workspace "%s", while commits save what they replace', (partition) =>
+    expectShort(`a dump of "${partition}"`, partition === 'long' ? 42 : 10, async (round) => {
+      let batches = 0
+      const text = partition === 'long' ? longest : short
+      for await (const batch of store.dump(partition)) {
+        expect(batch.length).toBeGreaterThan(0)
+        const ids = idsOf(partition === 'long' ? 300 : limits.cardsPerBoard).slice(-20)
+        if (batches++ % 10 === 0)
+          await store.commit(partition, change({ put: Object.fromEntries(ids.map((id) => [`card:${id}`, { id, text, round }])) }))
+      }
+    }),
+  )
+})
