@@ -38,7 +38,7 @@ const byId = (value: { id: string }): string => value.id
 const pending = { id: id('tombstone'), step: z.int().min(0), after: entry.nullable() }
 const removal = z.discriminatedUnion('kind', [
   z.strictObject({ ...pending, kind: z.literal('label'), label_id: id('label') }),
-  z.strictObject({ ...pending, kind: z.literal('member'), user_id: id('user') }),
+  z.strictObject({ ...pending, kind: z.literal('former_member'), user_id: id('user') }),
   z.strictObject({
     ...pending,
     kind: z.literal('assignments'),

@@ -32,7 +32,7 @@ interface Assignments {
 
 /** A user whose membership has ended, with board memberships and assignments. A new membership must wait for the removal. */
 interface MemberReferences {
-  readonly kind: 'member'
+  readonly kind: 'former_member'
   readonly user_id: string
 }
 

@@ -81,7 +81,7 @@ export async function removeLabelFromCards(work: RemovingWork, labelId: string):
 
 /** Removes the board memberships and assignments of a user whose membership ends. */
 export async function removeMemberReferences(work: RemovingWork, userId: string): Promise<void> {
-  await beginRemoval(work, newId('tombstone', work.random), { kind: 'member', user_id: userId })
+  await beginRemoval(work, newId('tombstone', work.random), { kind: 'former_member', user_id: userId })
 }
 
 /** Marks what belongs to a deleted board or card for garbage collection. */

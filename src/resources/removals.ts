@@ -15,6 +15,9 @@ import { saveResource } from './writes.ts'
  * on, and a tombstone, so that garbage collection removes them in batches.
  */
 
+/** The length of the descriptions of all cards that one commit writes. With more, a script on Redis would take longer than others should wait. */
+const MAX_CHARACTERS = 1_000_000
+
 /** `batch` is the number of records that one commit may change. */
 export type RemovalWork = Pick<OperationRequest, 'tx' | 'clock' | 'batch'>
 
@@ -85,7 +88,7 @@ export async function keepAssignment(tx: Transaction, card: Card, userId: string
 
 /** The pending removal of what a former member had in the workspace. */
 export function removalOfMember(removals: Removals | undefined, userId: string): Removal | undefined {
-  return removals?.pending.find((removal) => removal.kind === 'member' && removal.user_id === userId)
+  return removals?.pending.find((removal) => removal.kind === 'former_member' && removal.user_id === userId)
 }
 
 function isAssignmentPending({ pending }: Removals, card: Card, userId: string): boolean {
@@ -97,7 +100,7 @@ function isLabelPending({ pending }: Removals, labelId: string): boolean {
 }
 
 function removesAssignment(removal: Removal, card: Card, userId: string): boolean {
-  if (removal.kind === 'member') return removal.user_id === userId
+  if (removal.kind === 'former_member') return removal.user_id === userId
   if (removal.kind === 'label' || removal.board_id !== card.board_id) return false
   return removal.user_ids.includes(userId) && !removal.kept.includes(assignmentEntry(card, userId))
 }
@@ -109,7 +112,7 @@ function assignmentEntry({ id }: Card, userId: string): string {
 
 function targetOf(of: RemovalOf): string {
   if (of.kind === 'label') return of.label_id
-  return of.kind === 'member' ? of.user_id : of.board_id
+  return of.kind === 'former_member' ? of.user_id : of.board_id
 }
 
 function replacePending(tx: Transaction, removals: Removals | undefined, id: string, rest: Removal | undefined): void {
@@ -135,11 +138,19 @@ async function removeBatch(work: RemovalWork, removal: Removal): Promise<Removal
     const { index, word, remove } = steps[step]!
     const bounds = word === undefined ? {} : { after: `${word} `, before: `${word}!` }
     const { entries, values } = await work.tx.range(index, { ...bounds, ...(after !== null && { after }), limit: room })
-    await remove(entries, values)
-    room -= entries.length
-    if (room === 0) return { ...removal, step, after: entries.at(-1)! }
+    const count = fittingCards(values, entries.length)
+    await remove(entries.slice(0, count), values.slice(0, count))
+    room -= count
+    if (room === 0 || count < entries.length) return { ...removal, step, after: entries[count - 1]! }
   }
   return undefined
+}
+
+/** The number of cards from the first on that one commit may write: at least one. @param count the number of entries */
+function fittingCards(values: readonly unknown[], count: number): number {
+  let characters = 0
+  const excess = values.findIndex((card) => (characters += (card as Card | undefined)?.description?.length ?? 0) > MAX_CHARACTERS)
+  return excess === -1 ? count : Math.max(excess, 1)
 }
 
 function stepsOf({ tx, clock }: RemovalWork, removal: Removal): readonly Step<any>[] {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FindingKind } from '../../src/admin/check-partition.ts'
 import type { Finding } from '../../src/admin/check.ts'
-import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { signUp } from '../../src/auth/accounts/sign-up.ts'
 import { inviteUser } from '../../src/admin/users.ts'
 import type { FileRecord } from '../../src/model/file.ts'
@@ -360,50 +359,6 @@ describe.each(drivers)('a check on $name', (driver) => {
   test('fails when storage fails', async () => {
     const store = decorateStore(service.adminDeps.store, { read: () => Promise.reject(new StorageUnavailable('gone')) })
     await expect(findDamage({ ...service.adminDeps, store })).rejects.toThrow('gone')
-  })
-
-  test('finds nothing when garbage collection ends in the middle of it', async () => {
-    await board.delete(`/cards/${cardId}`)
-    let collected = false
-    const store = decorateStore(service.adminDeps.store, {
-      async read(partition, request) {
-        // The tombstone that explains why the card of a comment is missing is about to be read.
-        if (request.ranges.some(({ index }) => index === indexes.tombstones().name) && !collected) {
-          collected = true
-          await collectGarbage(service.adminDeps, workspaceId)
-        }
-        return service.adminDeps.store.read(partition, request)
-      },
-    })
-    expect([(await findDamage({ ...service.adminDeps, store })).findings, collected]).toEqual([[], true])
-  })
-
-  test('finds nothing when a file is uploaded in the middle of it', async () => {
-    let uploaded = false
-    const store = decorateStore(service.adminDeps.store, {
-      async *indexNames(partition) {
-        // All records of the workspace have been read.
-        if (partition === workspaceId) await board.attach(cardId).then(() => (uploaded = true))
-        yield* service.adminDeps.store.indexNames(partition)
-      },
-    })
-    expect([(await findDamage({ ...service.adminDeps, store })).findings, uploaded]).toEqual([[], true])
-  })
-
-  test('finds nothing while requests write', async () => {
-    const write = async () => {
-      for (let i = 0; i < 25; i++) {
-        const id = await board.card(columnId, `Card ${i}`)
-        await Promise.all([board.put(`/cards/${id}/labels/${labelId}`), board.comment(id), board.attach(id)])
-        await board.post(`/cards/${id}/move`, { to: 'first' })
-        if (i % 2 === 0) await board.delete(`/cards/${id}`)
-      }
-    }
-    let writing = true
-    const writers = Promise.all([write(), write()]).finally(() => (writing = false))
-    for (let time = 0; writing; time++) expect((await check({ reindex: time % 2 === 0 })).findings).toEqual([])
-    await writers
-    expect((await check()).findings).toEqual([])
   })
 })
 

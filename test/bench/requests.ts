@@ -33,7 +33,7 @@ const CARDS_PER_BOARD = 4000
 export const scenarios = ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'POST card'] as const
 
 /** The workspace of a service in which requests are sent: a board with 100 cards, and boards for new ones. */
-export class Workspace {
+class Workspace {
   readonly #client: Client
   #created = 0
   #column = ''

@@ -50,8 +50,8 @@ export const allowedComparisons: readonly AllowedComparison[] = [
   },
   {
     path: 'src/admin/memberships.ts',
-    expression: 'boardMember !== undefined',
-    reason: 'Removes the entries that exist when a membership ends.',
+    expression: 'present !== undefined',
+    reason: 'The operator may do everything. Adding an active member changes nothing.',
   },
   {
     path: 'src/auth/accounts/sign-up.ts',
@@ -134,14 +134,39 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'Answers 404 if the person to unassign is not assigned to the card.',
   },
   {
-    path: 'src/resources/cascades.ts',
-    expression: 'remaining.has(userId)',
-    reason: 'Unassigns those for whom the policy no longer defines board access: the set is computed by the policy.',
+    path: 'src/resources/board-members/operations.ts',
+    expression: 'isActive(memberships[i])',
+    reason: 'Leaves out former members, whose board memberships are about to be removed.',
   },
   {
-    path: 'src/resources/cascades.ts',
-    expression: 'id === userId',
+    path: 'src/resources/board-members/operations.ts',
+    expression: 'isActive(membership)',
+    reason: 'Answers 404 for former members, whose board memberships are about to be removed.',
+  },
+  {
+    path: 'src/resources/removals.ts',
+    expression: 'removal.user_id === userId',
+    reason: 'Finds what is pending to be removed of a user.',
+  },
+  {
+    path: 'src/resources/removals.ts',
+    expression: 'removal.user_ids.includes(userId)',
+    reason: 'Finds what is pending to be removed of a user.',
+  },
+  {
+    path: 'src/resources/removals.ts',
+    expression: 'removal.kept.includes(assignmentEntry(card, userId))',
+    reason: 'An assignment that was made during the removal stays.',
+  },
+  {
+    path: 'src/resources/removals.ts',
+    expression: 'id !== userId',
     reason: 'Picks the assignee to remove from a card.',
+  },
+  {
+    path: 'src/resources/targets.ts',
+    expression: 'isActive(membership)',
+    reason: 'A board membership ends with the membership. The record may exist until it is removed.',
   },
   {
     path: 'src/resources/files/operations.ts',

@@ -69,7 +69,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
   'src/store/turns.ts': { suites: suites('store/turns store/contract http/races') },
   'src/store/reductions.ts': { suites: suites('store/reductions') },
-  'src/store/index-check.ts': { suites: suites('admin/check store/migrations') },
+  'src/store/index-check.ts': { suites: suites('admin/check admin/check-concurrency store/migrations') },
   'src/store/migrations/run.ts': { suites: suites('store/migrations') },
   'src/store/migrations/lease.ts': { suites: suites('store/migrations') },
   'src/store/migrations/list.ts': { suites: suites('store/migrations admin/old-exports') },

@@ -131,9 +131,9 @@ async function isIntact(disk: Disk, path: string): Promise<boolean> {
 export async function* damagedCheckpoints(
   disk: Disk,
   folder: string,
-  names: Iterable<string>,
+  names: readonly string[],
 ): AsyncGenerator<{ partition: string; file: string }[]> {
-  for (const name of [...names]) {
+  for (const name of names) {
     const path = `${folder}/${name}`
     const isMissing = async () => !(await disk.list(folder)).includes(name)
     try {

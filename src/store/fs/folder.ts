@@ -5,7 +5,7 @@ import { EMPTY_MANIFEST, writeManifest } from './manifest.ts'
 /** The layout of the folder and of every file in it. */
 const FORMAT = 3
 /** The formats before it, which had no manifest. A folder of them is brought to the present format when it is opened. */
-const FORMATS_WITHOUT_MANIFEST = [1, 2]
+const FORMATS_WITHOUT_MANIFEST: ReadonlySet<unknown> = new Set([1, 2])
 /** Names that may exist before `format.json` is written: an earlier first start may have crashed. */
 const KNOWN_NAMES = new Set(['journal', 'records', 'bytes', 'run', 'manifest.json', '.manifest.json.tmp', '.format.json.tmp'])
 
@@ -31,7 +31,7 @@ export async function checkFolder(path: string, disk: Disk = realDisk): Promise<
   }
   const format = Number(/^\{"lanekeeper":(\d+)\}\n$/.exec(content.toString())?.[1])
   if (Number.isNaN(format)) throw new UnusableFolder(`${path} has an unreadable format.json`)
-  if (format !== FORMAT && !FORMATS_WITHOUT_MANIFEST.includes(format))
+  if (format !== FORMAT && !FORMATS_WITHOUT_MANIFEST.has(format))
     throw new UnusableFolder(`${path} has format ${format}; this version of Lanekeeper supports formats 1 to ${FORMAT}`)
   return format
 }
@@ -49,7 +49,7 @@ export async function createFolder(disk: Disk, path: string): Promise<void> {
 
 /** Whether folders of a format have a manifest. */
 export function hasManifest(format: number | undefined): boolean {
-  return format === undefined || !FORMATS_WITHOUT_MANIFEST.includes(format)
+  return format === undefined || !FORMATS_WITHOUT_MANIFEST.has(format)
 }
 
 /** The version of the records in a folder without a record of it. */

@@ -174,7 +174,7 @@ export class FsStore implements Store {
 
   /** Reads all checkpoints again: a disk may have damaged one since it was loaded. */
   findDamage(): AsyncGenerator<DriverDamage[]> {
-    return damagedCheckpoints(this.#disk, `${this.#path}/records`, this.#checkpoints.keys())
+    return damagedCheckpoints(this.#disk, `${this.#path}/records`, [...this.#checkpoints.keys()])
   }
 
   async ready(): Promise<void> {
