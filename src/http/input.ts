@@ -108,7 +108,7 @@ async function readJson(
   if (!type.test(headers.get('content-type') ?? '')) throw unsupportedType(method, takesUpload)
   const bytes = await readBody(request, limits.jsonBytes)
   if (bytes.byteLength > LARGE_BODY) await beforeLarge()
-  return parseJson(bytes, limits.jsonDepth)
+  return parseJson(bytes, limits.jsonDepth, limits.jsonMembers)
 }
 
 /** RFC 9110 §15.5.16: the response names what is accepted. */

@@ -7,6 +7,8 @@ export const limits = {
   jsonBytes: 512 * 1024,
   /** levels of nesting in a JSON body */
   jsonDepth: 16,
+  /** members of all objects in a JSON body */
+  jsonMembers: 10_000,
   /** bytes of an upload, the default of a setting */
   uploadBytes: 25 * 1024 * 1024,
   /** items of a page */

@@ -40,6 +40,8 @@ export interface IndexRange {
   readonly limit: number
   /** reads the entries' records too: this prefix and the last word of an entry form the key */
   readonly fetch?: string
+  /** the driver may leave out the last entries if records are long. The first range of a read keeps one entry at least. */
+  readonly partial?: boolean
 }
 
 /**
@@ -81,6 +83,8 @@ export interface Snapshot {
     readonly revision: string | null
     /** with `fetch`, the record of each entry; otherwise empty */
     readonly records: readonly (Stored | null)[]
+    /** with `partial`: whether entries were left out */
+    readonly isCut?: boolean
   }[]
   readonly counts: readonly number[]
 }

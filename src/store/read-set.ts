@@ -15,6 +15,7 @@ export interface ReadPage {
   readonly fetch: string | undefined
   readonly records: readonly (Stored | null)[]
   readonly weak: boolean
+  readonly isCut: boolean
 }
 
 /** The keys of the records of a page. */

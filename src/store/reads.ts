@@ -18,6 +18,8 @@ export interface RangeOptions {
   readonly weak?: boolean | 'records'
   /** reads no records: the page has no values */
   readonly entriesOnly?: boolean
+  /** the page may end early if records are long, with `isCut`. The first range of a read has one entry at least, unless it is empty. */
+  readonly partial?: boolean
 }
 
 /** Entries of an index with their records. */
@@ -25,6 +27,8 @@ export interface IndexPage<T> {
   readonly entries: readonly string[]
   /** undefined for an entry without a record: its parent was deleted, and garbage collection has not removed the entry yet */
   readonly values: readonly (T | undefined)[]
+  /** with `partial`: whether the page has ended early */
+  readonly isCut?: boolean
 }
 
 /**

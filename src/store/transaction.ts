@@ -226,15 +226,16 @@ export class Transaction {
     if (options.weak !== true) this.#reads.addIndex(index.name, range.revision)
     const weak = options.weak !== undefined && options.weak !== false
     const fetch = options.entriesOnly === true ? undefined : index.fetch
-    const page = { entries: range.entries, fetch, records: range.records, weak }
+    const page = { entries: range.entries, fetch, records: range.records, weak, isCut: range.isCut === true }
     this.#reads.addPage(page)
     return page
   }
 
   #toPage(page: ReadPage): IndexPage<unknown> {
+    const cut = page.isCut && { isCut: true }
     const entries = [...page.entries]
-    if (this.#put.size + this.#remove.size > 0) return { entries, values: keysOf(page).map((key) => this.#value(key)) }
-    return { entries, values: page.fetch === undefined ? [] : page.records.map((stored) => stored?.value) }
+    if (this.#put.size + this.#remove.size > 0) return { entries, ...cut, values: keysOf(page).map((key) => this.#value(key)) }
+    return { entries, ...cut, values: page.fetch === undefined ? [] : page.records.map((stored) => stored?.value) }
   }
 
   /** @returns undefined unless all of them were read ahead */
@@ -273,11 +274,12 @@ function toRecordRead(read: Read): RecordRead {
 }
 
 /** A text that two ranges share only if they are equal. */
-function nameOf({ index, options: { after, before, reverse = false, limit, weak = false, entriesOnly = false } }: RangeRequest): string {
-  return `${index.name} ${limit} ${reverse} ${weak} ${entriesOnly}\n${after ?? ''}\n${before ?? ''}`
+function nameOf({ index, options }: RangeRequest): string {
+  const { after, before, reverse = false, limit, weak = false, entriesOnly = false, partial = false } = options
+  return `${index.name} ${limit} ${reverse} ${weak} ${entriesOnly} ${partial}\n${after ?? ''}\n${before ?? ''}`
 }
 
-function toIndexRange(index: Index<unknown>, { after, before, reverse = false, limit, entriesOnly }: RangeOptions): IndexRange {
-  const range = { index: index.name, after, before, reverse, limit }
+function toIndexRange(index: Index<unknown>, { after, before, reverse = false, limit, entriesOnly, partial }: RangeOptions): IndexRange {
+  const range = { index: index.name, after, before, reverse, limit, ...(partial === true && { partial }) }
   return entriesOnly === true ? range : { ...range, fetch: index.fetch }
 }

@@ -23,7 +23,7 @@ const DURATION = 250
 export class Turns {
   readonly #duration: number
   readonly #holders = new Map<string, Holder>()
-  /** those who wait for their turns, by partition */
+  /** those who wait for their turns, by partition; until the next turn has begun, none may be taken out of order */
   readonly #queues = new Map<string, ((turn: Turn) => void)[]>()
 
   /** @param duration the time after which a turn ends by itself, in milliseconds */
@@ -33,7 +33,7 @@ export class Turns {
 
   /** Waits for the turns that were asked for before, and begins one. */
   async take(partition: string): Promise<Turn> {
-    if (!this.#holders.has(partition)) return this.#begin(partition)
+    if (!this.#holders.has(partition) && !this.#queues.has(partition)) return this.#begin(partition)
     const queue = this.#queues.get(partition) ?? []
     this.#queues.set(partition, queue)
     return new Promise((resolve) => queue.push(resolve))
@@ -48,14 +48,19 @@ export class Turns {
       if (this.#holders.get(partition) !== holder) return
       clearTimeout(timer)
       this.#holders.delete(partition)
-      // The next turn begins here, so that no commit of others comes between the two.
-      const next = this.#queues.get(partition)?.shift()
-      if (next === undefined) this.#queues.delete(partition)
-      else next(this.#begin(partition))
       resolve()
+      // The commits that have waited come between two turns. Otherwise they would wait until no one wants a turn any more.
+      if (this.#queues.has(partition)) setImmediate(() => this.#beginNext(partition))
     }
     const timer = setTimeout(end, this.#duration)
     return { id: holder.id, end }
+  }
+
+  #beginNext(partition: string): void {
+    const queue = this.#queues.get(partition)!
+    const next = queue.shift()!
+    if (queue.length === 0) this.#queues.delete(partition)
+    next(this.#begin(partition))
   }
 
   /**
@@ -73,7 +78,7 @@ export class Turns {
     return this.#holders.get(partition)?.id === turn
   }
 
-  /** Waits until no other turn is held in the partition. */
+  /** Waits for the end of the turn that is held in the partition, unless it is the one of the commit. */
   async pass(partition: string, turn: string | undefined): Promise<void> {
     for (let other = this.othersIn(partition, turn); other !== undefined; other = this.othersIn(partition, turn)) await other
   }

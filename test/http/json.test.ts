@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../src/http/json.ts'
 import { ApiError } from '../../src/model/errors.ts'
 
-const parse = (text: string, maxDepth = 3) => parseJson(Buffer.from(text), maxDepth)
+const parse = (text: string, maxDepth = 3) => parseJson(Buffer.from(text), maxDepth, 10)
 /** The message of the refusal; the value if the text is accepted. */
 const outcome = (text: string | Uint8Array, maxDepth = 3): unknown => {
   try {
-    return parseJson(Buffer.from(text), maxDepth)
+    return parseJson(Buffer.from(text), maxDepth, 10)
   } catch (error) {
     return error instanceof ApiError && error.code === 'bad_request' ? error.message : error
   }

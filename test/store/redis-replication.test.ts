@@ -11,6 +11,7 @@ import { quiet } from '../support/log.ts'
 import { TcpProxy } from '../support/proxy.ts'
 import { LOST } from '../support/redis-clients.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
+import { untilAcknowledged } from '../support/replication.ts'
 import { Service, type Person } from '../support/service.ts'
 
 const TOO_FEW = { name: 'StorageUnavailable', outcomeKnown: false, message: '0 of 1 replicas answered in time' }
@@ -57,11 +58,12 @@ describe('a store that waits for a replica', () => {
   })
   afterEach(() => store.close())
   const put = (n: number, revision = `r${n}`) => ({ ...change({ put: { 'a:1': { n } } }), revision })
+  const acknowledged = async (n: number) => expect(await untilAcknowledged(() => store.commit('w1', put(n)))).toBe('done')
   const value = async () => (await store.read('w1', readRequest({ records: ['a:1'] })))!.records[0]!.stored?.value
 
   test('acknowledges a commit that the replica has', async () => {
     for (let n = 0; n < 50; n++) {
-      expect(await store.commit('w1', put(n))).toBe('done')
+      await acknowledged(n)
       expect(await copy.get('lk:{w1}:r:a:1')).toBe(`r${n} {"n":${n}}`)
     }
   })
@@ -88,13 +90,13 @@ describe('a store that waits for a replica', () => {
 
   test('acknowledges a commit that is resent and that the replica has', async () => {
     proxy.hold('from')
-    expect(await store.commit('w1', put(1))).toBe('done')
+    await acknowledged(1)
     expect(await copy.get('lk:{w1}:r:a:1')).toBe('r1 {"n":1}')
   })
 
   test('waits also for a commit after Redis has lost its scripts', async () => {
     // On every connection.
-    for (let n = 0; n < 16; n++) expect(await store.commit('w1', put(n))).toBe('done')
+    for (let n = 0; n < 16; n++) await acknowledged(n)
     await operator.script('FLUSH')
     // The replica reports everything once a second. A question about what was written before would then be answered with 1.
     const info = () => operator.info('replication')
@@ -119,7 +121,7 @@ describe('a store that waits for a replica', () => {
   })
 
   test('is ready only while the replica answers', async () => {
-    await store.ready()
+    await untilAcknowledged(() => store.ready())
     isolate()
     await expect(store.ready()).rejects.toMatchObject({ message: TOO_FEW.message })
   })
@@ -143,7 +145,7 @@ test('a store that does not wait acknowledges a commit that no replica has', asy
 test('bytes are written when the replica has them, and not acknowledged otherwise', async () => {
   const bytes = await openRedisBlobDriver(`${proxy.url}?wait=1&wait_timeout=300`, quiet)
   for (let i = 0; i < 20; i++) {
-    await bytes.setItem!(`a:${i}`, `text ${i}`, {})
+    await untilAcknowledged(async () => bytes.setItem!(`a:${i}`, `text ${i}`, {}))
     expect(await copy.get(`lk:bytes:a:${i}`)).toBe(`text ${i}`)
   }
   expect(await bytes.getItem('a:7')).toBe('text 7')
@@ -154,14 +156,19 @@ test('bytes are written when the replica has them, and not acknowledged otherwis
 })
 
 describe('the service on a Redis with a replica', () => {
-  let storage: StorageHandle
   let service: Service
   let owner: Person
-  beforeEach(async () => {
-    storage = await openStorage(`${master.url}?wait=1&wait_timeout=300`, { log: quiet })
+  const start = async (query: string): Promise<Service> => {
+    const storage: StorageHandle = await openStorage(master.url + query, { log: quiet })
     const unused = () => Promise.reject(new Error('not supported by this test'))
-    service = await Service.start({ name: 'redis', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) })
-    owner = await service.person(await service.workspace(), 'owner')
+    return Service.start({ name: 'redis', open: async () => ({ ...storage, recordKeys: unused, blobKeys: unused }) })
+  }
+  beforeEach(async () => {
+    // Without waiting for the replica, which may be slow on a busy machine.
+    const before = await start('')
+    owner = await before.person(await before.workspace(), 'owner')
+    await before.stop()
+    service = await start('?wait=1&wait_timeout=300')
   })
   afterEach(() => service.stop())
 

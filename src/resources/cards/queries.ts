@@ -3,6 +3,7 @@ import { staleCursor } from '../../listing/ranked-pages.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import { isId } from '../../model/ids.ts'
+import { limits } from '../../model/limits.ts'
 import type { Removals } from '../../model/removal.ts'
 import { indexes, positionEntry, type Index } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
@@ -87,7 +88,7 @@ async function cardsByPosition(
   const orders = [keys.order(boardId), ...(at === undefined ? [] : [keys.order(at.columnId)])]
   const isGuessed = at === undefined && scan === undefined && !isEmpty(filter)
   const guessed = isGuessed ? segmentsOf(rememberedColumns(boardId), filter).slice(0, COLUMNS_AT_ONCE) : []
-  const ahead = readsOf(guessed, filter, () => ({ limit: limit + 1, weak: false }))
+  const ahead = readsOf(guessed, filter, () => ({ limit: limit + 1, partial: true, weak: false }))
   await tx.prefetch({
     records: [keys.removals(), ...orders, ...ahead.records],
     ranges: [firstPage(indexes.columns(boardId)), ...ahead.ranges],
@@ -189,6 +190,8 @@ class CardReader {
   readonly found: { card: Card; segment: Segment }[] = []
   readonly #request: CardRequest
   readonly #matches: (card: Card) => boolean
+  /** the characters of the descriptions of the cards that were found */
+  #characters = 0
   /** undefined: the index of a segment has exactly the cards that match */
   readonly #examination: Examination | undefined
 
@@ -199,8 +202,9 @@ class CardReader {
     this.#examination = scan && new Examination(tx, scan, this.#matches)
   }
 
+  /** Whether a page ends before the last card that was found: by its number of cards, or by their length. */
   get full(): boolean {
-    return this.found.length > this.#request.limit
+    return this.found.length > this.#request.limit || (this.#characters > limits.pageBytes && this.found.length > 1)
   }
 
   /** Reads consecutive segments, with the order record of each. */
@@ -212,22 +216,27 @@ class CardReader {
     await this.#examination?.beforeRead(segments.length)
     const first = await tx.load(reads)
     for (const [i, segment] of segments.entries()) {
-      let { entries, values } = first.ranges[i]!
+      let { entries, values, isCut } = first.ranges[i]!
+      let after = afterOf(segment)
       let step = firstStep
       for (;;) {
-        for (const card of await this.#matching(values)) this.found.push({ card, segment })
+        for (const card of await this.#matching(values)) {
+          this.found.push({ card, segment })
+          this.#characters += card.description.length
+        }
         if (this.full) return
-        if (entries.length < step) break
+        if (entries.length < step && isCut !== true) break
+        after = entries.at(-1) ?? after
         step = this.#step(1)
         await this.#examination?.beforeRead(1)
-        ;({ entries, values } = await tx.range(reads.ranges[i]!.index, this.#options(entries.at(-1), step)))
+        ;({ entries, values, isCut } = await tx.range(reads.ranges[i]!.index, this.#options(after, step)))
       }
     }
   }
 
   #options(after: string | undefined, limit: number): RangeOptions {
     // The set of cards and their order must not change meanwhile. Cards that do not match may change.
-    return { after, limit, weak: this.#examination === undefined ? false : 'records' }
+    return { after, limit, partial: true, weak: this.#examination === undefined ? false : 'records' }
   }
 
   /** The number of cards to read of each of several segments. */

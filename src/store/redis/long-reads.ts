@@ -27,13 +27,24 @@ export async function readInSteps(send: Send, request: ReadRequest): Promise<Sna
   return reply === null ? null : decodeSnapshot(reply)
 }
 
+/** Ends partial ranges at the last record that was read. */
+function cutPartial({ ranges: requested }: ReadRequest, snapshot: Snapshot): Snapshot {
+  const ranges = snapshot.ranges.map((range, i) => {
+    const { fetch, partial } = requested[i]!
+    const { length } = range.records
+    if (fetch === undefined || partial !== true || length === range.entries.length) return range
+    return { ...range, entries: range.entries.slice(0, length), isCut: true }
+  })
+  return { ...snapshot, ranges }
+}
+
 /** @returns undefined when something has changed since the first step */
 async function readRest(send: Send, request: ReadRequest, first: Snapshot): Promise<Snapshot | undefined> {
   const missing = first.ranges.flatMap(({ entries, records }, i) => {
-    const { fetch } = request.ranges[i]!
-    return fetch === undefined ? [] : entries.slice(records.length).map((entry) => fetch + lastWord(entry))
+    const { fetch, partial } = request.ranges[i]!
+    return fetch === undefined || partial === true ? [] : entries.slice(records.length).map((entry) => fetch + lastWord(entry))
   })
-  if (missing.length === 0) return first
+  if (missing.length === 0) return cutPartial(request, first)
   const records = new Map<string, ExpectedRecord>(request.expect.records)
   const expectRead = (key: string, stored: Stored | null): unknown => records.set(key, stored?.revision ?? null)
   const indexes = new Map(request.expect.indexes)
@@ -58,8 +69,9 @@ async function readRest(send: Send, request: ReadRequest, first: Snapshot): Prom
     }
   }
   const ranges = first.ranges.map((range, i) => {
-    if (request.ranges[i]!.fetch === undefined) return range
+    const { fetch, partial } = request.ranges[i]!
+    if (fetch === undefined || partial === true) return range
     return { ...range, records: [...range.records, ...rest.splice(0, range.entries.length - range.records.length)] }
   })
-  return { records: first.records, ranges, counts }
+  return cutPartial(request, { records: first.records, ranges, counts })
 }

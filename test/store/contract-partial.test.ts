@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { IndexRange, Store } from '../../src/store/port.ts'
+import { change } from '../support/changes.ts'
+import { drivers } from '../support/drivers.ts'
+
+const COUNT = 40
+const LENGTH = 100_000
+const nothing = { records: new Map(), indexes: new Map(), capacity: new Map() }
+
+describe.each(drivers)('partial ranges of the storage port on $name', (driver) => {
+  let store: Store
+  const entries = Array.from({ length: COUNT }, (_, i) => `${String(i).padStart(3, '0')} ${i}`)
+  beforeEach(async () => {
+    store = (await driver.open()).store
+    const put = Object.fromEntries(entries.map((_entry, i) => [`k:${i}`, { i, text: 'x'.repeat(LENGTH) }]))
+    await store.commit('w1', change({ put, index: { a: { add: entries }, b: { add: entries } } }))
+  })
+  afterEach(() => store.close())
+
+  const read = async (...ranges: IndexRange[]) => (await store.read('w1', { records: [], ranges, counts: [], expect: nothing }))!.ranges
+  const range = (options: Partial<IndexRange>): IndexRange => ({ index: 'a', limit: COUNT, fetch: 'k:', ...options })
+
+  test('read one after the other, they have all entries with their records, in both directions', async () => {
+    for (const reverse of [false, true]) {
+      const found: string[] = []
+      for (let isCut = true; isCut;) {
+        const last = found.at(-1)
+        const [page] = await read(range({ partial: true, reverse, ...(reverse ? { before: last } : { after: last }) }))
+        expect(page!.entries.length).toBeGreaterThan(0)
+        expect(page!.records.map((stored) => `${String(stored!.value['i']).padStart(3, '0')} ${stored!.value['i']}`)).toEqual(page!.entries)
+        found.push(...page!.entries)
+        isCut = page!.isCut === true
+      }
+      expect(found).toEqual(reverse ? entries.toReversed() : entries)
+    }
+  })
+
+  test('several of them in one read are complete, or cut', async () => {
+    const pages = await read(range({ partial: true }), range({ index: 'b', partial: true, limit: 3 }), range({ index: 'c', partial: true }))
+    expect(pages[0]!.entries.length).toBeGreaterThan(0)
+    for (const [i, { entries: found, records, isCut }] of pages.entries()) {
+      const expected = [entries, entries.slice(0, 3), []][i]!
+      expect(found).toEqual(expected.slice(0, found.length))
+      expect([records.length, isCut === true]).toEqual([found.length, found.length < expected.length])
+    }
+  })
+
+  test('a range that is not partial is complete', async () => {
+    const [partial, complete] = await read(range({ partial: true }), range({ index: 'b' }))
+    expect(partial!.entries.length).toBeGreaterThan(0)
+    expect([complete!.entries, complete!.records.length, complete!.isCut]).toEqual([entries, COUNT, undefined])
+  })
+
+  test('a page of long records is cut where each read makes a copy of them', async () => {
+    const [page] = await read(range({ partial: true }))
+    expect([store.driver, page!.isCut === true]).toEqual([store.driver, store.driver === 'redis'])
+    expect(page!.entries.length < COUNT / 2).toBe(page!.isCut === true)
+  })
+})
