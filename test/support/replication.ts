@@ -4,7 +4,7 @@ export async function untilAcknowledged<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!/replicas answered in time$/.test((error as Error).message)) throw error
+      if (!(error as Error).message.endsWith('replicas answered in time')) throw error
     }
   }
 }
