@@ -7,8 +7,8 @@ import type { Config } from '../config.ts'
 import { serveMetrics, type Metrics, type MetricValues } from '../http/metrics.ts'
 
 /**
- * Several processes that serve one port, with node:cluster: the primary process distributes the connections, and starts a
- * worker anew when it ends. The first worker starts alone, so that it can create the demo data and print the banner.
+ * Several processes that serve one port, with node:cluster: each accepts connections, and the primary process replaces a worker
+ * that ends. The first worker starts alone, so that it can create the demo data and print the banner.
  */
 
 /** What a worker sends to the primary process. */
@@ -41,6 +41,8 @@ export function announceWorker(port: number, metrics: Metrics | undefined): void
 /** Starts the workers and replaces those that end, until a signal ends all of them. */
 export async function supervise({ workers: count, metrics }: Config, log: Logger): Promise<void> {
   let stopping = false
+  // Each worker accepts connections itself. One that the primary process gives to a worker which is dying would never be answered.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   const first = cluster.fork()
   stopOnSignal(() => (stopping = true), log)
   const port = await portOf(first)
