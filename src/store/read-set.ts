@@ -38,6 +38,12 @@ export class ReadSet {
     return this.#records
   }
 
+  /** A record that was read; null: it is absent. */
+  get(key: string): Stored | null | undefined {
+    const stored = this.#records.get(key)
+    return stored === undefined ? this.records.get(key) : stored
+  }
+
   /** what must still be true at the next read, and with the capacities at the commit */
   get expectation(): Expectation {
     this.#addPages()
@@ -110,7 +116,7 @@ export class ReadSet {
   }
 
   #valueOf(key: string | null | undefined): Value | undefined {
-    return typeof key === 'string' ? this.records.get(key)?.value : undefined
+    return typeof key === 'string' ? this.get(key)?.value : undefined
   }
 
   #addPages(): void {

@@ -119,9 +119,9 @@ export class Transaction {
    * @throws {TransactionConflict} when one of them has changed
    */
   async confirm(records: readonly Key<unknown>[]): Promise<void> {
-    const before = records.map((key) => this.#reads.records.get(key)?.revision)
+    const before = records.map((key) => this.#reads.get(key)?.revision)
     await this.load({ records })
-    if (records.some((key, i) => this.#reads.records.get(key)?.revision !== before[i])) throw new TransactionConflict()
+    if (records.some((key, i) => this.#reads.get(key)?.revision !== before[i])) throw new TransactionConflict()
   }
 
   /** Forgets a record that was read weakly, so that a transaction that reads many does not keep all of them in memory. */
@@ -175,7 +175,7 @@ export class Transaction {
   revisionOf(key: Key<unknown>): string | undefined {
     if (this.#committed !== undefined && this.#put.has(key)) return this.#committed
     if (this.#committed !== undefined && this.#remove.has(key)) return undefined
-    return this.#reads.records.get(key)?.revision
+    return this.#reads.get(key)?.revision
   }
 
   /** A record that was read before, as this transaction leaves it. */
@@ -214,7 +214,7 @@ export class Transaction {
 
   #value(key: string | null): unknown {
     if (key === null || this.#remove.has(key)) return undefined
-    return this.#put.get(key) ?? this.#reads.records.get(key)?.value
+    return this.#put.get(key) ?? this.#reads.get(key)?.value
   }
 
   #addRecords(reads: readonly RecordRead[], { records }: Snapshot): (string | null)[] {
