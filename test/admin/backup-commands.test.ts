@@ -127,7 +127,7 @@ describe('backup commands', () => {
   test('the commands in README.md that make a backup and restore it work', async () => {
     requireBuild()
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-    const [, block] = /```sh\n(lanekeeper backup[\s\S]*?)```/.exec(readme)!
+    const [, block] = /```sh\n(lanekeeper backup(?! --storage fs:damaged)[\s\S]*?)```/.exec(readme)!
     const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
     const service = startProcess(['--json', '--demo'], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
     const { tokens } = JSON.parse(await service.until('\n'))

@@ -1,22 +1,25 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { backUp } from '../../src/admin/backup.ts'
-import { exportWorkspace } from '../../src/admin/export.ts'
-import { importWorkspace } from '../../src/admin/import.ts'
-import { restore } from '../../src/admin/restore.ts'
 import type { FsStore } from '../../src/store/fs/store.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { TestBoard } from '../support/board.ts'
 import { createIo } from '../support/command-io.ts'
 import { quiet } from '../support/log.ts'
+import { requireBuild } from '../support/process.ts'
 import { Service } from '../support/service.ts'
 
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const unused = () => Promise.reject(new Error('not supported by this test'))
 
-// The procedure of "Damaged folders" in README.md.
+// The commands of "Damaged folders" in README.md.
 test('a damaged workspace gets the state of an earlier backup, and the others keep theirs', async () => {
+  requireBuild()
   const root = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
   const open = async (name: string) => {
     const storage = await openStorage(`fs:${root}/${name}`, { log: quiet })
@@ -26,19 +29,7 @@ test('a damaged workspace gets the state of an earlier backup, and the others ke
       compact: () => (storage.store as FsStore).compact(),
     }))
   }
-  const run = async <T>(
-    name: string,
-    command: (deps: Service['adminDeps'], io: ReturnType<typeof createIo>) => Promise<T>,
-    lines: readonly string[] = [],
-  ) => {
-    const opened = await open(name)
-    const io = createIo(lines)
-    const result = await command(opened.service.adminDeps, io)
-    await opened.stop()
-    return { result, lines: io.written }
-  }
-
-  const before = await open('kanban')
+  const before = await open('damaged')
   const [acme, globex] = [await before.service.workspace('Acme'), await before.service.workspace('Globex')]
   const [ann, bob] = [await before.service.person(acme), await before.service.person(globex)]
   const [ours, theirs] = [await TestBoard.create(before.service, ann), await TestBoard.create(before.service, bob)]
@@ -49,17 +40,21 @@ test('a damaged workspace gets the state of an earlier backup, and the others ke
   await theirs.patch(`/boards/${theirs.id}`, { name: 'Changed since' })
   await before.compact()
   await before.stop()
-  const checkpoint = join(root, 'kanban', 'records', acme)
+  const checkpoint = join(root, 'damaged', 'records', acme)
   const bytes = await readFile(checkpoint)
   bytes[bytes.length >> 1]! ^= 1
   await writeFile(checkpoint, bytes)
 
-  const present = await run('kanban', backUp)
-  expect(present.result.lost_workspaces).toEqual([acme])
-  await run('repaired', restore, present.lines)
-  await run('earlier', restore, early.written)
-  const exported = await run('earlier', (deps, io) => exportWorkspace(deps, acme, io))
-  await run('repaired', importWorkspace, exported.lines)
+  await writeFile(join(root, 'earlier.jsonl'), early.written.map((line) => `${line}\n`).join(''))
+
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  const [, block] = /```sh\n(lanekeeper backup --storage fs:damaged[\s\S]*?)```/.exec(readme)!
+  // The first two commands say with exit code 5 that a workspace is missing.
+  const lines = block!.replaceAll('WORKSPACE', acme).trim().split('\n')
+  const commands = lines.map((line, i) => line.replace(/ *#.*/, '') + (i < 2 ? ' || test $? = 5' : ''))
+  const script = ['lanekeeper() { "$NODE" "$MAIN" "$@"; }', ...commands].join('\n')
+  const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main } as unknown as NodeJS.ProcessEnv
+  await promisify(execFile)('bash', ['-euc', script], { cwd: root, env })
 
   const { service, stop } = await open('repaired')
   const read = async (token: string, path: string) => (await service.send(token, 'GET', path)).body.data
