@@ -61,7 +61,12 @@ export class Target {
           resolve({ status: response.statusCode!, data: JSON.parse(Buffer.concat(parts).toString()).data, duration })
         })
       })
-      sent.on('error', reject).end(text)
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        // The service has closed a connection that was idle for a while, at the moment at which it was used again.
+        if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(token, { method, path, body }))
+        else reject(error)
+      })
+      sent.end(text)
     })
   }
 
