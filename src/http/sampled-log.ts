@@ -22,7 +22,9 @@ interface Sample {
  */
 export function sampleLog(log: Logger, clock: Clock): Logger {
   const samples = new Map<string, Sample>()
-  const sampled = (level: 'warn' | 'error') => (members: object, message: string) => {
+  const sampled = (level: 'warn' | 'error') => (first: object | string, last?: string) => {
+    // Both forms of a line: a message, or members and a message.
+    const [members, message] = typeof first === 'string' ? [{}, first] : [first, last!]
     if ('event' in members && CHANGES.has(members.event)) return log[level](members, message)
     const now = clock()
     let sample = samples.get(message)

@@ -26,6 +26,13 @@ describe('a sampled log', () => {
     expect(lines).toEqual([...first, [50, 'another kind', 25, undefined], [40, 'a kind', 27, 16], [40, 'a kind', 28, undefined]])
   })
 
+  test('a line may be a message alone', () => {
+    const captured = captureLog()
+    const log = sampleLog(captured.log, () => 0)
+    for (let i = 0; i < 11; i++) log.warn('a kind')
+    expect(captured.lines.map(({ level, msg }) => [level, msg])).toEqual(Array.from({ length: 10 }, () => [40, 'a kind']))
+  })
+
   test('it goes on when the clock is set back', () => {
     const captured = captureLog()
     let now = 1_000_000
