@@ -60,7 +60,8 @@ export async function startSentinel(): Promise<SentinelRedis> {
     'bind 127.0.0.1',
     `dir ${folder}`,
     `sentinel monitor lanekeeper 127.0.0.1 ${master.port} 1`,
-    'sentinel down-after-milliseconds lanekeeper 500',
+    // A replica whose link is down for ten times longer than the sentinel has known of it is never promoted (redis 7.0).
+    'sentinel down-after-milliseconds lanekeeper 2000',
     'sentinel failover-timeout lanekeeper 5000',
   ]
   await writeFile(join(folder, 'sentinel.conf'), `${settings.join('\n')}\n`)
@@ -68,6 +69,8 @@ export async function startSentinel(): Promise<SentinelRedis> {
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   await outputOf(child, '+monitor')
   const sentinel = new Redis(port, '127.0.0.1')
+  // A sentinel that the system stopped for two seconds ignores failures for 30 seconds by default, which is then too long.
+  await sentinel.call('SENTINEL', 'DEBUG', 'tilt-trigger', '60000', 'tilt-period', '1000')
   while (!String(await sentinel.call('SENTINEL', 'REPLICAS', 'lanekeeper')).includes(`master-link-status,ok`))
     await new Promise((resolve) => setTimeout(resolve, 20))
   sentinel.disconnect()

@@ -31,15 +31,15 @@ export class CommitSender {
    * is applied at most once. When Redis does not answer at all, or too few replicas have the commit, the outcome is unknown.
    */
   async send(key: string, change: EncodedChange): Promise<'done' | 'conflict'> {
-    const deadline = Date.now() + RESEND_FOR
+    const deadline = performance.now() + RESEND_FOR
     let sent = false
     for (let attempt = 1; ; attempt++) {
       try {
         const reply = await this.#attempt(key, change, sent)
         if (reply !== WAITING) return reply === DONE ? 'done' : 'conflict'
         // Turns of other processes follow each other without a break. The caller takes one too, after several conflicts.
-        if (Date.now() > deadline && !sent) return 'conflict'
-        if (Date.now() > deadline) throw new StorageUnavailable('another process kept its turn', { outcomeKnown: false })
+        if (performance.now() > deadline && !sent) return 'conflict'
+        if (performance.now() > deadline) throw new StorageUnavailable('another process kept its turn', { outcomeKnown: false })
         await waitForTurn()
         attempt = 0
       } catch (error) {
@@ -49,7 +49,7 @@ export class CommitSender {
         // may still be in progress.
         if (refused && !sent) throw toUnavailable(error)
         sent ||= !unsent
-        if (Date.now() > deadline) throw new StorageUnavailable('Redis did not answer', { outcomeKnown: !sent, cause: error })
+        if (performance.now() > deadline) throw new StorageUnavailable('Redis did not answer', { outcomeKnown: !sent, cause: error })
         await delay(Math.min(25 * 2 ** attempt, 400))
       }
     }
