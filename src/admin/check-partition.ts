@@ -5,7 +5,7 @@ import type { Tombstone } from '../model/tombstone.ts'
 import { checkIndexes, rebuildIndexes, type IndexDamage } from '../store/index-check.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import type { Stored, Store, Value } from '../store/port.ts'
+import { NO_EXPECTATION, type Stored, type Store, type Value } from '../store/port.ts'
 import { listAll, transact } from '../store/transact.ts'
 import { damageOfBytes } from './check-bytes.ts'
 import { invalidityOf } from './check-records.ts'
@@ -178,8 +178,7 @@ function stillRefers(key: string, value: Value | undefined, reference: RecordRef
 
 async function readAll(store: Store, partition: string, recordKeys: readonly string[]): Promise<Map<string, Value>> {
   if (recordKeys.length === 0) return new Map()
-  const expect = { records: new Map(), indexes: new Map(), capacity: new Map() }
-  const { records } = (await store.read(partition, { records: recordKeys, ranges: [], counts: [], expect }))!
+  const { records } = (await store.read(partition, { records: recordKeys, ranges: [], counts: [], expect: NO_EXPECTATION }))!
   return new Map(records.flatMap(({ key, stored }) => (stored === null ? [] : [[key!, stored.value]])))
 }
 

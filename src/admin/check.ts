@@ -1,7 +1,7 @@
-import { randomText } from '../model/ids.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import type { Store } from '../store/port.ts'
+import { NO_EXPECTATION, type Store } from '../store/port.ts'
+import { newRevision } from '../store/transaction.ts'
 import { listAll, transact } from '../store/transact.ts'
 import { checkPartition, type FindingKind, type PartitionFinding } from './check-partition.ts'
 import type { AdminDeps, CommandIo } from './deps.ts'
@@ -114,48 +114,32 @@ async function reportDriverDamage({ store, random }: AdminDeps, { reindex }: Che
         damagedFiles.add(partition)
         await report({ partition, kind: 'partition_damaged', subject: partition, message: file })
       }
-      const repaired = reindex && { repaired: true as const }
-      if (record !== undefined) {
-        if (reindex) await listRecord(store, partition, record, randomText(random, 20))
-        await report({
-          partition,
-          kind: 'record_unlisted',
-          subject: record,
-          message: 'the record is not in the list of all records',
-          ...repaired,
-        })
+      const reportUnlisted = async (kind: 'record' | 'index', name: string): Promise<void> => {
+        if (reindex) await (kind === 'record' ? listRecord : listIndex)(store, partition, name, newRevision(random))
+        const message = kind === 'record' ? 'the record is not in the list of all records' : 'the index is not in the list of all indexes'
+        await report({ partition, kind: `${kind}_unlisted`, subject: name, message, ...(reindex && { repaired: true }) })
       }
-      if (index !== undefined) {
-        if (reindex) await listIndex(store, partition, index, randomText(random, 20))
-        await report({
-          partition,
-          kind: 'index_unlisted',
-          subject: index,
-          message: 'the index is not in the list of all indexes',
-          ...repaired,
-        })
-      }
+      if (record !== undefined) await reportUnlisted('record', record)
+      if (index !== undefined) await reportUnlisted('index', index)
     }
   return damagedFiles
 }
 
-const expectOf = (records: ReadonlyMap<string, string | null>) => ({ records, indexes: new Map(), capacity: new Map() })
-
 /** Writes a record again, which lists it. */
 async function listRecord(store: Store, partition: string, key: string, revision: string): Promise<void> {
-  const read = await store.read(partition, { records: [key], ranges: [], counts: [], expect: expectOf(new Map()) })
+  const read = await store.read(partition, { records: [key], ranges: [], counts: [], expect: NO_EXPECTATION })
   const stored = read!.records[0]!.stored
   if (stored === null) return
-  const expect = expectOf(new Map([[key, stored.revision]]))
+  const expect = { ...NO_EXPECTATION, records: new Map([[key, stored.revision]]) }
   await store.commit(partition, { revision, expect, put: new Map([[key, stored.value]]), remove: new Set(), indexes: new Map() })
 }
 
 /** Adds an entry to an index that it has, which lists the index. */
 async function listIndex(store: Store, partition: string, index: string, revision: string): Promise<void> {
-  const read = await store.read(partition, { records: [], ranges: [{ index, limit: 1 }], counts: [], expect: expectOf(new Map()) })
+  const read = await store.read(partition, { records: [], ranges: [{ index, limit: 1 }], counts: [], expect: NO_EXPECTATION })
   const { entries } = read!.ranges[0]!
   const indexChanges = new Map([[index, { add: entries, remove: [] }]])
-  await store.commit(partition, { revision, expect: expectOf(new Map()), put: new Map(), remove: new Set(), indexes: indexChanges })
+  await store.commit(partition, { revision, expect: NO_EXPECTATION, put: new Map(), remove: new Set(), indexes: indexChanges })
 }
 
 /** Reports the partitions without a record of their workspace, and those that are not in the list of all workspaces. */

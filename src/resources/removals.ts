@@ -1,4 +1,3 @@
-import type { BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { Removal, RemovalOf, Removals } from '../model/removal.ts'
 import { timestamp } from '../model/time.ts'
@@ -179,8 +178,8 @@ function stepsOf({ tx, clock }: RemovalWork, removal: Removal): readonly Step<an
   const { user_id } = removal
   const leaveBoards: Step['remove'] = async (entries) => {
     const boardMembers = entries.map((entry) => keys.boardMember(lastWord(entry), user_id))
-    for (const [i, present] of (await tx.read(boardMembers)).entries() as Iterable<[number, BoardMember | undefined]>)
-      if (present !== undefined) tx.remove(boardMembers[i]!)
+    const present = await tx.read(boardMembers)
+    for (const [i, key] of boardMembers.entries()) if (present[i] !== undefined) tx.remove(key)
   }
   return [
     { index: indexes.boardsOf(user_id), remove: leaveBoards },

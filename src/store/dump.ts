@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Stored, Value } from './port.ts'
+import { partitionPoint } from './sorted-index.ts'
 
 /** Records per batch. */
 const BATCH = 500
@@ -60,13 +61,7 @@ export class Dump {
 
 /** Whether a sorted list has a text at an index or after it. */
 function isFrom(sorted: readonly string[], index: number, text: string): boolean {
-  let [low, high] = [index, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]! < text) low = middle + 1
-    else high = middle
-  }
-  return sorted[low] === text
+  return sorted[partitionPoint(sorted, (other) => other < text, index)] === text
 }
 
 /** Sorts texts, and lets other work run after each step. */

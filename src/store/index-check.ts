@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { randomText, type RandomSource } from '../model/ids.ts'
+import type { RandomSource } from '../model/ids.ts'
 import { ownersOf } from './indexes.ts'
 import { entriesOf, type IndexEntry } from './indexing.ts'
-import type { Change, Expectation, IndexRange, Snapshot, Store, Stored, Value } from './port.ts'
+import { NO_EXPECTATION, type Change, type IndexRange, type Snapshot, type Store, type Stored, type Value } from './port.ts'
+import { newRevision } from './transaction.ts'
 
 /**
  * Compares the indexes of a partition with its records. Each comparison is one snapshot, so requests may write meanwhile, and
@@ -28,8 +29,6 @@ const [INDEXES, PAGE] = [50, 40]
 const CHANGES = 100
 /** How often a rebuilding begins again, because requests have changed what it was about to change. */
 const MAX_ROUNDS = 10
-
-const EXPECT_NOTHING: Expectation = { records: new Map(), indexes: new Map(), capacity: new Map() }
 
 /** Whether a record is valid. Nothing is known about the index entries of one that is not. */
 export type IsValid = (key: string, value: Value) => boolean
@@ -91,7 +90,7 @@ function repairOf(found: readonly IndexDamage[], random: RandomSource): Change {
     change[kind === 'missing' ? 'add' : 'remove'].push(entry)
     for (const [key, revision] of owners) records.set(key, revision)
   }
-  return { revision: randomText(random, 20), expect: { ...EXPECT_NOTHING, records }, put: new Map(), remove: new Set(), indexes }
+  return { revision: newRevision(random), expect: { ...NO_EXPECTATION, records }, put: new Map(), remove: new Set(), indexes }
 }
 
 interface ScannedRecord {
@@ -180,7 +179,7 @@ async function strayEntries(store: Store, partition: string, entries: readonly I
 }
 
 async function readParts(store: Store, partition: string, records: readonly string[], ranges: readonly IndexRange[]): Promise<Snapshot> {
-  return (await store.read(partition, { records, ranges, counts: [], expect: EXPECT_NOTHING }))!
+  return (await store.read(partition, { records, ranges, counts: [], expect: NO_EXPECTATION }))!
 }
 
 function hasEntry(key: string, value: Value | undefined, [index, entry]: IndexEntry, isValid: IsValid): boolean {

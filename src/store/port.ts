@@ -63,6 +63,9 @@ export interface Expectation {
   readonly capacity: ReadonlyMap<string, number>
 }
 
+/** Expects nothing. */
+export const NO_EXPECTATION: Expectation = { records: new Map(), indexes: new Map(), capacity: new Map() }
+
 /** What to read, in one snapshot. */
 export interface ReadRequest {
   readonly records: readonly Reference[]

@@ -41,22 +41,22 @@ export class SortedIndex {
 
   /** The position of the first entry that is not less than `bound`. */
   #lowerBound(bound: string): number {
-    return this.#partitionPoint((entry) => entry < bound)
+    return partitionPoint(this.#entries, (entry) => entry < bound)
   }
 
   /** The position of the first entry that is greater than `bound`. */
   #upperBound(bound: string): number {
-    return this.#partitionPoint((entry) => entry <= bound)
+    return partitionPoint(this.#entries, (entry) => entry <= bound)
   }
+}
 
-  #partitionPoint(isBefore: (entry: string) => boolean): number {
-    let low = 0
-    let high = this.#entries.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (isBefore(this.#entries[middle]!)) low = middle + 1
-      else high = middle
-    }
-    return low
+/** The position of the first text of a sorted list, from a position on, for which `isBefore` is false. */
+export function partitionPoint(sorted: readonly string[], isBefore: (text: string) => boolean, from = 0): number {
+  let [low, high] = [from, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isBefore(sorted[middle]!)) low = middle + 1
+    else high = middle
   }
+  return low
 }

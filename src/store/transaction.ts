@@ -12,6 +12,11 @@ const PAGE_SIZE = 1000
 /** Length of a revision, in characters. */
 const REVISION_LENGTH = 20
 
+/** A revision that no commit has had. */
+export function newRevision(random: RandomSource): string {
+  return randomText(random, REVISION_LENGTH)
+}
+
 /** A record or index that the transaction read has changed since. The transaction must run again from its beginning. */
 export class TransactionConflict extends Error {
   override readonly name = 'TransactionConflict'
@@ -198,7 +203,7 @@ export class Transaction {
    */
   async commit(): Promise<void> {
     if (this.#put.size === 0 && this.#remove.size === 0) return
-    const revision = randomText(this.#random, REVISION_LENGTH)
+    const revision = newRevision(this.#random)
     const change: Change = {
       revision,
       turn: this.#turn,

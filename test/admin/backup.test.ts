@@ -12,12 +12,13 @@ import { readWorld } from '../../src/demo/world.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
-import { StorageUnavailable, type Value } from '../../src/store/port.ts'
+import type { Value } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
 import { createIo } from '../support/command-io.ts'
 import { drivers, type Driver, type OpenDriver } from '../support/drivers.ts'
 import { comparableRecords, createWorkspaceWithEveryKind, kindOf, recordsOf, type Records } from '../support/every-kind.ts'
 import { withTrailer } from '../support/export-lines.ts'
+import { failFrom } from '../support/failing-storage.ts'
 import { quiet } from '../support/log.ts'
 import { cheapPasswords, engine, Service } from '../support/service.ts'
 
@@ -239,24 +240,6 @@ describe.each(drivers)('restores to $name', (driver) => {
     expect(comparable((await backupOf(target.deps)).lines)).toEqual(comparable(lines))
   })
 })
-
-/** Fails every storage operation from the nth one on, as if the process had ended. */
-function failFrom({ store, blobs, ...deps }: AdminDeps, at: number): { deps: AdminDeps; reached: () => boolean } {
-  let operations = 0
-  const run = <T>(operation: () => Promise<T>): Promise<T> =>
-    ++operations < at ? operation() : Promise.reject(new StorageUnavailable('a planted failure'))
-  return {
-    reached: () => operations >= at,
-    deps: {
-      ...deps,
-      store: decorateStore(store, {
-        read: (partition, request) => run(() => store.read(partition, request)),
-        commit: (partition, change) => run(() => store.commit(partition, change)),
-      }),
-      blobs: { ...blobs, write: (id, bytes) => run(() => blobs.write(id, bytes)), remove: (id) => run(() => blobs.remove(id)) },
-    },
-  }
-}
 
 describe.each(drivers)('interrupted restores on $name', (driver) => {
   test('after a restore ended at any storage operation, it is not usable, and the next one completes', async () => {

@@ -4,13 +4,13 @@ import { exportWorkspace } from '../../src/admin/export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import type { TransferSummary } from '../../src/admin/transfer-summary.ts'
 import { listWorkspaces } from '../../src/admin/workspaces.ts'
-import { decorateStore } from '../../src/store/decorate.ts'
 import { keys } from '../../src/store/keys.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
 import { TestBoard } from '../support/board.ts'
 import { comparableExport } from '../support/export-lines.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
+import { failFrom } from '../support/failing-storage.ts'
 import { Service, type Person } from '../support/service.ts'
 
 /** Size of a file whose bytes are several lines of an export and several chunks in the storage. */
@@ -46,30 +46,6 @@ async function createSource(): Promise<Source> {
   const large = (await board.attach(card, { text: 'x'.repeat(LARGE) })).body.data.file_id
   await service.app.services.usage.settled()
   return { service, person, large }
-}
-
-/** Fails every storage operation from the nth one on, as if the process had ended. */
-function failFrom(deps: AdminDeps, at: number): { deps: AdminDeps; reached: () => boolean } {
-  let operations = 0
-  const failure = new StorageUnavailable('a planted failure')
-  const run = <T>(operation: () => Promise<T>): Promise<T> => (++operations < at ? operation() : Promise.reject(failure))
-  const { store, blobs } = deps
-  return {
-    reached: () => operations >= at,
-    deps: {
-      ...deps,
-      store: decorateStore(store, {
-        read: (partition, request) => run(() => store.read(partition, request)),
-        commit: (partition, change) => run(() => store.commit(partition, change)),
-      }),
-      blobs: {
-        ...blobs,
-        write: (id, bytes) => run(() => blobs.write(id, bytes)),
-        exists: (id) => run(() => blobs.exists(id)),
-        remove: (id) => run(() => blobs.remove(id)),
-      },
-    },
-  }
 }
 
 describe.each(drivers)('interrupted imports on $name', (driver) => {

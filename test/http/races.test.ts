@@ -3,7 +3,7 @@ import { endMembership } from '../../src/admin/memberships.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
 import { keys } from '../../src/store/keys.ts'
-import { StorageUnavailable, type Change } from '../../src/store/port.ts'
+import { NO_EXPECTATION, StorageUnavailable, type Change } from '../../src/store/port.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
@@ -96,8 +96,7 @@ describe('a store that ignores expectations', () => {
     name: 'without expectations',
     async open() {
       const opened = await drivers[0]!.open()
-      const expect = { records: new Map(), indexes: new Map(), capacity: new Map() }
-      const commit = (partition: string, change: Change) => opened.store.commit(partition, { ...change, expect })
+      const commit = (partition: string, change: Change) => opened.store.commit(partition, { ...change, expect: NO_EXPECTATION })
       return { ...opened, store: decorateStore(opened.store, { commit }) }
     },
   }

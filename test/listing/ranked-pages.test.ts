@@ -7,7 +7,7 @@ import type { OrderRecord } from '../../src/model/order.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/port.ts'
+import { NO_EXPECTATION, type Store } from '../../src/store/port.ts'
 import { transact } from '../../src/store/transact.ts'
 import { Transaction } from '../../src/store/transaction.ts'
 import { card } from '../support/records.ts'
@@ -80,7 +80,7 @@ describe('a page of a ranked list', () => {
   test('an entry without a record is left out', async () => {
     await store.commit('w1', {
       revision: 'removal',
-      expect: { records: new Map(), indexes: new Map(), capacity: new Map() },
+      expect: NO_EXPECTATION,
       put: new Map(),
       remove: new Set([keys.card('b')]),
       indexes: new Map(),

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { IndexRange, Store } from '../../src/store/port.ts'
+import { NO_EXPECTATION, type IndexRange, type Store } from '../../src/store/port.ts'
 import { change } from '../support/changes.ts'
 import { drivers } from '../support/drivers.ts'
 
 const COUNT = 40
 const LENGTH = 100_000
-const nothing = { records: new Map(), indexes: new Map(), capacity: new Map() }
 
 describe.each(drivers)('partial ranges of the storage port on $name', (driver) => {
   let store: Store
@@ -17,7 +16,8 @@ describe.each(drivers)('partial ranges of the storage port on $name', (driver) =
   })
   afterEach(() => store.close())
 
-  const read = async (...ranges: IndexRange[]) => (await store.read('w1', { records: [], ranges, counts: [], expect: nothing }))!.ranges
+  const read = async (...ranges: IndexRange[]) =>
+    (await store.read('w1', { records: [], ranges, counts: [], expect: NO_EXPECTATION }))!.ranges
   const range = (options: Partial<IndexRange>): IndexRange => ({ index: 'a', limit: COUNT, fetch: 'k:', ...options })
 
   test('read one after the other, they have all entries with their records, in both directions', async () => {

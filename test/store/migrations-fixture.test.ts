@@ -7,6 +7,7 @@ import { migrateStore } from '../../src/store/migrations/run.ts'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { selectDrivers } from '../support/driver-selection.ts'
 import { answers, collected, copyFolder, known, loadRedis, serviceOf } from '../support/format-1.ts'
+import { readRequest } from '../support/changes.ts'
 import { quiet } from '../support/log.ts'
 import { startRedis } from '../support/redis.ts'
 
@@ -32,9 +33,8 @@ async function contentOf({ store }: StorageHandle): Promise<unknown[]> {
     const names: string[] = []
     for await (const batch of store.indexNames(partition)) names.push(...batch)
     for (const index of names.toSorted()) {
-      const request = { records: [], ranges: [{ index, limit: 1000 }], counts: [] }
-      const expect = { records: new Map(), indexes: new Map(), capacity: new Map() }
-      content.push([index, (await store.read(partition, { ...request, expect }))!.ranges[0]!.entries])
+      const request = readRequest({ ranges: [{ index, limit: 1000 }] })
+      content.push([index, (await store.read(partition, request))!.ranges[0]!.entries])
     }
   }
   return content

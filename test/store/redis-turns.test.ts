@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
-import { change } from '../support/changes.ts'
+import { change, readRequest } from '../support/changes.ts'
 import { sharedRedis } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 
@@ -20,10 +20,7 @@ describe('the turns of two processes on one Redis', () => {
     second = await openRedisStore(sharedRedis(), options)
   }
   const put = (n: number, turn?: string) => ({ ...change({ put: { 'a:1': { n } } }), turn })
-  const valueIn = async (store: RedisStore) => {
-    const expect = { records: new Map(), indexes: new Map(), capacity: new Map() }
-    return (await store.read('w1', { records: ['a:1'], ranges: [], counts: [], expect }))!.records[0]!.stored?.value
-  }
+  const valueIn = async (store: RedisStore) => (await store.read('w1', readRequest({ records: ['a:1'] })))!.records[0]!.stored?.value
 
   test('while one process has a turn, a commit of the other waits for its end', async () => {
     const order: string[] = []

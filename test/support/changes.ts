@@ -1,6 +1,4 @@
-import type { Change, Expectation, ReadRequest } from '../../src/store/port.ts'
-
-export const NO_EXPECTATION: Expectation = { records: new Map(), indexes: new Map(), capacity: new Map() }
+import { NO_EXPECTATION, type Change, type Expectation, type ReadRequest } from '../../src/store/port.ts'
 
 /** An expectation. Missing members are empty. */
 export const expectation = (part: Partial<Expectation>): Expectation => ({ ...NO_EXPECTATION, ...part })

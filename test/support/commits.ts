@@ -1,6 +1,5 @@
-import type { Change, Store, Stored, Value } from '../../src/store/port.ts'
+import { NO_EXPECTATION, type Change, type Store, type Stored, type Value } from '../../src/store/port.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
-import { NO_EXPECTATION } from './changes.ts'
 import { seededRandom, type RandomInteger } from './random.ts'
 
 /** An attempted commit, and what is known about its outcome. */

@@ -79,3 +79,9 @@ export async function removeMark(disk: Disk, folder: string): Promise<void> {
   const bytes = (await disk.read(`${folder}/${NAME}`))!
   await truncateFile(disk, `${folder}/${NAME}`, bytes.byteLength - MARK.length)
 }
+
+/** The checkpoints of a folder of the format without a manifest. */
+export async function listCheckpoints(disk: Disk, path: string): Promise<Map<string, number>> {
+  const names = await disk.list(`${path}/records`)
+  return new Map(names.filter((name) => !name.startsWith('.')).map((name) => [name, 0]))
+}

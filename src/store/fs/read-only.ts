@@ -4,7 +4,7 @@ import { StorageUnavailable, type Store } from '../port.ts'
 import { realDisk, type Disk } from './disk.ts'
 import { checkFolder, hasManifest, schemaOf, UnusableFolder } from './folder.ts'
 import { readJournal } from './journal.ts'
-import { readManifest } from './manifest.ts'
+import { listCheckpoints, readManifest } from './manifest.ts'
 import { Partitions } from './partitions.ts'
 
 /** Codes of errors of a file system that cannot be written to, or not by this user. */
@@ -52,10 +52,4 @@ export async function openFsStoreForReading(path: string, { log, disk = realDisk
     damaged: () => partitions.damaged,
     close: async () => undefined,
   }
-}
-
-/** The checkpoints of a folder of the format without a manifest. */
-async function listCheckpoints(disk: Disk, path: string): Promise<ReadonlyMap<string, number>> {
-  const names = await disk.list(`${path}/records`)
-  return new Map(names.filter((name) => !name.startsWith('.')).map((name) => [name, 0]))
 }

@@ -7,7 +7,7 @@ import { Turns, type Turn } from '../turns.ts'
 import { FolderMetrics } from './folder-metrics.ts'
 import { checkFolder, createFolder, hasManifest, schemaOf, writeFormat } from './folder.ts'
 import { firstFrameOf, readJournal, repairJournal, type Journal } from './journal.ts'
-import { readManifest, removeMark, writeManifest, type Manifest } from './manifest.ts'
+import { listCheckpoints, readManifest, removeMark, writeManifest, type Manifest } from './manifest.ts'
 import { Partitions } from './partitions.ts'
 import { Reserve } from './reserve.ts'
 import { JournalWriter } from './writer.ts'
@@ -62,8 +62,7 @@ export async function openFsStore(path: string, options: FsStoreOptions): Promis
 
 /** Gives a folder of the format before it a manifest. What is missing from such a folder cannot be known. */
 async function addManifest(disk: Disk, path: string, { first = 1, sequence }: Journal): Promise<Manifest> {
-  const names = (await disk.list(`${path}/records`)).filter((name) => !name.startsWith('.'))
-  const manifest: Manifest = { start: first, sequence, checkpoints: new Map(names.map((name) => [name, 0])) }
+  const manifest: Manifest = { start: first, sequence, checkpoints: await listCheckpoints(disk, path) }
   await writeManifest(disk, path, manifest)
   return manifest
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Driver } from 'unstorage'
 import { StorageUnavailable } from '../port.ts'
 import { createRedisDriver, replicationOf, type Connection } from './client.ts'
-import { CommandFailed, connect, dropIfUnresponsive, Pool, toUnavailable } from './pool.ts'
+import { CommandFailed, connect, dropIfUnresponsive, Pool, throwUnavailable } from './pool.ts'
 import { sendAndWait } from './replication.ts'
 
 /** The prefix of all keys. */
@@ -30,14 +30,12 @@ export async function openRedisBlobDriver(url: string, log: Logger): Promise<Dri
   }
   const fail = (error: Error): never => {
     dropIfUnresponsive(client, error)
-    throw toUnavailable(new CommandFailed(error))
+    throwUnavailable(new CommandFailed(error))
   }
   const setItem: Driver['setItem'] = async (key, value, options) => {
     if (replication === undefined) return Promise.resolve(driver.setItem!(key, value, options)).catch(fail)
     const write = writers!.run((writer) => sendAndWait(writer, ['set', `${BASE}:${key}`, value], replication))
-    const [, replicas] = await write.catch((error: unknown) => {
-      throw toUnavailable(error)
-    })
+    const [, replicas] = await write.catch(throwUnavailable)
     if (replicas < replication.replicas) throw new StorageUnavailable(`${replicas} of ${replication.replicas} replicas answered in time`)
   }
   return {

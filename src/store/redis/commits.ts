@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { StorageUnavailable } from '../port.ts'
 import { COMMAND_TIMEOUT, type Replication } from './client.ts'
 import type { EncodedChange } from './codec.ts'
-import { CommandFailed, toUnavailable, type Pool } from './pool.ts'
+import { CommandFailed, throwUnavailable, toUnavailable, type Pool } from './pool.ts'
 import { sendAndWait } from './replication.ts'
 import { COMMIT } from './scripts.ts'
 
@@ -61,9 +61,7 @@ export class CommitSender {
    * @throws {StorageUnavailable}
    */
   async probe(key: string): Promise<void> {
-    const replicas = await this.#pool.probe(key, this.#replication).catch((error: unknown) => {
-      throw toUnavailable(error)
-    })
+    const replicas = await this.#pool.probe(key, this.#replication).catch(throwUnavailable)
     this.#requireReplicas(replicas)
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { StorageUnavailable, type Value } from '../port.ts'
 import { decodeStored } from './codec.ts'
-import { toUnavailable, type CommandFailed, type Pool } from './pool.ts'
+import { throwUnavailable, toUnavailable, type CommandFailed, type Pool } from './pool.ts'
 
 /** How long Redis keeps a dump of a process that has died, in milliseconds. */
 const TTL = 60_000
@@ -63,8 +63,4 @@ async function renew(pool: Pool, key: string, id: string): Promise<void> {
 
 function toBatch(entries: readonly string[]): Batch {
   return Array.from({ length: entries.length / 2 }, (_, i) => [entries[2 * i]!, decodeStored(entries[2 * i + 1]!)!.value] as const)
-}
-
-function throwUnavailable(error: unknown): never {
-  throw toUnavailable(error)
 }

@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { Cluster } from 'ioredis'
 import { StorageUnavailable } from '../port.ts'
 import type { Connection } from './client.ts'
-import type { Pool } from './pool.ts'
+import type { Pool, Run } from './pool.ts'
 import { masterOf, rangeOf, slotOf, tagsOfRanges, type SlotTable } from './slots.ts'
 
 /** In a cluster, each range of 256 slots has an identity. */
 const RANGES = 64
 const TAGS = tagsOfRanges(RANGES)
-
-/** Runs a command. @throws {StorageUnavailable} */
-type Run = <T>(command: (client: Connection) => Promise<T>) => Promise<T>
 
 /**
  * Checks that Redis holds the same data as at the start. Otherwise valid tokens would be unknown after it was emptied, or

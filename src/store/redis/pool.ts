@@ -45,6 +45,9 @@ export class CommandFailed extends Error {
   }
 }
 
+/** Runs a command, and throws {@link StorageUnavailable} when it fails. */
+export type Run = <T>(command: (client: Connection) => Promise<T>) => Promise<T>
+
 /** Connections that share the load. They reconnect automatically. */
 export class Pool {
   readonly #clients: readonly Connection[]
@@ -249,4 +252,9 @@ function isTimeout(error: Error): boolean {
 export function toUnavailable(error: unknown): StorageUnavailable {
   if (!(error instanceof CommandFailed)) throw error
   return new StorageUnavailable(error.refused ? `Redis refused: ${error.message}` : 'Redis did not answer', { cause: error })
+}
+
+/** @throws {StorageUnavailable} or what else the error is */
+export function throwUnavailable(error: unknown): never {
+  throw toUnavailable(error)
 }

@@ -1,10 +1,7 @@
 import { Cluster, type Redis } from 'ioredis'
 import type { DriverDamage, Stored } from '../port.ts'
-import type { Connection } from './client.ts'
 import { decodeStored } from './codec.ts'
-
-/** Runs a command, and throws {@link StorageUnavailable} when it fails. */
-export type Run = <T>(command: (client: Connection) => Promise<T>) => Promise<T>
+import type { Run } from './pool.ts'
 
 /** Records per batch. */
 const BATCH = 200

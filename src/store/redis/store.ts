@@ -18,7 +18,7 @@ import { dumpPartition } from './dump.ts'
 import { Identity, readOnce } from './identity.ts'
 import { readInSteps } from './long-reads.ts'
 import { confirmGuess, Paths } from './paths.ts'
-import { CommandFailed, Pool, toUnavailable, withTimeout } from './pool.ts'
+import { CommandFailed, Pool, throwUnavailable, toUnavailable, withTimeout } from './pool.ts'
 import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './scan.ts'
 
 /** The format of all keys and values. A Redis with data of another format is refused. */
@@ -237,8 +237,4 @@ async function warnOfEviction(pool: Pool, log: Logger): Promise<void> {
   const policy = /maxmemory_policy:(\S+)/.exec(memory)?.[1]
   if (policy !== undefined && policy !== 'noeviction')
     log.warn(`this Redis evicts data when it is out of memory (maxmemory-policy ${policy}), and data will be lost; set noeviction`)
-}
-
-function throwUnavailable(error: unknown): never {
-  throw toUnavailable(error)
 }

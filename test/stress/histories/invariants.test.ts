@@ -1,7 +1,7 @@
+import { NO_EXPECTATION } from '../../../src/store/port.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { indexes } from '../../../src/store/indexes.ts'
 import { keys, type Key } from '../../../src/store/keys.ts'
-import { NO_EXPECTATION } from '../../support/changes.ts'
 import { TestBoard } from '../../support/board.ts'
 import { memory } from '../../support/memory.ts'
 import { Service } from '../../support/service.ts'
