@@ -5,9 +5,14 @@ import { ApiError } from '../model/errors.ts'
 /**
  * Reads a request's body into memory.
  * @param maxBytes a larger body is refused as soon as its announced or received size exceeds this
+ * @param beforeMore awaited after each part, with the number of bytes that were received. Meanwhile nothing is received.
  * @throws {ApiError} `payload_too_large`; `bad_request` if the client closed the connection
  */
-export async function readBody(request: ServerRequest, maxBytes: number): Promise<Uint8Array> {
+export async function readBody(
+  request: ServerRequest,
+  maxBytes: number,
+  beforeMore: (size: number) => Promise<void> | undefined = () => undefined,
+): Promise<Uint8Array> {
   const tooLarge = () =>
     new ApiError('payload_too_large', {
       message: `The body is larger than ${maxBytes} bytes.`,
@@ -21,6 +26,8 @@ export async function readBody(request: ServerRequest, maxBytes: number): Promis
     size += chunk.byteLength
     if (size > maxBytes) throw tooLarge()
     chunks.push(chunk)
+    const pause = beforeMore(size)
+    if (pause !== undefined) await pause
   }
   return Buffer.concat(chunks)
 }

@@ -42,10 +42,9 @@ export function errorResponse(requestId: string, error: ApiError, headers: Reado
   })
 }
 
-/** The body of a failure. A 404 has no further members, so that all of them are equal. */
+/** The body of a failure. */
 export function errorBody(requestId: string, { code, message, details }: ApiError): { error: Record<string, unknown> } {
-  const members = code === 'not_found' ? undefined : details.members
-  return { error: { code, message, request_id: requestId, ...members } }
+  return { error: { code, message, request_id: requestId, ...details.members } }
 }
 
 // Every 401 has exactly this header (spec §5, rule 1; RFC 6750 §3).

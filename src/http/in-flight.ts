@@ -41,7 +41,7 @@ export function clientSignal(request: ServerRequest): AbortSignal {
 }
 
 /** The number of requests of one connection that are handled at the same time. */
-const REQUESTS_PER_CONNECTION = 4
+const REQUESTS_PER_CONNECTION = 2
 /** A connection with more requests that wait is not read until some of them were answered. */
 const MAX_WAITING = 32
 

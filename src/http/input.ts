@@ -106,8 +106,8 @@ async function readJson(
   if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw new ApiError('unsupported_media_type', { message: NO_CODING, headers: { 'accept-encoding': 'identity' } })
   if (!type.test(headers.get('content-type') ?? '')) throw unsupportedType(method, takesUpload)
-  const bytes = await readBody(request, limits.jsonBytes)
-  if (bytes.byteLength > LARGE_BODY) await beforeLarge()
+  // Before each further part, and before it is parsed: a client that sends large bodies all the time must not delay others.
+  const bytes = await readBody(request, limits.jsonBytes, (size) => (size > LARGE_BODY ? beforeLarge() : undefined))
   return parseJson(bytes, limits.jsonDepth, limits.jsonMembers)
 }
 

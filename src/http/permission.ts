@@ -1,6 +1,6 @@
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import { factsFor, scopeFacts } from '../authz/facts.ts'
-import { ApiError } from '../model/errors.ts'
+import { ApiError, notFound } from '../model/errors.ts'
 import { effectiveScopes } from '../model/token.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import type { DecisionRecord, Services } from './services.ts'
@@ -57,9 +57,20 @@ export function requirePermission(
   record: DecisionRecord,
 ): void {
   const permission = operation.needs.join(' ')
-  const facts = factsFor(engine.vocabulary, engine.vocabulary.permissions.get(permission)!.groups, request.caller, loaded)
+  const { groups } = engine.vocabulary.permissions.get(permission)!
+  const facts = factsFor(engine.vocabulary, groups, request.caller, loaded)
   const decision = engine.decide(permission, facts, operation.fields?.(request.body))
   record.decision = decision
-  if (decision.outcome === 'not_found') throw new ApiError('not_found')
+  if (decision.outcome === 'not_found') throw notFound(namedBy(operation, request, groups))
   if (decision.outcome === 'forbidden') throw new ApiError('forbidden', { members: { row: decision.row, reason: decision.reason } })
+}
+
+/** A group of facts about a resource → what names it. */
+const PARAMETERS: Readonly<Record<string, string>> = { user: 'user_id', label: 'label_id', file: 'file_id' }
+
+/** What names a resource besides the target of the path: the body, or the second id of the path. */
+function namedBy({ path }: Operation, { params, body }: OperationRequest, groups: readonly string[]): string | undefined {
+  const [, ofTarget] = /\{(\w+)\}/.exec(path) ?? []
+  const named = { ...params, ...(body as object | undefined) }
+  return groups.map((group) => PARAMETERS[group]).find((name) => name !== undefined && name !== ofTarget && Object.hasOwn(named, name))
 }

@@ -7,6 +7,7 @@ import { durations } from '../model/durations.ts'
 import { ApiError, conflict } from '../model/errors.ts'
 import { newId } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
+import { hasAtMost } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
 import { UPLOAD_EXPIRED } from '../resources/attachments/operations.ts'
 import type { Upload } from '../resources/operation.ts'
@@ -150,7 +151,7 @@ class Form {
     // The rest of the body is not read.
     stream.on('limit', () => this.parser.destroy(tooLarge(maxBytes)))
     const safeName = fileName(given)
-    if (safeName.length > limits.fileName) this.#report(name, `has a name of more than ${limits.fileName} characters`)
+    if (!hasAtMost(limits.fileName, safeName)) this.#report(name, `has a name of more than ${limits.fileName} characters`)
     this.#file = this.#store(stream, maxBytes, safeName, mediaType(type))
     // result() awaits it. Until then, a failure has to end the parser.
     this.#file.catch((error: Error) => this.parser.destroy(error))

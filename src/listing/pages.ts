@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { documented } from '../model/fields.ts'
 import { limits } from '../model/limits.ts'
 import type { Index } from '../store/indexes.ts'
 import { keptLength } from '../store/record-json.ts'
@@ -19,18 +20,34 @@ export interface PageQuery {
   readonly cursor?: string | undefined
 }
 
-const limit = z
-  .string()
-  .regex(/^[1-9][0-9]{0,3}$/, `must be a whole number from 1 to ${limits.pageSize.max}`)
-  .transform(Number)
-  .pipe(z.number().max(limits.pageSize.max))
+const limit = documented(
+  z
+    .string()
+    .regex(/^[1-9][0-9]{0,3}$/, `must be a whole number from 1 to ${limits.pageSize.max}`)
+    .transform(Number)
+    .pipe(z.number().max(limits.pageSize.max))
+    .default(limits.pageSize.default),
+  {
+    description: 'The maximum number of items. A page of long items ends earlier.',
+    parameter: { type: 'integer', format: 'int32', minimum: 1, maximum: limits.pageSize.max, default: limits.pageSize.default },
+  },
+)
+
+const CURSOR = {
+  description: '`page.next_cursor` of the previous page. Omit it for the first page.',
+  pattern: '^[A-Za-z0-9_-]+$',
+  maxLength: 400,
+}
 
 /** A boolean query parameter. */
-export const booleanParameter = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true')
+export const booleanParameter = documented(
+  z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true'),
+  { parameter: { type: 'boolean' } },
+)
 
 /** The paging members of a list's query. A cursor of another list is refused. */
 export function pageQuery(list: string) {
-  return { limit: limit.default(limits.pageSize.default), cursor: cursorOf(list).optional() }
+  return { limit, cursor: cursorOf(list).optional() }
 }
 
 /**
@@ -43,11 +60,14 @@ export function pageQueryOfOne<Shape extends z.ZodRawShape>(
   shape: Shape,
   chosen: (query: z.output<z.ZodObject<Shape>>) => string,
 ): z.ZodType<z.output<z.ZodObject<Shape>> & PageQuery> {
-  const cursor = z.string().transform((text, context) => {
-    const decoded = lists.map((list) => [list, decodeCursor(list, text)] as const).find(([, position]) => position !== undefined)
-    return decoded ?? refuse(context)
-  })
-  const whole = z.strictObject({ limit: limit.default(limits.pageSize.default), cursor: cursor.optional(), ...shape })
+  const cursor = documented(
+    z.string().transform((text, context) => {
+      const decoded = lists.map((list) => [list, decodeCursor(list, text)] as const).find(([, position]) => position !== undefined)
+      return decoded ?? refuse(context)
+    }),
+    CURSOR,
+  )
+  const whole = z.strictObject({ limit, cursor: cursor.optional(), ...shape })
   return whole.transform((read, context) => {
     const query = read as z.output<z.ZodObject<Shape>> & { cursor?: readonly [list: string, position: string] }
     if (query.cursor !== undefined && query.cursor[0] !== chosen(query))
@@ -59,7 +79,10 @@ export function pageQueryOfOne<Shape extends z.ZodRawShape>(
 const NO_CURSOR = 'is not a cursor of this list: use page.next_cursor of the previous page, or omit it'
 
 function cursorOf(list: string) {
-  return z.string().transform((text, context) => decodeCursor(list, text) ?? refuse(context))
+  return documented(
+    z.string().transform((text, context) => decodeCursor(list, text) ?? refuse(context)),
+    CURSOR,
+  )
 }
 
 function refuse(context: z.core.$RefinementCtx): never {

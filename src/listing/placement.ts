@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { notFound } from '../model/errors.ts'
+import { documented, neighborField } from '../model/fields.ts'
 import { isId, type IdKind } from '../model/ids.ts'
 import type { Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -14,11 +15,12 @@ export interface Placement {
 /** The same place with the named item loaded. */
 export type ResolvedPlacement<T> = { readonly before: T } | { readonly after: T } | { readonly to: 'first' | 'last' }
 
-/** Body members for a new item: at most one of both, last by default. */
-export const placeAt = { before: z.string().optional(), after: z.string().optional() }
-
-/** Body members for a move: exactly one. */
-export const moveTo = { ...placeAt, to: z.enum(['first', 'last']).optional() }
+/** Body members for a place: at most one of them. */
+export const place = {
+  before: neighborField('The item of the same list before which it is placed.').optional(),
+  after: neighborField('The item of the same list after which it is placed.').optional(),
+  to: documented(z.enum(['first', 'last']), { description: 'The end of the list at which it is placed.' }).optional(),
+}
 
 /** The place of a new item if the request names none. */
 export const AT_END = { to: 'last' } as const
@@ -61,7 +63,7 @@ export async function resolvePlacement<T>(
   const id = before ?? after
   if (id === undefined) return to && { to }
   const item = isId(kind, id) ? await tx.get(keyOf(id)) : undefined
-  if (item === undefined || !belongs(item)) throw notFound()
+  if (item === undefined || !belongs(item)) throw notFound(before === undefined ? 'after' : 'before')
   return before === undefined ? { after: item } : { before: item }
 }
 

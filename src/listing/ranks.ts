@@ -1,6 +1,5 @@
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing'
 import type { OrderRecord } from '../model/order.ts'
-import { timestamp, type Clock } from '../model/time.ts'
 import { positionEntry, type Index } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -10,7 +9,6 @@ import { neighborOf, type ResolvedPlacement } from './placement.ts'
 export interface Ranked {
   readonly id: string
   readonly position: string
-  readonly updated_at: string
 }
 
 /** A list whose items have positions. */
@@ -31,28 +29,28 @@ const FIRST_REACH = 32
 /** The number of rebalancings that a cursor survives. */
 const KEPT_REBALANCINGS = 8
 
-interface Work {
-  readonly tx: Transaction
-  readonly clock: Clock
-}
-
 /**
  * Finds the position of a place. This writes no other record, except when the position would be too long or two
  * neighbors have the same one: then the items around the place are rebalanced in the same commit.
- * @param self the id of the item that is moved, which is ignored as a neighbor
+ * @param self the item of the list that is moved, which is ignored as a neighbor. If it is there already, it keeps its position.
  */
 export async function positionAt<T extends Ranked>(
-  { tx, clock }: Work,
+  tx: Transaction,
   list: RankedList<T>,
   placement: ResolvedPlacement<T>,
-  self?: string,
+  self?: T,
 ): Promise<string> {
   const { records, ranges } = await tx.load(positionReads(list, placement))
-  const { low, high } = neighborPositions(placement, ranges, self)
+  const { low, high } = neighborPositions(placement, ranges, self?.id)
+  if (self !== undefined && isBetween(self.position, low, high)) return self.position
   const fits = low === undefined || high === undefined || low < high
   const position = fits ? generateKeyBetween(low, high) : undefined
   if (position !== undefined && position.length <= MAX_LENGTH) return position
-  return rebalance({ tx, clock }, list, placement, self, records[0])
+  return rebalance(tx, list, placement, self?.id, records[0])
+}
+
+function isBetween(position: string, low: string | undefined, high: string | undefined): boolean {
+  return (low === undefined || low < position) && (high === undefined || position < high)
 }
 
 /**
@@ -99,7 +97,7 @@ interface Window<T> {
  * window grows only while the items next to it leave no room for short positions, and on their side.
  */
 async function rebalance<T extends Ranked>(
-  { tx, clock }: Work,
+  tx: Transaction,
   list: RankedList<T>,
   placement: ResolvedPlacement<T>,
   self: string | undefined,
@@ -116,8 +114,8 @@ async function rebalance<T extends Ranked>(
   }
   const { items, low, high } = window
   const [own] = positions.splice(slotOf(items, placement), 1)
-  const updated_at = timestamp(clock)
-  const moved = items.map((item, i) => ({ ...item, position: positions[i]!, updated_at }))
+  // Their order is the same, so `updated_at` remains.
+  const moved = items.map((item, i) => ({ ...item, position: positions[i]! }))
   for (const [i, item] of moved.entries()) if (item.position !== items[i]!.position) tx.put(list.keyOf(item.id), item)
   const generation = order?.generation ?? 0
   const bounds = { ...(low !== undefined && { low }), ...(high !== undefined && { high }) }

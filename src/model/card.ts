@@ -1,21 +1,31 @@
 import { z } from 'zod'
+import { documented, idField, positionField, resourceTimes, textField, timeField } from './fields.ts'
+import { limits } from './limits.ts'
 
 /** A card, as it is stored and as the API returns it. */
-export const card = z.strictObject({
-  id: z.string(),
-  board_id: z.string(),
-  column_id: z.string(),
-  title: z.string(),
-  description: z.string(),
-  position: z.string(),
-  due_at: z.string().nullable(),
-  completed_at: z.string().nullable(),
-  archived_at: z.string().nullable(),
-  assignee_ids: z.array(z.string()),
-  label_ids: z.array(z.string()),
-  cover_attachment_id: z.string().nullable(),
-  creator_id: z.string(),
-  created_at: z.string(),
-  updated_at: z.string(),
-})
+export const card = documented(
+  z.strictObject({
+    id: idField('card', 'The id of the card.'),
+    board_id: idField('board', 'The board of the card. A card never moves to another board.'),
+    column_id: idField('column', 'The column of the card.'),
+    title: textField('The title of the card.', limits.cardTitle),
+    description: textField('The text of the card. It may be empty.', limits.cardDescription),
+    position: positionField('cards of its column, archived ones included'),
+    due_at: timeField('When the card is due; null if it has no due time.').nullable(),
+    completed_at: timeField('When the card was completed; null if it is not completed.').nullable(),
+    archived_at: timeField('When the card was archived; null if it is active.').nullable(),
+    assignee_ids: documented(z.array(idField('user', 'The id of an assignee.')), {
+      description: 'The users who are assigned to the card, in the order in which they were assigned.',
+      maxItems: limits.assigneesPerCard,
+    }),
+    label_ids: documented(z.array(idField('label', 'The id of a label.')), {
+      description: 'The labels of the card, in the order in which they were applied.',
+      maxItems: limits.labelsPerCard,
+    }),
+    cover_attachment_id: idField('attachment', 'The attachment that is the cover of the card; null if it has none.').nullable(),
+    creator_id: idField('user', 'The user who created the card.'),
+    ...resourceTimes,
+  }),
+  { id: 'Card', description: 'A card: one piece of work. It is in one column of one board.' },
+)
 export type Card = Readonly<z.infer<typeof card>>

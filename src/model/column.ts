@@ -1,13 +1,17 @@
 import { z } from 'zod'
+import { documented, idField, positionField, resourceTimes, textField, timeField } from './fields.ts'
+import { limits } from './limits.ts'
 
 /** A column, as it is stored and as the API returns it. */
-export const column = z.strictObject({
-  id: z.string(),
-  board_id: z.string(),
-  name: z.string(),
-  position: z.string(),
-  archived_at: z.string().nullable(),
-  created_at: z.string(),
-  updated_at: z.string(),
-})
+export const column = documented(
+  z.strictObject({
+    id: idField('column', 'The id of the column.'),
+    board_id: idField('board', 'The board of the column.'),
+    name: textField('The name of the column.', limits.columnName),
+    position: positionField('columns of its board, archived ones included'),
+    archived_at: timeField('When the column was archived; null if it is active.').nullable(),
+    ...resourceTimes,
+  }),
+  { id: 'Column', description: 'A column of a board: one state of its cards.' },
+)
 export type Column = Readonly<z.infer<typeof column>>

@@ -31,7 +31,7 @@ export type ErrorCode = keyof typeof errors
 export interface ErrorDetails {
   /** replaces the default message */
   readonly message?: string
-  /** further members of `error`, in snake_case; never sent with a 404 */
+  /** further members of `error`, in snake_case */
   readonly members?: Readonly<Record<string, unknown>>
   /** further response headers, names in lower case */
   readonly headers?: Readonly<Record<string, string>>
@@ -58,9 +58,13 @@ export class ApiError extends Error {
   }
 }
 
-/** 404: the resource is absent, in another workspace, or hidden from the caller. The response is the same (spec §5, rule 3). */
-export function notFound(): ApiError {
-  return new ApiError('not_found')
+/**
+ * 404: the resource is absent, in another workspace, or hidden from the caller. The response is the same (spec §5, rule 3).
+ * @param parameter what names the resource in the body, or behind the first id of the path; undefined: the path itself
+ */
+export function notFound(parameter?: string): ApiError {
+  if (parameter === undefined) return new ApiError('not_found')
+  return new ApiError('not_found', { message: `"${parameter}" names no resource that can be used here.`, members: { parameter } })
 }
 
 /** 409: the current state does not allow the operation, whatever the caller's permissions. */

@@ -1,17 +1,31 @@
 import { z } from 'zod'
 import { visibilities } from './board.ts'
+import { countField, documented, idField, resourceTimes, textField } from './fields.ts'
+import { limits } from './limits.ts'
+
+const MEDIA_TYPE_LENGTH = 129
+const name = textField('The name of the file.', limits.fileName)
+const content_type = textField(
+  'The media type that was stated when the file was uploaded. It is not derived from the bytes.',
+  MEDIA_TYPE_LENGTH,
+)
+const size = countField('The size of the file in bytes.', Number.MAX_SAFE_INTEGER)
 
 /** A file of the workspace, as the API returns it. Its bytes are stored separately. */
-export const file = z.strictObject({
-  id: z.string(),
-  owner_id: z.string(),
-  visibility: z.enum(visibilities),
-  name: z.string(),
-  content_type: z.string(),
-  size: z.number().int(),
-  created_at: z.string(),
-  updated_at: z.string(),
-})
+export const file = documented(
+  z.strictObject({
+    id: idField('file', 'The id of the file.'),
+    owner_id: idField('user', 'The user who uploaded the file.'),
+    visibility: documented(z.enum(visibilities), {
+      description: '`workspace`: every member of the workspace can attach and detach the file. `private`: only its owner can.',
+    }),
+    name,
+    content_type,
+    size,
+    ...resourceTimes,
+  }),
+  { id: 'File', description: 'A file of the workspace. Attachments put it on cards.' },
+)
 
 /** A file as it is stored. */
 export type FileRecord = Readonly<z.infer<typeof file>> & {
@@ -22,15 +36,17 @@ export type FileRecord = Readonly<z.infer<typeof file>> & {
 }
 
 /** The attachment of a file to a card, as it is stored and as the API returns it. */
-export const attachment = z.strictObject({
-  id: z.string(),
-  card_id: z.string(),
-  file_id: z.string(),
-  name: z.string(),
-  content_type: z.string(),
-  size: z.number().int(),
-  attached_by_id: z.string(),
-  created_at: z.string(),
-  updated_at: z.string(),
-})
+export const attachment = documented(
+  z.strictObject({
+    id: idField('attachment', 'The id of the attachment.'),
+    card_id: idField('card', 'The card of the attachment.'),
+    file_id: idField('file', 'The file that is attached. Another request can attach it to another card.'),
+    name,
+    content_type,
+    size,
+    attached_by_id: idField('user', 'The user who attached the file.'),
+    ...resourceTimes,
+  }),
+  { id: 'Attachment', description: 'A file on a card. Everyone with access to the board can read its bytes.' },
+)
 export type Attachment = Readonly<z.infer<typeof attachment>>

@@ -27,7 +27,7 @@ export type RandomSource = (bytes: number) => Uint8Array
 // Crockford's base32, lower case only: ids stay distinct on file systems that ignore case.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const LENGTH = 20
-const shapes = new Map(Object.entries(idPrefixes).map(([kind, prefix]) => [kind, new RegExp(`^${prefix}_[${ALPHABET}]{${LENGTH}}$`)]))
+const shapes = new Map((Object.keys(idPrefixes) as IdKind[]).map((kind) => [kind, new RegExp(idPattern(kind))]))
 
 /** Random bytes that are requested at once: for each id alone, the request would take longer than all the rest. */
 const POOL_BYTES = 4096
@@ -53,6 +53,14 @@ export function randomText(random: RandomSource, length: number): string {
 /** Returns a new id: the prefix of its kind, `_`, and 100 random bits. */
 export function newId(kind: IdKind, random: RandomSource): string {
   return `${idPrefixes[kind]}_${randomText(random, LENGTH)}`
+}
+
+/** The shape of an id of any kind, as a regular expression. */
+export const anyIdPattern = `^[a-z]{3}_[${ALPHABET}]{${LENGTH}}$`
+
+/** The shape of an id of this kind, as a regular expression. */
+export function idPattern(kind: IdKind): string {
+  return `^${idPrefixes[kind]}_[${ALPHABET}]{${LENGTH}}$`
 }
 
 /** Whether a text has the shape of an id of this kind. A malformed id is answered like an absent one (404). */

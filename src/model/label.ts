@@ -1,12 +1,16 @@
 import { z } from 'zod'
+import { colorField, documented, idField, resourceTimes, textField } from './fields.ts'
+import { limits } from './limits.ts'
 
 /** A label of a board, as it is stored and as the API returns it. */
-export const label = z.strictObject({
-  id: z.string(),
-  board_id: z.string(),
-  name: z.string(),
-  color: z.string(),
-  created_at: z.string(),
-  updated_at: z.string(),
-})
+export const label = documented(
+  z.strictObject({
+    id: idField('label', 'The id of the label.'),
+    board_id: idField('board', 'The board of the label.'),
+    name: textField('The name of the label.', limits.labelName),
+    color: colorField('The color of the label.'),
+    ...resourceTimes,
+  }),
+  { id: 'Label', description: 'A label that the cards of a board can have.' },
+)
 export type Label = Readonly<z.infer<typeof label>>

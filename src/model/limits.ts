@@ -1,5 +1,5 @@
 /**
- * All limits of the service. Lengths count UTF-16 code units, as JavaScript does. A limit that the input alone
+ * All limits of the service. Lengths count Unicode code points. A limit that the input alone
  * exceeds is a 422 (413 for bytes); a limit that depends on what is stored is a 409.
  */
 export const limits = {

@@ -1,13 +1,17 @@
 import { z } from 'zod'
+import { documented, idField, positionField, resourceTimes, textField, timeField } from './fields.ts'
+import { limits } from './limits.ts'
 
 /** A subtask of a card, as it is stored and as the API returns it. */
-export const subtask = z.strictObject({
-  id: z.string(),
-  card_id: z.string(),
-  title: z.string(),
-  completed_at: z.string().nullable(),
-  position: z.string(),
-  created_at: z.string(),
-  updated_at: z.string(),
-})
+export const subtask = documented(
+  z.strictObject({
+    id: idField('subtask', 'The id of the subtask.'),
+    card_id: idField('card', 'The card of the subtask.'),
+    title: textField('The title of the subtask.', limits.subtaskTitle),
+    completed_at: timeField('When the subtask was completed; null if it is not completed.').nullable(),
+    position: positionField('subtasks of its card'),
+    ...resourceTimes,
+  }),
+  { id: 'Subtask', description: 'A step of the work on a card.' },
+)
 export type Subtask = Readonly<z.infer<typeof subtask>>

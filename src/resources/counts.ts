@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { countField, documented } from '../model/fields.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationResult } from './operation.ts'
@@ -12,12 +13,19 @@ import type { OperationResult } from './operation.ts'
 export type CountedIndexes = Readonly<Record<string, Index<unknown>>>
 
 /** The query member that asks for counts. */
-export const includeCounts = { include: z.literal('counts', { error: 'must be counts' }).optional() }
+export const includeCounts = {
+  include: documented(z.literal('counts', { error: 'must be counts' }), {
+    description: 'Adds `counts` to each resource. A response with counts has no ETag, because they change without the resource.',
+  }).optional(),
+}
 
 /** The schema of the optional member `counts` with these counts. */
 export function countsShape<const Name extends string>(...names: Name[]) {
-  const numbers = Object.fromEntries(names.map((name) => [name, z.number().int()])) as Record<Name, z.ZodNumber>
-  return { counts: z.strictObject(numbers).optional() }
+  const numbers = Object.fromEntries(names.map((name) => [name, countField(`The number of ${name}.`, Number.MAX_SAFE_INTEGER)])) as Record<
+    Name,
+    z.ZodNumber
+  >
+  return { counts: documented(z.strictObject(numbers), { description: 'How much belongs to it: only with `include=counts`.' }).optional() }
 }
 
 /** Returns a resource, with its counts if the query asks for them. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import type { Visibility } from '../model/board.ts'
+import { documented, neighborField } from '../model/fields.ts'
 import type { FileRecord } from '../model/file.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
@@ -201,7 +202,13 @@ async function nothingMore(): Promise<AuthorizationContext> {
 }
 
 /** The `data` of the response to a DELETE. */
-export const deleted = z.strictObject({ id: z.string(), deleted: z.literal(true) })
+export const deleted = documented(
+  z.strictObject({
+    id: neighborField('The id of what was deleted or removed.'),
+    deleted: documented(z.literal(true), { description: 'Always true.' }),
+  }),
+  { id: 'Deleted', description: 'Something that was deleted or removed.' },
+)
 
 /** The body of a PATCH: at least one member. */
 export function atLeastOne<Shape extends z.ZodObject>(shape: Shape) {

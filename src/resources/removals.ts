@@ -154,7 +154,7 @@ function fittingCards(values: readonly unknown[], count: number): number {
 
 function stepsOf({ tx, clock }: RemovalWork, removal: Removal): readonly Step<any>[] {
   const change = (cards: readonly (Card | undefined)[], changed: (card: Card) => Partial<Card>): void => {
-    for (const card of cards) if (card !== undefined) saveResource({ tx, clock }, keys.card, { ...card, ...changed(card) })
+    for (const card of cards) if (card !== undefined) saveResource({ tx, clock }, keys.card, card, changed(card))
   }
   const unassign = (cards: readonly (Card | undefined)[], userId: string): void =>
     change(cards, ({ assignee_ids }) => ({ assignee_ids: assignee_ids.filter((id) => id !== userId) }))

@@ -100,24 +100,25 @@ export const fileTarget = target(
 
 /** The user of `user_id`, with their explicit membership of the target's board. @throws {ApiError} `not_found` */
 export async function relatedUser({ tx, params }: Pick<OperationRequest, 'tx' | 'params'>, { board }: { readonly board: BoardAccess }) {
-  const userId = idOf('user', params['user_id'])
+  const userId = idOf('user', params['user_id'], 'user_id')
   const [membership, boardMember] = await tx.read([keys.membership(userId), keys.boardMember(board.id, userId)])
   // Board memberships of former members count for nothing, and are removed in batches.
-  return { user: { membership: requireFound(membership), boardMember: isActive(membership) ? boardMember : undefined } }
+  return { user: { membership: requireFound(membership, 'user_id'), boardMember: isActive(membership) ? boardMember : undefined } }
 }
 
 /**
  * Returns a text that has the shape of an id.
+ * @param parameter see {@link notFound}
  * @throws {ApiError} `not_found`: a malformed id is answered like an absent one
  */
-export function idOf(kind: IdKind, text: string | undefined): string {
-  if (text === undefined || !isId(kind, text)) throw notFound()
+export function idOf(kind: IdKind, text: string | undefined, parameter?: string): string {
+  if (text === undefined || !isId(kind, text)) throw notFound(parameter)
   return text
 }
 
-/** Returns a record that must be there. @throws {ApiError} `not_found` */
-export function requireFound<T>(record: T | undefined): T {
-  if (record === undefined) throw notFound()
+/** Returns a record that must be there. @param parameter see {@link notFound} @throws {ApiError} `not_found` */
+export function requireFound<T>(record: T | undefined, parameter?: string): T {
+  if (record === undefined) throw notFound(parameter)
   return record
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { conflict } from '../model/errors.ts'
 import { newId, type IdKind } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
@@ -30,13 +31,20 @@ export async function createResource<T extends Timestamped>(
   return { data: created, location: `/${kind}s/${id}`, entity: keyOf(id) } as OperationResult<T>
 }
 
-/** Writes a changed resource with a new `updated_at`. */
+/**
+ * Writes changes of a resource with a new `updated_at`, which never goes back: clocks of several processes differ. If they
+ * change nothing, nothing is written, and its ETag remains.
+ */
 export function saveResource<T extends Timestamped>(
   { tx, clock }: Pick<OperationRequest, 'tx' | 'clock'>,
   keyOf: (id: string) => Key<T>,
-  changed: T,
+  current: T,
+  changes: { readonly [Member in keyof T]?: T[Member] | undefined },
 ): { data: T } {
-  const data = { ...changed, updated_at: timestamp(clock) }
+  const names = Object.keys(changes) as (keyof T)[]
+  if (names.every((name) => isDeepStrictEqual(changes[name], current[name]))) return { data: current }
+  const now = timestamp(clock)
+  const data = { ...current, ...changes, updated_at: now > current.updated_at ? now : current.updated_at }
   tx.put(keyOf(data.id), data)
   return { data }
 }
@@ -49,7 +57,9 @@ export function setArchived<T extends Timestamped & { readonly archived_at: stri
   archived: boolean,
 ): { data: T } {
   if ((resource.archived_at !== null) === archived) return { data: resource }
-  return saveResource(request, keyOf, { ...resource, archived_at: archived ? timestamp(request.clock) : null })
+  return saveResource<Timestamped & { readonly archived_at: string | null }>(request, keyOf as never, resource, {
+    archived_at: archived ? timestamp(request.clock) : null,
+  }) as { data: T }
 }
 
 /** Removes a resource. */

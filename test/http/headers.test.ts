@@ -199,7 +199,7 @@ function sendWhileStorageFails(error: Error): Promise<WholeReply> {
 /** Other clients change what the request reads, again and again. */
 async function sendWhileOthersWrite(): Promise<WholeReply> {
   service.store.commit = async () => 'conflict'
-  const reply = await send('PATCH /v1/boards/{board}', {}, { name: 'New' })
+  const reply = await send('PATCH /v1/boards/{board}', {}, { name: 'Contended' })
   Reflect.deleteProperty(service.store, 'commit')
   return reply
 }

@@ -78,28 +78,34 @@ describe.each(drivers)('404, on $name', (driver) => {
   afterAll(() => service.stop())
 
   const fill = (path: string, ids: Ids) => path.replace(/\{(\w+)\}/g, (_match, name: string) => ids[name]!)
-  /** Checks that all responses are the same 404. @param responses reason → response */
-  function expectOneResponse(responses: ReadonlyMap<string, string>): void {
+  /** Checks that all responses are the same 404. @param responses reason → response @param members further members of the error */
+  function expectOneResponse(responses: ReadonlyMap<string, string>, members: { readonly parameter?: string } = {}): void {
     const reasons = new Map<string, string[]>()
     for (const [reason, text] of responses) reasons.set(text, [...(reasons.get(text) ?? []), reason])
     expect([...reasons.values()]).toEqual([[...responses.keys()]])
     const [text] = reasons.keys()
     expect(text).toMatch(/^404\n/)
     expect(JSON.parse(text!.split('\n').at(-1)!)).toEqual({
-      error: { code: 'not_found', message: expect.any(String), request_id: '<id>' },
+      error: {
+        code: 'not_found',
+        message: expect.stringContaining(members.parameter ?? 'There is no such resource'),
+        request_id: '<id>',
+        ...members,
+      },
     })
   }
 
-  test.each(withIds)('%s has one 404 response, whatever is wrong with an id of its path', async (id, { method, path }) => {
-    const responses = new Map<string, string>()
-    for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
+  test.each(withIds)('%s has one 404 response for each id of its path, whatever is wrong with that id', async (id, { method, path }) => {
+    for (const [i, [, name]] of [...path.matchAll(/\{(\w+)\}/g)].entries()) {
+      const responses = new Map<string, string>()
       for (const [reason, ids] of wrongIds) {
         const filled = fill(path, { ...visible.params, [name!]: ids[name!]! })
         const reply = await service.send(visible.caller.admin, method, filled, exampleBody(id, visible))
-        responses.set(`${name} ${reason}`, bytes(reply))
+        responses.set(reason, bytes(reply))
       }
+      // Only the first id of a path says what the path leads to.
+      expectOneResponse(responses, i === 0 ? {} : { parameter: name! })
     }
-    expectOneResponse(responses)
   })
 
   // On Redis, each further round trip would take a time that a client can measure.
@@ -130,16 +136,21 @@ describe.each(drivers)('404, on $name', (driver) => {
       const body = { ...rest, ...('column_id' in rest ? { column_id: visible.params['column_id'] } : {}), [member]: ids[parameter] }
       responses.set(reason, bytes(await service.send(visible.caller.admin, method, fill(path, visible.params), body)))
     }
-    expectOneResponse(responses)
+    expectOneResponse(responses, { parameter: member })
   })
 
   test('labels of another board and people without access to the board are answered with 404', async () => {
     const otherBoard = (await createScenario(world, { ...CALLER, 'board.visibility': 'workspace', 'board.caller': 'creator' }))!
     const outsider = world.callers.get('member active')!
     const cardId = visible.params['card_id']
-    for (const path of [`/cards/${cardId}/labels/${otherBoard.params['label_id']}`, `/cards/${cardId}/assignees/${outsider.id}`]) {
-      for (const method of ['PUT', 'DELETE']) expect((await service.send(visible.caller.admin, method, path)).status).toBe(404)
-    }
+    for (const [path, parameter] of [
+      [`/cards/${cardId}/labels/${otherBoard.params['label_id']}`, 'label_id'],
+      [`/cards/${cardId}/assignees/${outsider.id}`, 'user_id'],
+    ] as const)
+      for (const method of ['PUT', 'DELETE']) {
+        const { status, body } = await service.send(visible.caller.admin, method, path)
+        expect([status, body.error.parameter]).toEqual([404, parameter])
+      }
   })
 
   test.each(['column_id', 'assignee_id', 'label_id'])('a list that is filtered by an inaccessible %s is empty', async (filter) => {

@@ -90,8 +90,8 @@ describe('the response check', () => {
   })
 
   test('the response check refuses a failure with another envelope', () => {
-    const error = { code: 'not_found', message: 'There is no such resource.', request_id: '1' }
-    const check = (body: unknown) => () => checkResponse('GET', '/account', 404, body)
+    const error = { code: 'not_found', message: 'There is no such resource.', request_id: '4a2f0c1e-8f0b-4a57-9f0e-2f6d4f3b1c55' }
+    const check = (body: unknown) => () => checkResponse('GET', '/boards/brd_00000000000000000000', 404, body)
     check({ error })()
     expect(check({ error, data: {} })).toThrow(/the members of a failure/)
     expect(check({ error: { ...error, request_id: undefined } })).toThrow(/request_id/)

@@ -53,6 +53,7 @@ const writes: Readonly<Record<string, Write>> = {
   'cards.delete': { path: '/cards/{card}', created: ['tombstone'], removed: ['card'] },
 
   'labels.create': { path: '/boards/{board}/labels', body: { name: 'New', color: '#000000' }, created: ['label'] },
+  'labels.update': { path: '/labels/{label}', body: { name: 'New' }, changed: ['label'] },
   'labels.delete': { path: '/labels/{label}', changed: ['card', 'archived'], removed: ['label'] },
 
   'cards.assign': { path: '/cards/{last card}/assignees/{bob}', changed: ['last card'] },

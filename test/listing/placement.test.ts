@@ -1,14 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import {
-  moveTo,
-  neighborOf,
-  notNextToItself,
-  onePlacement,
-  placeAt,
-  resolvePlacement,
-  type Placement,
-} from '../../src/listing/placement.ts'
+import { neighborOf, notNextToItself, onePlacement, place, resolvePlacement, type Placement } from '../../src/listing/placement.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import type { Key } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
@@ -19,14 +11,14 @@ const issuesOf = (schema: z.ZodType, input: unknown) =>
   schema.safeParse(input).error?.issues.map(({ path, message }) => [path.join('.'), message]) ?? []
 
 describe('the placement of a body', () => {
-  const create = onePlacement(z.strictObject({ ...placeAt }))
-  const move = onePlacement(z.strictObject(moveTo), 'required')
-  const optional = onePlacement(z.strictObject(moveTo))
+  const create = onePlacement(z.strictObject(place))
+  const move = onePlacement(z.strictObject(place), 'required')
+  const optional = onePlacement(z.strictObject(place))
 
   test('a new item names at most one place', () => {
-    for (const body of [{}, { before: 'x' }, { after: 'x' }]) expect(issuesOf(create, body)).toEqual([])
+    for (const body of [{}, { before: 'x' }, { after: 'x' }, { to: 'first' }]) expect(issuesOf(create, body)).toEqual([])
     expect(issuesOf(create, { before: 'x', after: 'y' })).toEqual([['after', 'cannot be combined with "before"']])
-    expect(issuesOf(create, { to: 'first' })).toEqual([['', 'Unrecognized key: "to"']])
+    expect(issuesOf(create, { before: 'x', to: 'first' })).toEqual([['to', 'cannot be combined with "before"']])
   })
 
   test('a move names exactly one place', () => {

@@ -43,7 +43,7 @@ describe('a rebalancing of a long list', () => {
         neighbor === undefined
           ? placement
           : { ...placement, ['after' in placement ? 'after' : 'before']: await tx.get(keys.card(neighbor)) }
-      const position = await positionAt({ tx, clock: Date.now }, list, resolved as ResolvedPlacement<Card>)
+      const position = await positionAt(tx, list, resolved as ResolvedPlacement<Card>)
       tx.create(keys.card(id), card({ id, position, column_id: 'col_1', archived_at: next % 3 === 0 ? '2026' : null }))
     })
     if (neighbor === undefined) model.splice('to' in placement && placement.to === 'first' ? 0 : model.length, 0, id)

@@ -154,12 +154,7 @@ describe.each(drivers)('attachments, on $name', (driver) => {
       ['with an unknown visibility', (form) => form.set('visibility', 'public'), 422, 'visibility'],
       ['with a file that has no name', (form) => form.set('file', 'hello'), 422, 'file'],
       ['with a file name that is too long', (form) => form.set('file', new File(['x'], 'x'.repeat(256))), 422, 'file'],
-      [
-        'with a file name that is too long only in UTF-16',
-        (form) => form.set('file', new File(['x'], `${'x'.repeat(254)}\u{1f600}`)),
-        422,
-        'file',
-      ],
+      ['with a file name of 256 emoji', (form) => form.set('file', new File(['x'], '\u{1f600}'.repeat(256))), 422, 'file'],
       ['with one byte too many', (form) => form.set('file', new File([Buffer.alloc(UPLOAD_BYTES + 1)], 'big')), 413, undefined],
     ])('an upload %s is refused, and none of its bytes stay stored', async (_form, change, status, path) => {
       const { service, workspaceId } = setup

@@ -39,6 +39,29 @@ describe.each(drivers)('members of a board, on $name', (driver) => {
     expect(entries.map(({ user_id }) => user_id).toSorted()).toEqual([ann.id, bob.id].toSorted())
   })
 
+  test('the people who can be assigned are the members of the workspace, or of a private board those who are on it', async () => {
+    const { service, workspaceId, ann, bob, cyd, board } = setup
+    const dan = await service.person(workspaceId, 'owner', 'Dan')
+    await board.add(bob)
+    await board.add(dan)
+    await endMembership(service.deps, workspaceId, dan.id)
+    const assignable = (limit = 50) => TestBoard.all(service, bob.read, `/boards/${board.id}/assignable`, limit)
+    const entry = { role: 'member', avatar_url: null }
+    const [annEntry, bobEntry] = [
+      { ...entry, user_id: ann.id, display_name: 'Ann' },
+      { ...entry, user_id: bob.id, display_name: 'Bob' },
+    ]
+    const all = await assignable()
+    expect(all.map(({ user_id }) => user_id).toSorted()).toEqual([ann.id, bob.id, cyd.id].toSorted())
+    expect(all).toContainEqual(bobEntry)
+    expect(await assignable(1)).toEqual(all)
+    await board.makePrivate()
+    expect(await assignable()).toEqual([annEntry, bobEntry])
+    expect(await assignable(1)).toEqual([annEntry, bobEntry])
+    for (const { user_id } of await assignable()) expect((await board.put(`/cards/${setup.cardId}/assignees/${user_id}`)).status).toBe(200)
+    expect(await service.send(cyd.read, 'GET', `/boards/${board.id}/assignable`)).toMatchObject(notFound)
+  })
+
   test('adding a member again changes nothing', async () => {
     const { bob, board } = setup
     const at = board.tick()

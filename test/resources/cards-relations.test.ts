@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { conflict, invalid, notFound } from './refusals.ts'
+import { conflict, invalid, notFound, notFoundBy } from './refusals.ts'
 
 describe.each(drivers)('assignees, labels and the cover of a card, on $name', (driver) => {
   const setup = setUpBoard(driver)
@@ -42,9 +42,10 @@ describe.each(drivers)('assignees, labels and the cover of a card, on $name', (d
       for (const person of [ann, bob]) await board.put(pathOf(person))
       const before = await board.read(cardId)
       const later = board.tick()
-      expect((await board.delete(pathOf(ann))).body).toEqual({ data: { id: ann.id, deleted: true } })
-      expect(await board.read(cardId)).toEqual({ ...before, assignee_ids: [bob.id], updated_at: later })
-      expect(await board.send('DELETE', pathOf(ann))).toMatchObject(notFound)
+      const { body } = await board.delete(pathOf(ann))
+      expect(body).toEqual({ data: { ...before, assignee_ids: [bob.id], updated_at: later } })
+      expect(await board.read(cardId)).toEqual(body.data)
+      expect(await board.send('DELETE', pathOf(ann))).toMatchObject(notFoundBy('user_id'))
     })
 
     test('an assignee is removed even if they have lost access to the board', async () => {
@@ -56,7 +57,7 @@ describe.each(drivers)('assignees, labels and the cover of a card, on $name', (d
       })
       await board.delete(pathOf(cyd))
       expect((await board.read(cardId)).assignee_ids).toEqual([])
-      expect(await board.send('DELETE', pathOf(cyd))).toMatchObject(notFound)
+      expect(await board.send('DELETE', pathOf(cyd))).toMatchObject(notFoundBy('user_id'))
     })
   })
 
@@ -94,9 +95,10 @@ describe.each(drivers)('assignees, labels and the cover of a card, on $name', (d
       const { board, cardId } = setup
       const [red, blue] = [await board.label('red'), await board.label('blue')]
       for (const labelId of [red, blue]) await board.put(pathOf(labelId))
-      expect((await board.delete(pathOf(red))).body).toEqual({ data: { id: red, deleted: true } })
-      expect((await board.read(cardId)).label_ids).toEqual([blue])
-      expect(await board.send('DELETE', pathOf(red))).toMatchObject(notFound)
+      const { body } = await board.delete(pathOf(red))
+      expect(body.data.label_ids).toEqual([blue])
+      expect(await board.read(cardId)).toEqual(body.data)
+      expect(await board.send('DELETE', pathOf(red))).toMatchObject(notFoundBy('label_id'))
       expect((await board.get(`/labels/${red}`)).status).toBe(200)
     })
   })
@@ -134,15 +136,17 @@ describe.each(drivers)('assignees, labels and the cover of a card, on $name', (d
       expect((await board.read(cardId)).cover_attachment_id).toBeNull()
     })
 
-    test('clearing the cover returns the attachment that it was, and null if there was none', async () => {
+    test('clearing the cover returns the card, and changes nothing if there was none', async () => {
       const { board, cardId } = setup
       const imageId = await board.image(cardId)
       await setCover(imageId)
-      expect((await board.delete(`/cards/${cardId}/cover`)).body).toEqual({ data: { id: imageId, deleted: true } })
-      expect((await board.read(cardId)).cover_attachment_id).toBeNull()
+      const cleared = await board.delete(`/cards/${cardId}/cover`)
+      expect(cleared.body.data.cover_attachment_id).toBeNull()
+      expect(await board.read(cardId)).toEqual(cleared.body.data)
+      board.tick()
       expect((await board.get(`/attachments/${imageId}`)).status).toBe(200)
       const second = await board.send('DELETE', `/cards/${cardId}/cover`)
-      expect([second.status, second.body]).toEqual([200, { data: { id: null, deleted: true } }])
+      expect([second.status, second.body, second.headers.get('etag')]).toEqual([200, cleared.body, cleared.headers.get('etag')])
     })
 
     test('a person without access to the file can neither make it the cover nor clear it', async () => {

@@ -43,6 +43,28 @@ describe.each(drivers)('labels, on $name', (driver) => {
     expect(labels[0]).toEqual((await service.send(bob.read, 'GET', `/labels/${ids[0]}`)).body.data)
   })
 
+  test('the name and the color of a label can be changed, and its cards stay as they are', async () => {
+    const { board, cardId } = setup
+    const id = await board.label('red')
+    await board.put(`/cards/${cardId}/labels/${id}`)
+    const card = await board.read(cardId)
+    const { body: before } = await board.get(`/labels/${id}`)
+    const later = board.tick()
+    const renamed = await board.patch(`/labels/${id}`, { name: ' Defect ' })
+    expect(renamed.body.data).toEqual({ ...before.data, name: 'Defect', updated_at: later })
+    const { body } = await board.patch(`/labels/${id}`, { color: '#ABCDEF' })
+    expect(body.data).toEqual({ ...renamed.body.data, color: '#abcdef' })
+    expect((await board.get(`/labels/${id}`)).body).toEqual(body)
+    expect(await board.read(cardId)).toEqual(card)
+    for (const [wrong, path] of [
+      [{}, ''],
+      [{ name: '' }, 'name'],
+      [{ color: null }, 'color'],
+      [{ name: 'x', board_id: board.id }, 'board_id'],
+    ] as const)
+      expect(await board.send('PATCH', `/labels/${id}`, wrong)).toMatchObject(invalid(path))
+  })
+
   test('a deleted label is removed from its cards, and a second deletion is answered with 404', async () => {
     const { board, cardId } = setup
     const [red, blue] = [await board.label('red'), await board.label('blue')]

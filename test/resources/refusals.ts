@@ -3,6 +3,11 @@
 /** 404 */
 export const notFound = { status: 404, body: { error: { code: 'not_found' } } }
 
+/** 404 for a resource that the body names, or the second id of the path. */
+export function notFoundBy(parameter: string) {
+  return { status: 404, body: { error: { code: 'not_found', parameter } } }
+}
+
 /** 409 with this message. */
 export function conflict(message: string) {
   return { status: 409, body: { error: { code: 'conflict', message } } }

@@ -268,3 +268,27 @@ test('large bodies are parsed one at a time, with pauses between them, and small
   await Promise.all(large)
   await service.stop()
 })
+
+test('a large body is received in parts, with a pause after each', async () => {
+  const { scans, endPause, pauses } = heldScans(10)
+  const service = await Service.start(memory, { scans })
+  const { write } = await service.person(await service.workspace())
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  let status: number | undefined
+  const headers = { authorization: `Bearer ${write}`, 'content-type': 'application/json' }
+  const sent = httpRequest(
+    `${listener.url}/v1/boards`,
+    { method: 'POST', headers, agent: false },
+    (response) => (status = response.statusCode),
+  )
+  sent.end(JSON.stringify({ name: 'x', description: 'x'.repeat(500_000) }))
+  let parts = 0
+  for (; status === undefined; parts++) {
+    await expect.poll(() => pauses.length + (status === undefined ? 0 : 1)).toBe(1)
+    if (status === undefined) await endPause()
+  }
+  // A part has at most 64 KiB.
+  expect([status, parts > 7]).toEqual([422, true])
+  await listener.close()
+  await service.stop()
+})

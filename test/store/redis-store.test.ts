@@ -20,7 +20,7 @@ let clock: number
 beforeEach(() => {
   delays = recordDelays()
   clock = 1_000_000
-  vi.spyOn(Date, 'now').mockImplementation(() => clock)
+  vi.spyOn(performance, 'now').mockImplementation(() => clock)
 })
 afterEach(() => {
   delays.restore()

@@ -168,6 +168,11 @@ async function writeRecords(
   const unattached = file(stated)
   create(keys.column(columnId), { id: columnId, board_id: boardId, name: 'Column', position: 'a0', archived_at: null, ...times })
   create(keys.card(cardId), card)
+  // A move to the first place changes something.
+  const [firstColumn, firstCard] = [id('column'), id('card')]
+  const first = { id: firstColumn, board_id: boardId, name: 'First', position: 'Zz', archived_at: null, ...times }
+  create(keys.column(firstColumn), first)
+  create(keys.card(firstCard), { ...card, id: firstCard, position: 'Zz', assignee_ids: [], label_ids: [], cover_attachment_id: null })
   create(keys.label(label.id), label)
   create(keys.label(foreign.id), foreign)
   create(keys.subtask(subtaskId), { id: subtaskId, card_id: cardId, title: 'Subtask', completed_at: null, position: 'a0', ...times })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listPage, pageQuery } from '../../listing/pages.ts'
 import { conflict } from '../../model/errors.ts'
 import { attachment, type FileRecord } from '../../model/file.ts'
-import { isId, newId } from '../../model/ids.ts'
+import { newId } from '../../model/ids.ts'
 import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
@@ -10,7 +10,7 @@ import type { RangeOptions } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { cancelFileRemoval, fileRemoval, removeFileIfUnattached } from '../cascades.ts'
 import { deleted, operation, type OperationRequest } from '../operation.ts'
-import { attachmentTarget, fileTarget, loadTarget, parentCard, requireFound } from '../targets.ts'
+import { attachmentTarget, idOf, parentCard, requireFound } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
 import { attachById } from './schema.ts'
 
@@ -77,8 +77,9 @@ export const attachmentOperations = [
     counts: ({ card_id }) => [indexes.attachments(card_id!)],
     async related(request): Promise<{ file: FileRecord | Pick<FileRecord, 'owner_id' | 'visibility'> }> {
       if (request.receive === undefined) {
-        await prefetchAttaching(request.tx, request.body.file_id, request.params['card_id']!)
-        return loadTarget(fileTarget, { ...request, params: request.body })
+        const fileId = idOf('file', request.body.file_id, 'file_id')
+        await prefetchAttaching(request.tx, fileId, request.params['card_id']!)
+        return { file: requireFound(await request.tx.get(keys.file(fileId)), 'file_id') }
       }
       // The uploader owns the file. Its visibility is not known before its bytes are read, so the strictest one counts.
       return { file: { owner_id: request.caller.userId, visibility: 'private' } }
@@ -113,7 +114,7 @@ export const attachmentOperations = [
     target: attachmentTarget,
     related: async ({ tx }, { card: { id } }) => ({ card: requireFound(await tx.get(keys.card(id))) }),
     async run(request, { attachment: removed, card, file }) {
-      if (card.cover_attachment_id === removed.id) saveResource(request, keys.card, { ...card, cover_attachment_id: null })
+      if (card.cover_attachment_id === removed.id) saveResource(request, keys.card, card, { cover_attachment_id: null })
       await removeFileIfUnattached(request, file.id, removed.id)
       return removeResource(request.tx, keys.attachment, removed)
     },
@@ -122,7 +123,6 @@ export const attachmentOperations = [
 
 /** Reads a file together with what decides whether it can be attached to a card. */
 async function prefetchAttaching(tx: Transaction, fileId: string, cardId: string): Promise<void> {
-  if (!isId('file', fileId)) return
   const ranges = [{ index: indexes.fileAttachments(fileId), options: onCard(cardId) }]
   await tx.prefetch({ records: [keys.file(fileId), fileRemoval(fileId)], ranges })
 }

@@ -4,16 +4,17 @@ import type { BoardMember } from '../../model/board.ts'
 import { conflict, notFound } from '../../model/errors.ts'
 import { timestamp } from '../../model/time.ts'
 import { isActive, type Membership } from '../../model/workspace.ts'
-import { indexes, lastWord } from '../../store/indexes.ts'
+import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { unassignWithoutAccess } from '../cascades.ts'
+import { toDirectoryEntry } from '../members/operations.ts'
+import { directoryEntry } from '../members/schema.ts'
 import { deleted, operation } from '../operation.ts'
 import { boardTarget, idOf, relatedUser } from '../targets.ts'
 import { capacityMessage, deletedResult, requireCapacity } from '../writes.ts'
+import { peopleOfBoard, peopleOfWorkspace } from './people.ts'
 import { boardMemberEntry, type BoardMemberEntry } from './schema.ts'
 
-// Sorts before every entry of the index: the creator is listed first and has no entry.
-const CREATOR_POSITION = '0'
 const CREATOR_STAYS = 'The creator of a board cannot be removed from it.'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.board(params['board_id']!)
@@ -30,21 +31,28 @@ export const boardMemberOperations = [
     query: z.strictObject(pageQuery('board_members.list')),
     data: z.array(boardMemberEntry),
     target: boardTarget,
-    async run({ tx, query: { limit, cursor } }, { board }) {
-      const { records, ranges } = await tx.load({
-        records: [keys.membership(board.creator_id)],
-        ranges: [{ index: indexes.boardMembers(board.id), options: { after: cursor, limit: limit + 1 } }],
-      })
-      const [{ entries, values }] = ranges
-      const rows = entries.map((position, i) => ({ position, userId: lastWord(position), addedAt: values[i]!.added_at, creator: false }))
-      // A creator whose membership has ended is not on the board until it is active again.
-      const creatorIsActive = cursor === undefined && isActive(records[0])
-      if (creatorIsActive) rows.unshift({ position: CREATOR_POSITION, userId: board.creator_id, addedAt: board.created_at, creator: true })
-      const page = rows.slice(0, limit)
-      const memberships = await tx.read(page.map(({ userId }) => keys.membership(userId)))
-      // Board memberships of former members count for nothing, and are removed in batches.
-      const items = page.flatMap(({ addedAt, creator }, i) => (isActive(memberships[i]) ? [toEntry(memberships[i], creator, addedAt)] : []))
-      return toPage('board_members.list', items, page.at(-1)?.position, rows.length > limit)
+    async run({ tx, query }, { board }) {
+      const { people, position, more } = await peopleOfBoard(tx, board, query)
+      const items = people.map(({ membership, addedAt }) => toEntry(membership, membership.user_id === board.creator_id, addedAt))
+      return toPage('board_members.list', items, position, more)
+    },
+  }),
+
+  operation({
+    id: 'boards.assignable',
+    method: 'GET',
+    path: '/boards/{board_id}/assignable',
+    summary: 'Lists the people who can be assigned to the cards of a board: those who have access to it.',
+    needs: ['read', 'BoardMember'],
+    row: 'P2',
+    query: z.strictObject(pageQuery('boards.assignable')),
+    data: z.array(directoryEntry),
+    target: boardTarget,
+    async run({ tx, query, holds }, { board }) {
+      const readPeople = board.visibility === 'private' ? peopleOfBoard : peopleOfWorkspace
+      const { people, position, more } = await readPeople(tx, board, query)
+      const items = people.filter((user) => holds('user.belongs', { board, user })).map(({ membership }) => toDirectoryEntry(membership))
+      return toPage('boards.assignable', items, position, more)
     },
   }),
 
@@ -87,9 +95,9 @@ export const boardMemberOperations = [
     conflicts: [CREATOR_STAYS],
     target: boardTarget,
     async related({ tx, params }, { board }) {
-      const userId = idOf('user', params['user_id'])
+      const userId = idOf('user', params['user_id'], 'user_id')
       const [boardMember, membership] = await tx.read([keys.boardMember(board.id, userId), keys.membership(userId)])
-      if ((boardMember === undefined || !isActive(membership)) && userId !== board.creator_id) throw notFound()
+      if ((boardMember === undefined || !isActive(membership)) && userId !== board.creator_id) throw notFound('user_id')
       return {}
     },
     async run(request, { board }) {

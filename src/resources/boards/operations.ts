@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pageQuery } from '../../listing/pages.ts'
-import { board, type Board } from '../../model/board.ts'
+import { board } from '../../model/board.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone, unassignWithoutAccess } from '../cascades.ts'
 import { includeCounts, withCounts } from '../counts.ts'
@@ -68,7 +68,7 @@ export const boardOperations = [
     fields: (body) => Object.keys(body),
     example: { body: { name: 'Summer release' } },
     target: boardTarget,
-    run: async (request, loaded) => saveResource(request, keys.board, { ...loaded.board, ...request.body } as Board),
+    run: async (request, loaded) => saveResource(request, keys.board, loaded.board, request.body),
   }),
 
   operation({
@@ -86,7 +86,7 @@ export const boardOperations = [
     async run(request, { board: current }) {
       const { visibility } = request.body
       if (current.visibility === visibility) return { data: current }
-      const saved = saveResource(request, keys.board, { ...current, visibility })
+      const saved = saveResource(request, keys.board, current, { visibility })
       await unassignWithoutAccess(request, saved.data)
       return saved
     },

@@ -40,7 +40,7 @@ export async function loadDestination(
   const placement = await resolvePlacement(tx, place, 'card', keys.card, ({ board_id }) => board_id === board.id)
   const columnId = column_id ?? neighborOf(placement)?.column_id ?? otherwise!
   const column = isId('column', columnId) ? await tx.get(keys.column(columnId)) : undefined
-  if (column === undefined || column.board_id !== board.id) throw notFound()
+  if (column === undefined || column.board_id !== board.id) throw notFound('column_id')
   return { column, placement }
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { toPage } from '../../listing/pages.ts'
 import { AT_END, notNextToItself } from '../../listing/placement.ts'
 import { positionAt } from '../../listing/ranks.ts'
-import { card, type Card } from '../../model/card.ts'
+import { card } from '../../model/card.ts'
 import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
@@ -80,7 +80,7 @@ export const cardOperations = [
         column_id: column.id,
         title,
         description,
-        position: await positionAt(request, cardsOf(column.id), placement),
+        position: await positionAt(request.tx, cardsOf(column.id), placement),
         due_at,
         completed_at: null,
         archived_at: null,
@@ -104,14 +104,14 @@ export const cardOperations = [
     entity,
     example: { body: { due_at: '2027-01-15T17:00:00Z' } },
     target: cardTarget,
-    run: async (request, loaded) => saveResource(request, keys.card, { ...loaded.card, ...request.body } as Card),
+    run: async (request, loaded) => saveResource(request, keys.card, loaded.card, request.body),
   }),
 
   operation({
     id: 'cards.move',
     method: 'POST',
     path: '/cards/{card_id}/move',
-    summary: 'Moves a card within its column or to another column of its board.',
+    summary: 'Moves a card within its column, or to another column of its board: by default to its end.',
     needs: ['move', 'Card'],
     row: 'P9',
     body: cardMove,
@@ -124,9 +124,11 @@ export const cardOperations = [
     related: ({ tx, body }, loaded) => loadDestination(tx, loaded.board, body, loaded.card.column_id),
     async run(request, { card: moved, ...destination }) {
       requireOpen(destination)
-      const { column, placement = AT_END } = destination
-      const position = await positionAt(request, cardsOf(column.id), placement, moved.id)
-      return saveResource(request, keys.card, { ...moved, column_id: column.id, position })
+      const { column, placement } = destination
+      const isInColumn = moved.column_id === column.id
+      if (isInColumn && placement === undefined) return { data: moved }
+      const position = await positionAt(request.tx, cardsOf(column.id), placement ?? AT_END, isInColumn ? moved : undefined)
+      return saveResource(request, keys.card, moved, { column_id: column.id, position })
     },
   }),
 
@@ -145,7 +147,7 @@ export const cardOperations = [
     async run(request, loaded) {
       const { completed } = request.body
       if ((loaded.card.completed_at !== null) === completed) return { data: loaded.card }
-      return saveResource(request, keys.card, { ...loaded.card, completed_at: completed ? timestamp(request.clock) : null })
+      return saveResource(request, keys.card, loaded.card, { completed_at: completed ? timestamp(request.clock) : null })
     },
   }),
 

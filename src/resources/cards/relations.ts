@@ -1,11 +1,11 @@
 import { card, type Card } from '../../model/card.ts'
 import { conflict, notFound } from '../../model/errors.ts'
 import { keys } from '../../store/keys.ts'
-import { deleted, operation, type OperationRequest } from '../operation.ts'
+import { operation, type OperationRequest } from '../operation.ts'
 import { keepAssignment } from '../removals.ts'
 import { cardTarget, idOf, relatedUser, requireFound } from '../targets.ts'
-import { capacityMessage, deletedResult, requireCapacityOf, saveResource } from '../writes.ts'
-import { cardCover, coverCleared } from './schema.ts'
+import { capacityMessage, requireCapacityOf, saveResource } from '../writes.ts'
+import { cardCover } from './schema.ts'
 
 const NO_IMAGE = 'The cover of a card must be an image, and this attachment is not one.'
 
@@ -18,12 +18,11 @@ const capacityOf = { assignee_ids: 'assigneesPerCard', label_ids: 'labelsPerCard
 function addId(request: Write, loaded: Card, list: Ids, id: string): { data: Card } {
   if (loaded[list].includes(id)) return { data: loaded }
   requireCapacityOf(loaded[list].length, capacityOf[list])
-  return saveResource(request, keys.card, { ...loaded, [list]: [...loaded[list], id] })
+  return saveResource(request, keys.card, loaded, { [list]: [...loaded[list], id] })
 }
 
-function removeId(request: Write, loaded: Card, list: Ids, id: string) {
-  saveResource(request, keys.card, { ...loaded, [list]: loaded[list].filter((other) => other !== id) })
-  return deletedResult(id)
+function removeId(request: Write, loaded: Card, list: Ids, id: string): { data: Card } {
+  return saveResource(request, keys.card, loaded, { [list]: loaded[list].filter((other) => other !== id) })
 }
 
 /** The assignees, labels and cover of a card (spec §5: rows P12, P15). */
@@ -53,11 +52,11 @@ export const cardRelationOperations = [
     summary: 'Removes an assignee from a card, whether or not they still have access to the board.',
     needs: ['unassign', 'Card'],
     row: 'P12',
-    data: deleted,
+    data: card,
     entity,
     target: cardTarget,
     async related({ params }, loaded) {
-      if (!loaded.card.assignee_ids.includes(params['user_id']!)) throw notFound()
+      if (!loaded.card.assignee_ids.includes(params['user_id']!)) throw notFound('user_id')
       return {}
     },
     run: async (request, loaded) => removeId(request, loaded.card, 'assignee_ids', request.params['user_id']!),
@@ -74,7 +73,9 @@ export const cardRelationOperations = [
     entity,
     conflicts: [capacityMessage('labelsPerCard')],
     target: cardTarget,
-    related: async ({ tx, params }) => ({ label: requireFound(await tx.get(keys.label(idOf('label', params['label_id'])))) }),
+    related: async ({ tx, params }) => ({
+      label: requireFound(await tx.get(keys.label(idOf('label', params['label_id'], 'label_id'))), 'label_id'),
+    }),
     run: async (request, loaded) => addId(request, loaded.card, 'label_ids', loaded.label.id),
   }),
 
@@ -85,11 +86,11 @@ export const cardRelationOperations = [
     summary: 'Removes a label from a card.',
     needs: ['remove_label', 'Card'],
     row: 'P12',
-    data: deleted,
+    data: card,
     entity,
     target: cardTarget,
     async related({ params }, loaded) {
-      if (!loaded.card.label_ids.includes(params['label_id']!)) throw notFound()
+      if (!loaded.card.label_ids.includes(params['label_id']!)) throw notFound('label_id')
       return {}
     },
     run: async (request, loaded) => removeId(request, loaded.card, 'label_ids', request.params['label_id']!),
@@ -109,15 +110,14 @@ export const cardRelationOperations = [
     example: { body: { attachment_id: '{attachment_id}' } },
     target: cardTarget,
     async related({ tx, body }, loaded) {
-      const id = idOf('attachment', body.attachment_id)
+      const id = idOf('attachment', body.attachment_id, 'attachment_id')
       const [attachment, file] = await tx.read([keys.attachment(id), keys.file('{0.file_id}')])
-      if (attachment?.card_id !== loaded.card.id) throw notFound()
+      if (attachment?.card_id !== loaded.card.id) throw notFound('attachment_id')
       return { attachment, file: requireFound(file) }
     },
     async run(request, { card: current, attachment }) {
       if (!attachment.content_type.startsWith('image/')) throw conflict(NO_IMAGE)
-      if (current.cover_attachment_id === attachment.id) return { data: current }
-      return saveResource(request, keys.card, { ...current, cover_attachment_id: attachment.id })
+      return saveResource(request, keys.card, current, { cover_attachment_id: attachment.id })
     },
   }),
 
@@ -125,10 +125,10 @@ export const cardRelationOperations = [
     id: 'cards.clear_cover',
     method: 'DELETE',
     path: '/cards/{card_id}/cover',
-    summary: 'Removes the cover of a card, and returns the id of the attachment that it was. Without a cover, nothing changes.',
+    summary: 'Removes the cover of a card. Without a cover, nothing changes.',
     needs: ['clear_cover', 'Card'],
     row: 'P15',
-    data: coverCleared,
+    data: card,
     entity,
     target: cardTarget,
     async related({ tx }, loaded) {
@@ -137,10 +137,6 @@ export const cardRelationOperations = [
       const [, file] = await tx.read([keys.attachment(id), keys.file('{0.file_id}')])
       return { cover: file ?? null }
     },
-    async run(request, { card: current }) {
-      const id = current.cover_attachment_id
-      if (id !== null) saveResource(request, keys.card, { ...current, cover_attachment_id: null })
-      return { data: { id, deleted: true as const } }
-    },
+    run: async (request, { card: current }) => saveResource(request, keys.card, current, { cover_attachment_id: null }),
   }),
 ]

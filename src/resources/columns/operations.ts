@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { booleanParameter, pageQuery } from '../../listing/pages.ts'
+import { pageQuery } from '../../listing/pages.ts'
 import { AT_END, notNextToItself, resolvePlacement, type Placement } from '../../listing/placement.ts'
 import { rankedPage } from '../../listing/ranked-pages.ts'
 import { positionAt, type RankedList } from '../../listing/ranks.ts'
@@ -11,7 +11,7 @@ import type { Transaction } from '../../store/transaction.ts'
 import { operation } from '../operation.ts'
 import { columnTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
-import { columnCreate, columnMove, columnRename } from './schema.ts'
+import { archivedColumns, columnCreate, columnMove, columnRename } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.column(params['column_id']!)
 const columnsOf = (boardId: string): RankedList<Column> => ({ id: boardId, indexes: [indexes.columns(boardId)], keyOf: keys.column })
@@ -29,7 +29,7 @@ export const columnOperations = [
     summary: 'Lists the active columns of a board in their order, or the archived ones with ?archived=true.',
     needs: ['read', 'Column'],
     row: 'P2',
-    query: z.strictObject({ ...pageQuery('columns.list'), archived: booleanParameter.default(false) }),
+    query: z.strictObject({ ...pageQuery('columns.list'), archived: archivedColumns }),
     data: z.array(column),
     target: parentBoard,
     run: ({ tx, query }, { board }) =>
@@ -64,10 +64,10 @@ export const columnOperations = [
     example: { body: { name: 'To do' } },
     target: parentBoard,
     counts: ({ board_id }) => [indexes.columns(board_id!)],
-    related: placementOnBoard,
+    related: (request, loaded) => placementOnBoard(request, loaded),
     async run(request, { board, placement = AT_END }) {
       await requireCapacity(request.tx, indexes.columns(board.id), 'columnsPerBoard')
-      const position = await positionAt(request, columnsOf(board.id), placement)
+      const position = await positionAt(request.tx, columnsOf(board.id), placement)
       return createResource(request, 'column', keys.column, { board_id: board.id, name: request.body.name, position, archived_at: null })
     },
   }),
@@ -84,7 +84,7 @@ export const columnOperations = [
     entity,
     example: { body: { name: 'Doing' } },
     target: columnTarget,
-    run: async (request, loaded) => saveResource(request, keys.column, { ...loaded.column, name: request.body.name }),
+    run: async (request, loaded) => saveResource(request, keys.column, loaded.column, request.body),
   }),
 
   operation({
@@ -100,10 +100,10 @@ export const columnOperations = [
     bodyRule: notNextToItself('column_id'),
     example: { body: { to: 'first' } },
     target: columnTarget,
-    related: placementOnBoard,
+    related: (request, loaded) => placementOnBoard(request, loaded),
     async run(request, { column: moved, placement }) {
-      const position = await positionAt(request, columnsOf(moved.board_id), placement!, moved.id)
-      return saveResource(request, keys.column, { ...moved, position })
+      const position = await positionAt(request.tx, columnsOf(moved.board_id), placement!, moved)
+      return saveResource(request, keys.column, moved, { position })
     },
   }),
 

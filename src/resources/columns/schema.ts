@@ -1,10 +1,14 @@
 import { z } from 'zod'
-import { moveTo, onePlacement, placeAt } from '../../listing/placement.ts'
+import { booleanParameter } from '../../listing/pages.ts'
+import { onePlacement, place } from '../../listing/placement.ts'
 import { limits } from '../../model/limits.ts'
 import { line } from '../../model/text.ts'
 
-const name = line(limits.columnName)
+const name = line(limits.columnName).describe('The name of the column.')
 
-export const columnCreate = onePlacement(z.strictObject({ name, ...placeAt }))
+/** The query member of the list. */
+export const archivedColumns = booleanParameter.describe('Whether to list the archived columns instead of the active ones.').default(false)
+
+export const columnCreate = onePlacement(z.strictObject({ name, ...place }))
 export const columnRename = z.strictObject({ name })
-export const columnMove = onePlacement(z.strictObject(moveTo), 'required')
+export const columnMove = onePlacement(z.strictObject(place), 'required')

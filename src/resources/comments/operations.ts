@@ -72,7 +72,7 @@ export const commentOperations = [
     entity,
     example: { body: { body: 'The build is green again.' } },
     target: commentTarget,
-    run: async (request, loaded) => saveResource(request, keys.comment, { ...loaded.comment, body: request.body.body }),
+    run: async (request, loaded) => saveResource(request, keys.comment, loaded.comment, request.body),
   }),
 
   operation({

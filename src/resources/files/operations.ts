@@ -20,9 +20,7 @@ export const fileOperations = [
     example: { body: { visibility: 'private' } },
     target: fileTarget,
     async run(request, { file: current }) {
-      const { visibility } = request.body
-      if (current.visibility === visibility) return { data: publicFile(current) }
-      return { data: publicFile(saveResource(request, keys.file, { ...current, visibility }).data) }
+      return { data: publicFile(saveResource(request, keys.file, current, request.body).data) }
     },
   }),
 ]

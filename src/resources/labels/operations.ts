@@ -4,14 +4,14 @@ import { label } from '../../model/label.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { removeLabelFromCards } from '../cascades.ts'
-import { deleted, operation } from '../operation.ts'
+import { atLeastOne, deleted, operation } from '../operation.ts'
 import { labelTarget, parentBoard } from '../targets.ts'
-import { capacityMessage, createResource, removeResource, requireCapacity } from '../writes.ts'
-import { labelCreate } from './schema.ts'
+import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
+import { labelCreate, labelUpdate } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.label(params['label_id']!)
 
-/** Labels of a board (spec §5: rows P2, P11). */
+/** Labels of a board (spec §5: rows P2, P11; our extension: row X4). */
 export const labelOperations = [
   operation({
     id: 'labels.list',
@@ -58,6 +58,21 @@ export const labelOperations = [
       await requireCapacity(request.tx, indexes.labels(board.id), 'labelsPerBoard')
       return createResource(request, 'label', keys.label, { board_id: board.id, ...request.body })
     },
+  }),
+
+  operation({
+    id: 'labels.update',
+    method: 'PATCH',
+    path: '/labels/{label_id}',
+    summary: 'Changes the name or the color of a label.',
+    needs: ['update', 'Label'],
+    row: 'X4',
+    body: atLeastOne(labelUpdate),
+    data: label,
+    entity,
+    example: { body: { name: 'Defect' } },
+    target: labelTarget,
+    run: async (request, loaded) => saveResource(request, keys.label, loaded.label, request.body),
   }),
 
   operation({

@@ -3,4 +3,8 @@ import { color } from '../../model/board.ts'
 import { limits } from '../../model/limits.ts'
 import { line } from '../../model/text.ts'
 
-export const labelCreate = z.strictObject({ name: line(limits.labelName), color })
+export const labelCreate = z.strictObject({
+  name: line(limits.labelName).describe('The name of the label.'),
+  color: color.describe('The color of the label, as `#rrggbb`.'),
+})
+export const labelUpdate = labelCreate.partial()

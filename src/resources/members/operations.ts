@@ -16,10 +16,11 @@ export const memberOperations = [
     row: 'P1',
     query: z.strictObject(pageQuery('members.list')),
     data: z.array(directoryEntry),
-    run: ({ tx, query }) => listPage(tx, 'members.list', indexes.members(), query, toEntry),
+    run: ({ tx, query }) => listPage(tx, 'members.list', indexes.members(), query, toDirectoryEntry),
   }),
 ]
 
-function toEntry({ user_id, role, display_name, avatar_url }: Membership): z.infer<typeof directoryEntry> {
+/** What the member directory says of a member. */
+export function toDirectoryEntry({ user_id, role, display_name, avatar_url }: Membership): z.infer<typeof directoryEntry> {
   return { user_id, role, display_name, avatar_url }
 }

@@ -64,10 +64,10 @@ export const subtaskOperations = [
     example: { body: { title: 'Write the release notes' } },
     target: parentCard,
     counts: ({ card_id }) => [indexes.subtasks(card_id!)],
-    related: placementOnCard,
+    related: (request, loaded) => placementOnCard(request, loaded),
     async run(request, { card, placement = AT_END }) {
       await requireCapacity(request.tx, indexes.subtasks(card.id), 'subtasksPerCard')
-      const position = await positionAt(request, subtasksOf(card.id), placement)
+      const position = await positionAt(request.tx, subtasksOf(card.id), placement)
       const { title, completed } = request.body
       const completed_at = completed ? timestamp(request.clock) : null
       return createResource(request, 'subtask', keys.subtask, { card_id: card.id, title, completed_at, position })
@@ -87,12 +87,12 @@ export const subtaskOperations = [
     bodyRule: notNextToItself('subtask_id'),
     example: { body: { completed: true } },
     target: subtaskTarget,
-    related: placementOnCard,
+    related: (request, loaded) => placementOnCard(request, loaded),
     async run(request, { card, subtask: current, placement }) {
       const { title = current.title, completed = current.completed_at !== null } = request.body
-      const position = placement === undefined ? current.position : await positionAt(request, subtasksOf(card.id), placement, current.id)
+      const position = placement === undefined ? current.position : await positionAt(request.tx, subtasksOf(card.id), placement, current)
       const completed_at = completed ? (current.completed_at ?? timestamp(request.clock)) : null
-      return saveResource(request, keys.subtask, { ...current, title, completed_at, position })
+      return saveResource(request, keys.subtask, current, { title, completed_at, position })
     },
   }),
 

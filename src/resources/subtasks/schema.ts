@@ -1,11 +1,14 @@
 import { z } from 'zod'
-import { onePlacement, placeAt } from '../../listing/placement.ts'
+import { onePlacement, place } from '../../listing/placement.ts'
+import { documented } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { line } from '../../model/text.ts'
 
-const title = line(limits.subtaskTitle)
+const title = line(limits.subtaskTitle).describe('The title of the subtask.')
+const completed = documented(z.boolean(), { description: 'Whether the subtask is completed.' })
 
-export const subtaskCreate = onePlacement(z.strictObject({ title, completed: z.boolean().default(false), ...placeAt }))
-export const subtaskUpdate = onePlacement(
-  z.strictObject({ title: title.optional(), completed: z.boolean().optional(), ...placeAt }),
-).refine((body) => Object.keys(body).length > 0, 'must have at least one of title, completed, before, after')
+export const subtaskCreate = onePlacement(z.strictObject({ title, completed: completed.default(false), ...place }))
+export const subtaskUpdate = onePlacement(z.strictObject({ title: title.optional(), completed: completed.optional(), ...place })).refine(
+  (body) => Object.keys(body).length > 0,
+  'must have at least one of title, completed, before, after, to',
+)

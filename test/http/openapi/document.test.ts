@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { recordExamples } from '../../../src/cli/openapi-examples.ts'
+import { readExamples, type RecordedExamples } from '../../../src/http/openapi/examples.ts'
+import { notes } from '../../../src/http/openapi/notes.ts'
+import { tagDescriptions } from '../../../src/http/openapi/overview.ts'
+import {
+  isReference,
+  resolve,
+  type JsonSchema,
+  type MediaTypeObject,
+  type OperationObject,
+  type ParameterObject,
+} from '../../../src/http/openapi/types.ts'
+import { errors } from '../../../src/model/errors.ts'
+import { operations } from '../../../src/resources/table.ts'
+import { defaultDocument, DocumentCheck } from '../../support/document-check.ts'
+import { oracleCells, oracleOperations } from '../../support/oracle.ts'
+
+const document = defaultDocument()
+const check = new DocumentCheck(document)
+
+/** Every operation of the document, with its method and path. */
+const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+)
+const operationOf = (id: string) => documented.find(({ operation }) => operation.operationId === id)!
+const parametersOf = ({ parameters }: OperationObject) => parameters.map((parameter) => resolve<ParameterObject>(document, parameter))
+
+/** The codes of the errors of an operation, read from the schemas of its responses. */
+function codesOf({ responses }: OperationObject): string[] {
+  return Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([status, response]) => {
+      const { schema } = resolve(document, response).content!['application/json']!
+      const { error } = (schema as { properties: { error: JsonSchema } }).properties
+      const schemas = (error['oneOf'] ?? [error]) as JsonSchema[]
+      return schemas.map((one) => {
+        const { code } = (resolve(document, one) as { properties: { code: { const: keyof typeof errors } } }).properties
+        expect([code.const, String(errors[code.const].status)]).toEqual([code.const, status])
+        return code.const
+      })
+    })
+}
+
+describe('the OpenAPI document', () => {
+  test('has the operations of the oracle, with their methods, paths, scopes and rows, and no other', () => {
+    const expected = oracleOperations.map(({ id, method, path, scope, row }) => [id, method, path, `kanban:${scope}`, row])
+    const actual = documented.map(({ method, path, operation: { operationId, security, 'x-rows': rows } }) => [
+      operationId,
+      method.toUpperCase(),
+      path,
+      security.flatMap(Object.values).flat().join(),
+      rows.permission,
+    ])
+    expect(actual.toSorted()).toEqual(expected.toSorted())
+  })
+
+  test('lists `forbidden` for exactly the operations that the oracle forbids to somebody', () => {
+    const forbidden = oracleOperations.filter((operation) => {
+      const isUntouchable = ({ field }: { field?: string | undefined }) =>
+        typeof operation.grid === 'object' && operation.grid[field ?? ''] === 'untouchable'
+      return oracleCells(operation).some((cell) => cell.expected === 403 && !isUntouchable(cell))
+    })
+    const listed = documented.filter(({ operation }) => codesOf(operation).includes('forbidden'))
+    expect(listed.map(({ operation }) => operation.operationId).toSorted()).toEqual(forbidden.map(({ id }) => id).toSorted())
+  })
+
+  test.each(documented.map(({ method, path, operation }) => [operation.operationId, { method, path, operation }] as const))(
+    '%s has a summary, a description, its parameters and its body',
+    (id, { path, operation }) => {
+      const row = operations.find((one) => one.id === id)!
+      expect(operation.summary).toMatch(/^[A-Z].*[^.]$/)
+      expect(operation.description).toContain(row.summary)
+      expect(operation.tags).toEqual([id.split('.')[0]])
+      const parameters = parametersOf(operation)
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      expect(parameters.filter((one) => one.in === 'path').map(({ name, required }) => [name, required])).toEqual(
+        named.map((name) => [name, true]),
+      )
+      for (const { name, description, schema } of parameters)
+        expect([name, description, schema]).toEqual([name, expect.stringMatching(/^[A-Z`].+\.$/s), expect.any(Object)])
+      expect(operation.requestBody !== undefined).toBe(row.body !== undefined)
+      expect(Object.keys(operation.responses)).toContain(String(row.status))
+      expect(codesOf(operation).includes('conflict')).toBe(row.conflicts.length > 0)
+    },
+  )
+
+  test('describes every member of every schema, and states the limit of each text, number and array', () => {
+    const wrong: string[] = []
+    const visit = (at: string, schema: JsonSchema): void => {
+      const types = [schema['type']].flat()
+      const isFixed = schema['const'] !== undefined || schema['enum'] !== undefined
+      if (types.includes('string') && !isFixed && schema['maxLength'] === undefined) wrong.push(`${at}: no maxLength`)
+      if (types.includes('integer') && (schema['maximum'] === undefined || schema['minimum'] === undefined)) wrong.push(`${at}: no range`)
+      if (types.includes('array') && schema['maxItems'] === undefined) wrong.push(`${at}: no maxItems`)
+      for (const [name, member] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)) {
+        const { description } = isReference(member) ? resolve<JsonSchema>(document, member) : member
+        if (typeof description !== 'string' || !/^[A-Z`].*\.$/s.test(description)) wrong.push(`${at}.${name}: no description`)
+        visit(`${at}.${name}`, member)
+      }
+      if (schema['items'] !== undefined) visit(`${at}[]`, schema['items'] as JsonSchema)
+      for (const part of (schema['allOf'] ?? []) as JsonSchema[]) visit(at, part)
+    }
+    for (const [name, schema] of Object.entries(document.components.schemas)) visit(name, schema)
+    for (const { operation } of documented)
+      for (const { name, schema } of parametersOf(operation)) visit(`${operation.operationId}?${name}`, schema)
+    expect(wrong).toEqual([])
+  })
+
+  test('states the defaults, the patterns and the nullable members of a body', () => {
+    expect(document.components.schemas['CardsCreateBody']).toMatchObject({
+      required: ['column_id', 'title'],
+      additionalProperties: false,
+      properties: {
+        column_id: { type: 'string', pattern: expect.stringMatching(/^\^col_/) },
+        title: { type: 'string', minLength: 1, maxLength: 500 },
+        description: { type: 'string', default: '', maxLength: 50_000 },
+        due_at: { type: ['string', 'null'], format: 'date-time', default: null },
+        to: { enum: ['first', 'last'] },
+      },
+    })
+    expect(parametersOf(operationOf('cards.list').operation).filter(({ in: place }) => place === 'query')).toMatchObject([
+      { name: 'limit', schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 } },
+      { name: 'cursor', schema: { type: 'string' } },
+      { name: 'column_id', schema: { type: 'string' } },
+      { name: 'assignee_id', schema: { type: 'string' } },
+      { name: 'label_id', schema: { type: 'string' } },
+      { name: 'completed', schema: { type: 'boolean' } },
+      { name: 'archived', schema: { type: 'boolean', default: false } },
+      { name: 'q', schema: { type: 'string', minLength: 1, maxLength: 200 } },
+      { name: 'updated_since', schema: { type: 'string', format: 'date-time' } },
+      { name: 'include', schema: { const: 'counts' } },
+    ])
+  })
+
+  test('repeats no schema, and has no component that is not used', () => {
+    const texts = Object.entries(document.components.schemas).map(([name, schema]) => [name, JSON.stringify(schema)] as const)
+    const withMembers = texts.filter(([, text]) => text.includes('"properties"'))
+    expect(withMembers.filter(([name, text]) => withMembers.some(([other, same]) => other !== name && same === text))).toEqual([])
+    const whole = JSON.stringify(document)
+    const unused = Object.entries(document.components).flatMap(([kind, components]) =>
+      kind === 'securitySchemes' ? [] : Object.keys(components).filter((name) => !whole.includes(`"#/components/${kind}/${name}"`)),
+    )
+    expect(unused).toEqual([])
+  })
+
+  test('is the same text each time', () => {
+    expect(JSON.stringify(defaultDocument())).toBe(JSON.stringify(document))
+  })
+
+  test('has notes and tags only for what exists', () => {
+    expect(Object.keys(notes).filter((id) => operationOf(id) === undefined)).toEqual([])
+    expect(document.tags.map(({ name }) => name).toSorted()).toEqual(Object.keys(tagDescriptions).toSorted())
+  })
+
+  test('has the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+    expect(document.info.version).toBe(version)
+  })
+})
+
+/** Replaces what depends on the random source and the clock: ids by their order of appearance, times, cursors and ETags. */
+function masked(examples: RecordedExamples): unknown {
+  const seen = new Map<string, string>()
+  const text = JSON.stringify(examples)
+    .replaceAll(/\b([a-z]{3})_[0-9a-z]{20}\b/g, (id, kind: string) => {
+      if (!seen.has(id)) seen.set(id, `${kind}_${seen.size}`)
+      return seen.get(id)!
+    })
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
+    .replaceAll(/"next_cursor":"[^"]*"/g, '"next_cursor":"<cursor>"')
+    .replaceAll(/\\"[0-9A-Za-z]{20}\\"/g, '<etag>')
+  return JSON.parse(text)
+}
+
+describe('the examples of the OpenAPI document', () => {
+  test('are what the service answers on the demo data', async () => {
+    expect(masked(readExamples()), 'the examples are stale: run "npm run matrix" and read the difference').toEqual(
+      masked(await recordExamples()),
+    )
+  })
+
+  test('exist for every operation with JSON, and match their schemas', () => {
+    const invalid: unknown[] = []
+    const validate = (where: string, media: MediaTypeObject | undefined, pointer: string): void => {
+      if (media === undefined) return
+      const values = media.examples === undefined ? [media.example] : Object.values(media.examples).map(({ value }) => value)
+      for (const value of values)
+        if (check.errorsAt(pointer, value).length > 0) invalid.push([where, check.errorsAt(pointer, value), value])
+    }
+    for (const { method, path, operation } of documented) {
+      const base = `paths/${encodeURIComponent(path.replaceAll('/', '~1'))}/${method}`
+      const body = operation.requestBody?.content['application/json']
+      validate(`${operation.operationId}: its body`, body, `${base}/requestBody/content/application~1json/schema`)
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const at = isReference(response) ? response.$ref.slice(2) : `${base}/responses/${status}`
+        validate(
+          `${operation.operationId} ${status}`,
+          resolve(document, response).content?.['application/json'],
+          `${at}/content/application~1json/schema`,
+        )
+      }
+    }
+    expect(invalid).toEqual([])
+  })
+
+  test('of headers and parameters match their schemas', () => {
+    const { headers, parameters } = document.components
+    for (const [name, { example }] of Object.entries(headers))
+      expect([name, check.errorsAt(`components/headers/${name}/schema`, example)]).toEqual([name, []])
+    for (const [name, { example }] of Object.entries(parameters))
+      if (example !== undefined) expect([name, check.errorsAt(`components/parameters/${name}/schema`, example)]).toEqual([name, []])
+  })
+})

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { OpenApiDocument } from '../../../src/http/openapi/types.ts'
+import { memory } from '../../support/memory.ts'
+import { defaultDocument, DocumentCheck } from '../../support/document-check.ts'
+import { TestBoard } from '../../support/board.ts'
+import { Service, type Person, type Reply } from '../../support/service.ts'
+
+// Every response of the suites is compared with the OpenAPI document. These tests show that each difference is found.
+
+/** The document after a change. */
+function changed(change: (document: any) => void): DocumentCheck {
+  const copy = structuredClone(defaultDocument()) as OpenApiDocument
+  change(copy)
+  return new DocumentCheck(copy)
+}
+
+describe('the comparison of a response with the OpenAPI document', () => {
+  let service: Service
+  let person: Person
+  let board: Reply
+  let cards: Reply
+  let refused: Reply
+  const body = { name: 'Board' }
+  beforeAll(async () => {
+    service = await Service.start(memory)
+    person = await service.person(await service.workspace(), 'owner')
+    board = await service.send(person.admin, 'POST', '/boards', body)
+    const on = await TestBoard.create(service, person)
+    await on.card(await on.column())
+    cards = await service.send(person.admin, 'GET', `/boards/${on.id}/cards?include=counts`)
+    refused = await service.send(person.read, 'POST', '/boards', body)
+  })
+  afterAll(() => service.stop())
+  const created = (check: DocumentCheck) => () => check.check('POST', '/boards', { ...board, requestBody: body })
+  const listed = (check: DocumentCheck) => () => check.check('GET', '/boards/{board_id}/cards', cards)
+  const forbidden = (check: DocumentCheck) => () => check.check('POST', '/boards', refused)
+  const responsesOf = (document: any) => document.paths['/boards'].post.responses
+
+  test('accepts what the service sends', () => {
+    const check = changed(() => undefined)
+    created(check)()
+    listed(check)()
+    forbidden(check)()
+  })
+
+  test.each<[what: string, change: (document: any) => void, send: typeof created, message: RegExp]>([
+    [
+      'a member that is not documented',
+      (document) => delete document.components.schemas.Board.properties.name,
+      created,
+      /additionalProperty.*name/s,
+    ],
+    ['a documented member that is missing', (document) => document.components.schemas.Board.required.push('colour'), created, /colour/],
+    [
+      'a member of an extended schema that is not documented',
+      (document) => delete document.components.schemas.CardWithCounts.allOf[1].properties.counts,
+      listed,
+      /unevaluated.*counts/s,
+    ],
+    [
+      'a nested member that is not documented',
+      (document) => delete document.components.schemas.CardWithCounts.allOf[1].properties.counts.properties.comments,
+      listed,
+      /comments/,
+    ],
+    [
+      'a member of the page that is not documented',
+      (document) => delete document.components.schemas.Page.properties.next_cursor,
+      listed,
+      /next_cursor/,
+    ],
+    [
+      'a value of another type',
+      (document) => (document.components.schemas.Board.properties.name.type = 'integer'),
+      created,
+      /must be integer/,
+    ],
+    [
+      'a value that its pattern does not match',
+      (document) => (document.components.schemas.Board.properties.id.pattern = '^x'),
+      created,
+      /must match pattern/,
+    ],
+    [
+      'a text that is longer than documented',
+      (document) => (document.components.schemas.Board.properties.name.maxLength = 2),
+      created,
+      /more than 2/,
+    ],
+    ['a status that is not documented', (document) => delete responsesOf(document)['201'], created, /the status is not documented/],
+    [
+      'an error code that is not documented',
+      (document) => (responsesOf(document)['403'] = responsesOf(document)['404'] ?? responsesOf(document)['401']),
+      forbidden,
+      /code/,
+    ],
+    [
+      'a header that is not documented',
+      (document) => delete responsesOf(document)['201'].headers.ETag,
+      created,
+      /the header etag is not documented/,
+    ],
+    [
+      'a documented header that is missing',
+      (document) => (responsesOf(document)['201'].headers['Accept-Ranges'] = { $ref: '#/components/headers/Accept-Ranges' }),
+      created,
+      /the header accept-ranges is missing/,
+    ],
+    ['a header with another value', (document) => (document.components.headers.Vary.schema.const = 'Cookie'), created, /the header vary/],
+    [
+      'an operation that is not documented',
+      (document) => delete document.paths['/boards'].post,
+      created,
+      /the operation is not documented/,
+    ],
+    [
+      'an accepted body that is not documented',
+      (document) => (document.components.schemas.BoardsCreateBody.properties.name.maxLength = 2),
+      created,
+      /the body of the request/,
+    ],
+  ])('finds %s', (_what, change, send, message) => {
+    expect(send(changed(change))).toThrow(message)
+  })
+})

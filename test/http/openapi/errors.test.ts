@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startListener } from '../../../src/http/server.ts'
+import { errors, type ErrorCode } from '../../../src/model/errors.ts'
+import { limits } from '../../../src/model/limits.ts'
+import type { Operation } from '../../../src/resources/operation.ts'
+import { operations } from '../../../src/resources/table.ts'
+import { Contention, StorageUnavailable } from '../../../src/store/port.ts'
+import { defaultDocument } from '../../support/document-check.ts'
+import { memory } from '../../support/memory.ts'
+import { buildWorld, createScenario, exampleBody, type Scenario, type World } from '../../support/scenario.ts'
+import { Service, type Reply } from '../../support/service.ts'
+import { exchangeWhole } from '../../support/whole-reply.ts'
+
+// Each error that the document lists for an operation is provoked. That the service answers no other is checked for every
+// response of all suites (support/document-check.ts).
+
+/** What the facts of a request are not about: `document.test.ts` compares them with the oracle and with the rows. */
+const ELSEWHERE = new Set<ErrorCode>(['forbidden', 'conflict'])
+/** These come before an operation is known. */
+const BEFORE = new Set<ErrorCode>(['request_timeout', 'headers_too_large'])
+
+const document = defaultDocument()
+
+/** The codes that the text of an operation's errors names. */
+function documentedCodes({ method, path }: Operation): string[] {
+  const { responses } = document.paths[path]![method.toLowerCase()]!
+  const text = JSON.stringify(
+    Object.entries(responses)
+      .filter(([status]) => Number(status) >= 400)
+      .map(([, response]) => ('$ref' in response ? document.components.responses[response.$ref.split('/').at(-1)!] : response)),
+  )
+  const components = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)Error"/g)].map(([, name]) => name!))
+  return (Object.keys(errors) as ErrorCode[]).filter((code) =>
+    components.has(code.replaceAll(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase())),
+  )
+}
+
+describe('the errors that the document lists for an operation', () => {
+  let service: Service
+  let world: World
+  let limited: Service
+  let limitedToken: string
+  beforeAll(async () => {
+    service = await Service.start(memory)
+    world = await buildWorld(service)
+    limited = await Service.start(memory, { rateLimits: { quotas: { token: 0, workspace: 1000, address: 1000 } } })
+    limitedToken = (await limited.person(await limited.workspace())).admin
+  })
+  afterAll(async () => {
+    await service.stop()
+    await limited.stop()
+  })
+
+  const newScenario = async () =>
+    (await createScenario(world, { 'caller.membership': 'active', 'caller.role': 'owner', 'board.caller': 'creator' }))!
+
+  /** The requests that get an error, by its code. */
+  function provocations({ id, method, path }: Operation, scenario: Scenario): Partial<Record<ErrorCode, () => Promise<Reply>>> {
+    const { caller, params } = scenario
+    const fill = (ids: (name: string) => string) => path.replace(/\{(\w+)\}/g, (_all, name: string) => ids(name))
+    const target = fill((name) => params[name]!)
+    const absent = fill((name) => params[name]!.replace(/_.*/, '_00000000000000000000'))
+    const body = exampleBody(id, scenario)
+    const send = (headers: Record<string, string>, to = target, content: unknown = body) =>
+      service.send(caller.admin, method, to, content, headers)
+    const failing = async (error: Error) => {
+      service.store.beforeRead = async () => Promise.reject(error)
+      return send({}).finally(() => (service.store.beforeRead = undefined))
+    }
+    const hasBody = method !== 'GET' && method !== 'DELETE'
+    return {
+      ...(hasBody && {
+        bad_request: () => send({}, target, '{'),
+        payload_too_large: () => send({}, target, ' '.repeat(limits.jsonBytes + 1)),
+        unsupported_media_type: () => send({ 'content-type': 'text/plain' }, target, 'x'),
+      }),
+      unauthorized: () => service.send(null, method, target, body),
+      insufficient_scope: () => service.send(caller.none, method, target, body),
+      ...(path.includes('{') && { not_found: () => send({}, absent) }),
+      precondition_failed: () => send({ 'if-match': '"0000"' }),
+      ...(path.endsWith('/content') && { range_not_satisfiable: () => send({ range: 'bytes=999-' }) }),
+      validation_failed: () => send({}, `${target}?unknown=1`),
+      rate_limited: () => limited.send(limitedToken, method, target, body),
+      internal_error: () => failing(new Error('unexpected')),
+      contention: () => failing(new Contention()),
+      unavailable: () => failing(new StorageUnavailable('gone')),
+    }
+  }
+
+  test.each(operations.map((operation) => [operation.id, operation] as const))('all happen to %s', async (_id, operation) => {
+    const provoked = provocations(operation, await newScenario())
+    for (const [code, send] of Object.entries(provoked)) expect((await send()).body.error?.code).toBe(code)
+    const isProvoked = (code: string) => !ELSEWHERE.has(code as ErrorCode) && !BEFORE.has(code as ErrorCode)
+    // A GET or a DELETE whose head is no valid HTTP; the next test provokes it.
+    const inTheHead = 'bad_request' in provoked ? [] : ['bad_request']
+    expect(documentedCodes(operation).filter(isProvoked).toSorted()).toEqual([...Object.keys(provoked), ...inTheHead].toSorted())
+  })
+
+  test('a request whose head is not valid gets the errors that every operation lists', async () => {
+    const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+    const codeOf = async (head: string) =>
+      (JSON.parse((await exchangeWhole(listener.port, head)).body.toString()) as { error: { code: string } }).error.code
+    expect(await codeOf('GET /v1/account HTTP/1.1\r\nhost: a b\r\n\r\n')).toBe('bad_request')
+    expect(await codeOf(`GET /v1/account HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`)).toBe('headers_too_large')
+    await listener.close()
+    for (const operation of operations)
+      expect([operation.id, documentedCodes(operation)]).toEqual([
+        operation.id,
+        expect.arrayContaining(['bad_request', 'request_timeout', 'headers_too_large']),
+      ])
+  })
+})

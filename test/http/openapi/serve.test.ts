@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startListener, type Listener } from '../../../src/http/server.ts'
+import { operations } from '../../../src/resources/table.ts'
+import { defaultDocument } from '../../support/document-check.ts'
+import { memory } from '../../support/memory.ts'
+import { Service } from '../../support/service.ts'
+
+describe('what is served outside of /v1 for the developers of clients', () => {
+  let service: Service
+  let listener: Listener
+  beforeAll(async () => {
+    service = await Service.start(memory)
+    listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  })
+  afterAll(async () => {
+    await listener.close()
+    await service.stop()
+  })
+  const send = (path: string, init: RequestInit = {}) => fetch(`${listener.url}${path}`, init)
+
+  test('/openapi.json is the document of the operations table, without a token', async () => {
+    const response = await send('/openapi.json')
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(defaultDocument())))
+  })
+
+  test('the document of a service with rate limits and a public origin states them', async () => {
+    const options = {
+      origin: 'https://kanban.example',
+      rateLimits: { quotas: { token: 7, workspace: 70, address: 77 } },
+      uploadBytes: 12_345,
+    }
+    const other = await Service.start(memory, options)
+    const document = (await (await other.app.fetch(new Request('http://localhost/openapi.json'))).json()) as any
+    await other.stop()
+    expect(document.servers).toMatchObject([{ url: 'https://kanban.example/v1' }])
+    expect(document.info.description).toContain('7 requests of a token and 70 in a workspace in a minute, and 77 failed credentials')
+    expect(document.components.schemas.AttachmentsAttachForm.properties.file.maxLength).toBe(12_345)
+  })
+
+  test('a service with its own operations documents these', async () => {
+    const other = await Service.start(memory, { operations: operations.slice(0, 1) })
+    const document = (await (await other.app.fetch(new Request('http://localhost/openapi.json'))).json()) as any
+    await other.stop()
+    expect(Object.keys(document.paths)).toEqual([operations[0]!.path])
+  })
+
+  test.each(['/openapi.json', '/llms.txt'])('%s can be cached, and revalidated by its ETag', async (path) => {
+    const first = await send(path)
+    const { length } = Buffer.from(await first.arrayBuffer())
+    const etag = first.headers.get('etag')!
+    expect([first.headers.get('cache-control'), etag, first.headers.get('content-length')]).toEqual([
+      'public, max-age=300',
+      expect.stringMatching(/^"[0-9a-f]{64}"$/),
+      String(length),
+    ])
+    const second = await send(path, { headers: { 'if-none-match': etag } })
+    expect([second.status, await second.text(), second.headers.get('etag')]).toEqual([304, '', etag])
+    expect((await send(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
+  })
+
+  test.each(['/openapi.json', '/llms.txt'])('%s answers HEAD like GET, and refuses other methods', async (path) => {
+    const [get, head] = [await send(path), await send(path, { method: 'HEAD' })]
+    const names = ['content-type', 'content-length', 'etag', 'cache-control', 'x-content-type-options']
+    expect([head.status, await head.text(), names.map((name) => head.headers.get(name))]).toEqual([
+      200,
+      '',
+      names.map((name) => get.headers.get(name)),
+    ])
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const refused = await send(path, { method })
+      expect([refused.status, refused.headers.get('allow'), ((await refused.json()) as any).error.code]).toEqual([
+        405,
+        'GET, HEAD',
+        'method_not_allowed',
+      ])
+    }
+  })
+
+  test.each(['/openapi.json/', '/openapi', '/v1/openapi.json', '/llms.txt/x'])('%s is not a path of the document', async (path) => {
+    expect([401, 404]).toContain((await send(path)).status)
+  })
+
+  test('/llms.txt is short, names the origin of the request, and its calls and links exist', async () => {
+    const text = await (await send('/llms.txt')).text()
+    expect(text.length).toBeLessThan(2500)
+    expect(text).toContain(`Base URL: ${listener.url}/v1\n`)
+    expect(text).toContain('Authorization: Bearer')
+    const calls = [...text.matchAll(/^- `([A-Z]+) (\/\S*)`.*\(([\w.]+), (kanban:\w+)\)$/gm)]
+    expect(calls).toHaveLength(10)
+    for (const [, method, path, id] of calls) expect(operations.find((row) => row.id === id)).toMatchObject({ method, path })
+    for (const [, url] of text.matchAll(/\]\(([^)]+)\)/g)) expect([url, (await fetch(url!)).status]).toEqual([url, 200])
+  })
+
+  test('/llms.txt names the public origin if the operator has set it', async () => {
+    const other = await Service.start(memory, { origin: 'https://kanban.example' })
+    const text = await (await other.app.fetch(new Request('http://localhost/llms.txt'))).text()
+    await other.stop()
+    expect(text).toContain('Base URL: https://kanban.example/v1\n')
+  })
+})
