@@ -12,6 +12,7 @@ import { toApiError } from './http/error-mapping.ts'
 import { SeenTokens } from './http/prefetch.ts'
 import { RateLimits, type RateLimitOptions } from './http/rate-limits.ts'
 import { serveHealth } from './http/health.ts'
+import { ReferenceDocument, serveDocument } from './http/openapi/serve.ts'
 import { serveRevocation } from './http/revocation.ts'
 import { handleRequest } from './http/pipeline.ts'
 import { createRouteTable } from './http/routes.ts'
@@ -33,6 +34,7 @@ import type { SharedCounters } from './store/counters.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
 import { createWeb } from './web/app.ts'
+import { serveReference } from './web/reference/app.ts'
 import { clientAddress, networkOf } from './http/client-address.ts'
 
 /** The options of an app. */
@@ -150,6 +152,7 @@ export function createApp(options: AppOptions): App {
     batch: options.batch,
     log,
     scans: options.scans ?? new Scans(),
+    runningKeys: new Set(),
     observe: options.observe,
   }
   const deps = { store, clock, random }
@@ -173,6 +176,10 @@ export function createApp(options: AppOptions): App {
   let draining = false
   serveHealth(h3, store, services.blobs, () => draining)
   serveRevocation(h3, services, requestNetwork)
+  const { uploadBytes } = services
+  const reference = new ReferenceDocument({ engine, operations: rows, uploadBytes, quotas: options.rateLimits?.quotas, origin })
+  serveDocument(h3, log, reference, origin)
+  serveReference(h3, log, reference, origin)
   const page = (event: H3Event) => web(event.req, event.url)
   h3.all('/settings', page)
   h3.all('/settings/**', page)

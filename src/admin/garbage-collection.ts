@@ -23,7 +23,7 @@ export async function collectGarbage(deps: AdminDeps, workspaceId: string, stopp
   for (let steps = 0; ; steps++) {
     if (stopped()) return steps
     const due = await transact(deps.store, workspaceId, deps.random, async (tx) => {
-      const { values } = await tx.range(indexes.tombstones(), { before: `${timestamp(deps.clock)}~`, limit: 1, weak: true })
+      const { values } = await tx.range(indexes.tombstones(), { before: endOfDue(deps), limit: 1, weak: true })
       return values[0]
     })
     if (due === undefined) return steps
@@ -31,9 +31,21 @@ export async function collectGarbage(deps: AdminDeps, workspaceId: string, stopp
   }
 }
 
+/** The end of the tombstones that are due now, in their index. */
+export function endOfDue({ clock }: Pick<AdminDeps, 'clock'>): string {
+  return `${timestamp(clock)}~`
+}
+
 async function collectNext(deps: AdminDeps, workspaceId: string, { id, kind }: Tombstone): Promise<void> {
   const { store, random, blobs } = deps
-  const collect = { board: collectBoard, card: collectCard, file: collectFile, blob: claimBlob, references: collectReferences }[kind]
+  const collect = {
+    board: collectBoard,
+    card: collectCard,
+    file: collectFile,
+    blob: claimBlob,
+    references: collectReferences,
+    responses: collectResponses,
+  }[kind]
   const blobId = await transact(store, workspaceId, random, async (tx) => {
     const tombstone = await tx.get(keys.tombstone(id))
     return tombstone === undefined ? undefined : collect(tx, tombstone, deps)
@@ -101,6 +113,11 @@ const collectFile: Step = async (tx, { id, target }, { clock, random }) => {
 const collectReferences: Step = async (tx, { id }, { clock, batch = BATCH }) => {
   await continueRemoval({ tx, clock, batch }, id)
   return undefined
+}
+
+const collectResponses: Step = async (tx, { id, target }) => {
+  if ((await removeNext(tx, indexes.firstResponses(target))) > 0) return
+  tx.remove(keys.tombstone(id))
 }
 
 /** Marks the bytes as being removed. If their upload has not finished yet, its commit finds the mark and fails. */

@@ -22,6 +22,8 @@ const position = z.string().regex(/^[0-9A-Za-z]{1,100}$/, 'must be a position')
 /** A SHA-256 in hex. */
 export const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
 const size = z.int().min(0)
+/** The hour of a time. */
+const hour = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}$/, 'must be an hour as 2026-11-20T12')
 /** The times of every resource. */
 export const times = { created_at: at, updated_at: at }
 const entry = z.string().max(200)
@@ -191,17 +193,30 @@ const kinds: Readonly<Record<string, Kind>> = {
   tombstone: {
     shape: z.discriminatedUnion(
       'kind',
-      (['board', 'card', 'file', 'blob', 'references'] as const).map((kind) =>
+      (['board', 'card', 'file', 'blob', 'references', 'responses'] as const).map((kind) =>
         z.strictObject({
           id: id('tombstone'),
           kind: z.literal(kind),
-          target: kind === 'references' ? z.union([id('label'), id('user'), id('board')]) : id(kind),
+          target: kind === 'responses' ? hour : kind === 'references' ? z.union([id('label'), id('user'), id('board')]) : id(kind),
           not_before: at,
           claimed: z.literal(true).optional(),
         }),
       ) as never,
     ),
     key: byId,
+  },
+  first_response: {
+    shape: z.strictObject({
+      token_hash: hash,
+      key_hash: hash,
+      request_hash: hash,
+      hour,
+      status: z.literal([200, 201]),
+      location: z.string().max(200).nullable(),
+      revision: entry.nullable(),
+      data: z.json(),
+    }),
+    key: ({ token_hash, key_hash }) => `${token_hash}:${key_hash}`,
   },
   removals: { shape: z.strictObject({ pending: z.array(removal) }), key: () => 'self' },
 }

@@ -5,9 +5,8 @@ import type { Caller } from '../authz/context.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Clock } from '../model/time.ts'
 import type { TokenRecord } from '../model/token.ts'
-import { isActive } from '../model/workspace.ts'
+import { isActive, type Membership } from '../model/workspace.ts'
 import { keys } from '../store/keys.ts'
-import type { Transaction } from '../store/transaction.ts'
 
 const CREDENTIAL = /^Bearer +([A-Za-z0-9_]+) *$/i
 
@@ -22,19 +21,26 @@ export function readCredential(header: string | null, legacyPrefixes: readonly s
   return token
 }
 
+/** What {@link authenticate} needs: the token, and the membership of its user. */
+export function credentialKeys(hash: string) {
+  return [keys.token(hash), keys.membership('{0.user_id}')] as const
+}
+
+/** The records of {@link credentialKeys}. */
+export type CredentialRecords = readonly [token: TokenRecord | undefined, membership: Membership | undefined]
+
 /**
  * Identifies the caller. The token and the membership of its user are read for every request, so a revocation or the
  * end of a membership holds for the very next one (spec §5, rule 4).
  * @param onReplaced called if the token was replaced by rotation: its user forgot a copy, or it was stolen
  * @throws {ApiError} `unauthorized`, the same for each reason
  */
-export async function authenticate(
-  tx: Transaction,
+export function authenticate(
+  [token, membership]: CredentialRecords,
   { hash, workspaceId }: ParsedToken,
   clock: Clock,
   onReplaced: (token: TokenRecord) => void,
-): Promise<Caller> {
-  const [token, membership] = await tx.read([keys.token(hash), keys.membership('{0.user_id}')])
+): Caller {
   if (token === undefined || !equalInConstantTime(token.hash, hash)) throw new ApiError('unauthorized')
   const state = stateOf(token, clock())
   if (state === 'rotated') onReplaced(token)

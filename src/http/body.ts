@@ -2,29 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerRequest } from 'srvx'
 import { ApiError } from '../model/errors.ts'
 
+/** Returns a promise to wait for, or undefined. @param size the number of bytes that were received */
+type BeforeMore = (size: number) => Promise<void> | undefined
+
 /**
  * Reads a request's body into memory.
  * @param maxBytes a larger body is refused as soon as its announced or received size exceeds this
  * @param beforeMore awaited after each part, with the number of bytes that were received. Meanwhile nothing is received.
  * @throws {ApiError} `payload_too_large`; `bad_request` if the client closed the connection
  */
-export async function readBody(
-  request: ServerRequest,
-  maxBytes: number,
-  beforeMore: (size: number) => Promise<void> | undefined = () => undefined,
-): Promise<Uint8Array> {
-  const tooLarge = () =>
-    new ApiError('payload_too_large', {
-      message: `The body is larger than ${maxBytes} bytes.`,
-      members: { limit_bytes: maxBytes },
-      headers: { connection: 'close' },
-    })
-  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge()
+export async function readBody(request: ServerRequest, maxBytes: number, beforeMore: BeforeMore = () => undefined): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
+  const node = nodeOf(request)
+  if (node !== undefined) {
+    continueIfExpected(request, node)
+    return collect(node, maxBytes, beforeMore)
+  }
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of bodyOf(request)) {
     size += chunk.byteLength
-    if (size > maxBytes) throw tooLarge()
+    if (size > maxBytes) throw tooLarge(maxBytes)
     chunks.push(chunk)
     const pause = beforeMore(size)
     if (pause !== undefined) await pause
@@ -32,23 +30,77 @@ export async function readBody(
   return Buffer.concat(chunks)
 }
 
-/** Sends `100 Continue`, and undoes `Connection: close`, which is only for a refusal without reading the body. */
-function sendContinue({ runtime }: ServerRequest): void {
+function nodeOf({ runtime }: ServerRequest): IncomingMessage | undefined {
+  return runtime?.node?.req as IncomingMessage | undefined
+}
+
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError('payload_too_large', {
+    message: `The body is larger than ${maxBytes} bytes.`,
+    members: { limit_bytes: maxBytes },
+    headers: { connection: 'close' },
+  })
+}
+
+function incomplete(): ApiError {
+  return new ApiError('bad_request', { message: 'The body is incomplete.' })
+}
+
+/** Reads the body from a connection. Its async iterator would cost more CPU time than all the rest of the input. */
+function collect(node: IncomingMessage, maxBytes: number, beforeMore: BeforeMore): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    let pause: Promise<void> | undefined
+    const stop = (): void => void node.off('data', onData).off('end', onEnd).off('error', onFailure).off('close', onFailure)
+    const refuse = (reason: unknown): void => {
+      stop()
+      // The rest is discarded.
+      node.resume()
+      reject(reason)
+    }
+    const onData = (chunk: Uint8Array): void => {
+      chunks.push(chunk)
+      size += chunk.byteLength
+      if (size > maxBytes) return refuse(tooLarge(maxBytes))
+      pause = beforeMore(size)
+      if (pause === undefined) return
+      node.pause()
+      pause.then(() => node.resume(), refuse)
+    }
+    const onEnd = (): void => {
+      stop()
+      // The last part may be followed by a pause, too.
+      void Promise.resolve(pause).then(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    }
+    const onFailure = (): void => {
+      stop()
+      reject(incomplete())
+    }
+    // The client left before: no event will follow.
+    if (node.destroyed) return onFailure()
+    node.on('data', onData).on('end', onEnd).on('error', onFailure).on('close', onFailure)
+  })
+}
+
+/** Sends `100 Continue` if the client waits for it. A client of HTTP/1.0 does not understand an interim response (RFC 9110 §10.1.1). */
+function continueIfExpected({ runtime }: ServerRequest, { httpVersion, headers }: IncomingMessage): void {
+  if (httpVersion !== '1.1' || headers.expect?.toLowerCase() !== '100-continue') return
   const response = runtime!.node!.res as ServerResponse
+  // It is only for a refusal without reading the body.
   response.removeHeader('connection')
   response.writeContinue()
 }
 
 /** Streams the bytes of a body. If a consumer stops early, the rest is read and discarded. */
 export async function* bodyOf(request: ServerRequest): AsyncGenerator<Uint8Array> {
-  const node = request.runtime?.node?.req as IncomingMessage | undefined
+  const node = nodeOf(request)
   try {
-    // A client of HTTP/1.0 does not understand an interim response (RFC 9110 §10.1.1).
-    if (node?.httpVersion === '1.1' && node.headers.expect?.toLowerCase() === '100-continue') sendContinue(request)
+    if (node !== undefined) continueIfExpected(request, node)
     const chunks = node === undefined ? (request.body ?? []) : node.iterator({ destroyOnReturn: false })
     for await (const chunk of chunks) yield chunk as Uint8Array
   } catch {
-    throw new ApiError('bad_request', { message: 'The body is incomplete.' })
+    throw incomplete()
   } finally {
     // Node does not do this after a part was read. The connection could not be used for another request.
     node?.resume()

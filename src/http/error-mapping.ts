@@ -3,19 +3,23 @@ import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import { Contention, StorageUnavailable } from '../store/port.ts'
 
+const REPEAT = 'Storage did not answer in time. It is not known whether the change was made: repeat the request with the same key.'
 const UNKNOWN_OUTCOME = 'Storage did not answer in time. It is not known whether the change was made: read before you retry.'
 
 /**
  * Converts an error to the response of a request. An unexpected error is logged here, and its response reveals nothing
  * of the inside.
+ * @param isRepeatable whether the request may be sent again when its outcome is unknown, because it has an Idempotency-Key
  */
-export function toApiError(log: Logger, requestId: string, error: unknown): ApiError {
+export function toApiError(log: Logger, requestId: string, error: unknown, isRepeatable = false): ApiError {
   if (error instanceof ApiError) return error
   const notDone = { headers: { 'retry-after': '1' }, members: { outcome: 'not_done' } }
   if (error instanceof Contention) return new ApiError('contention', notDone)
   if (error instanceof StorageUnavailable) {
     log.warn({ request_id: requestId, reason: error.message, err: error.cause }, 'storage unavailable')
-    return new ApiError('unavailable', error.outcomeKnown ? notDone : { message: UNKNOWN_OUTCOME, members: { outcome: 'unknown' } })
+    if (error.outcomeKnown) return new ApiError('unavailable', notDone)
+    const unknown = { message: isRepeatable ? REPEAT : UNKNOWN_OUTCOME, members: { outcome: 'unknown' } }
+    return new ApiError('unavailable', isRepeatable ? { ...unknown, headers: notDone.headers } : unknown)
   }
   log.error({ request_id: requestId, err: error }, 'unexpected error')
   return new ApiError('internal_error')

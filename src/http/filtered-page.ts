@@ -15,7 +15,7 @@ export async function filteredPage(
   record: DecisionRecord,
 ): Promise<ListPage<unknown>> {
   const { limit, cursor } = request.query as PageQuery
-  const permission = operation.needs.join(' ')
+  const { permission } = operation
   const { groups } = engine.vocabulary.permissions.get(permission)!
   const size = limit + 1
   const found: { readonly data: unknown; readonly position: string }[] = []

@@ -17,6 +17,7 @@ export interface Input {
 }
 
 const nothing = z.strictObject({})
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 /** A body that takes more than a millisecond to parse and validate, if it has many members, in bytes. */
 const LARGE_BODY = 32 * 1024
 const JSON_OR_FILE = 'The body must be JSON (application/json), or a form with a file (multipart/form-data with its boundary).'
@@ -28,22 +29,27 @@ const ACCEPT: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 
 /**
  * Reads query and body, and validates them against the operation's row. Unknown members are refused.
  * @param beforeLarge is awaited before a large body is parsed
+ * @returns a promise only if there is a body to read
  * @throws {ApiError} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
  */
-export async function readInput(
+export function readInput(
   request: ServerRequest,
   search: string,
   operation: Operation,
   params: Readonly<Record<string, string>>,
   uploadBytes: number,
   beforeLarge: () => Promise<void>,
-): Promise<Input> {
-  const upload = operation.takesUpload && isUpload(request.headers)
+): Input | Promise<Input> {
+  const { method, takesUpload } = operation
+  const upload = takesUpload && isUpload(request.headers)
   if (upload) checkAnnouncedSize(request.headers, uploadBytes)
-  const body =
-    upload || operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readJson(request, operation, beforeLarge)
+  if (upload || method === 'GET' || method === 'DELETE') return validInput(operation, params, search, undefined, upload)
+  return readJson(request, operation, beforeLarge).then((body) => validInput(operation, params, search, body, false))
+}
+
+function validInput(operation: Operation, params: Readonly<Record<string, string>>, search: string, body: unknown, upload: boolean): Input {
   const issues = new IssueList()
-  const query = validate(operation.query, readQuery(search, issues), 'query', issues)
+  const query = validateQuery(operation.query, search, issues)
   const validBody = body === undefined ? undefined : validate(operation.body ?? nothing, body, 'body', issues)
   const broken = validBody === undefined ? undefined : operation.bodyRule?.(params, validBody)
   if (broken !== undefined) issues.add({ in: 'body', ...broken })
@@ -59,6 +65,19 @@ class IssueList {
   add(issue: ValidationIssue): void {
     if (++this.total <= limits.issues) this.listed.push(issue)
   }
+}
+
+/** The valid query of a request that has none, by schema. Most requests have none, and the result is always the same. */
+const emptyQueries = new WeakMap<z.ZodType, object>()
+
+function validateQuery(schema: z.ZodType, search: string, issues: IssueList): unknown {
+  if (search !== '') return validate(schema, readQuery(search, issues), 'query', issues)
+  const known = emptyQueries.get(schema)
+  if (known !== undefined) return known
+  const query = validate(schema, {}, 'query', issues) as object | undefined
+  // Requests share it.
+  if (query !== undefined) emptyQueries.set(schema, Object.freeze(query))
+  return query
 }
 
 /** Returns the valid value; undefined if there are issues, which are added to the list. */
@@ -102,10 +121,9 @@ async function readJson(
     (request.runtime?.node === undefined && request.body !== null)
   if (!hasBody && !required) return {}
   if (!hasBody) throw new ApiError('bad_request', { message: 'This operation requires a JSON body.' })
-  const type = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
   if ((headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity')
     throw new ApiError('unsupported_media_type', { message: NO_CODING, headers: { 'accept-encoding': 'identity' } })
-  if (!type.test(headers.get('content-type') ?? '')) throw unsupportedType(method, takesUpload)
+  if (!JSON_TYPE.test(headers.get('content-type') ?? '')) throw unsupportedType(method, takesUpload)
   // Before each further part, and before it is parsed: a client that sends large bodies all the time must not delay others.
   const bytes = await readBody(request, limits.jsonBytes, (size) => (size > LARGE_BODY ? beforeLarge() : undefined))
   return parseJson(bytes, limits.jsonDepth, limits.jsonMembers)

@@ -41,9 +41,11 @@ function membersOf(value: unknown): number {
   return count
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return utf8.decode(bytes)
   } catch {
     throw new ApiError('bad_request', { message: 'The body is not valid UTF-8.' })
   }

@@ -18,6 +18,10 @@ const STORE_METRICS = [
   ],
   ['checkpointFailures', Counter, 'lanekeeper_checkpoint_failures_total', 'How often checkpoints could not replace the journal'],
   ['freeBytes', Gauge, 'lanekeeper_disk_free_bytes', 'Space that is left on the disk of the folder'],
+  ['loadedPartitions', Gauge, 'lanekeeper_loaded_workspaces', 'Workspaces of the folder that are in memory'],
+  ['loadedBytes', Gauge, 'lanekeeper_loaded_bytes', 'Memory that they take, roughly'],
+  ['partitionLoads', Counter, 'lanekeeper_workspace_loads_total', 'How often a workspace was loaded from the folder'],
+  ['partitionReleases', Counter, 'lanekeeper_workspace_releases_total', 'How often a workspace was released from memory'],
 ] as const
 
 /** The metrics of one process, as values. */

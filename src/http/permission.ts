@@ -9,8 +9,8 @@ import type { DecisionRecord, Services } from './services.ts'
  * Asks the scope table whether the token may be used for the operation (spec §5, "Scopes"; RFC 6750 §3.1).
  * @throws {ApiError} `insufficient_scope`, with the required and the granted scopes
  */
-export function requireScope({ engine }: Services, { needs }: Operation, caller: Caller, record: DecisionRecord): void {
-  const scope = engine.checkScope(needs.join(' '), scopeFacts(engine.vocabulary, caller.token))
+export function requireScope({ engine }: Services, { permission }: Operation, caller: Caller, record: DecisionRecord): void {
+  const scope = engine.checkScope(permission, scopeFacts(engine.vocabulary, caller.token))
   record.scope = scope
   if (scope.allowed) return
   throw new ApiError('insufficient_scope', {
@@ -28,13 +28,13 @@ const TARGET_GROUPS = new Set(['caller', 'board'])
  */
 export function requireVisible(
   { engine }: Services,
-  { needs }: Operation,
+  { permission }: Operation,
   caller: Caller,
   target: AuthorizationContext,
   record: DecisionRecord,
 ): void {
   const { vocabulary } = engine
-  for (const name of vocabulary.permissions.get(needs.join(' '))!.notFoundUnless) {
+  for (const name of vocabulary.permissions.get(permission)!.notFoundUnless) {
     const { groups } = vocabulary.definitions.get(name)!
     if (!groups.every((group) => TARGET_GROUPS.has(group))) continue
     const facts = factsFor(vocabulary, groups, caller, target)
@@ -56,7 +56,7 @@ export function requirePermission(
   loaded: AuthorizationContext,
   record: DecisionRecord,
 ): void {
-  const permission = operation.needs.join(' ')
+  const { permission } = operation
   const { groups } = engine.vocabulary.permissions.get(permission)!
   const facts = factsFor(engine.vocabulary, groups, request.caller, loaded)
   const decision = engine.decide(permission, facts, operation.fields?.(request.body))

@@ -6,6 +6,7 @@ import { factsFor } from '../authz/facts.ts'
 import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
+import type { FirstResponse } from '../model/idempotency.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
 import { shownRevision } from '../resources/removals.ts'
@@ -14,11 +15,12 @@ import type { Key } from '../store/keys.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Transaction } from '../store/transaction.ts'
 import type { Turn } from '../store/turns.ts'
-import { authenticate, readCredential } from './authenticate.ts'
+import { authenticate, credentialKeys, readCredential } from './authenticate.ts'
 import { download } from './download.ts'
 import { dataResponse, errorResponse, notModifiedResponse } from './envelope.ts'
 import { toApiError } from './error-mapping.ts'
 import { filteredPage } from './filtered-page.ts'
+import { IdempotentWrite, requireValidKey } from './idempotency.ts'
 import { clientSignal } from './in-flight.ts'
 import { readInput, type Input } from './input.ts'
 import { requirePermission, requireScope, requireVisible } from './permission.ts'
@@ -47,13 +49,15 @@ export async function handleRequest(services: Services, incoming: Incoming): Pro
   const { requestId, method } = incoming
   const record: DecisionRecord = { requestId, method, arrivedAt: performance.now(), policy: services.engine.hash, attempts: 0, status: 0 }
   const rates = services.rateLimits?.begin(incoming.request)
-  const response = await answerWithRetries(services, incoming, record, rates).catch(async (error: unknown) => {
-    const reason = toApiError(services.log, requestId, error)
-    const apiError = (await rates?.fail(reason)) ?? reason
+  const once: ReadOnce = { rates }
+  const response = await answerWithRetries(services, incoming, record, once).catch((error: unknown) => {
+    const reason = toApiError(services.log, requestId, error, once.idempotent !== undefined)
+    const apiError = rates?.fail(reason) ?? reason
     record.code = apiError.code
     return errorResponse(requestId, apiError, rates?.headers)
   })
   rates?.end()
+  once.idempotent?.end()
   record.status = response.status
   if (rates?.exceeded !== undefined) record.exceeded = rates.exceeded
   if (record.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', record.tokenExpires)
@@ -75,6 +79,7 @@ const MAX_ATTEMPTS = 12
 /** Input that can be read from the connection only once, and what is counted only once. All attempts share it. */
 interface ReadOnce {
   readonly rates: RequestRates | undefined
+  idempotent?: IdempotentWrite | undefined
   input?: Input
   upload?: Promise<Upload>
 }
@@ -83,14 +88,10 @@ interface ReadOnce {
  * Attempts a request until no concurrent write conflicts with it. The commit expects everything that the decision read
  * to be unchanged. If it is not, the request starts again at authentication: checking and acting are one step.
  */
-async function answerWithRetries(
-  services: Services,
-  incoming: Incoming,
-  record: DecisionRecord,
-  rates: RequestRates | undefined,
-): Promise<Response> {
-  const credential = readCredential(incoming.request.headers.get('authorization'), services.legacyPrefixes)
-  const once: ReadOnce = { rates }
+async function answerWithRetries(services: Services, incoming: Incoming, record: DecisionRecord, once: ReadOnce): Promise<Response> {
+  const { headers } = incoming.request
+  const credential = readCredential(headers.get('authorization'), services.legacyPrefixes)
+  once.idempotent = IdempotentWrite.of(incoming.method, headers, credential.hash, services.runningKeys)
   try {
     return await retryConflicts(services.store, credential.workspaceId, MAX_ATTEMPTS, (turn) => {
       record.attempts++
@@ -116,19 +117,24 @@ async function attempt(
   if (record.attempts > 1) resetRecord(record)
   const tx = new Transaction(services.store, credential.workspaceId, random, turn?.id)
   const route = services.route(incoming.method, incoming.path)
-  if (!(route instanceof ApiError)) await prefetch(tx, engine, route, credential, services.seenTokens)
-  const caller = await authenticate(tx, credential, clock, (token) => logReplacedToken(services, incoming, token)) // 401
-  Object.assign(record, { userId: caller.userId, workspaceId: caller.workspaceId, tokenId: caller.token.id })
+  const further = once.idempotent?.reads(clock)
+  const ahead = route instanceof ApiError ? undefined : await prefetch(tx, engine, route, credential, services.seenTokens, further)
+  const credentials = ahead?.credentials ?? (await tx.read(credentialKeys(credential.hash)))
+  const caller = authenticate(credentials, credential, clock, (token) => logReplacedToken(services, incoming, token)) // 401
+  record.userId = caller.userId
+  record.workspaceId = caller.workspaceId
+  record.tokenId = caller.token.id
   const expiry = expiryOf(caller.token)
   if (expiry - clock() <= durations.tokenExpiryNotice) record.tokenExpires = new Date(expiry).toISOString()
   services.seenTokens.add(credential.hash, caller.token)
-  await once.rates?.charge(caller) // 429
+  once.rates?.charge(caller) // 429
   if (route instanceof ApiError) throw route // 404 405
   const { operation, params } = route
   record.operation = operation.id
   requireScope(services, operation, caller, record) // 403
   services.usage.record(credential.workspaceId, credential.hash)
   const beforeLarge = () => services.scans.slice(caller.workspaceId)
+  requireValidKey(incoming.method, incoming.request.headers) // 400
   once.input ??= await readInput(incoming.request, incoming.search, operation, params, services.uploadBytes, beforeLarge) // 400 413 415 422
   const { query, body, upload } = once.input
   const receiveOnce = (): Promise<Upload> => {
@@ -147,11 +153,37 @@ async function attempt(
     requireMatch(incoming.request.headers, undefined) // 412
     return dataResponse(incoming.requestId, operation.status, data, nextCursor, once.rates?.headers ?? {})
   }
-  const target = await loadTarget(operation.target, request) // 404
+  const asked = { method: incoming.method, path: incoming.path, query, body, headers: incoming.request.headers }
+  const first = await once.idempotent?.find(tx, asked, receive) // 409 422
+  if (first !== undefined) return replay(services, incoming, first, once, record)
+  const target = ahead === undefined ? await loadTarget(operation.target, request) : operation.target.from(ahead.target) // 404
   requireVisible(services, operation, caller, target, record) // 404
-  const loaded = { ...target, ...(await operation.related(request, target)) } // 404
+  const loaded = operation.related === undefined ? target : Object.assign({}, target, await operation.related(request, target)) // 404
   requirePermission(services, operation, request, loaded, record) // 404 403
-  return run(services, incoming, operation, request, loaded, once.rates?.headers) // 409 412
+  return run(services, incoming, operation, request, loaded, once) // 409 412
+}
+
+/** Answers a write that was made before, by a request with the same Idempotency-Key. */
+async function replay(
+  { blobs }: Services,
+  { requestId, request: { headers } }: Incoming,
+  { status, data, revision, location }: FirstResponse,
+  once: ReadOnce,
+  record: DecisionRecord,
+): Promise<Response> {
+  // The bytes were needed to compare them.
+  await once.upload?.then(({ blobId }) => blobs.remove(blobId)).catch(() => undefined)
+  record.replayed = true
+  const all = {
+    ...once.rates?.headers,
+    ...resourceHeaders(headers, revision ?? undefined, location ?? undefined),
+    'idempotent-replayed': 'true',
+  }
+  return dataResponse(requestId, status, data, undefined, all)
+}
+
+function resourceHeaders(headers: Headers, revision: string | undefined, location: string | undefined): Record<string, string> {
+  return Object.assign(entityHeaders(headers, revision), location !== undefined && { location: `/v1${location}` })
 }
 
 /** A rotated token is still in use: its user forgot a copy, or it was stolen. */
@@ -166,8 +198,9 @@ async function run(
   operation: Operation & { kind: 'single' },
   request: OperationRequest,
   loaded: object,
-  rateHeaders: Readonly<Record<string, string>> = {},
+  once: ReadOnce,
 ): Promise<Response> {
+  const rateHeaders = once.rates?.headers ?? {}
   const {
     requestId,
     method,
@@ -178,15 +211,17 @@ async function run(
   const entity = operation.entity?.(request.params)
   if (!reads) requirePreconditions(tx, headers, entity) // 412
   const result = await operation.run(request, loaded) // 409
-  await tx.commit()
-  if (result.download !== undefined) return await download(requestId, method, headers, result.download, services.blobs, rateHeaders)
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && shownRevision(tx, named)
+  const { status } = operation
+  const response = { status, data: result.data, revision: revision ?? null, location: result.location ?? null }
+  await once.idempotent?.remember(tx, request.clock, response, await once.upload)
+  await tx.commit()
+  if (result.download !== undefined) return await download(requestId, method, headers, result.download, services.blobs, rateHeaders)
   if (reads) requireMatch(headers, revision) // 412
-  const location = result.location === undefined ? {} : { location: `/v1${result.location}` }
-  const all = { ...rateHeaders, ...entityHeaders(headers, revision), ...location }
+  const all = Object.assign({}, rateHeaders, resourceHeaders(headers, revision, result.location))
   if (reads && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)
-  return dataResponse(requestId, operation.status, result.data, result.nextCursor, all)
+  return dataResponse(requestId, status, result.data, result.nextCursor, all)
 }
 
 /** Checks the preconditions of a write. Its commit then relies on them. @throws {ApiError} `precondition_failed` */

@@ -5,9 +5,9 @@ import { ApiError } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Target } from '../resources/operation.ts'
-import { keys } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
+import { credentialKeys, type CredentialRecords } from './authenticate.ts'
 import type { Route } from './routes.ts'
 
 /** How many tokens one process remembers: about 200 bytes each. */
@@ -34,10 +34,18 @@ export class SeenTokens {
 /** The index of the target's first reference: the token and the membership come before it. */
 const TARGET = 2
 
+/** What was read ahead, for {@link authenticate} and for the target. */
+export interface ReadAhead {
+  readonly credentials: CredentialRecords
+  readonly target: readonly unknown[]
+}
+
 /**
  * Reads the token, the membership of its user and the target of the path in one snapshot, if the token's scopes are known to
  * be sufficient. Otherwise nothing is read: a request with an insufficient scope must read only its token and the
  * membership.
+ * @param further records to read with them
+ * @returns undefined if nothing was read
  */
 export async function prefetch(
   tx: Transaction,
@@ -45,13 +53,16 @@ export async function prefetch(
   { operation, params }: Route,
   { hash }: ParsedToken,
   seen: Pick<SeenTokens, 'get'>,
-): Promise<void> {
+  further: readonly Read[] = [],
+): Promise<ReadAhead | undefined> {
   const token = seen.get(hash)
-  if (token === undefined || operation.kind !== 'single') return
-  if (!engine.checkScope(operation.needs.join(' '), scopeFacts(engine.vocabulary, token)).allowed) return
+  if (token === undefined || operation.kind !== 'single') return undefined
+  if (!engine.checkScope(operation.permission, scopeFacts(engine.vocabulary, token)).allowed) return undefined
   const target = targetReads(operation.target, params, hash)
-  if (target === undefined) return
-  await tx.prefetch({ records: [keys.token(hash), keys.membership('{0.user_id}'), ...target], counts: operation.counts?.(params) })
+  if (target === undefined) return undefined
+  const records = await tx.prefetch({ records: [...credentialKeys(hash), ...target, ...further], counts: operation.counts?.(params) })
+  const end = TARGET + target.length
+  return { credentials: records.slice(0, TARGET) as unknown as CredentialRecords, target: records.slice(TARGET, end) }
 }
 
 /** @returns undefined if an id of the path is malformed: that is answered later, after the token was checked */

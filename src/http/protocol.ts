@@ -41,7 +41,8 @@ const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._~!$&'()*+,;=%-]*)(?::\d*)?$/i
 /** Whether the version and the Host header of a request are valid (RFC 9112 §2.3, §3.2). */
 function isValid({ httpVersion, headers, rawHeaders }: IncomingMessage): boolean {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return false
-  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts++
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return false
   return HOST.test(headers.host ?? '')
 }

@@ -1,10 +1,9 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Clock } from '../model/time.ts'
 import { CounterBatches, type SharedCounters } from '../store/counters.ts'
 
 /** The length of a window in seconds. */
 export const WINDOW = 60
-/** The time in seconds after which a count is forgotten: it must be after the end of its window. */
+/** The time in seconds after which a shared count is forgotten: it must be after the end of its window. */
 const FORGOTTEN_AFTER = 2 * WINDOW
 
 /**
@@ -13,9 +12,10 @@ const FORGOTTEN_AFTER = 2 * WINDOW
  */
 export class WindowCounters {
   readonly #clock: Clock
-  // Only its counts are used. The quotas are compared elsewhere.
-  readonly #local = new RateLimiterMemory({ points: 0, duration: FORGOTTEN_AFTER, keyPrefix: '' })
   readonly #batches: CounterBatches | undefined
+  /** the number of the window that is counted now, and its counts by name */
+  #window = 0
+  #counts = new Map<string, number>()
 
   constructor(clock: Clock, shared?: SharedCounters) {
     this.#clock = clock
@@ -28,15 +28,17 @@ export class WindowCounters {
   }
 
   /** Counts one event. @returns the number of events in this window */
-  async count(name: string): Promise<number> {
-    const key = this.#keyOf(name)
-    this.#batches?.add(key, 1)
-    return (await this.#local.penalty(key)).consumedPoints
+  count(name: string): number {
+    const counts = this.#currentCounts()
+    const count = (counts.get(name) ?? 0) + 1
+    counts.set(name, count)
+    this.#batches?.add(this.#keyOf(name), 1)
+    return count
   }
 
   /** The number of events in this window. */
-  async read(name: string): Promise<number> {
-    return (await this.#local.get(this.#keyOf(name)))?.consumedPoints ?? 0
+  read(name: string): number {
+    return this.#currentCounts().get(name) ?? 0
   }
 
   /** Exchanges the counts with the shared counters now. */
@@ -44,11 +46,22 @@ export class WindowCounters {
     await this.#batches?.send()
   }
 
-  async #takeOver(key: string, sum: number): Promise<void> {
-    await this.#local.set(key, sum + this.#batches!.unsent(key), FORGOTTEN_AFTER)
+  /** The counts of the current window. Those of another one are forgotten all at once. */
+  #currentCounts(): Map<string, number> {
+    const window = Math.floor(this.#clock() / 1000 / WINDOW)
+    if (window !== this.#window) [this.#window, this.#counts] = [window, new Map()]
+    return this.#counts
   }
 
+  #takeOver(key: string, sum: number): void {
+    const counts = this.#currentCounts()
+    const name = key.slice(key.indexOf(':') + 1)
+    // The sum may be that of a window that has ended.
+    if (key === this.#keyOf(name)) counts.set(name, sum + this.#batches!.unsent(key))
+  }
+
+  /** The key of a shared count. */
   #keyOf(name: string): string {
-    return `${Math.floor(this.#clock() / 1000 / WINDOW)}:${name}`
+    return `${this.#window}:${name}`
   }
 }

@@ -37,6 +37,8 @@ interface RateState {
 /** Limits the requests of each token and in each workspace, and the failed credentials of each address. */
 export class RateLimits {
   readonly #quotas: RateQuotas
+  /** what the header RateLimit-Policy states about each limit */
+  readonly #policies: Readonly<Record<keyof RateQuotas, string>>
   readonly #counters: WindowCounters
   readonly #maxInFlight: number
   readonly #networkOf: (request: ServerRequest) => string
@@ -46,6 +48,8 @@ export class RateLimits {
   /** @param networkOf returns the network of the client, which is limited as one */
   constructor({ quotas, shared, inFlight = MAX_IN_FLIGHT }: RateLimitOptions, clock: Clock, networkOf: (request: ServerRequest) => string) {
     this.#quotas = quotas
+    const policyOf = (name: keyof RateQuotas) => `"${name}";q=${quotas[name]};w=${WINDOW}`
+    this.#policies = { token: policyOf('token'), workspace: policyOf('workspace'), address: policyOf('address') }
     this.#counters = new WindowCounters(clock, shared)
     this.#maxInFlight = inFlight
     this.#networkOf = networkOf
@@ -62,18 +66,18 @@ export class RateLimits {
   }
 
   /** Counts a request of a token, in its workspace too. */
-  async countRequest({ token, workspaceId }: Pick<Caller, 'token' | 'workspaceId'>): Promise<RateState[]> {
-    return [await this.#count('token', token.id), await this.#count('workspace', workspaceId)]
+  countRequest({ token, workspaceId }: Pick<Caller, 'token' | 'workspaceId'>): RateState[] {
+    return [this.#count('token', token.id), this.#count('workspace', workspaceId)]
   }
 
   /** Counts a failed credential. */
-  async countFailure(request: ServerRequest): Promise<RateState[]> {
-    return [await this.#count('address', this.#networkOf(request))]
+  countFailure(request: ServerRequest): RateState[] {
+    return [this.#count('address', this.#networkOf(request))]
   }
 
   /** The state of the limit of an address. Nothing is counted. */
-  async addressState(request: ServerRequest): Promise<RateState[]> {
-    return [this.#stateOf('address', await this.#counters.read(`address:${this.#networkOf(request)}`))]
+  addressState(request: ServerRequest): RateState[] {
+    return [this.#stateOf('address', this.#counters.read(`address:${this.#networkOf(request)}`))]
   }
 
   /**
@@ -84,7 +88,7 @@ export class RateLimits {
     const seconds = this.#counters.remainingSeconds
     const exceeded = states.some(({ remaining }) => remaining < 0)
     return {
-      'ratelimit-policy': states.map(({ name }) => `"${name}";q=${this.#quotas[name]};w=${WINDOW}`).join(', '),
+      'ratelimit-policy': states.map(({ name }) => this.#policies[name]).join(', '),
       ratelimit: states.map(({ name, remaining }) => `"${name}";r=${Math.max(remaining, 0)};t=${seconds}`).join(', '),
       ...(exceeded ? { 'retry-after': String(seconds) } : {}),
     }
@@ -104,8 +108,8 @@ export class RateLimits {
     else this.#inFlight.set(tokenId, count)
   }
 
-  async #count(name: keyof RateQuotas, key: string): Promise<RateState> {
-    return this.#stateOf(name, await this.#counters.count(`${name}:${key}`))
+  #count(name: keyof RateQuotas, key: string): RateState {
+    return this.#stateOf(name, this.#counters.count(`${name}:${key}`))
   }
 
   #stateOf(name: keyof RateQuotas, count: number): RateState {
@@ -133,10 +137,10 @@ export class RequestRates {
    * Counts the request of an authenticated caller.
    * @throws {ApiError} `rate_limited`
    */
-  async charge(caller: Pick<Caller, 'token' | 'workspaceId'>): Promise<void> {
+  charge(caller: Pick<Caller, 'token' | 'workspaceId'>): void {
     if (this.#charged) return
     this.#charged = true
-    this.#setStates(await this.#limits.countRequest(caller))
+    this.#setStates(this.#limits.countRequest(caller))
     if (this.exceeded !== undefined) throw new ApiError('rate_limited')
     this.#leave = this.#limits.enter(caller.token.id)
     if (this.#leave !== undefined) return
@@ -148,10 +152,10 @@ export class RequestRates {
    * Counts a failed credential, and makes sure that the response has its headers.
    * @returns the error of the response: `rate_limited` if the address failed too often
    */
-  async fail(error: ApiError): Promise<ApiError> {
+  fail(error: ApiError): ApiError {
     if (this.#charged) return error
     const failed = error.code === 'unauthorized'
-    this.#setStates(await (failed ? this.#limits.countFailure(this.#request) : this.#limits.addressState(this.#request)))
+    this.#setStates(failed ? this.#limits.countFailure(this.#request) : this.#limits.addressState(this.#request))
     return failed && this.exceeded !== undefined ? new ApiError('rate_limited') : error
   }
 

@@ -1,4 +1,5 @@
-import { addRoute, createRouter, findRoute } from 'rou3'
+import { addRoute, createRouter } from 'rou3'
+import { compileRouter } from 'rou3/compiler'
 import { ApiError } from '../model/errors.ts'
 import type { Operation } from '../resources/operation.ts'
 
@@ -18,12 +19,13 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export function createRouteTable(operations: readonly Operation[]): (method: string, path: string) => Route | ApiError {
   const router = createRouter<Operation>()
   for (const operation of operations) addRoute(router, operation.method, operation.path.replace(/\{(\w+)\}/g, ':$1'), operation)
+  const find = compileRouter(router)
 
   return (method, path) => {
     const plain = !path.endsWith('/') && !path.includes('//')
-    const found = plain ? findRoute(router, method === 'HEAD' ? 'GET' : method, path) : undefined
-    if (found !== undefined) return { operation: found.data, params: (found.params ?? {}) as Record<string, string> }
-    const allowed = plain ? METHODS.filter((candidate) => findRoute(router, candidate, path) !== undefined) : []
+    const found = plain ? find(method === 'HEAD' ? 'GET' : method, path) : undefined
+    if (found !== undefined) return { operation: found.data, params: found.params ?? {} }
+    const allowed = plain ? METHODS.filter((candidate) => find(candidate, path) !== undefined) : []
     if (allowed.length === 0) return new ApiError('not_found')
     const allow = allowed.flatMap((candidate) => (candidate === 'GET' ? ['GET', 'HEAD'] : [candidate])).join(', ')
     return new ApiError('method_not_allowed', { headers: { allow } })

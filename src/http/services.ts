@@ -8,6 +8,7 @@ import type { Facts } from '../policy/evaluate.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Scans } from '../resources/scans.ts'
 import type { Store } from '../store/port.ts'
+import type { RunningKeys } from './idempotency.ts'
 import type { SeenTokens } from './prefetch.ts'
 import type { RateLimits, RequestRates } from './rate-limits.ts'
 import type { Route } from './routes.ts'
@@ -28,6 +29,7 @@ export interface Services {
   /** undefined: requests are not limited */
   readonly rateLimits?: RateLimits | undefined
   readonly scans: Scans
+  readonly runningKeys: RunningKeys
   readonly clock: Clock
   readonly random: RandomSource
   /** the number of records that one commit of a cascade may change; the tests use small ones */
@@ -60,6 +62,8 @@ export interface DecisionRecord {
   hidden?: { readonly definition: string; readonly facts: Facts }
   /** instead of a decision: the number of list items that were decided, and that were allowed */
   listed?: { readonly permission: string; asked: number; allowed: number }
+  /** whether the response is that of an earlier request with the same Idempotency-Key */
+  replayed?: true
   /** the number of attempts; more than one if concurrent writes caused a conflict */
   attempts: number
   status: number
@@ -70,6 +74,17 @@ export interface DecisionRecord {
 
 /** Clears what the previous attempt recorded: it is no part of the response. */
 export function resetRecord(record: DecisionRecord): void {
-  for (const member of ['operation', 'userId', 'workspaceId', 'tokenId', 'tokenExpires', 'scope', 'decision', 'hidden', 'listed'] as const)
+  for (const member of [
+    'operation',
+    'userId',
+    'workspaceId',
+    'tokenId',
+    'tokenExpires',
+    'scope',
+    'decision',
+    'hidden',
+    'listed',
+    'replayed',
+  ] as const)
     delete record[member]
 }

@@ -20,6 +20,8 @@ export const durations = {
   unfinishedUpload: HOUR,
   /** a file without attachments, which can be attached again until then */
   unattachedFile: DAY,
+  /** the first response to a write with an Idempotency-Key */
+  firstResponse: DAY,
   /** between two garbage collections in all workspaces */
   garbageCollection: HOUR,
 } as const

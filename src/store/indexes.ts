@@ -4,6 +4,7 @@ import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { Attachment } from '../model/file.ts'
+import type { FirstResponse } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
@@ -83,6 +84,9 @@ export const indexes = {
   /** attachments of a file: card, attachment */
   fileAttachments: (fileId: string): Index<Attachment> => ({ name: `file_attachments:${fileId}`, fetch: 'attachment:' }),
 
+  /** first responses to writes with an Idempotency-Key, by their hour */
+  firstResponses: (hour: string): Index<FirstResponse> => ({ name: `first_responses:${hour}`, fetch: 'first_response:' }),
+
   /** tombstones, by the earliest time at which garbage collection may process them */
   tombstones: (): Index<Tombstone> => ({ name: 'tombstones', fetch: 'tombstone:' }),
 }
@@ -115,6 +119,7 @@ const kinds: readonly Index<unknown>[] = [
   indexes.comments('*'),
   indexes.attachments('*'),
   indexes.fileAttachments('*'),
+  indexes.firstResponses('*'),
   indexes.tombstones(),
 ]
 const fetchByKind = new Map(kinds.map(({ name, fetch }) => [name.split(':')[0]!, fetch]))

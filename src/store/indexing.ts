@@ -4,6 +4,7 @@ import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { Attachment } from '../model/file.ts'
+import type { FirstResponse } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
@@ -46,6 +47,7 @@ const indexing: Indexing = {
     [indexes.attachments(attachment.card_id).name, `${attachment.created_at} ${attachment.id}`],
     [indexes.fileAttachments(attachment.file_id).name, `${attachment.card_id} ${attachment.id}`],
   ],
+  first_response: ({ hour, token_hash, key_hash }: FirstResponse) => [[indexes.firstResponses(hour).name, `${token_hash}:${key_hash}`]],
   tombstone: ({ id, not_before }: Tombstone) => [[indexes.tombstones().name, `${not_before} ${id}`]],
 }
 

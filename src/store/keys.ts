@@ -4,6 +4,7 @@ import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { Attachment, FileRecord } from '../model/file.ts'
+import type { FirstResponse } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
 import type { Removals } from '../model/removal.ts'
@@ -68,6 +69,8 @@ export const keys = {
 
   /** how an ordered list was rebalanced; `list` is the id of the parent of the list */
   order: (list: string): Key<OrderRecord> => `order:${list}`,
+  /** the first response to a write with an Idempotency-Key, by the hashes of the token and of the key */
+  firstResponse: (tokenHash: string, keyHash: string): Key<FirstResponse> => `first_response:${tokenHash}:${keyHash}`,
   tombstone: (id: string): Key<Tombstone> => `tombstone:${id}`,
   removals: (): Key<Removals> => 'removals:self',
 }

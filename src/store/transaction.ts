@@ -37,8 +37,7 @@ export class Transaction {
   readonly #prefetchedCounts = new Map<string, number>()
   readonly #put = new Map<string, Value>()
   readonly #remove = new Set<string>()
-  /** the revision of the commit, once it is done */
-  #committed: string | undefined
+  #newRevision: string | undefined
 
   /** @param turn the id of the turn in which it commits */
   constructor(store: Store, partition: string, random: RandomSource, turn?: string) {
@@ -79,7 +78,7 @@ export class Transaction {
     const entries: string[] = []
     const values: (T | undefined)[] = []
     for (let after: string | undefined; ; after = entries.at(-1)) {
-      const page = await this.range(index, { ...firstPage(index).options, after, weak, entriesOnly })
+      const page = await this.range(index, { limit: PAGE_SIZE, after, weak, entriesOnly })
       entries.push(...page.entries)
       values.push(...page.values)
       if (page.entries.length < PAGE_SIZE) return { entries, values }
@@ -107,15 +106,17 @@ export class Transaction {
 
   /**
    * Reads ahead, in one snapshot: later reads of the same records, ranges and counts need no access to storage.
+   * @returns the values of the records
    * @throws {TransactionConflict} when something read before has changed since
    */
-  async prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Promise<void> {
+  async prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Promise<readonly unknown[]> {
     const reads = records.map(toRecordRead)
     const names = counts.map(({ name }) => name)
     const snapshot = await this.#snapshot(reads, ranges, names)
-    this.#addRecords(reads, snapshot)
+    const keys = this.#addRecords(reads, snapshot)
     for (const [i, range] of ranges.entries()) this.#prefetchedPages.set(nameOf(range), this.#addRange(range, snapshot.ranges[i]!))
     for (const [i, name] of names.entries()) this.#prefetchedCounts.set(name, snapshot.counts[i]!)
+    return keys.map((key) => this.#value(key))
   }
 
   /**
@@ -176,11 +177,14 @@ export class Transaction {
     this.#remove.add(key)
   }
 
-  /** The revision of a record: before the commit as it was read, after the commit as it was written. */
+  /** The revision of a record as the transaction leaves it: of one that it writes, the revision of its commit. */
   revisionOf(key: Key<unknown>): string | undefined {
-    if (this.#committed !== undefined && this.#put.has(key)) return this.#committed
-    if (this.#committed !== undefined && this.#remove.has(key)) return undefined
-    return this.#reads.get(key)?.revision
+    if (this.#put.has(key)) return this.#revision
+    return this.#remove.has(key) ? undefined : this.#reads.get(key)?.revision
+  }
+
+  get #revision(): string {
+    return (this.#newRevision ??= newRevision(this.#random))
   }
 
   /** A record that was read before, as this transaction leaves it. */
@@ -203,9 +207,8 @@ export class Transaction {
    */
   async commit(): Promise<void> {
     if (this.#put.size === 0 && this.#remove.size === 0) return
-    const revision = newRevision(this.#random)
     const change: Change = {
-      revision,
+      revision: this.#revision,
       turn: this.#turn,
       expect: this.#reads.expectation,
       reduces: onlyReduces(this.#reads.records, this.#put),
@@ -214,7 +217,6 @@ export class Transaction {
       indexes: indexChanges(this.#reads.records, this.#put, this.#remove),
     }
     if ((await this.#store.commit(this.partition, change)) === 'conflict') throw new TransactionConflict()
-    this.#committed = revision
   }
 
   #value(key: string | null): unknown {
@@ -256,11 +258,12 @@ export class Transaction {
   }
 
   async #snapshot(reads: readonly RecordRead[], ranges: readonly RangeRequest[], counts: readonly string[]): Promise<Snapshot> {
+    const { records, indexes } = this.#reads.expectation
     const snapshot = await this.#store.read(this.partition, {
       records: reads.map(({ reference }) => reference),
       ranges: ranges.map(({ index, options }) => toIndexRange(index, options)),
       counts,
-      expect: { ...this.#reads.expectation, capacity: NO_CAPACITY },
+      expect: { records, indexes, capacity: NO_CAPACITY },
     })
     if (snapshot === null) throw new TransactionConflict()
     return snapshot
@@ -285,6 +288,8 @@ function nameOf({ index, options }: RangeRequest): string {
 }
 
 function toIndexRange(index: Index<unknown>, { after, before, reverse = false, limit, entriesOnly, partial }: RangeOptions): IndexRange {
-  const range = { index: index.name, after, before, reverse, limit, ...(partial === true && { partial }) }
-  return entriesOnly === true ? range : { ...range, fetch: index.fetch }
+  const range: { -readonly [M in keyof IndexRange]: IndexRange[M] } = { index: index.name, after, before, reverse, limit }
+  if (partial === true) range.partial = true
+  if (entriesOnly !== true) range.fetch = index.fetch
+  return range
 }

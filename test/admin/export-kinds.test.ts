@@ -29,6 +29,7 @@ const transfers: Readonly<Record<string, Transfer>> = {
   order: 'exported',
   tombstone: 'exported',
   removals: 'exported',
+  first_response: 'exported',
   user: 'exported',
   workspace_entry: 'written by the import',
   workspace_link: 'written by the import',

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { readBody } from '../../src/http/body.ts'
 import { ApiError } from '../../src/model/errors.ts'
@@ -58,5 +59,96 @@ describe('reading a body', () => {
 
   test('a body that ends too early is refused', async () => {
     expect(await refusal(['01', new Error('connection lost')])).toMatchObject({ code: 'bad_request', message: 'The body is incomplete.' })
+  })
+})
+
+describe('reading a body from a connection', () => {
+  /** A request of a connection on which nothing was received yet. */
+  const incoming = () => Object.assign(new Readable({ read: () => undefined }), { httpVersion: '1.1', headers: {} })
+  const readFrom = async (connection: Readable, ...rest: [maxBytes?: number, beforeMore?: (size: number) => Promise<void> | undefined]) => {
+    const [maxBytes = 10, beforeMore] = rest
+    const wrapped = { headers: new Headers(), runtime: { node: { req: connection } } } as unknown as Incoming
+    return Buffer.from(await readBody(wrapped, maxBytes, beforeMore)).toString()
+  }
+  const send = (connection: Readable, ...parts: (string | null)[]) => {
+    for (const part of parts) connection.push(part === null ? null : Buffer.from(part))
+  }
+
+  test('the parts of a body are joined', async () => {
+    const connection = incoming()
+    const body = readFrom(connection)
+    send(connection, '01234', '56', '789', null)
+    expect(await body).toBe('0123456789')
+    expect(connection.listenerCount('data')).toBe(0)
+  })
+
+  test('a body that was received as a whole is read', async () => {
+    const connection = incoming()
+    send(connection, '0123456789', null)
+    expect(await readFrom(connection)).toBe('0123456789')
+  })
+
+  test('a body without bytes is empty', async () => {
+    const connection = incoming()
+    send(connection, null)
+    expect(await readFrom(connection)).toBe('')
+  })
+
+  test('a body that is too large is refused before it ends, and the rest of it is discarded', async () => {
+    const connection = incoming()
+    const body = readFrom(connection).catch((error: unknown) => error)
+    send(connection, '01234', '56789', 'x')
+    expect(await body).toMatchObject(tooLarge)
+    send(connection, 'y', null)
+    await new Promise((resolve) => connection.on('close', resolve))
+    expect(connection.readableLength).toBe(0)
+  })
+
+  const incomplete = { code: 'bad_request', message: 'The body is incomplete.' }
+  test.each([
+    ['ends too early', (connection: Readable) => connection.destroy()],
+    ['fails', (connection: Readable) => connection.destroy(new Error('reset'))],
+  ])('a body whose connection %s is refused', async (_name, end) => {
+    const connection = incoming()
+    const body = readFrom(connection).catch((error: unknown) => error)
+    send(connection, '01')
+    end(connection)
+    expect(await body).toMatchObject(incomplete)
+  })
+
+  test('a body whose connection ended before it was read is refused', async () => {
+    const connection = incoming()
+    connection.destroy()
+    await new Promise((resolve) => connection.on('close', resolve))
+    expect(await readFrom(connection).catch((error: unknown) => error)).toMatchObject(incomplete)
+  })
+
+  test('nothing is received while a part is waited for, and the body is complete only after the wait for its last part', async () => {
+    const connection = incoming()
+    const sizes: number[] = []
+    const waits: (() => void)[] = []
+    let hasEnded = false
+    const body = readFrom(connection, 10, (size) => {
+      sizes.push(size)
+      return new Promise((resolve) => waits.push(resolve))
+    }).finally(() => (hasEnded = true))
+    const events = () => new Promise((resolve) => setImmediate(resolve))
+    send(connection, '01', '234', null)
+    await events()
+    expect([sizes, connection.isPaused()]).toEqual([[2], true])
+    waits[0]!()
+    await events()
+    expect([sizes, hasEnded]).toEqual([[2, 5], false])
+    waits[1]!()
+    expect(await body).toBe('01234')
+  })
+
+  test('a failure of the wait is thrown', async () => {
+    const connection = incoming()
+    const body = readFrom(connection, 10, () => Promise.reject(new Error('left'))).catch((error: unknown) => error)
+    send(connection, '01')
+    expect(await body).toMatchObject({ message: 'left' })
+    // The rest is discarded.
+    expect(connection.isPaused()).toBe(false)
   })
 })

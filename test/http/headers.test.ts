@@ -204,6 +204,19 @@ async function sendWhileOthersWrite(): Promise<WholeReply> {
   return reply
 }
 
+async function sendWithUsedKey(): Promise<WholeReply> {
+  for (const name of ['One', 'Two']) await send('PATCH /v1/boards/{board}', { 'idempotency-key': 'used' }, { name })
+  return send('PATCH /v1/boards/{board}', { 'idempotency-key': 'used' }, { name: 'Three' })
+}
+
+async function sendWithRunningKey(): Promise<WholeReply> {
+  let reply: WholeReply | undefined
+  const request = () => send('PATCH /v1/boards/{board}', { 'idempotency-key': 'running' }, { name: 'Running' })
+  service.store.beforeCommit = async () => void (reply = await request())
+  await request()
+  return reply!
+}
+
 /** More requests than the service accepts from one network at once. */
 async function revokeTooOften(): Promise<WholeReply> {
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -328,6 +341,8 @@ describe('the headers of an error', () => {
       { ...JSON_BODY, 'content-range': 'bytes */12' },
     ],
     ['validation_failed', 'an unknown member', () => send('POST /v1/boards', {}, { ...name, x: 1 }), 422, JSON_BODY],
+    ['idempotency_key_reused', 'another request with the same key', sendWithUsedKey, 422, JSON_BODY],
+    ['idempotency_key_in_use', 'a request that is not answered yet', sendWithRunningKey, 409, { ...JSON_BODY, 'retry-after': '1' }],
     ['rate_limited', 'too many revocations', revokeTooOften, 429, { ...UNLIMITED_JSON_BODY, 'retry-after': '2' }],
     [
       'rate_limited',

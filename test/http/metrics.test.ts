@@ -31,6 +31,19 @@ const isDocumented = (name: string) => documented().some((row) => (row.endsWith(
 /** A store in memory that reports something else about its state. */
 const storeWith = (metrics: () => Promise<StoreMetrics>): Store => decorateStore(createMemoryStore(), { metrics })
 
+/** A state with all metrics. */
+const all: StoreMetrics = {
+  journalBytes: 1,
+  checkpointAgeSeconds: 2.5,
+  checkpointFailures: 3,
+  freeBytes: 4,
+  connections: { open: 5, closed: 6 },
+  loadedPartitions: 7,
+  loadedBytes: 8,
+  partitionLoads: 9,
+  partitionReleases: 10,
+}
+
 describe('the metrics', () => {
   test.each(drivers)('each metric is in the table of the README, on $name', async (driver) => {
     const { store } = await driver.open()
@@ -40,7 +53,6 @@ describe('the metrics', () => {
   })
 
   test('each row of the table of the README is a metric', async () => {
-    const all = { journalBytes: 1, checkpointAgeSeconds: 2, checkpointFailures: 3, freeBytes: 4, connections: { open: 5, closed: 6 } }
     const { names } = await scrape(storeWith(async () => all))
     const exposed = (row: string) => names.some((name) => (row.endsWith('*') ? name.startsWith(row.slice(0, -1)) : name === row))
     expect(documented().length).toBeGreaterThan(10)
@@ -48,13 +60,16 @@ describe('the metrics', () => {
   })
 
   test('the state of a store is exposed', async () => {
-    const all = { journalBytes: 1, checkpointAgeSeconds: 2.5, checkpointFailures: 3, freeBytes: 4, connections: { open: 5, closed: 6 } }
     const { text } = await scrape(storeWith(async () => all))
     const lines = [
       'lanekeeper_journal_bytes 1',
       'lanekeeper_checkpoint_age_seconds 2.5',
       'lanekeeper_checkpoint_failures_total 3',
       'lanekeeper_disk_free_bytes 4',
+      'lanekeeper_loaded_workspaces 7',
+      'lanekeeper_loaded_bytes 8',
+      'lanekeeper_workspace_loads_total 9',
+      'lanekeeper_workspace_releases_total 10',
       'lanekeeper_redis_connections{state="open"} 5',
       'lanekeeper_redis_connections{state="closed"} 6',
     ]
@@ -63,7 +78,7 @@ describe('the metrics', () => {
 
   test('what does not apply to a driver is not exposed', async () => {
     const { names } = await scrape(createMemoryStore())
-    expect(names.filter((name) => /journal|checkpoint|disk|redis/.test(name))).toEqual([])
+    expect(names.filter((name) => /journal|checkpoint|disk|loaded|_loads_|_releases_|redis/.test(name))).toEqual([])
   })
 
   test('a store whose state cannot be read does not hide the other metrics', async () => {
@@ -95,7 +110,8 @@ describe('the state of a folder', () => {
     expect([after.checkpointAgeSeconds, after.checkpointFailures, after.freeBytes]).toEqual([5, 0, 1e9])
     await store.compact()
     const { journalBytes, ...compacted } = await store.metrics()
-    expect([journalBytes! < 1000, compacted]).toEqual([true, { checkpointAgeSeconds: 0, checkpointFailures: 0, freeBytes: 1e9 }])
+    const memory = { loadedPartitions: 1, loadedBytes: expect.any(Number), partitionLoads: 0, partitionReleases: 0 }
+    expect([journalBytes! < 1000, compacted]).toEqual([true, { checkpointAgeSeconds: 0, checkpointFailures: 0, freeBytes: 1e9, ...memory }])
     vi.advanceTimersByTime(1000)
     await store.commit('p', change({ put: { 'a:2': {} } }))
     disk.fault = { at: disk.operations + 1, kind: 'ENOSPC', effect: 'none', permanent: true }
@@ -128,6 +144,10 @@ test.each(drivers)('a store has the metrics of its kind, on $name', async (drive
       checkpointAgeSeconds: expect.any(Number),
       checkpointFailures: 0,
       freeBytes: expect.any(Number),
+      loadedPartitions: 0,
+      loadedBytes: 0,
+      partitionLoads: 0,
+      partitionReleases: 0,
     },
     redis: { connections: { open: 2, closed: 0 } },
   }

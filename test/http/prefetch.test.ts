@@ -18,7 +18,7 @@ async function readAhead(
   params: Record<string, string> = { board_id: BOARD },
 ) {
   let request: PrefetchRequest | undefined
-  const tx = { prefetch: async (asked: PrefetchRequest) => void (request = asked) } as unknown as Transaction
+  const tx = { prefetch: async (asked: PrefetchRequest) => ((request = asked), []) } as unknown as Transaction
   const seen = new SeenTokens()
   if (scopes !== undefined) seen.add('h', { scopes } as never)
   await prefetch(tx, engine, { operation, params }, { hash: 'h' } as never, seen)
@@ -46,6 +46,13 @@ describe('reading ahead for a request', () => {
   test('nothing is read ahead for a filtered list, or with a malformed id', async () => {
     expect(await readAhead(row('boards.list'), ['kanban:read'])).toBeUndefined()
     expect(await readAhead(row('boards.read'), ['kanban:read'], { board_id: 'x' })).toBeUndefined()
+  })
+
+  test('what was read is returned as the records of the credentials and those of the target', async () => {
+    const tx = { prefetch: async () => ['token', 'membership', 'board', undefined] } as unknown as Transaction
+    const seen = { get: () => ({ scopes: ['kanban:read'] }) }
+    const ahead = await prefetch(tx, engine, { operation: row('boards.read'), params: { board_id: BOARD } }, { hash: 'h' } as never, seen)
+    expect(ahead).toEqual({ credentials: ['token', 'membership'], target: ['board', undefined] })
   })
 
   test('only a malformed id is passed over: any other failure of a target is thrown', async () => {

@@ -280,6 +280,7 @@ describe('processes that share counters', () => {
     expect(await count(two)).toBe(9)
     await two.settle()
     expect(await count(two)).toBe(8)
+    expect(await count(one)).toBe(9)
   })
 
   test('counts are exchanged without being asked to', async () => {

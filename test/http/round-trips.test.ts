@@ -4,7 +4,7 @@ import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { buildWorld, createScenario, exampleBody, outcomeOf, type Facts, type Scenario, type World } from '../support/scenario.ts'
+import { buildWorld, createAllowed, exampleBody, outcomeOf, pathOf, type Scenario, type World } from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 
 /**
@@ -69,24 +69,6 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'files.update': [2],
 }
 
-const FACTS = {
-  'caller.role': 'owner',
-  'caller.membership': 'active',
-  'board.visibility': 'workspace',
-  'board.caller': 'creator',
-  'comment.author': 'caller',
-  'file.owner': 'caller',
-  'file.visibility': 'workspace',
-  'user.membership': 'active',
-  'user.board': 'none',
-  'label.board': 'this',
-}
-/** Other facts of an operation: someone who is a member can be removed, and a cover that is set can be cleared. */
-const factsOf: Readonly<Record<string, Facts>> = {
-  'board_members.remove': { 'user.board': 'member' },
-  'cards.clear_cover': { 'cover.state': 'set' },
-}
-
 test('the table has each operation', () => {
   expect(Object.keys(expected).toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
 })
@@ -102,14 +84,11 @@ describe.each(drivers)('on $name', (driver) => {
   afterAll(() => service.stop())
 
   const rows = operations.map((row) => [row.id, row] as const)
-  const create = (id: string, method: string) => createScenario(world, { ...FACTS, ...factsOf[id] }, { related: method === 'DELETE' })
-  const send = async ({ id, method, path }: Operation, scenario: Scenario): Promise<string> => {
-    const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => scenario.params[name]!)
-    return outcomeOf(await service.send(scenario.caller.admin, method, filled, exampleBody(id, scenario)))
-  }
+  const send = async ({ id, method, path }: Operation, scenario: Scenario): Promise<string> =>
+    outcomeOf(await service.send(scenario.caller.admin, method, pathOf(path, scenario), exampleBody(id, scenario)))
 
   test.each(rows)('%s accesses the storage as often as the table says', async (id, row) => {
-    const scenario = (await create(id, row.method))!
+    const scenario = await createAllowed(world, row)
     // A list remembers the columns of its board.
     if (row.method === 'GET') await send(row, scenario)
     const before = service.store.trips
@@ -120,7 +99,7 @@ describe.each(drivers)('on $name', (driver) => {
   const writes = rows.filter(([id, { method }]) => method !== 'GET' && expected[id]![0] > 1)
   test.each(writes)('%s conflicts only with changes of what it relies on', async (id, row) => {
     const attempts = async (change: (scenario: Scenario) => Promise<void>) => {
-      const scenario = (await create(id, row.method))!
+      const scenario = await createAllowed(world, row)
       service.store.beforeCommit = () => change(scenario)
       expect(await send(row, scenario)).toBe('ok')
       return service.records.at(-1)!.attempts

@@ -40,6 +40,7 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
   const columns = [await board.column(), await board.column()].toSorted()
   const card = await board.card(columns[0]!)
   await board.label()
+  await board.send('POST', `/boards/${board.id}/labels`, { name: 'Label', color: '#000000' }, { 'idempotency-key': SECRET })
   const deletedLabel = await board.label()
   for (const id of [card, await board.card(columns[0]!)]) await board.put(`/cards/${id}/labels/${deletedLabel}`)
   await board.delete(`/labels/${deletedLabel}`)

@@ -2,27 +2,49 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { ApiError } from '../../src/model/errors.ts'
 import { createRouteTable } from '../../src/http/routes.ts'
+import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
+import { defaultDocument, DocumentCheck } from './document-check.ts'
 
 const route = createRouteTable(operations)
 const page = z.strictObject({ next_cursor: z.string().nullable() })
+let documentCheck: DocumentCheck | undefined
 const error = z.looseObject({ code: z.string(), message: z.string(), request_id: z.string() })
 
 /**
  * Checks a response below /v1 against the row of its operation: the envelope, the schema of `data` and the status of a
- * success, and the message of a 409. Every test client of the suite calls it, so the rows cannot disagree with the
- * service. A path that is not an operation is only checked for the envelope of failures.
+ * success, and the message of a 409; and the whole response against the OpenAPI document. Every test client of the suite calls it,
+ * so neither the rows nor the document can disagree with the service. A path that is not an operation is only checked for the
+ * envelope of failures.
  * @param path below /v1, with its query
+ * @param exchange the headers of the response and the JSON of the request, if they are known. If the response is not within the
+ *   limits of the API, because a test has written to the storage, it is not compared with the document.
  */
-export function checkResponse(method: string, path: string, status: number, body: any): void {
-  if (status === 304 || body === undefined) return
-  if (status >= 400 && body !== undefined) {
-    expectMembers(body, ['error'], `${method} ${path}: the members of a failure`)
+export function checkResponse(
+  method: string,
+  path: string,
+  status: number,
+  body: any,
+  {
+    isWithinLimits = true,
+    ...exchange
+  }: { readonly headers?: Headers; readonly requestBody?: unknown; readonly isWithinLimits?: boolean } = {},
+): void {
+  const operation = operationOf(method, path.split('?')[0]!)
+  if (status !== 304 && body !== undefined) checkBody(operation, `${method} ${path}`, status, body)
+  if (operation === undefined || !isWithinLimits) return
+  documentCheck ??= new DocumentCheck(defaultDocument())
+  documentCheck.check(method, operation.path, { status, body, ...exchange })
+}
+
+function checkBody(operation: Operation | undefined, request: string, status: number, body: any): void {
+  if (status >= 400) {
+    expectMembers(body, ['error'], `${request}: the members of a failure`)
     error.parse(body.error)
   }
-  const operation = operationOf(method, path.split('?')[0]!)
   if (operation === undefined) return
-  if (status === 409) expect(operation.conflicts, `${operation.id}: the conflicts that its row states`).toContain(body.error.message)
+  if (status === 409 && body.error.code === 'conflict')
+    expect(operation.conflicts, `${operation.id}: the conflicts that its row states`).toContain(body.error.message)
   // A download is the file itself, not the envelope.
   if (status >= 300 || operation.data instanceof z.ZodUndefined) return
   const list = operation.data instanceof z.ZodArray

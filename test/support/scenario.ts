@@ -4,6 +4,7 @@ import type { Card } from '../../src/model/card.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { newId, type IdKind } from '../../src/model/ids.ts'
 import type { Role } from '../../src/model/workspace.ts'
+import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
@@ -63,6 +64,35 @@ export async function createScenario(world: World, facts: Facts, { related = fal
   const ids = { caller: caller.id, creator, user: user.id }
   const params = await world.service.write(world.workspaceId, (tx) => writeRecords(tx, world, facts, ids, related))
   return { caller, params }
+}
+
+/** Facts with which every operation is allowed. */
+const ALLOWED = {
+  'caller.role': 'owner',
+  'caller.membership': 'active',
+  'board.visibility': 'workspace',
+  'board.caller': 'creator',
+  'comment.author': 'caller',
+  'file.owner': 'caller',
+  'file.visibility': 'workspace',
+  'user.membership': 'active',
+  'user.board': 'none',
+  'label.board': 'this',
+}
+/** Other facts of an operation: someone who is a member can be removed, and a cover that is set can be cleared. */
+const ALLOWED_BY_OPERATION: Readonly<Record<string, Facts>> = {
+  'board_members.remove': { 'user.board': 'member' },
+  'cards.clear_cover': { 'cover.state': 'set' },
+}
+
+/** Creates a scenario in which the owner may perform an operation with its example, and each write changes something. */
+export async function createAllowed(world: World, { id, method }: Pick<Operation, 'id' | 'method'>): Promise<Scenario> {
+  return (await createScenario(world, { ...ALLOWED, ...ALLOWED_BY_OPERATION[id] }, { related: method === 'DELETE' }))!
+}
+
+/** The path of an operation with the ids of a scenario. */
+export function pathOf(path: string, { params }: Scenario): string {
+  return path.replace(/\{(\w+)\}/g, (_all, name: string) => params[name]!)
 }
 
 /** The body of the operation's example, with the ids of a scenario in place of `{name}`. */

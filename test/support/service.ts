@@ -58,13 +58,16 @@ export class Service {
   readonly deps: Deps
   readonly records: DecisionRecord[] = []
   now = Date.parse('2026-11-20T12:00:00.000Z')
+  /** false while a test stores what the API would refuse, so that responses exceed the limits of the OpenAPI document */
+  isWithinLimits = true
 
-  readonly #place: OpenDriver
+  /** the storage, for another service on it */
+  readonly place: OpenDriver
   readonly #ownOperations: boolean
 
   private constructor(place: OpenDriver, options: ServiceOptions) {
     const store = new CountingStore(place.store)
-    this.#place = place
+    this.place = place
     this.#ownOperations = options.operations !== undefined
     this.store = store
     const clock = () => this.now
@@ -82,7 +85,7 @@ export class Service {
   async stop(): Promise<void> {
     await this.app.services.usage.settled()
     await this.store.close()
-    await this.#place.blobs.close()
+    await this.place.blobs.close()
   }
 
   /** Makes the service forget which tokens it has seen, so that the next request reads its token before its target. */
@@ -92,14 +95,14 @@ export class Service {
   }
 
   get adminDeps(): AdminDeps {
-    return { ...this.deps, blobs: this.#place.blobs }
+    return { ...this.deps, blobs: this.place.blobs }
   }
   recordKeys(partition: string): Promise<string[]> {
-    return this.#place.recordKeys(partition)
+    return this.place.recordKeys(partition)
   }
   /** The ids of all stored blobs. */
   async blobKeys(): Promise<string[]> {
-    return [...new Set((await this.#place.blobKeys()).map((key) => key.split(':')[0]!))].toSorted()
+    return [...new Set((await this.place.blobKeys()).map((key) => key.split(':')[0]!))].toSorted()
   }
   /** The ids of the blobs that the files of a workspace refer to. */
   async blobKeysInUse(workspaceId: string): Promise<string[]> {
@@ -169,7 +172,8 @@ export class Service {
     if (token !== null && !all.has('authorization')) all.set('authorization', `Bearer ${token}`)
     if (body !== undefined && !all.has('content-type')) all.set('content-type', 'application/json')
     const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
-    return this.#answer(new Request(`http://localhost/v1${path}`, { method, headers: all, ...content }))
+    const json = typeof body === 'string' ? undefined : body
+    return this.#answer(new Request(`http://localhost/v1${path}`, { method, headers: all, ...content }), json)
   }
 
   /** Sends a request below /v1, and returns the response unread and unchecked. */
@@ -177,7 +181,8 @@ export class Service {
     return this.app.fetch(new Request(`http://localhost/v1${path}`, { method, headers: { authorization: `Bearer ${token}`, ...headers } }))
   }
 
-  async #answer(request: Request): Promise<Reply> {
+  /** @param requestBody the JSON of the request, if it has any */
+  async #answer(request: Request, requestBody?: unknown): Promise<Reply> {
     const response = await this.app.fetch(request)
     const text = await response.text()
     const json = response.headers.get('content-type')?.startsWith('application/json') === true && text !== ''
@@ -185,7 +190,8 @@ export class Service {
     // Only rows of the real table can be checked; some suites bring their own.
     if (!this.#ownOperations) {
       const { pathname, search } = new URL(request.url)
-      checkResponse(request.method, pathname.slice('/v1'.length) + search, response.status, body)
+      const exchange = { headers: response.headers, requestBody, isWithinLimits: this.isWithinLimits }
+      checkResponse(request.method, pathname.slice('/v1'.length) + search, response.status, body, exchange)
     }
     return { status: response.status, headers: response.headers, text, body: body ?? parse(text) }
   }

@@ -51,8 +51,12 @@ describe('the errors that the document lists for an operation', () => {
     await limited.stop()
   })
 
-  const newScenario = async () =>
-    (await createScenario(world, { 'caller.membership': 'active', 'caller.role': 'owner', 'board.caller': 'creator' }))!
+  /** The caller may do everything, and what a DELETE removes is there. */
+  const newScenario = async ({ method }: Operation) => {
+    const own = { 'board.caller': 'creator', 'comment.author': 'caller', 'file.owner': 'caller' }
+    const facts = { 'caller.membership': 'active', 'caller.role': 'owner', ...own }
+    return (await createScenario(world, facts, { related: method === 'DELETE' }))!
+  }
 
   /** The requests that get an error, by its code. */
   function provocations({ id, method, path }: Operation, scenario: Scenario): Partial<Record<ErrorCode, () => Promise<Reply>>> {
@@ -84,11 +88,21 @@ describe('the errors that the document lists for an operation', () => {
       internal_error: () => failing(new Error('unexpected')),
       contention: () => failing(new Contention()),
       unavailable: () => failing(new StorageUnavailable('gone')),
+      // Last, because a DELETE is done then.
+      ...(method !== 'GET' && {
+        idempotency_key_in_use: async () => {
+          let reply: Reply | undefined
+          service.store.beforeCommit = async () => void (reply = await send({ 'idempotency-key': id }))
+          await send({ 'idempotency-key': id })
+          return reply!
+        },
+        idempotency_key_reused: () => send({ 'idempotency-key': id, 'if-match': '"0000"' }),
+      }),
     }
   }
 
   test.each(operations.map((operation) => [operation.id, operation] as const))('all happen to %s', async (_id, operation) => {
-    const provoked = provocations(operation, await newScenario())
+    const provoked = provocations(operation, await newScenario(operation))
     for (const [code, send] of Object.entries(provoked)) expect((await send()).body.error?.code).toBe(code)
     const isProvoked = (code: string) => !ELSEWHERE.has(code as ErrorCode) && !BEFORE.has(code as ErrorCode)
     // A GET or a DELETE whose head is no valid HTTP; the next test provokes it.

@@ -39,10 +39,11 @@ describe('what is served outside of /v1 for the developers of clients', () => {
   })
 
   test('a service with its own operations documents these', async () => {
-    const other = await Service.start(memory, { operations: operations.slice(0, 1) })
+    const rows = operations.map((row) => (row.id === 'account.read' ? { ...row, path: '/me' } : row))
+    const other = await Service.start(memory, { operations: rows })
     const document = (await (await other.app.fetch(new Request('http://localhost/openapi.json'))).json()) as any
     await other.stop()
-    expect(Object.keys(document.paths)).toEqual([operations[0]!.path])
+    expect([document.paths['/me'].get.operationId, document.paths['/account']]).toEqual(['account.read', undefined])
   })
 
   test.each(['/openapi.json', '/llms.txt'])('%s can be cached, and revalidated by its ETag', async (path) => {

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import type { FirstResponse } from '../model/idempotency.ts'
+import { durations } from '../model/durations.ts'
+import { ApiError } from '../model/errors.ts'
+import { HOUR, timestamp, type Clock } from '../model/time.ts'
+import type { Upload } from '../resources/operation.ts'
+import { keys, type Key } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
+
+/** A string of structured fields (RFC 8941 §3.3.3), or the same text without quotes, as many clients send it. */
+const KEY = /^(?:"([ !#-[\]-~]{1,255})"|([!#-+\--[\]-~]{1,255}))$/
+const INVALID_KEY = 'Idempotency-Key must be one text of 1 to 255 visible ASCII characters, best in double quotes.'
+
+/** What a request with an Idempotency-Key asks for, besides its body. */
+interface Asked {
+  readonly method: string
+  /** below /v1 */
+  readonly path: string
+  readonly query: unknown
+  readonly body: unknown
+  readonly headers: Headers
+}
+
+/** The names of the requests with an Idempotency-Key that this process is handling. */
+export type RunningKeys = Set<string>
+
+/**
+ * A write with an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the first request with a key makes the change and
+ * stores its response in the same commit. Any later one gets that response. A request that fails stores nothing.
+ */
+export class IdempotentWrite {
+  readonly #key: Key<FirstResponse>
+  readonly #hashes: Pick<FirstResponse, 'token_hash' | 'key_hash'>
+  readonly #running: RunningKeys
+  #isRunning = false
+  #asked = ''
+
+  private constructor(hashes: Pick<FirstResponse, 'token_hash' | 'key_hash'>, running: RunningKeys) {
+    this.#hashes = hashes
+    this.#running = running
+    this.#key = keys.firstResponse(hashes.token_hash, hashes.key_hash)
+  }
+
+  /**
+   * Reads the header. A read ignores it.
+   * @returns undefined if the request has no key, or an invalid one (see {@link requireValidKey})
+   */
+  static of(method: string, headers: Headers, tokenHash: string, running: RunningKeys): IdempotentWrite | undefined {
+    const text = headers.get('idempotency-key')
+    if (text === null || method === 'GET' || method === 'HEAD') return undefined
+    const [, quoted, bare] = KEY.exec(text) ?? []
+    const key = quoted ?? bare
+    return key === undefined ? undefined : new IdempotentWrite({ token_hash: tokenHash, key_hash: sha256(key) }, running)
+  }
+
+  /** The records that {@link find} and {@link remember} read. */
+  reads(clock: Clock): readonly Key<unknown>[] {
+    return [this.#key, keys.tombstone(tombstoneIdOf(clock()))]
+  }
+
+  /**
+   * The first response to a request with this key.
+   * @returns undefined if there is none: this request is the first one
+   * @throws {ApiError} `idempotency_key_reused` if another request has the same key; `idempotency_key_in_use` if this process is
+   *   handling a request with it. If another process is, one of the two commits fails, and is repeated here.
+   */
+  async find(tx: Transaction, asked: Asked, receive: (() => Promise<Upload>) | undefined): Promise<FirstResponse | undefined> {
+    this.#asked = describe(asked)
+    const first = await tx.get(this.#key)
+    if (first === undefined) {
+      this.#begin()
+      return undefined
+    }
+    if (first.request_hash !== hashOf(this.#asked, await receive?.())) throw new ApiError('idempotency_key_reused')
+    return first
+  }
+
+  /** Adds the response to the commit of the change. @param upload the file of the request */
+  async remember(
+    tx: Transaction,
+    clock: Clock,
+    response: Pick<FirstResponse, 'status' | 'location' | 'revision' | 'data'>,
+    upload: Upload | undefined,
+  ): Promise<void> {
+    const now = clock()
+    const hour = timestamp(() => now).slice(0, 13)
+    const id = tombstoneIdOf(now)
+    if ((await tx.get(keys.tombstone(id))) === undefined) {
+      const not_before = timestamp(() => now + HOUR + durations.firstResponse)
+      tx.put(keys.tombstone(id), { id, kind: 'responses', target: hour, not_before })
+    }
+    tx.put(this.#key, { ...this.#hashes, request_hash: hashOf(this.#asked, upload), hour, ...response })
+  }
+
+  /** Ends the request. */
+  end(): void {
+    if (this.#isRunning) this.#running.delete(this.#key)
+  }
+
+  #begin(): void {
+    if (this.#isRunning) return
+    if (this.#running.has(this.#key)) throw new ApiError('idempotency_key_in_use', { headers: { 'retry-after': '1' } })
+    this.#running.add(this.#key)
+    this.#isRunning = true
+  }
+}
+
+/** All responses of an hour have one tombstone. */
+function tombstoneIdOf(now: number): string {
+  return `tmb_${String(Math.floor(now / HOUR)).padStart(20, '0')}`
+}
+
+/** @throws {ApiError} `bad_request` if a write has an Idempotency-Key that is not valid */
+export function requireValidKey(method: string, headers: Headers): void {
+  const text = headers.get('idempotency-key')
+  if (text === null || method === 'GET' || method === 'HEAD' || KEY.test(text)) return
+  throw new ApiError('bad_request', { message: INVALID_KEY })
+}
+
+function describe({ method, path, query, body, headers }: Asked): string {
+  return JSON.stringify([method, path, query, body, headers.get('if-match'), headers.get('if-none-match')])
+}
+
+/** @param upload its bytes and fields are a part of the request; the ids that they got are not */
+function hashOf(asked: string, upload: Upload | undefined): string {
+  if (upload === undefined) return sha256(asked)
+  const { name, contentType, sha256: bytes, visibility } = upload
+  return sha256(JSON.stringify([asked, name, contentType, bytes, visibility]))
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

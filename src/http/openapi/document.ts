@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs'
+import type { z } from 'zod'
+import { uploadForm } from '../../resources/attachments/schema.ts'
+import { board } from '../../model/board.ts'
+import { card } from '../../model/card.ts'
+import type { Operation } from '../../resources/operation.ts'
+import { findForbiddable, isDownload } from './error-codes.ts'
+import { createErrorSchemas, createPageSchema, pascalCase } from './error-schemas.ts'
+import { readExamples } from './examples.ts'
+import { headers, requestHeaders } from './headers.ts'
+import { overview, tagDescriptions } from './overview.ts'
+import { describeOperation, itemOf, tagOf, TOKEN } from './operations.ts'
+import { ErrorResponses, responseName, responseSchema } from './responses.ts'
+import { convertAll, convertOne, extend, metaOf } from './schemas.ts'
+import type { DocumentSource } from './source.ts'
+import type { JsonSchema, OpenApiDocument, OperationObject, ParameterObject } from './types.ts'
+
+/**
+ * The OpenAPI document of the service. Everything in it follows from the operations table, the schemas of its rows, the policy
+ * and the table of errors. The order is that of these tables.
+ */
+export function createDocument(source: DocumentSource): OpenApiDocument {
+  const { engine, operations, uploadBytes, quotas, origin } = source
+  const examples = source.examples ?? readExamples()
+  const errorResponses = new ErrorResponses(examples)
+  const forbiddable = findForbiddable(engine)
+  const inputs = inputNames(operations)
+  const outputs = outputNames(operations)
+  const nameOf = (schema: z.ZodType) => inputs.get(schema) ?? outputs.get(schema)!
+  const paths: Record<string, Record<string, OperationObject>> = {}
+  for (const operation of operations) {
+    paths[operation.path] ??= {}
+    paths[operation.path]![operation.method.toLowerCase()] = describeOperation(
+      { engine, examples, errorResponses, forbiddable, uploadBytes, nameOf },
+      operation,
+    )
+  }
+  const document: OpenApiDocument = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Lanekeeper',
+      version: packageVersion(),
+      summary: 'A workspace-scoped kanban API for agents, command-line tools and native applications.',
+      description: overview({ engine, operations, uploadBytes, quotas }),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: `${origin ?? ''}/v1`, description: 'This service.' }],
+    tags: [...new Set(operations.map(({ id }) => tagOf(id)))].map((name) => ({ name, description: tagDescriptions[name] ?? name })),
+    paths,
+    components: {
+      securitySchemes: {
+        [TOKEN]: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'lk_pat_…',
+          description:
+            'A personal access token. It represents one user in one workspace and has one of the scopes `kanban:read`, `kanban:write` and `kanban:admin`, each of which includes those before it. Users create tokens in the web app, at `/settings`. The security requirement of an operation names the least scope.',
+        },
+      },
+      schemas: {
+        ...outputSchemas(operations, outputs, uploadBytes),
+        ...convertAll(inputs, 'input', uploadBytes),
+        ...convertAll(createErrorSchemas(errorResponses.codes), 'output', uploadBytes),
+      },
+      parameters: { ...requestHeaders },
+      headers,
+      responses: errorResponses.components,
+    },
+    'x-rows': Object.fromEntries(engine.vocabulary.rows),
+  }
+  return shareParameters(document)
+}
+
+/** The names of the schemas of bodies. */
+function inputNames(operations: readonly Operation[]): Map<z.ZodType, string> {
+  const names = new Map<z.ZodType, string>()
+  for (const { id, body, takesUpload } of operations) {
+    if (body !== undefined && !names.has(body)) names.set(body, metaOf(body).id ?? `${pascalCase(id)}Body`)
+    if (takesUpload) names.set(uploadForm, `${pascalCase(id)}Form`)
+  }
+  return names
+}
+
+/** The names of the schemas of `data`, or of its items. */
+function outputNames(operations: readonly Operation[]): Map<z.ZodType, string> {
+  const names = new Map<z.ZodType, string>()
+  for (const operation of operations) {
+    if (isDownload(operation)) continue
+    const item = itemOf(operation.data)
+    const { id } = metaOf(item)
+    if (id === undefined) throw new Error(`the schema of the data of ${operation.id} has no id`)
+    names.set(item, id)
+  }
+  return names
+}
+
+function outputSchemas(
+  operations: readonly Operation[],
+  names: ReadonlyMap<z.ZodType, string>,
+  uploadBytes: number,
+): Record<string, JsonSchema> {
+  const schemas = convertAll(names, 'output', uploadBytes)
+  const page = convertOne(createPageSchema(), 'output', uploadBytes)
+  for (const [base, name] of [
+    [board, 'BoardWithCounts'],
+    [card, 'CardWithCounts'],
+  ] as const)
+    if (names.has(base) && schemas[name] !== undefined) schemas[name] = extend(names.get(base)!, schemas, name)
+  for (const operation of operations) {
+    if (isDownload(operation)) continue
+    const name = names.get(itemOf(operation.data))!
+    const isList = operation.data.def.type === 'array'
+    schemas[responseName(name, isList)] = responseSchema(name, isList, page)
+  }
+  return schemas
+}
+
+/** Makes components of the parameters that several operations share. */
+function shareParameters(document: OpenApiDocument): OpenApiDocument {
+  const all = Object.values(document.paths).flatMap((path) => Object.values(path).flatMap(({ parameters }) => parameters))
+  const texts = all.map((parameter) => JSON.stringify(parameter))
+  const shared: Record<string, ParameterObject> = {}
+  for (const [i, parameter] of all.entries()) {
+    if (!('name' in parameter) || shared[parameter.name] !== undefined) continue
+    if (texts.indexOf(texts[i]!) !== texts.lastIndexOf(texts[i]!)) shared[parameter.name] = parameter
+  }
+  const replace = (operation: OperationObject): OperationObject => ({
+    ...operation,
+    parameters: operation.parameters.map((parameter) =>
+      'name' in parameter && JSON.stringify(parameter) === JSON.stringify(shared[parameter.name])
+        ? { $ref: `#/components/parameters/${parameter.name}` }
+        : parameter,
+    ),
+  })
+  const paths = Object.fromEntries(
+    Object.entries(document.paths).map(([path, methods]) => [
+      path,
+      Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method, replace(operation)])),
+    ]),
+  )
+  return { ...document, paths, components: { ...document.components, parameters: { ...shared, ...document.components.parameters } } }
+}
+
+function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+  return version
+}

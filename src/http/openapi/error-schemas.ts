@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { documented } from '../../model/fields.ts'
+import { errors, type ErrorCode } from '../../model/errors.ts'
+import { limits } from '../../model/limits.ts'
+import { scopes } from '../../model/token.ts'
+
+function text(description: string, maxLength: number): z.ZodString {
+  return documented(z.string(), { description, maxLength })
+}
+
+/** The further members of each error (spec §7 states the others). */
+function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
+  const row = documented(z.string(), {
+    description: 'The row of the specification that decides it.',
+    pattern: '^[A-Z][0-9]+$',
+    maxLength: 4,
+  })
+  const scope = (description: string) => documented(z.enum(scopes), { description })
+  const count = (description: string) =>
+    documented(z.number().int(), { description, format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+
+  const issue = z.strictObject({
+    in: documented(z.enum(['query', 'body']), { description: 'Where the member is.' }),
+    path: text('The name of the member, with dots between levels; empty for the whole.', 600_000),
+    message: text('What is wrong.', 1000),
+  })
+
+  return {
+    insufficient_scope: {
+      required_scope: scope('The least scope that the operation requires.'),
+      granted_scopes: documented(z.array(z.enum(scopes)), {
+        description: 'The scopes of the token, with those that they include.',
+        maxItems: scopes.length,
+      }),
+      row,
+    },
+    forbidden: { row, reason: text('The rule that is not met.', 1000) },
+    not_found: {
+      parameter: documented(z.string(), {
+        description: 'What names the resource: a member of the body, or the second parameter of the path. Absent if it is the path itself.',
+        maxLength: 64,
+      }).optional(),
+    },
+    conflict: { limit: count('The limit that was reached, if one was.').optional() },
+    precondition_failed: { current_etag: text('The current ETag, if there is one.', 100).optional() },
+    payload_too_large: { limit_bytes: count('The maximum size in bytes.') },
+    validation_failed: {
+      issues: documented(z.array(issue), { description: `What is not valid: the first ${limits.issues} issues.`, maxItems: limits.issues }),
+    },
+    contention: { outcome: documented(z.literal('not_done'), { description: 'Nothing was changed.' }) },
+    unavailable: {
+      outcome: documented(z.enum(['not_done', 'unknown']), {
+        description: '`not_done`: nothing was changed. `unknown`: it is not known whether the change was made. Read before you retry.',
+      }),
+    },
+  }
+}
+
+/** The schema of the member `error` for each of these codes. */
+export function createErrorSchemas(codes: ReadonlySet<ErrorCode>): ReadonlyMap<z.ZodType, string> {
+  const members = furtherMembers()
+  return new Map(
+    (Object.keys(errors) as ErrorCode[])
+      .filter((code) => codes.has(code))
+      .map((code) => [errorSchema(code, errors[code].message, members[code]), errorName(code)]),
+  )
+}
+
+function errorSchema(code: ErrorCode, message: string, members: z.core.$ZodShape = {}): z.ZodType {
+  return documented(
+    z.strictObject({
+      code: documented(z.literal(code), { description: 'The machine-readable code.' }),
+      message: text('What happened, for people.', 600_000),
+      request_id: documented(z.string(), {
+        description: 'The id of the request, also in the header X-Request-Id. The log of the service names it.',
+        format: 'uuid',
+        maxLength: 36,
+      }),
+      ...members,
+    }),
+    { description: message },
+  )
+}
+
+/** The name of the component of an error. */
+export function errorName(code: ErrorCode): string {
+  return `${pascalCase(code)}Error`
+}
+
+export function pascalCase(text: string): string {
+  return text
+    .split(/[._]/)
+    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .join('')
+}
+
+/** The schema of `page` in the response with a list. */
+export function createPageSchema(): z.ZodType {
+  const cursor = documented(z.string(), {
+    description: 'The `cursor` of the next page; null on the last page.',
+    pattern: '^[A-Za-z0-9_-]+$',
+    maxLength: 400,
+  })
+  return documented(z.strictObject({ next_cursor: cursor.nullable() }), { description: 'The place of a page in its list.' })
+}

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+
+/** A request and its response, as the service answered it on the demo data. */
+export interface RecordedExample {
+  /** the parameters of the path */
+  readonly params: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly response: unknown
+}
+
+/** `fixtures/openapi-examples.json`, which `npm run matrix` writes. */
+export interface RecordedExamples {
+  /** by the id of the operation */
+  readonly operations: Readonly<Record<string, RecordedExample>>
+  /** the body of a response with each error */
+  readonly errors: Readonly<Record<string, unknown>>
+}
+
+export function readExamples(): RecordedExamples {
+  return JSON.parse(readFileSync(new URL('../../../fixtures/openapi-examples.json', import.meta.url), 'utf8')) as RecordedExamples
+}

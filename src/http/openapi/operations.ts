@@ -1,0 +1,136 @@
+import type { z } from 'zod'
+import { idPattern, idPrefixes, type IdKind } from '../../model/ids.ts'
+import { limits } from '../../model/limits.ts'
+import type { Engine } from '../../policy/engine.ts'
+import { uploadForm } from '../../resources/attachments/schema.ts'
+import type { Operation } from '../../resources/operation.ts'
+import { errorCodesOf, isDownload, type ForbiddablePermissions } from './error-codes.ts'
+import type { RecordedExample, RecordedExamples } from './examples.ts'
+import { requestHeaderReferences } from './headers.ts'
+import { notes } from './notes.ts'
+import { ErrorResponses, successResponses } from './responses.ts'
+import { convertOne } from './schemas.ts'
+import type { JsonSchema, OperationObject, ParameterObject, Reference } from './types.ts'
+
+/** What the description of an operation is made from. */
+export interface OperationSource {
+  readonly engine: Engine
+  readonly examples: RecordedExamples
+  readonly errorResponses: ErrorResponses
+  readonly forbiddable: ForbiddablePermissions
+  /** the maximum size of an upload in bytes */
+  readonly uploadBytes: number
+  /** the names of the components of schemas: of `data` or its items, and of bodies */
+  readonly nameOf: (schema: z.ZodType) => string
+}
+
+/** The name of the security scheme. */
+export const TOKEN = 'accessToken'
+
+/** The description of an operation. */
+export function describeOperation(source: OperationSource, operation: Operation): OperationObject {
+  const { engine, examples, errorResponses, forbiddable } = source
+  const { id, needs, row, summary, conflicts } = operation
+  const { scopeOrder } = engine.vocabulary
+  const scope = engine.checkScope(needs.join(' '), { [scopeOrder.name]: scopeOrder.values[0]! })
+  const example = examples.operations[id]
+  const body = requestBody(source, operation, example)
+  const item = isDownload(operation) ? undefined : itemOf(operation.data)
+  return {
+    operationId: id,
+    summary: summary.split(/(?<=\.) /)[0]!.replace(/\.$/, ''),
+    description: [
+      summary,
+      notes[id],
+      conflicts.length === 0
+        ? undefined
+        : ['The message of a `conflict` (409) is one of these:', ...conflicts.map((text) => `- ${text}`)].join('\n'),
+      `Requires the scope \`${scope.required}\` (row ${scope.row}). Row ${row}: ${rowText(engine, row)}.`,
+    ]
+      .filter((text) => text !== undefined)
+      .join('\n\n'),
+    tags: [tagOf(id)],
+    security: [{ [TOKEN]: [scope.required] }],
+    parameters: [...pathParameters(operation, example), ...queryParameters(source, operation), ...conditions(operation)],
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: {
+      ...successResponses(operation, item && source.nameOf(item), example),
+      ...errorResponses.of(errorCodesOf(forbiddable, operation)),
+    },
+    'x-rows': { scope: scope.row, permission: row },
+  }
+}
+
+/** `board_members.add` → `board_members` */
+export function tagOf(id: string): string {
+  return id.split('.')[0]!
+}
+
+/** The schema of `data`; of a list, that of its items. */
+export function itemOf(data: z.ZodType): z.ZodType {
+  return data.def.type === 'array' ? (data.def as unknown as { element: z.ZodType }).element : data
+}
+
+function rowText({ vocabulary }: Engine, row: string): string {
+  return vocabulary.rows.get(row)!.replace('(extension) ', '')
+}
+
+function pathParameters({ path }: Operation, example: RecordedExample | undefined): ParameterObject[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    const kind = name!.replace(/_id$/, '') as IdKind
+    if (!Object.hasOwn(idPrefixes, kind)) throw new Error(`${path}: "${name}" is not the id of a known kind`)
+    const value = example?.params[name!]
+    return {
+      name: name!,
+      in: 'path',
+      required: true,
+      description: `The id of the ${kind}. A malformed one is answered like an absent one, with 404.`,
+      schema: { type: 'string', pattern: idPattern(kind), minLength: 24, maxLength: 24 },
+      ...(value === undefined ? {} : { example: value }),
+    }
+  })
+}
+
+function queryParameters({ uploadBytes }: OperationSource, { query }: Operation): ParameterObject[] {
+  const { properties = {}, required = [] } = convertOne(query, 'input', uploadBytes) as {
+    properties?: Record<string, JsonSchema>
+    required?: readonly string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    description: description as string,
+    ...(required.includes(name) ? { required: true } : {}),
+    schema,
+  }))
+}
+
+/**
+ * The headers of a request. If-Match protects what the path names, or the parent of what is created. (If-None-Match on writes and
+ * If-Match on reads are described for all operations at once.)
+ */
+function conditions(operation: Operation): Reference[] {
+  if (isDownload(operation)) return requestHeaderReferences('IfNoneMatch', 'Range', 'IfRange')
+  const isRead = operation.method === 'GET'
+  const conditional = operation.entity === undefined ? [] : requestHeaderReferences(isRead ? 'IfNoneMatch' : 'IfMatch')
+  return isRead ? conditional : [...conditional, ...requestHeaderReferences('IdempotencyKey')]
+}
+
+function requestBody(
+  { nameOf, uploadBytes }: OperationSource,
+  { body, takesUpload }: Operation,
+  example: RecordedExample | undefined,
+): OperationObject['requestBody'] {
+  if (body === undefined) return undefined
+  const json = {
+    schema: { $ref: `#/components/schemas/${nameOf(body)}` },
+    ...(example?.body === undefined ? {} : { example: example.body }),
+  }
+  const size = `Unknown members are refused. At most ${limits.jsonBytes} bytes, ${limits.jsonMembers} members and ${limits.jsonDepth} levels.`
+  if (!takesUpload) return { description: size, required: true, content: { 'application/json': json } }
+  return {
+    description: `A JSON body attaches a file that is there. A form uploads a new file of at most ${uploadBytes} bytes and attaches it.`,
+    required: true,
+    content: { 'application/json': json, 'multipart/form-data': { schema: { $ref: `#/components/schemas/${nameOf(uploadForm)}` } } },
+  }
+}

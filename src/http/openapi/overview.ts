@@ -1,0 +1,44 @@
+import { limits } from '../../model/limits.ts'
+import type { DocumentSource } from './source.ts'
+
+/** What the document says of the whole service, in Markdown. */
+export function overview({ uploadBytes, quotas }: Omit<DocumentSource, 'origin'>): string {
+  return [
+    'A workspace has boards; a board has columns, cards and labels; a card has assignees, labels, subtasks, comments and attachments.',
+    '## Authentication',
+    'Every request carries `Authorization: Bearer <ACCESS_TOKEN>`. Begin with `account.read`. A missing, malformed, unknown, revoked or expired token gets 401 on every path: do not retry it. There are no cookies, no sessions and no CORS headers.',
+    'A scope limits the token. The permission of its user is checked in addition, for every request. What the user has no access to is answered like what does not exist, with 404.',
+    '## Responses',
+    'Success is `{"data": …}`, with `{"page": {"next_cursor": …}}` for a list. Failure is `{"error": {"code", "message", "request_id"}}`. Responses may get further members: ignore those that you do not know. Requests with unknown members are refused. HEAD is answered like GET, without a body.',
+    `## Lists`,
+    `A list accepts \`limit\` (1 to ${limits.pageSize.max}, ${limits.pageSize.default} by default) and \`cursor\`. A page ends early at ${limits.pageBytes} bytes. If a list changes while you page through it, no unchanged item is repeated or skipped. \`next_cursor: null\` marks the last page.`,
+    '## Concurrent changes',
+    'Resources have strong ETags. `If-Match` makes a write conditional: of several writers with the same ETag, one succeeds and the others get 412. `If-None-Match` saves the transfer of an unchanged resource. When you create something, they refer to its parent. (`If-None-Match` on a write and `If-Match` on a read work as RFC 9110 says: 412 if the condition is false.) `If-Match` on something without an ETag is 412.',
+    '## Retrying',
+    'Retry 429 and 503 after the seconds in `Retry-After`. With `outcome: not_done`, nothing was changed. With `outcome: unknown`, read before you retry, unless you sent an `Idempotency-Key`: with it, a repeated write changes nothing and gets the first response. Do not retry 500.',
+    '## Limits',
+    ...(quotas === undefined
+      ? []
+      : [
+          `${quotas.token} requests of a token and ${quotas.workspace} in a workspace in a minute, and ${quotas.address} failed credentials from one address. \`RateLimit\` states what remains.`,
+        ]),
+    `Lengths are in characters (Unicode code points). A JSON body has at most ${limits.jsonBytes} bytes, an upload ${uploadBytes} bytes. A request that exceeds a length gets 422, a size 413, and a number of stored resources 409.`,
+    '## What is no request',
+    'Before anything else, an invalid HTTP message gets 400, a head that does not arrive in time 408, one that is too large 431, and an unknown method 501. After authentication, a path that does not exist gets 404, and a method that a path does not have 405 with `Allow`.',
+  ].join('\n\n')
+}
+
+/** What a tag is about, by the first word of its operation ids. */
+export const tagDescriptions: Readonly<Record<string, string>> = {
+  account: 'The user, the workspace and the scopes of the calling token.',
+  members: 'The members of the workspace.',
+  boards: 'Boards: their names, their visibility and their deletion.',
+  board_members: 'Who has access to a private board.',
+  columns: 'The columns of a board, in their order.',
+  cards: 'Cards: their text, place, state, assignees, labels and cover.',
+  labels: 'The labels of a board.',
+  subtasks: 'The steps of the work on a card.',
+  comments: 'The comments on a card.',
+  attachments: 'Files on cards, and their bytes.',
+  files: 'Who can use a file.',
+}

@@ -1,0 +1,17 @@
+/** The first response to a write with an Idempotency-Key. It is written in the commit of the change itself. */
+export interface FirstResponse {
+  /** SHA-256 of the token, in hex: a key means something for one token only */
+  readonly token_hash: string
+  /** SHA-256 of the key, in hex */
+  readonly key_hash: string
+  /** SHA-256 of what the request asked for, in hex: another request may not have the same key */
+  readonly request_hash: string
+  /** the hour of the request, as 2026-11-20T12: the responses of one hour are removed together */
+  readonly hour: string
+  readonly status: number
+  /** the path of a created resource below /v1 */
+  readonly location: string | null
+  /** the revision that is the ETag */
+  readonly revision: string | null
+  readonly data: unknown
+}

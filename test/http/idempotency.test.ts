@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { collectGarbage } from '../../src/admin/garbage-collection.ts'
+import { durations } from '../../src/model/durations.ts'
+import { operations } from '../../src/resources/table.ts'
+import { HOUR } from '../../src/model/time.ts'
+import { decorateStore } from '../../src/store/decorate.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
+import { recordUses, setUpBoard, TestBoard } from '../support/board.ts'
+import { drivers, type Driver } from '../support/drivers.ts'
+import { memory } from '../support/memory.ts'
+import { buildWorld, createAllowed, exampleBody, pathOf, type World } from '../support/scenario.ts'
+import { Service, type Person, type Reply } from '../support/service.ts'
+import { observeCommits } from './observed-commits.ts'
+
+/** The key of a test. */
+let testKey: string
+beforeEach(() => {
+  testKey = randomUUID()
+})
+const withKey = (key = testKey, headers: Record<string, string> = {}) => ({ 'idempotency-key': key, ...headers })
+const writes = operations.filter(({ method }) => method !== 'GET').map((row) => [row.id, row] as const)
+
+/** What two responses to the same request must have in common. */
+const comparable = ({ status, headers, text }: Reply) => {
+  const rest = [...headers].filter(([name]) => !['x-request-id', 'idempotent-replayed', 'date'].includes(name))
+  return { status, text, headers: Object.fromEntries(rest) }
+}
+const isReplayed = ({ headers }: Reply) => headers.get('idempotent-replayed')
+
+describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver) => {
+  let service: Service
+  let world: World
+  const { driver: observed, changes } = observeCommits(driver)
+  beforeAll(async () => {
+    service = await Service.start(observed)
+    world = await buildWorld(service)
+    await recordUses(service, ...world.callers.values())
+  })
+  afterAll(() => service.stop())
+
+  test.each(writes)('%s is made once, and its repetition gets the first response', async (id, row) => {
+    const scenario = await createAllowed(world, row)
+    const path = pathOf(row.path, scenario)
+    const send = (body = exampleBody(id, scenario), headers = {}) =>
+      service.send(scenario.caller.admin, row.method, path, body, withKey(testKey, headers))
+    const first = await send()
+    expect([first.status < 300, isReplayed(first)]).toEqual([true, null])
+    const commits = changes.length
+    service.now += 1000
+    const again = await send()
+    expect([comparable(again), isReplayed(again)]).toEqual([comparable(first), 'true'])
+    const other = await send(undefined, { 'if-match': '"another"' })
+    expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused'])
+    expect(changes.length).toBe(commits)
+    expect(service.records.at(-2)!.replayed).toBe(true)
+  })
+})
+
+describe.each(drivers)('an Idempotency-Key, on $name', (driver) => {
+  const setup = setUpBoard(driver)
+  const labelsOf = async (board = setup.board) => (await board.all(`/boards/${board.id}/labels`)).map(({ name }) => name)
+  const create = (name: string, headers: Record<string, string>, token = setup.ann.admin) =>
+    setup.service.send(token, 'POST', `/boards/${setup.board.id}/labels`, { name, color: '#000000' }, headers)
+
+  test('belongs to one token', async () => {
+    const { ann, bob } = setup
+    for (const token of [ann.admin, ann.write, bob.write]) expect(isReplayed(await create('label', withKey(), token))).toBeNull()
+    expect(await labelsOf()).toEqual(['label', 'label', 'label'])
+  })
+
+  test('with quotes is the same as without, and with other letters it is another one', async () => {
+    const replies = [await create('label', withKey('key')), await create('label', withKey('"key"')), await create('label', withKey('Key'))]
+    expect(replies.map(isReplayed)).toEqual([null, 'true', null])
+  })
+
+  test('cannot be used for a request with another body, query or path', async () => {
+    const { service, ann, board } = setup
+    await create('label', withKey())
+    const other = await TestBoard.create(service, ann)
+    const requests = [
+      ['POST', `/boards/${board.id}/labels`, { name: 'Label', color: '#000000' }],
+      ['POST', `/boards/${other.id}/labels`, { name: 'label', color: '#000000' }],
+      ['PATCH', `/boards/${board.id}`, { name: 'label' }],
+    ] as const
+    for (const [method, path, sent] of requests) {
+      const { status, body } = await board.send(method, path, sent, withKey())
+      expect([status, body.error.code]).toEqual([422, 'idempotency_key_reused'])
+    }
+    expect([await labelsOf(), await labelsOf(other)]).toEqual([['label'], []])
+  })
+
+  test('of a request that failed can be used again', async () => {
+    const { board } = setup
+    const column = await board.column()
+    await board.post(`/columns/${column}/archive`)
+    const send = () => board.send('POST', `/boards/${board.id}/cards`, { column_id: column, title: 'Card' }, withKey())
+    expect((await send()).status).toBe(409)
+    await board.post(`/columns/${column}/restore`)
+    const created = await send()
+    expect([created.status, isReplayed(created)]).toEqual([201, null])
+    expect(comparable(await send())).toEqual(comparable(created))
+  })
+
+  test('is used up by a write that changes nothing, too', async () => {
+    const { board, cardId } = setup
+    const { title } = await board.read(cardId)
+    const send = () => board.send('PATCH', `/cards/${cardId}`, { title }, withKey())
+    expect([isReplayed(await send()), isReplayed(await send())]).toEqual([null, 'true'])
+  })
+
+  test('of a deletion gets its response although the resource is gone', async () => {
+    const { board } = setup
+    const id = await board.label()
+    const replies = [
+      await board.send('DELETE', `/labels/${id}`, undefined, withKey()),
+      await board.send('DELETE', `/labels/${id}`, undefined, withKey()),
+    ]
+    expect(replies.map(({ status, body }) => [status, body])).toEqual(Array(2).fill([200, { data: { id, deleted: true } }]))
+    expect((await board.send('DELETE', `/labels/${id}`)).status).toBe(404)
+  })
+
+  test('gives the first response for a day after its hour, and then makes a new change', async () => {
+    const { service, workspaceId } = setup
+    const collect = () => collectGarbage(service.adminDeps, workspaceId)
+    const responses = async () => (await service.recordKeys(workspaceId)).filter((key) => /^(first_response|tombstone)/.test(key))
+    await create('label', withKey())
+    await create('label', withKey('another'))
+    service.now += durations.firstResponse
+    await collect()
+    expect(isReplayed(await create('label', withKey()))).toBe('true')
+    service.now += HOUR
+    await collect()
+    expect(await responses()).toEqual([])
+    expect(isReplayed(await create('label', withKey()))).toBeNull()
+    expect(await labelsOf()).toHaveLength(3)
+  })
+
+  test('and its token are stored as hashes only', async () => {
+    const { service, ann, workspaceId } = setup
+    await create('label', withKey())
+    const found = (await service.recordKeys(workspaceId)).filter((key) => key.startsWith('first_response:'))
+    const records = await service.write(workspaceId, (tx) => tx.read(found))
+    const text = JSON.stringify([found, records])
+    expect([found.length > 0, text.includes(testKey), text.includes(ann.admin)]).toEqual([true, false, false])
+  })
+
+  test('does not make a revoked token or an insufficient scope useful', async () => {
+    const { service, workspaceId } = setup
+    const dan = await service.person(workspaceId)
+    await create('label', withKey(), dan.write)
+    expect((await create('label', withKey(), dan.read)).body.error.code).toBe('insufficient_scope')
+    await service.leaveOnly(workspaceId, dan.id)
+    expect((await create('label', withKey(), dan.write)).status).toBe(401)
+  })
+
+  test('of a request that is not answered yet is refused in the same process', async () => {
+    const { service } = setup
+    let meanwhile: Reply | undefined
+    service.store.beforeCommit = async () => void (meanwhile = await create('label', withKey()))
+    expect((await create('label', withKey())).status).toBe(201)
+    expect([meanwhile!.status, meanwhile!.body.error.code, meanwhile!.headers.get('retry-after')]).toEqual([
+      409,
+      'idempotency_key_in_use',
+      '1',
+    ])
+    expect(isReplayed(await create('label', withKey()))).toBe('true')
+  })
+
+  test('makes one change when concurrent requests of several processes have it, and each gets its response', async () => {
+    const { service, board } = setup
+    // Another process on the same storage: it does not know what this one is doing.
+    const other = await Service.start({ name: driver.name, open: async () => service.place })
+    const send = (from: Service) =>
+      from.send(setup.ann.admin, 'POST', `/boards/${board.id}/labels`, { name: 'label', color: '#000000' }, withKey())
+    const replies = await Promise.all([service, other, service, other].map(send))
+    // How many meet depends on the storage.
+    const [inUse, done] = [replies.filter(({ status }) => status === 409), replies.filter(({ status }) => status === 201)]
+    for (const { body } of inUse) expect(body.error.code).toBe('idempotency_key_in_use')
+    expect([inUse.length + done.length, done.filter((reply) => isReplayed(reply) === null).length]).toEqual([4, 1])
+    expect(new Set(done.map(({ text }) => text)).size).toBe(1)
+    expect(await labelsOf()).toEqual(['label'])
+    expect(isReplayed(await send(service))).toBe('true')
+  })
+})
+
+describe('a request with an Idempotency-Key', () => {
+  const setup = setUpBoard(memory)
+  const upload = (person: Person, text: string, headers: Record<string, string>) => {
+    const form = new FormData()
+    form.set('file', new File([text], 'a.txt', { type: 'text/plain' }))
+    return setup.service.upload(person.write, `/cards/${setup.cardId}/attachments`, form, headers)
+  }
+
+  test('uploads a file once, and another file cannot have the same key', async () => {
+    const { service, workspaceId, ann, board, cardId } = setup
+    const first = await upload(ann, 'text', withKey())
+    const again = await upload(ann, 'text', withKey())
+    expect([first.status, comparable(again), isReplayed(again)]).toEqual([201, comparable(first), 'true'])
+    expect((await upload(ann, 'other text', withKey())).body.error.code).toBe('idempotency_key_reused')
+    expect(await board.all(`/cards/${cardId}/attachments`)).toHaveLength(1)
+    expect(await service.blobKeys()).toEqual(await service.blobKeysInUse(workspaceId))
+  })
+
+  test.each(['', '""', 'two words', '"a"b', 'é', 'a, b', '"a", "b"', 'x'.repeat(256), '"a\\"b"'])(
+    'is refused if the key is %j',
+    async (key) => {
+      const { board } = setup
+      const { status, body } = await board.send('PATCH', `/boards/${board.id}`, { name: 'x' }, { 'idempotency-key': key })
+      expect([status, body.error.code]).toEqual([400, 'bad_request'])
+    },
+  )
+
+  test('reads as without it', async () => {
+    const { board } = setup
+    for (const key of [testKey, '']) {
+      const reply = await board.send('GET', `/boards/${board.id}`, undefined, { 'idempotency-key': key })
+      expect([reply.status, isReplayed(reply)]).toEqual([200, null])
+    }
+  })
+
+  test('may be repeated when its outcome is unknown, and gets the response of the change that was made', async () => {
+    let isLost = false
+    const lossy: Driver = {
+      name: 'lossy',
+      async open() {
+        const opened = await memory.open()
+        const commit: typeof opened.store.commit = async (partition, change) => {
+          const outcome = await opened.store.commit(partition, change)
+          if (isLost && outcome === 'done') throw new StorageUnavailable('no reply', { outcomeKnown: false })
+          return outcome
+        }
+        return { ...opened, store: decorateStore(opened.store, { commit }) }
+      },
+    }
+    const service = await Service.start(lossy)
+    const board = await TestBoard.create(service, await service.person(await service.workspace()))
+    await recordUses(service, board.creator)
+    const send = (headers: Record<string, string>) =>
+      service.send(board.creator.write, 'POST', `/boards/${board.id}/labels`, { name: 'label', color: '#000000' }, headers)
+    isLost = true
+    const withoutKey = await send({})
+    const first = await send(withKey())
+    isLost = false
+    expect([withoutKey, first].map(({ status, body, headers }) => [status, body.error.outcome, headers.get('retry-after')])).toEqual([
+      [503, 'unknown', null],
+      [503, 'unknown', '1'],
+    ])
+    const again = await send(withKey())
+    expect([again.status, isReplayed(again)]).toEqual([201, 'true'])
+    expect(await board.all(`/boards/${board.id}/labels`)).toHaveLength(2)
+    await service.stop()
+  })
+})
