@@ -4,7 +4,9 @@ import { Agent, request } from 'node:http'
 export interface BenchRequest {
   readonly method: string
   readonly path: string
+  /** sent as JSON, or as bytes of a type */
   readonly body?: unknown
+  readonly contentType?: string
 }
 
 /** Sends requests over a few connections that stay open. */
@@ -22,20 +24,28 @@ export class Client {
   }
 
   /** Sends a request. @returns the body @throws {Error} if it is refused: refusals are cheap, and would make a service look fast */
-  send({ method, path, body }: BenchRequest): Promise<string> {
-    const text = body === undefined ? undefined : JSON.stringify(body)
-    const headers = { authorization: `Bearer ${this.#token}`, ...(text !== undefined && { 'content-type': 'application/json' }) }
+  async send(request: BenchRequest): Promise<string> {
+    return (await this.receive(request)).toString()
+  }
+
+  /** Sends a request. @returns the bytes of the body @throws {Error} if it is refused */
+  receive({ method, path, body, contentType }: BenchRequest): Promise<Buffer> {
+    const bytes = body === undefined || body instanceof Buffer ? body : Buffer.from(JSON.stringify(body))
+    const entity = bytes && { 'content-type': contentType ?? 'application/json', 'content-length': bytes.length }
+    const headers = { authorization: `Bearer ${this.#token}`, ...entity }
     return new Promise((resolve, reject) => {
       const sent = request(`${this.#origin}${path}`, { method, agent: this.#agent, headers }, (response) => {
-        let received = ''
-        response.setEncoding('utf8')
-        response.on('data', (part: string) => (received += part))
-        response.on('end', () =>
-          response.statusCode! < 300 ? resolve(received) : reject(new Error(`${method} ${path}: ${response.statusCode} ${received}`)),
-        )
+        const parts: Buffer[] = []
+        response.on('error', reject)
+        response.on('data', (part: Buffer) => void parts.push(part))
+        response.on('end', () => {
+          const received = Buffer.concat(parts)
+          if (response.statusCode! < 300) resolve(received)
+          else reject(new Error(`${method} ${path}: ${response.statusCode} ${received.toString()}`))
+        })
       })
       sent.on('error', reject)
-      sent.end(text)
+      sent.end(bytes)
     })
   }
 
@@ -43,7 +53,7 @@ export class Client {
   async sendAll(count: number, next: () => BenchRequest): Promise<void> {
     let sent = 0
     const lane = async (): Promise<void> => {
-      while (sent++ < count) await this.send(next())
+      while (sent++ < count) await this.receive(next())
     }
     await Promise.all(Array.from({ length: this.connections }, lane))
   }

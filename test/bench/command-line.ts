@@ -1,47 +1,100 @@
-import { cpus } from 'node:os'
-import { measureRequests, scenarios, type Cost } from './requests.ts'
+import { once } from 'node:events'
+import { cpus, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
+import { startReaper } from '../setup/global-setup.ts'
+import { createRunFolder } from '../support/run.ts'
+import { decisions } from './decisions.ts'
+import { files } from './files.ts'
+import { redis } from './redis.ts'
+import { toMarkdown, type BenchTable, type Effort, type Report } from './report.ts'
+import { requests } from './requests.ts'
+import { scale } from './scale.ts'
 import { pinning } from './server-process.ts'
-import { markdown } from './statistics.ts'
+import { start } from './start.ts'
 
-/** The least ratio of the CPU time of h3 alone to ours that we want. */
-const goals: Readonly<Record<(typeof scenarios)[number], number>> = {
-  'GET account': 0.6,
-  'GET card': 0.55,
-  'list of 100 cards': 0.8,
-  'PATCH card': 0.45,
-  'POST card': 0.4,
+/** All tables, in the order of the output. */
+export const tables: readonly BenchTable[] = [requests, redis, decisions, scale, files, start]
+
+const USAGE = `npm run bench -- [options] [tables]
+
+Measures the built service beside what it is compared with. Without names: all tables, in about 8 minutes on two cores.
+
+${tables.map(({ name, summary }) => `  ${name.padEnd(11)} ${summary}`).join('\n')}
+
+  --quick     fewer rounds
+  --full      scale with a million cards, which takes ten minutes more
+  --tiny      only shows that everything works; the figures mean nothing
+  --json      JSON instead of Markdown
+`
+
+interface Options {
+  readonly effort: Effort
+  readonly json: boolean
+  readonly chosen: readonly BenchTable[]
 }
 
-/** Runs the benchmark. @returns the exit code */
+/** Runs the benchmark. @returns the exit code: 1 if a table could not be measured, 2 if the arguments are wrong */
 export async function main(args: readonly string[]): Promise<number> {
-  const json = args.includes('--json')
-  const quick = args.includes('--quick')
-  const progress = (text: string): void => void (process.stderr.isTTY && process.stderr.write(`\r\u001b[K${text}`))
-  const costs = await measureRequests({ rounds: quick ? 3 : 9, requests: quick ? 1000 : 3000, progress })
-  progress('')
-  if (json) console.log(JSON.stringify({ machine: machine(), requests: costs }, undefined, 2))
-  else
-    console.log(
-      `${machine()}\n\nCPU time of the server for one request, in µs (median ± half the distance of the quartiles)\n\n${table(costs)}`,
-    )
-  return 0
+  const options = readArguments(args)
+  if (typeof options === 'string') return (console.error(options), 2)
+  const { effort, json, chosen } = options
+  // Ends all processes and removes all files, also when this process is interrupted.
+  const reaper = startReaper(createRunFolder())
+  const reports = new Map<BenchTable, Report>()
+  let failed = false
+  for (const table of chosen) {
+    const startedAt = performance.now()
+    const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(0)} s`
+    try {
+      reports.set(table, await table.measure(effort, (text) => showProgress(`${table.name} ${seconds()}: ${text}`)))
+      endProgress(`${table.name}: measured in ${seconds()}`)
+    } catch (error) {
+      failed = true
+      endProgress(`${table.name}: ${(error as Error).message}`)
+    }
+  }
+  if (json) console.log(JSON.stringify({ machine: machine(), effort, tables: Object.fromEntries(valuesOf(reports)) }, undefined, 2))
+  else console.log([machine(), ...[...reports].map(([table, report]) => toMarkdown(table, report))].join('\n\n'))
+  reaper.ref()
+  reaper.stdin!.end()
+  await once(reaper, 'exit')
+  return failed ? 1 : 0
+}
+
+function readArguments(args: readonly string[]): Options | string {
+  const flag = { type: 'boolean', default: false } as const
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { quick: flag, full: flag, tiny: flag, json: flag, help: flag },
+    })
+    const unknown = positionals.filter((name) => !tables.some((table) => table.name === name))
+    if (values.help || unknown.length > 0) return [...unknown.map((name) => `There is no table "${name}".\n`), USAGE].join('\n')
+    const effort = (['tiny', 'quick', 'full'] as const).find((name) => values[name]) ?? 'default'
+    const chosen = tables.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+    return { effort, json: values.json, chosen }
+  } catch (error) {
+    return `${(error as Error).message}\n\n${USAGE}`
+  }
+}
+
+function* valuesOf(reports: ReadonlyMap<BenchTable, Report>): Generator<[string, unknown]> {
+  for (const [{ name }, { values }] of reports) yield [name, values]
+}
+
+/** On a terminal, the last line shows what is being measured. */
+function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`)
+}
+
+function endProgress(text: string): void {
+  showProgress('')
+  process.stderr.write(`${text}\n`)
 }
 
 function machine(): string {
   const all = cpus()
-  return `${all[0]?.model.trim()}, ${all.length} cores, Node ${process.version}, ${pinning}`
-}
-
-function table(costs: readonly Cost[]): string {
-  const servers = [...new Set(costs.map(({ server }) => server))]
-  const cost = (scenario: string, server: string) => costs.find((one) => one.scenario === scenario && one.server === server)?.cpu
-  const rows = scenarios.map((scenario) => {
-    const cells = servers.map((server) => {
-      const found = cost(scenario, server)
-      return found === undefined ? '' : `${found.median.toFixed(0)} ± ${found.spread.toFixed(0)}`
-    })
-    const ratio = cost(scenario, 'h3')!.median / cost(scenario, 'Lanekeeper')!.median
-    return [scenario, ...cells, ratio.toFixed(2), `≥ ${goals[scenario].toFixed(2)}`]
-  })
-  return markdown(['request', ...servers, 'h3 ÷ Lanekeeper', 'goal'], rows)
+  const memory = (totalmem() / 2 ** 30).toFixed(0)
+  return `${all[0]?.model.trim()}, ${all.length} cores, ${memory} GiB, ${process.platform}, Node ${process.version}; ${pinning}`
 }

@@ -1,19 +1,35 @@
 import { Client, type BenchRequest } from './client.ts'
+import type { BenchTable, Effort, Progress } from './report.ts'
 import { ServerProcess } from './server-process.ts'
-import { spreadOf, type Spread } from './statistics.ts'
+import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
+import { DESCRIPTION, TITLE, Workspace } from './workspace.ts'
 
-/** What one kind of request costs on one server: CPU time of its process in microseconds. */
-export interface Cost {
-  readonly scenario: string
-  readonly server: string
-  readonly cpu: Spread
+/** The scenarios, with the least ratio of the CPU time of h3 alone to ours that we want. */
+const goals = { 'GET account': 0.6, 'GET card': 0.55, 'list of 100 cards': 0.8, 'PATCH card': 0.45, 'POST card': 0.4 } as const
+type Scenario = keyof typeof goals
+const scenarios = Object.keys(goals) as Scenario[]
+
+/** What one kind of request costs on each server: CPU time of its process in microseconds. */
+interface Cost {
+  readonly scenario: Scenario
+  readonly cpu: Readonly<Record<string, Spread>>
+  /** h3 ÷ ours, of each round */
+  readonly ratio: Spread
 }
 
-export interface RequestOptions {
+interface Size {
+  /** whether a round that is not counted comes first, in which code is compiled */
+  readonly warmUp: boolean
   readonly rounds: number
   /** requests of each round and server */
   readonly requests: number
-  readonly progress: (text: string) => void
+}
+
+const sizes: Readonly<Record<Effort, Size>> = {
+  tiny: { warmUp: false, rounds: 1, requests: 20 },
+  quick: { warmUp: true, rounds: 3, requests: 1000 },
+  default: { warmUp: true, rounds: 9, requests: 2000 },
+  full: { warmUp: true, rounds: 15, requests: 3000 },
 }
 
 /** A server with the requests of each scenario. */
@@ -21,117 +37,113 @@ interface Measured {
   readonly name: string
   readonly client: Client
   readonly server: ServerProcess
-  readonly next: Readonly<Record<string, () => BenchRequest>>
+  readonly next: Partial<Readonly<Record<Scenario, () => BenchRequest>>>
 }
 
-const TITLE = 'A card of the benchmark'
-const DESCRIPTION = 'Each card has a description of one sentence, like this one.'
-/** Cards that are created on a board before the next board is used: a full board would refuse them. */
-const CARDS_PER_BOARD = 4000
+const RAW = 'node:http'
+const H3 = 'h3'
+const OURS = 'Lanekeeper'
 
-/** The scenarios, in the order of the report. */
-export const scenarios = ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'POST card'] as const
-
-/** The workspace of a service in which requests are sent: a board with 100 cards, and boards for new ones. */
-class Workspace {
-  readonly #client: Client
-  #created = 0
-  #column = ''
-  #board = ''
-  card = ''
-  board = ''
-
-  private constructor(client: Client) {
-    this.#client = client
-  }
-
-  static async create(client: Client): Promise<Workspace> {
-    const workspace = new Workspace(client)
-    await workspace.#addBoard()
-    workspace.board = workspace.#board
-    for (let i = 0; i < 100; i++) workspace.card = await workspace.#post(workspace.newCard())
-    await workspace.#addBoard()
-    return workspace
-  }
-
-  /** A request that creates a card. */
-  newCard(): BenchRequest {
-    this.#created++
+export const requests: BenchTable = {
+  name: 'requests',
+  summary: 'CPU time of a request on memory: node:http, h3 (for writes with zod), Lanekeeper',
+  async measure(effort, progress) {
+    const costs = await measureRequests(sizes[effort], progress)
     return {
-      method: 'POST',
-      path: `/v1/boards/${this.#board}/cards`,
-      body: { column_id: this.#column, title: TITLE, description: DESCRIPTION },
+      title:
+        'CPU time of the server for one request, in µs (median ± half of the distance of the quartiles). h3 has no authentication, ' +
+        'authorization and storage; for writes, it reads the JSON of the same body and validates it with zod. The ratio is the median ' +
+        'of those of the rounds.',
+      head: ['request', RAW, H3, OURS, 'h3 ÷ Lanekeeper', 'goal'],
+      rows: costs.map(({ scenario, cpu, ratio }) => [
+        scenario,
+        ...[RAW, H3, OURS].map((name) => (cpu[name] === undefined ? '' : formatSpread(cpu[name]))),
+        formatSpread(ratio, 2),
+        `≥ ${goals[scenario].toFixed(2)}`,
+      ]),
+      values: costs,
     }
-  }
-
-  /** Changes the board of new cards before it is full. */
-  async rotate(coming: number): Promise<void> {
-    if (this.#created + coming > CARDS_PER_BOARD) await this.#addBoard()
-  }
-
-  async #addBoard(): Promise<void> {
-    this.#created = 0
-    this.#board = await this.#post({ method: 'POST', path: '/v1/boards', body: { name: 'Benchmark' } })
-    this.#column = await this.#post({ method: 'POST', path: `/v1/boards/${this.#board}/columns`, body: { name: 'To do' } })
-  }
-
-  async #post(request: BenchRequest): Promise<string> {
-    return (JSON.parse(await this.#client.send(request)) as { data: { id: string } }).data.id
-  }
+  },
 }
 
 /** Measures each scenario on each server, in turns, so that whatever else the machine does affects all of them. */
-export async function measureRequests({ rounds, requests, progress }: RequestOptions): Promise<Cost[]> {
-  const service = await ServerProcess.startService('memory', ['--demo'])
-  const client = new Client(service.url, service.adminToken)
-  const workspace = await Workspace.create(client)
-  const ours: Measured = {
-    name: 'Lanekeeper',
-    server: service,
-    client,
-    next: {
-      'GET account': () => ({ method: 'GET', path: '/v1/account' }),
-      'GET card': () => ({ method: 'GET', path: `/v1/cards/${workspace.card}` }),
-      'list of 100 cards': () => ({ method: 'GET', path: `/v1/boards/${workspace.board}/cards?limit=100` }),
-      'PATCH card': () => ({ method: 'PATCH', path: `/v1/cards/${workspace.card}`, body: { title: TITLE, description: DESCRIPTION } }),
-      'POST card': () => workspace.newCard(),
-    },
+async function measureRequests({ warmUp, rounds, requests: count }: Size, progress: Progress): Promise<Cost[]> {
+  const ours = await startOurs()
+  const servers = [...(await startBaselines()), ours]
+  const costs: Cost[] = []
+  for (const scenario of scenarios) {
+    const compared = servers.filter(({ next }) => next[scenario] !== undefined)
+    await requireSameBodies(scenario, compared)
+    const samples: Record<string, number[]> = Object.fromEntries(compared.map(({ name }) => [name, []]))
+    for (let round = warmUp ? 0 : 1; round <= rounds; round++)
+      for (const one of compared) {
+        progress(`${scenario}, round ${round} of ${rounds}, ${one.name}`)
+        await ours.workspace.rotate(count)
+        const before = await one.server.usage()
+        await one.client.sendAll(count, one.next[scenario]!)
+        const after = await one.server.usage()
+        if (round > 0) samples[one.name]!.push((after.cpu - before.cpu) / count)
+      }
+    const cpu = Object.fromEntries(Object.entries(samples).map(([name, values]) => [name, spreadOf(values)]))
+    costs.push({ scenario, cpu, ratio: ratioOf(samples[H3]!, samples[OURS]!) })
   }
+  for (const { client, server } of servers) {
+    client.close()
+    await server.stop()
+  }
+  return costs
+}
+
+/** @throws {Error} if the servers send bodies with other members, which would make the comparison worthless */
+async function requireSameBodies(scenario: Scenario, servers: readonly Measured[]): Promise<void> {
+  const outlines = new Map<string, string>()
+  for (const { name, client, next } of servers)
+    outlines.set(JSON.stringify(outlineOf(JSON.parse(await client.send(next[scenario]!())))), name)
+  if (outlines.size > 1) throw new Error(`${scenario}: ${[...outlines].map(([outline, name]) => `${name} sends ${outline}`).join(', ')}`)
+}
+
+/** The names of all members, and the lengths of lists. */
+function outlineOf(value: unknown): unknown {
+  if (Array.isArray(value)) return [value.length, value.length > 0 && outlineOf(value[0])]
+  if (typeof value !== 'object' || value === null) return ''
+  return Object.entries(value)
+    .map(([name, member]) => [name, outlineOf(member)] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+async function startOurs(): Promise<Measured & { readonly workspace: Workspace }> {
+  const server = await ServerProcess.startService('memory', { args: ['--demo'] })
+  const client = new Client(server.url, server.adminToken)
+  const workspace = await Workspace.create(client)
+  return { name: OURS, server, client, workspace, next: requestsIn(workspace) }
+}
+
+/** The requests of each scenario. */
+export function requestsIn(workspace: Workspace): Record<Scenario, () => BenchRequest> {
+  return {
+    'GET account': get('/v1/account'),
+    'GET card': get(`/v1/cards/${workspace.card}`),
+    'list of 100 cards': get(`/v1/boards/${workspace.board}/cards?limit=100`),
+    'PATCH card': () => ({ method: 'PATCH', path: `/v1/cards/${workspace.card}`, body: { title: TITLE, description: DESCRIPTION } }),
+    'POST card': () => workspace.newCard(),
+  }
+}
+
+async function startBaselines(): Promise<Measured[]> {
   const reads = { 'GET account': get('/account'), 'GET card': get('/card'), 'list of 100 cards': get('/cards') }
   const body = { title: TITLE, description: DESCRIPTION }
   const writes = {
     'PATCH card': () => ({ method: 'PATCH', path: '/card', body }),
     'POST card': () => ({ method: 'POST', path: '/card', body: { column_id: 'col_00000000000000000000', ...body } }),
   }
-  const servers = [await baseline('node:http', 'raw', reads), await baseline('h3', 'h3', { ...reads, ...writes }), ours]
-  const costs: Cost[] = []
-  for (const scenario of scenarios) {
-    const compared = servers.filter(({ next }) => next[scenario] !== undefined)
-    const samples = new Map(compared.map(({ name }) => [name, [] as number[]]))
-    // The first round warms up the code, and is not counted.
-    for (let round = 0; round <= rounds; round++)
-      for (const one of compared) {
-        progress(`${scenario}: round ${round} of ${rounds}, ${one.name}`)
-        await workspace.rotate(requests)
-        const before = await one.server.usage()
-        await one.client.sendAll(requests, one.next[scenario]!)
-        const after = await one.server.usage()
-        if (round > 0) samples.get(one.name)!.push((after.cpu - before.cpu) / requests)
-      }
-    for (const [server, values] of samples) costs.push({ scenario, server, cpu: spreadOf(values) })
-  }
-  for (const one of servers) {
-    one.client.close()
-    await one.server.stop()
-  }
-  return costs
+  return [await startBaseline(RAW, 'raw', reads), await startBaseline(H3, 'h3', { ...reads, ...writes })]
+}
+
+async function startBaseline(name: string, file: string, next: Measured['next']): Promise<Measured> {
+  const server = await ServerProcess.start(file)
+  return { name, server, client: new Client(server.url, 'none'), next }
 }
 
 function get(path: string) {
   return (): BenchRequest => ({ method: 'GET', path })
-}
-
-async function baseline(name: string, file: string, next: Measured['next']): Promise<Measured> {
-  const server = await ServerProcess.start(file)
-  return { name, server, client: new Client(server.url, 'none'), next }
 }

@@ -2,6 +2,7 @@ import { fork, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { ownProcess } from '../support/run.ts'
 
 /** The use of a process so far: CPU time in microseconds, resident memory in bytes. */
 export interface Usage {
@@ -11,14 +12,27 @@ export interface Usage {
 
 /** Whether measured processes can have a core of their machine that the benchmark does not use. */
 const pins = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
+const core = String(availableParallelism() - 1)
 
 /** What the report says about it. */
-export const pinning = pins ? 'the server on the last core' : 'not pinned'
+export const pinning = pins ? 'measured processes on the last core' : 'not pinned'
 
-/** A measured server in a separate process. */
+/** Keeps a process on the core of the measured processes. */
+export function pin(pid: number): void {
+  if (pins) spawnSync('taskset', ['-a', '-p', '-c', core, String(pid)], { stdio: 'ignore' })
+}
+
+interface ServiceOptions {
+  readonly args?: readonly string[]
+  /** of Node.js */
+  readonly execArgv?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A measured process. */
 export class ServerProcess {
   readonly url: string
-  /** of the service: a token with every scope */
+  /** of a service with the demo data: a token with every scope */
   readonly adminToken: string
   readonly #child: ChildProcess
 
@@ -29,44 +43,75 @@ export class ServerProcess {
   }
 
   /** Starts one of `servers/`. It sends its URL when it listens. */
-  static async start(name: string): Promise<ServerProcess> {
-    const child = forkMeasured(fileURLToPath(new URL(`servers/${name}.js`, import.meta.url)), [], 'ignore')
-    const [{ url }] = (await once(child, 'message')) as [{ url: string }]
+  static async start(name: string, args: readonly string[] = []): Promise<ServerProcess> {
+    return ServerProcess.of(await startScript<{ url: string }>(name, args))
+  }
+
+  /** A script that listens. */
+  static of({ child, message: { url } }: StartedScript<{ url: string }>): ServerProcess {
     return new ServerProcess(url, child)
   }
 
   /** Starts the built service. Requests are authenticated, authorized and counted as usual; the quotas are too high to matter. */
-  static async startService(storage: string, extra: readonly string[] = []): Promise<ServerProcess> {
+  static async startService(storage: string, { args = [], execArgv = [], env = {} }: ServiceOptions = {}): Promise<ServerProcess> {
     const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
     const quota = String(1_000_000_000)
-    const env = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error' }
-    const child = forkMeasured(main, ['--json', '--storage', storage, ...extra], 'pipe', env)
+    const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error', ...env }
+    const child = forkMeasured(main, ['--json', '--storage', storage, ...args], 'pipe', settings, execArgv)
     let text = ''
     for await (const part of child.stdout!) if ((text += part).includes('\n')) break
+    if (text === '') throw new Error('the service has ended before it listened')
     const { url, tokens } = JSON.parse(text) as { url: string; tokens: { scopes: string[]; state: string; token: string }[] }
-    const admin = tokens.find(({ scopes, state }) => state === 'active' && scopes.includes('kanban:admin'))!
-    return new ServerProcess(url, child, admin.token)
+    const admin = tokens.find(({ scopes, state }) => state === 'active' && scopes.includes('kanban:admin'))
+    return new ServerProcess(url, child, admin?.token)
   }
 
-  async usage(): Promise<Usage> {
-    this.#child.send('usage')
+  /** @param question `memory`: after a collection of garbage, if the process was started with --expose-gc */
+  async usage(question: 'usage' | 'memory' = 'usage'): Promise<Usage> {
+    this.#child.send(question)
     const [usage] = (await once(this.#child, 'message')) as [Usage]
     return usage
   }
 
   async stop(): Promise<void> {
     this.#child.kill()
-    if (this.#child.exitCode === null) await once(this.#child, 'exit')
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit')
   }
 }
 
-function forkMeasured(file: string, args: readonly string[], stdout: 'ignore' | 'pipe', env: Record<string, string> = {}): ChildProcess {
-  const usage = fileURLToPath(new URL('servers/usage.js', import.meta.url))
-  const child = fork(file, args, {
-    execArgv: ['--import', usage],
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', stdout, 'inherit', 'ipc'],
+/** One of `servers/`, and its first message. */
+interface StartedScript<Message> {
+  readonly child: ChildProcess
+  readonly message: Message
+}
+
+/** Starts one of `servers/` and waits for its first message. @throws {Error} if it ends before */
+export async function startScript<Message>(
+  name: string,
+  args: readonly string[] = [],
+  execArgv: readonly string[] = [],
+): Promise<StartedScript<Message>> {
+  const child = forkMeasured(fileURLToPath(new URL(`servers/${name}.js`, import.meta.url)), args, 'ignore', {}, execArgv)
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`${name}.js has ended with ${code ?? signal}`)
   })
-  if (pins) spawnSync('taskset', ['-a', '-p', '-c', String(availableParallelism() - 1), String(child.pid)], { stdio: 'ignore' })
-  return child
+  const [message] = (await Promise.race([once(child, 'message'), ended])) as [Message]
+  ended.catch(() => undefined)
+  return { child, message }
+}
+
+function forkMeasured(
+  file: string,
+  args: readonly string[],
+  stdout: 'ignore' | 'pipe',
+  env: Readonly<Record<string, string>>,
+  execArgv: readonly string[] = [],
+): ChildProcess {
+  const usage = fileURLToPath(new URL('servers/usage.js', import.meta.url))
+  const own = [...execArgv, '--import', usage]
+  // taskset replaces itself by the process, which is so pinned from its beginning.
+  const command = pins ? { execPath: 'taskset', execArgv: ['-c', core, process.execPath, ...own] } : { execArgv: own }
+  return ownProcess(
+    fork(file, args, { ...command, env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', stdout, 'inherit', 'ipc'] }),
+  )
 }

@@ -10,8 +10,12 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: at(0.5), spread: (at(0.75) - at(0.25)) / 2 }
 }
 
-/** A Markdown table. */
-export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_cell, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+/** The quotients of numbers that were measured one right after the other, so that both met the same machine. */
+export function ratioOf(dividends: readonly number[], divisors: readonly number[]): Spread {
+  return spreadOf(dividends.map((dividend, i) => dividend / divisors[i]!))
+}
+
+/** The median and the spread as text. */
+export function formatSpread({ median, spread }: Spread, digits = 0): string {
+  return `${median.toFixed(digits)} ± ${spread.toFixed(digits)}`
 }

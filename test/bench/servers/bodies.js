@@ -1,4 +1,4 @@
-// Responses of the size of the service's responses.
+// Responses with the members of the service's responses, and of their size.
 const times = { created_at: '2026-11-20T12:00:00.000Z', updated_at: '2026-11-20T12:00:00.000Z' }
 const id = (prefix) => `${prefix}_00000000000000000000`
 const card = {
@@ -17,7 +17,14 @@ const card = {
   creator_id: id('usr'),
   ...times,
 }
-const account = { user: { id: id('usr'), display_name: 'Ann' }, workspace: { id: id('wsp'), name: 'Acme' }, role: 'member' }
+const account = {
+  user_id: id('usr'),
+  display_name: 'Olivia Stone',
+  role: 'owner',
+  workspace: { id: id('wsp'), name: 'Acme' },
+  scopes: ['kanban:read', 'kanban:write', 'kanban:admin'],
+  token: { id: id('tok'), name: 'demo kanban:admin', expires_at: times.created_at, last_used_at: times.created_at },
+}
 
 export const bodies = {
   '/account': { data: account },

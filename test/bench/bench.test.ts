@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { requireBuild } from '../support/process.ts'
+import { tables } from './command-line.ts'
+import { markdown } from './report.ts'
+import { ratioOf, spreadOf } from './statistics.ts'
+
+/** The first cells of each row. Written by hand. */
+const expected: Readonly<Record<string, readonly string[]>> = {
+  requests: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'POST card'],
+  redis: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'POST card', 'POST comment'],
+  decisions: ['if-chain', 'Lanekeeper', 'cedar-wasm', 'casbin'],
+  scale: ['memory', 'memory', 'memory'],
+  files: ['upload', 'download'],
+  start: ['Node.js alone', 'fs, 2 workspaces'],
+}
+
+test('each table of the benchmark has a test', () => {
+  expect(tables.map(({ name }) => name)).toEqual(Object.keys(expected))
+})
+
+// Each checks by itself that all that it compares gives the same answers. What the figures are is not tested.
+test.each(tables)('the table $name of the benchmark has all rows and figures', async ({ name, measure }) => {
+  requireBuild()
+  const { head, rows } = await measure('tiny', () => undefined)
+  expect(rows.map(([first]) => first)).toEqual(expected[name])
+  expect(new Set(rows.map(({ length }) => length))).toEqual(new Set([head.length]))
+  expect(rows.flat().filter((cell) => /NaN|Infinity|undefined/.test(cell))).toEqual([])
+})
+
+test('a spread is a median with half of the distance of the quartiles', () => {
+  expect(spreadOf([9, 1, 5, 3, 7])).toEqual({ median: 5, spread: 2 })
+})
+
+test('a ratio is the median of those of the rounds', () => {
+  expect(ratioOf([10, 100, 120, 60, 50], [10, 50, 40, 15, 10])).toEqual({ median: 3, spread: 1 })
+})
+
+test('a table is printed as Markdown', () => {
+  expect(markdown(['request', 'µs'], [['GET', '1']])).toBe('| request | µs |\n| --- | ---: |\n| GET | 1 |')
+})

@@ -1,0 +1,35 @@
+/** How much a run measures. `tiny` only shows that everything works: its figures mean nothing. */
+export type Effort = 'tiny' | 'quick' | 'default' | 'full'
+
+/** Reports what is being measured. */
+export type Progress = (text: string) => void
+
+/** The result of a table of the benchmark. */
+export interface Report {
+  /** what its figures are */
+  readonly title: string
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+  readonly notes?: readonly string[]
+  /** the same figures as plain data, for --json */
+  readonly values: unknown
+}
+
+/** A table of the benchmark. */
+export interface BenchTable {
+  readonly name: string
+  /** what it compares, for the help */
+  readonly summary: string
+  measure(effort: Effort, progress: Progress): Promise<Report>
+}
+
+/** A Markdown table. */
+export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map((_cell, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
+}
+
+/** A report as Markdown. */
+export function toMarkdown({ name }: BenchTable, { title, head, rows, notes = [] }: Report): string {
+  return [`### ${name}`, title, markdown(head, rows), ...notes].join('\n\n')
+}

@@ -1,0 +1,134 @@
+import type { BenchRequest } from './client.ts'
+import { startFilled, type Contents, type FilledDriver, type FilledService } from './filled-storage.ts'
+import type { BenchTable, Effort, Progress } from './report.ts'
+import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
+
+/** How many times the CPU time with few cards a request may take with many. */
+const GOAL = 1.2
+/** How many bytes a byte of JSON may take in the memory. */
+const MEMORY_GOAL = 3
+
+interface Size {
+  /** whether a round that is not counted comes first, in which code is compiled */
+  readonly warmUp: boolean
+  readonly rounds: number
+  /** requests of each round and service */
+  readonly requests: number
+  readonly drivers: readonly FilledDriver[]
+  readonly few: Contents
+  readonly many: Contents
+}
+
+const drivers: readonly FilledDriver[] = ['memory', 'fs', 'redis']
+const contents = (boards: number, cardsPerBoard = 100): Contents => ({ workspaces: 1, boards, cardsPerBoard })
+
+const sizes: Readonly<Record<Effort, Size>> = {
+  tiny: { warmUp: false, rounds: 1, requests: 10, drivers: ['memory'], few: contents(2, 5), many: contents(4, 5) },
+  quick: { warmUp: true, rounds: 3, requests: 500, drivers, few: contents(10), many: contents(200) },
+  default: { warmUp: true, rounds: 7, requests: 1000, drivers, few: contents(10), many: contents(1000) },
+  full: { warmUp: true, rounds: 9, requests: 2000, drivers, few: contents(10), many: contents(10_000) },
+}
+
+/** What a request costs with few and with many cards: CPU time in microseconds. */
+interface Cost {
+  readonly driver: FilledDriver
+  readonly request: string
+  readonly few: Spread
+  readonly many: Spread
+  readonly ratio: Spread
+}
+
+/** How many bytes are added to the memory for each byte of JSON that is added. */
+interface Memory {
+  readonly driver: FilledDriver
+  readonly jsonBytes: number
+  readonly bytes: number
+}
+
+export const scale: BenchTable = {
+  name: 'scale',
+  summary: 'CPU time of requests with 1,000 cards and with 100,000 (--full: a million); memory for the JSON',
+  async measure(effort, progress) {
+    const { drivers: chosen, few, many, ...size } = sizes[effort]
+    const costs: Cost[] = []
+    const memory: Memory[] = []
+    for (const driver of chosen) {
+      progress(`${driver}, ${nameOf(few)}`)
+      const small = await startFilled(driver, few)
+      progress(`${driver}, ${nameOf(many)}`)
+      const large = await startFilled(driver, many)
+      try {
+        costs.push(...(await measureRequests(driver, [small, large], size, progress)))
+        memory.push(await measureMemory(driver, small, large))
+      } finally {
+        await small.stop()
+        await large.stop()
+      }
+    }
+    return {
+      title:
+        `CPU time of a request in µs, with ${nameOf(few)} and with ${nameOf(many)} in one workspace; on Redis with that of Redis. Each ` +
+        'request is for a random card or board.',
+      head: ['storage', 'request', nameOf(few), nameOf(many), 'ratio', 'goal'],
+      rows: costs.map((cost) => [
+        cost.driver,
+        cost.request,
+        formatSpread(cost.few),
+        formatSpread(cost.many),
+        formatSpread(cost.ratio, 2),
+        `≤ ${GOAL}`,
+      ]),
+      notes: [`Memory for each byte of JSON, goal ≤ ${MEMORY_GOAL}: ${memory.map(describe).join('; ')}.`],
+      values: { few, many, costs, memory },
+    }
+  },
+}
+
+function nameOf({ boards, cardsPerBoard }: Contents): string {
+  return `${(boards * cardsPerBoard).toLocaleString('en')} cards on ${boards.toLocaleString('en')} boards`
+}
+
+function describe({ driver, jsonBytes, bytes }: Memory): string {
+  const megabytes = (count: number) => (count / 1_000_000).toFixed(0)
+  return `${driver} ${(bytes / jsonBytes).toFixed(1)} (${megabytes(bytes)} MB for ${megabytes(jsonBytes)} MB)`
+}
+
+async function measureRequests(
+  driver: FilledDriver,
+  services: readonly [FilledService, FilledService],
+  { warmUp, rounds, requests: count }: Pick<Size, 'warmUp' | 'rounds' | 'requests'>,
+  progress: Progress,
+): Promise<Cost[]> {
+  const costs: Cost[] = []
+  const kinds = services.map(({ filled }) => requestsFor(filled.cards, filled.boards))
+  for (const request of Object.keys(kinds[0]!)) {
+    const samples: [number[], number[]] = [[], []]
+    for (let round = warmUp ? 0 : 1; round <= rounds; round++)
+      for (const [i, { client, cpu }] of services.entries()) {
+        progress(`${driver}, ${request}, round ${round} of ${rounds}`)
+        const before = await cpu()
+        await client.sendAll(count, kinds[i]![request]!)
+        const after = await cpu()
+        if (round > 0) samples[i]!.push((after - before) / count)
+      }
+    const [few, many] = samples
+    costs.push({ driver, request, few: spreadOf(few), many: spreadOf(many), ratio: ratioOf(many, few) })
+  }
+  return costs
+}
+
+/** Requests for random cards and boards. */
+function requestsFor(cards: readonly string[], boards: readonly string[]): Record<string, () => BenchRequest> {
+  const oneOf = (ids: readonly string[]) => ids[Math.floor(Math.random() * ids.length)]!
+  let changes = 0
+  return {
+    'GET card': () => ({ method: 'GET', path: `/v1/cards/${oneOf(cards)}` }),
+    'PATCH card': () => ({ method: 'PATCH', path: `/v1/cards/${oneOf(cards)}`, body: { title: `The title after change ${++changes}` } }),
+    'list of 100 cards': () => ({ method: 'GET', path: `/v1/boards/${oneOf(boards)}/cards?limit=100` }),
+  }
+}
+
+async function measureMemory(driver: FilledDriver, small: FilledService, large: FilledService): Promise<Memory> {
+  const bytes = (await large.memory()) - (await small.memory())
+  return { driver, bytes, jsonBytes: large.filled.jsonBytes - small.filled.jsonBytes }
+}

@@ -1,0 +1,3 @@
+// A process that only starts.
+process.send({ url: '' })
+process.channel.ref()

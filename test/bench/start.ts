@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fill } from './filled-storage.ts'
+import type { BenchTable, Effort, Progress } from './report.ts'
+import { ServerProcess } from './server-process.ts'
+import { formatSpread, spreadOf, type Spread } from './statistics.ts'
+
+interface Size {
+  /** whether a round that is not counted comes first, in which the caches of the file system are filled */
+  readonly warmUp: boolean
+  readonly rounds: number
+  /** in the folder with many */
+  readonly workspaces: number
+  /** whether other storages are measured too */
+  readonly others: boolean
+}
+
+const sizes: Readonly<Record<Effort, Size>> = {
+  tiny: { warmUp: false, rounds: 1, workspaces: 2, others: false },
+  quick: { warmUp: true, rounds: 3, workspaces: 100, others: true },
+  default: { warmUp: true, rounds: 9, workspaces: 1000, others: true },
+  full: { warmUp: true, rounds: 15, workspaces: 1000, others: true },
+}
+
+/** What a process takes until it listens. */
+interface Cost {
+  readonly process: string
+  /** CPU time in ms */
+  readonly cpu: Spread
+  /** in ms */
+  readonly wall: Spread
+  /** resident memory in MiB */
+  readonly memory: Spread
+}
+
+export const start: BenchTable = {
+  name: 'start',
+  summary: 'CPU time, time and memory until the service listens: Node.js alone, fs with 1,000 workspaces',
+  async measure(effort, progress) {
+    const size = sizes[effort]
+    const costs = await measureStarts(size, progress)
+    const [node] = costs
+    return {
+      title:
+        'Until the process listens: CPU time and time in ms, and resident memory in MiB. The CPU time over that of Node.js alone should ' +
+        `be ≤ 500 ms. Each of the ${size.workspaces} workspaces has a board with 10 cards.`,
+      head: ['process', 'CPU', 'over Node.js', 'time', 'memory'],
+      rows: costs.map(({ process, cpu, wall, memory }) => [
+        process,
+        formatSpread(cpu),
+        process === node!.process ? '' : (cpu.median - node!.cpu.median).toFixed(0),
+        formatSpread(wall),
+        formatSpread(memory),
+      ]),
+      values: costs,
+    }
+  },
+}
+
+async function measureStarts({ warmUp, rounds, workspaces, others }: Size, progress: Progress): Promise<Cost[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-bench-'))
+  try {
+    const [empty, many] = ['empty', 'many'].map((name) => `fs:${join(folder, name)}`) as [string, string]
+    progress(`${workspaces} workspaces`)
+    await fill(many, { workspaces, boards: 1, cardsPerBoard: 10 })
+    const processes: Readonly<Record<string, () => Promise<ServerProcess>>> = {
+      'Node.js alone': () => ServerProcess.start('nothing'),
+      [`fs, ${workspaces} workspaces`]: () => ServerProcess.startService(many),
+      ...(others && {
+        'fs, empty': () => ServerProcess.startService(empty),
+        'memory, with the demo data': () => ServerProcess.startService('memory'),
+      }),
+    }
+    const samples = Object.keys(processes).map(() => ({ cpu: [] as number[], wall: [] as number[], memory: [] as number[] }))
+    for (let round = warmUp ? 0 : 1; round <= rounds; round++)
+      for (const [i, [name, begin]] of Object.entries(processes).entries()) {
+        progress(`${name}, round ${round} of ${rounds}`)
+        const startedAt = performance.now()
+        const server = await begin()
+        const wall = performance.now() - startedAt
+        const { cpu, rss } = await server.usage()
+        await server.stop()
+        if (round === 0) continue
+        samples[i]!.cpu.push(cpu / 1000)
+        samples[i]!.wall.push(wall)
+        samples[i]!.memory.push(rss / 2 ** 20)
+      }
+    return Object.keys(processes).map((process, i) => ({
+      process,
+      cpu: spreadOf(samples[i]!.cpu),
+      wall: spreadOf(samples[i]!.wall),
+      memory: spreadOf(samples[i]!.memory),
+    }))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

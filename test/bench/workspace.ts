@@ -1,0 +1,55 @@
+import type { BenchRequest, Client } from './client.ts'
+
+export const TITLE = 'A card of the benchmark'
+export const DESCRIPTION = 'Each card has a description of one sentence, like this one.'
+/** Cards that are created on a board before the next board is used: a full board would refuse them. */
+const CARDS_PER_BOARD = 4000
+
+/** The workspace of a service in which requests are sent: a board with 100 cards, and boards for new ones. */
+export class Workspace {
+  readonly #client: Client
+  #created = 0
+  #column = ''
+  #board = ''
+  card = ''
+  board = ''
+
+  private constructor(client: Client) {
+    this.#client = client
+  }
+
+  static async create(client: Client): Promise<Workspace> {
+    const workspace = new Workspace(client)
+    await workspace.#addBoard()
+    workspace.board = workspace.#board
+    for (let i = 0; i < 100; i++) workspace.card = await workspace.post(workspace.newCard())
+    await workspace.#addBoard()
+    return workspace
+  }
+
+  /** A request that creates a card. */
+  newCard(): BenchRequest {
+    this.#created++
+    return {
+      method: 'POST',
+      path: `/v1/boards/${this.#board}/cards`,
+      body: { column_id: this.#column, title: TITLE, description: DESCRIPTION },
+    }
+  }
+
+  /** Changes the board of new cards before it is full. */
+  async rotate(coming: number): Promise<void> {
+    if (this.#created + coming > CARDS_PER_BOARD) await this.#addBoard()
+  }
+
+  /** @returns the id of what a request has created */
+  async post(request: BenchRequest): Promise<string> {
+    return (JSON.parse(await this.#client.send(request)) as { data: { id: string } }).data.id
+  }
+
+  async #addBoard(): Promise<void> {
+    this.#created = 0
+    this.#board = await this.post({ method: 'POST', path: '/v1/boards', body: { name: 'Benchmark' } })
+    this.#column = await this.post({ method: 'POST', path: `/v1/boards/${this.#board}/columns`, body: { name: 'To do' } })
+  }
+}
