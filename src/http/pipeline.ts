@@ -7,8 +7,9 @@ import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
+import type { RandomSource } from '../model/ids.ts'
 import type { TokenRecord } from '../model/token.ts'
-import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
+import type { Operation, OperationRequest, OperationResult, Upload } from '../resources/operation.ts'
 import { shownRevision } from '../resources/removals.ts'
 import { loadTarget } from '../resources/targets.ts'
 import type { Key } from '../store/keys.ts'
@@ -75,11 +76,15 @@ function observe({ observe: observer, log }: Services, record: DecisionRecord): 
 }
 
 const MAX_ATTEMPTS = 12
+/** The random source of a dry run: no id that it gives can be taken for a real one. */
+const zeros: RandomSource = (size) => new Uint8Array(size)
 
 /** Input that can be read from the connection only once, and what is counted only once. All attempts share it. */
 interface ReadOnce {
   readonly rates: RequestRates | undefined
   idempotent?: IdempotentWrite | undefined
+  /** the request asks what would be answered, and changes nothing */
+  isDryRun?: boolean
   input?: Input
   upload?: Promise<Upload>
 }
@@ -99,7 +104,7 @@ async function answerWithRetries(services: Services, incoming: Incoming, record:
     })
   } catch (error) {
     // Only if nothing was committed for certain. Garbage collection finds the rest.
-    if (error instanceof ApiError) await once.upload?.then(({ blobId }) => services.blobs.remove(blobId)).catch(() => undefined)
+    if (error instanceof ApiError) await removeUpload(services, once)
     throw error
   }
 }
@@ -137,6 +142,7 @@ async function attempt(
   requireValidKey(incoming.method, incoming.request.headers) // 400
   once.input ??= await readInput(incoming.request, incoming.search, operation, params, services.uploadBytes, beforeLarge) // 400 413 415 422
   const { query, body, upload } = once.input
+  once.isDryRun = (query as { readonly dry_run?: boolean }).dry_run === true
   const receiveOnce = (): Promise<Upload> => {
     // Others must not wait for this client.
     if (once.upload === undefined) turn?.end()
@@ -147,14 +153,26 @@ async function attempt(
   const beginScan = () => services.scans.begin({ ...scanner, signal: clientSignal(incoming.request) })
   const holds = (name: string, context: AuthorizationContext) =>
     engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.groups, caller, context))
-  const request: OperationRequest = { tx, caller, params, query, body, clock, random, batch, holds, receive, beginScan }
+  const request: OperationRequest = {
+    tx,
+    caller,
+    params,
+    query,
+    body,
+    clock,
+    random: once.isDryRun ? zeros : random,
+    batch,
+    holds,
+    receive,
+    beginScan,
+  }
   if (operation.kind === 'filtered_list') {
     const { data, nextCursor } = await filteredPage(engine, operation, request, record)
     requireMatch(incoming.request.headers, undefined) // 412
     return dataResponse(incoming.requestId, operation.status, data, nextCursor, once.rates?.headers ?? {})
   }
   const asked = { method: incoming.method, path: incoming.path, query, body, headers: incoming.request.headers }
-  const first = await once.idempotent?.find(tx, asked, receive) // 409 422
+  const first = once.isDryRun ? undefined : await once.idempotent?.find(tx, asked, receive) // 409 422
   if (first !== undefined) return replay(services, incoming, first, once, record)
   const target = ahead === undefined ? await loadTarget(operation.target, request) : operation.target.from(ahead.target) // 404
   requireVisible(services, operation, caller, target, record) // 404
@@ -165,14 +183,14 @@ async function attempt(
 
 /** Answers a write that was made before, by a request with the same Idempotency-Key. */
 async function replay(
-  { blobs }: Services,
+  services: Services,
   { requestId, request: { headers } }: Incoming,
   { status, data, revision, location }: FirstResponse,
   once: ReadOnce,
   record: DecisionRecord,
 ): Promise<Response> {
   // The bytes were needed to compare them.
-  await once.upload?.then(({ blobId }) => blobs.remove(blobId)).catch(() => undefined)
+  await removeUpload(services, once)
   record.replayed = true
   const all = {
     ...once.rates?.headers,
@@ -211,6 +229,7 @@ async function run(
   const entity = operation.entity?.(request.params)
   if (!reads) requirePreconditions(tx, headers, entity) // 412
   const result = await operation.run(request, loaded) // 409
+  if (once.isDryRun) return dryRunResponse(services, incoming, operation, result, once)
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && shownRevision(tx, named)
   const { status } = operation
@@ -222,6 +241,23 @@ async function run(
   const all = Object.assign({}, rateHeaders, resourceHeaders(headers, revision, result.location))
   if (reads && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)
   return dataResponse(requestId, status, result.data, result.nextCursor, all)
+}
+
+/** Answers what a write would answer. Nothing is committed, so a created resource has neither a path nor an ETag. */
+async function dryRunResponse(
+  services: Services,
+  { requestId }: Incoming,
+  { status }: Operation,
+  { data }: OperationResult,
+  once: ReadOnce,
+): Promise<Response> {
+  await removeUpload(services, once)
+  return dataResponse(requestId, status, data, undefined, { ...once.rates?.headers, 'dry-run': 'true' })
+}
+
+/** Removes the bytes of an upload that no file needs. Garbage collection finds what remains. */
+async function removeUpload({ blobs }: Services, { upload }: ReadOnce): Promise<void> {
+  await upload?.then(({ blobId }) => blobs.remove(blobId)).catch(() => undefined)
 }
 
 /** Checks the preconditions of a write. Its commit then relies on them. @throws {ApiError} `precondition_failed` */

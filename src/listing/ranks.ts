@@ -2,6 +2,7 @@ import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing'
 import type { OrderRecord } from '../model/order.ts'
 import { positionEntry, type Index } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
+import type { RangeOptions } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { neighborOf, type ResolvedPlacement } from './placement.ts'
 
@@ -59,7 +60,7 @@ function isBetween(position: string, low: string | undefined, high: string | und
  * are included, so that each comes back to its place.
  */
 export function positionReads<T extends Ranked>(list: RankedList<T>, placement: ResolvedPlacement<T>) {
-  const options = { ...neighborRange(placement), limit: 2, weak: true, entriesOnly: true }
+  const options: RangeOptions = { limit: 2, weak: true, entriesOnly: true, ...neighborRange(placement) }
   return { records: [keys.order(list.id)], ranges: list.indexes.map((index) => ({ index, options })) } as const
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
+import { booleanParameter } from '../listing/pages.ts'
 import type { Visibility } from '../model/board.ts'
 import { documented, neighborField } from '../model/fields.ts'
 import type { FileRecord } from '../model/file.ts'
@@ -109,6 +110,8 @@ interface OperationRow<Query, Body, Data> {
   readonly summary: string
   /** the permission: the action and the subject that both tables are asked about */
   readonly needs: readonly [action: string, subject: string]
+  /** the same as one text, `action Subject`, by which the policy knows it */
+  readonly permission: string
   /** the row of the permission table that decides it; compared with the table at start */
   readonly row: string
   readonly query: z.ZodType<Query>
@@ -148,7 +151,7 @@ interface SingleOperation<Query, Body, Data, Context extends TargetContext, Rela
    * Loads what else the request names: in its body, or in a second parameter of the path.
    * @throws {ApiError} `not_found`
    */
-  related(request: OperationRequest<Query, Body>, target: NoInfer<Context>): Promise<Related>
+  readonly related?: (request: OperationRequest<Query, Body>, target: NoInfer<Context>) => Promise<Related>
   /**
    * Performs the operation. It is called after the permission table has allowed it.
    * @throws {ApiError} `conflict`
@@ -167,9 +170,16 @@ interface FilteredListOperation<Query, Item> extends OperationRow<Query, any, re
 export type Operation = SingleOperation<any, any, any, any, any> | FilteredListOperation<any, any>
 
 type Optional = 'query' | 'body' | 'status' | 'takesUpload' | 'conflicts' | 'example'
-type Given<Row extends OperationRow<any, any, any>> = Omit<Row, 'kind' | Optional> & Partial<Pick<Row, Optional>>
+type Given<Row extends OperationRow<any, any, any>> = Omit<Row, 'kind' | 'permission' | Optional> & Partial<Pick<Row, Optional>>
 
 const nothing = z.strictObject({})
+/** The query of every write. */
+const writeQuery = z.strictObject({
+  dry_run: documented(booleanParameter.default(false), {
+    description:
+      'Checks everything and answers as if the change were made, with `Dry-Run: true`, and changes nothing. The id of what would be created consists of zeros.',
+  }),
+})
 const defaults = { query: nothing, body: undefined, status: 200, takesUpload: false, conflicts: [], example: {} } as const
 
 type GivenSingle<Query, Body, Data, Context extends TargetContext, Related extends object> = Omit<
@@ -189,16 +199,14 @@ export function operation<
   Query = Record<string, never>,
   Body = undefined,
 >(row: GivenSingle<Query, Body, Data, Context, Related>): Operation {
-  return Object.freeze({ ...defaults, target: workspace, related: nothingMore, ...row, kind: 'single' }) as unknown as Operation
+  const permission = row.needs.join(' ')
+  const query = row.method === 'GET' ? nothing : writeQuery
+  return Object.freeze({ ...defaults, query, target: workspace, ...row, permission, kind: 'single' }) as unknown as Operation
 }
 
 /** A row that lists what the caller can see, decided item by item. */
 export function filteredList<Item, Query = Record<string, never>>(row: Given<FilteredListOperation<Query, Item>>): Operation {
-  return Object.freeze({ ...defaults, ...row, kind: 'filtered_list' }) as unknown as Operation
-}
-
-async function nothingMore(): Promise<AuthorizationContext> {
-  return {}
+  return Object.freeze({ ...defaults, ...row, permission: row.needs.join(' '), kind: 'filtered_list' }) as unknown as Operation
 }
 
 /** The `data` of the response to a DELETE. */

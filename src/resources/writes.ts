@@ -44,7 +44,8 @@ export function saveResource<T extends Timestamped>(
   const names = Object.keys(changes) as (keyof T)[]
   if (names.every((name) => isDeepStrictEqual(changes[name], current[name]))) return { data: current }
   const now = timestamp(clock)
-  const data = { ...current, ...changes, updated_at: now > current.updated_at ? now : current.updated_at }
+  const updated_at = now > current.updated_at ? now : current.updated_at
+  const data: T = Object.assign({}, current, changes, { updated_at })
   tx.put(keyOf(data.id), data)
   return { data }
 }

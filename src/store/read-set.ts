@@ -133,7 +133,9 @@ export class ReadSet {
 function expect(stored: Stored | null, members: readonly string[] | undefined): ExpectedRecord {
   if (stored === null) return null
   if (members === undefined) return stored.revision
-  return { revision: stored.revision, members: Object.fromEntries(members.map((member) => [member, stored.value[member] as string])) }
+  const texts: Record<string, string> = {}
+  for (const member of members) texts[member] = stored.value[member] as string
+  return { revision: stored.revision, members: texts }
 }
 
 function isPartly(expected: ExpectedRecord): expected is Exclude<ExpectedRecord, string | null> {

@@ -188,11 +188,8 @@ async function timeOut(): Promise<WholeReply> {
   return reply
 }
 
-/** A failing storage. */
 function sendWhileStorageFails(error: Error): Promise<WholeReply> {
-  service.store.beforeRead = async () => {
-    throw error
-  }
+  service.store.beforeRead = () => Promise.reject(error)
   return send('GET /v1/account')
 }
 
@@ -204,17 +201,13 @@ async function sendWhileOthersWrite(): Promise<WholeReply> {
   return reply
 }
 
-async function sendWithUsedKey(): Promise<WholeReply> {
-  for (const name of ['One', 'Two']) await send('PATCH /v1/boards/{board}', { 'idempotency-key': 'used' }, { name })
-  return send('PATCH /v1/boards/{board}', { 'idempotency-key': 'used' }, { name: 'Three' })
-}
-
-async function sendWithRunningKey(): Promise<WholeReply> {
-  let reply: WholeReply | undefined
-  const request = () => send('PATCH /v1/boards/{board}', { 'idempotency-key': 'running' }, { name: 'Running' })
-  service.store.beforeCommit = async () => void (reply = await request())
-  await request()
-  return reply!
+/** The response to a request while another one with the same key is handled, or after it. */
+async function sendWithUsedKey(when: 'meanwhile' | 'after', name: string): Promise<WholeReply> {
+  const request = (text: string) => send('PATCH /v1/boards/{board}', { 'idempotency-key': when }, { name: text })
+  let meanwhile: WholeReply | undefined
+  service.store.beforeCommit = async () => void (meanwhile = await request(name))
+  await request(name)
+  return when === 'meanwhile' ? meanwhile! : request('Another')
 }
 
 /** More requests than the service accepts from one network at once. */
@@ -341,8 +334,8 @@ describe('the headers of an error', () => {
       { ...JSON_BODY, 'content-range': 'bytes */12' },
     ],
     ['validation_failed', 'an unknown member', () => send('POST /v1/boards', {}, { ...name, x: 1 }), 422, JSON_BODY],
-    ['idempotency_key_reused', 'another request with the same key', sendWithUsedKey, 422, JSON_BODY],
-    ['idempotency_key_in_use', 'a request that is not answered yet', sendWithRunningKey, 409, { ...JSON_BODY, 'retry-after': '1' }],
+    ['idempotency_key_reused', 'another request with the same key', () => sendWithUsedKey('after', 'One'), 422, JSON_BODY],
+    ['idempotency_key_in_use', 'a running one', () => sendWithUsedKey('meanwhile', 'Two'), 409, { ...JSON_BODY, 'retry-after': '1' }],
     ['rate_limited', 'too many revocations', revokeTooOften, 429, { ...UNLIMITED_JSON_BODY, 'retry-after': '2' }],
     [
       'rate_limited',

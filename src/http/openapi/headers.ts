@@ -51,10 +51,14 @@ export const headers = {
     example: EXAMPLE_ETAG,
   },
   Location: {
-    description: 'The path of the created resource.',
-    required: true,
+    description: 'The path of the created resource. A dry run has none.',
     schema: text(100, { pattern: '^/v1/[a-z]+/[a-z]{3}_[0-9a-z]{20}$', format: 'uri-reference' }),
     example: '/v1/boards/brd_0123456789abcdefghjk',
+  },
+  'Dry-Run': {
+    description: 'Nothing was changed: the request has `dry_run=true`.',
+    schema: { type: 'string', const: 'true' },
+    example: 'true',
   },
   'Idempotent-Replayed': {
     description: 'The response is that of an earlier request with the same Idempotency-Key. This request changed nothing.',

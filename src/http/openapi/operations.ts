@@ -8,7 +8,7 @@ import { errorCodesOf, isDownload, type ForbiddablePermissions } from './error-c
 import type { RecordedExample, RecordedExamples } from './examples.ts'
 import { requestHeaderReferences } from './headers.ts'
 import { notes } from './notes.ts'
-import { ErrorResponses, successResponses } from './responses.ts'
+import { successResponses, type ErrorResponses } from './responses.ts'
 import { convertOne } from './schemas.ts'
 import type { JsonSchema, OperationObject, ParameterObject, Reference } from './types.ts'
 

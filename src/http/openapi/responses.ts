@@ -48,7 +48,7 @@ export function successResponses(
   const further: HeaderName[] = [
     ...(status === 201 ? (['Location'] as const) : []),
     ...((status === 201 || entity !== undefined) && !isList ? (['ETag'] as const) : []),
-    ...(method === 'GET' ? [] : (['Idempotent-Replayed'] as const)),
+    ...(method === 'GET' ? [] : (['Idempotent-Replayed', 'Dry-Run'] as const)),
   ]
   const success: ResponseObject = {
     description: status === 201 ? 'It was created.' : isList ? 'A page of the list.' : 'The request succeeded.',

@@ -31,7 +31,7 @@ function options(io: 'input' | 'output', uploadBytes: number) {
     io,
     unrepresentable: 'any' as const,
     override: ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Record<string, unknown> }) => {
-      const { def } = zodSchema._zod
+      const { def } = zodSchema as unknown as z.ZodType & { def: { defaultValue?: unknown } }
       // The text of a query parameter has the type of the value that it expresses.
       if (jsonSchema['parameter'] !== undefined) replace(jsonSchema, jsonSchema['parameter'] as JsonSchema)
       // zod states no default of a member whose value is converted.

@@ -45,8 +45,8 @@ export async function peopleOfBoard(tx: Transaction, board: Board, { limit, curs
 export async function peopleOfWorkspace(tx: Transaction, _board: Board, { limit, cursor }: PageQuery): Promise<PeoplePage> {
   const { entries, values } = await tx.range(indexes.members(), { after: cursor, limit: limit + 1 })
   const page = values.slice(0, limit)
-  const people = page.flatMap((membership) =>
-    membership === undefined ? [] : [{ membership, boardMember: undefined, addedAt: membership.joined_at }],
+  const people = page.flatMap((found) =>
+    found === undefined ? [] : [{ membership: found, boardMember: undefined, addedAt: found.joined_at }],
   )
   return { people, position: entries.at(page.length - 1), more: entries.length > limit }
 }

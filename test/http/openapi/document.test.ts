@@ -89,11 +89,11 @@ describe('the OpenAPI document', () => {
   test('describes every member of every schema, and states the limit of each text, number and array', () => {
     const wrong: string[] = []
     const visit = (at: string, schema: JsonSchema): void => {
-      const types = [schema['type']].flat()
+      const types = new Set([schema['type']].flat())
       const isFixed = schema['const'] !== undefined || schema['enum'] !== undefined
-      if (types.includes('string') && !isFixed && schema['maxLength'] === undefined) wrong.push(`${at}: no maxLength`)
-      if (types.includes('integer') && (schema['maximum'] === undefined || schema['minimum'] === undefined)) wrong.push(`${at}: no range`)
-      if (types.includes('array') && schema['maxItems'] === undefined) wrong.push(`${at}: no maxItems`)
+      if (types.has('string') && !isFixed && schema['maxLength'] === undefined) wrong.push(`${at}: no maxLength`)
+      if (types.has('integer') && (schema['maximum'] === undefined || schema['minimum'] === undefined)) wrong.push(`${at}: no range`)
+      if (types.has('array') && schema['maxItems'] === undefined) wrong.push(`${at}: no maxItems`)
       for (const [name, member] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)) {
         const { description } = isReference(member) ? resolve<JsonSchema>(document, member) : member
         if (typeof description !== 'string' || !/^[A-Z`].*\.$/s.test(description)) wrong.push(`${at}.${name}: no description`)

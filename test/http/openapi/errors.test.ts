@@ -68,7 +68,9 @@ describe('the errors that the document lists for an operation', () => {
     const send = (headers: Record<string, string>, to = target, content: unknown = body) =>
       service.send(caller.admin, method, to, content, headers)
     const failing = async (error: Error) => {
-      service.store.beforeRead = async () => Promise.reject(error)
+      service.store.beforeRead = async () => {
+        throw error
+      }
       return send({}).finally(() => (service.store.beforeRead = undefined))
     }
     const hasBody = method !== 'GET' && method !== 'DELETE'
