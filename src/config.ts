@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { defaultRates, limits } from './model/limits.ts'
+import { didYouMean } from './policy/diagnostic.ts'
 import { BadAddress, kindOf } from './store/open.ts'
 
 /** The settings on the command line, as commander parses them. A setting that is missing here is read from the environment. */
@@ -94,6 +95,9 @@ const settings = z.object({
     env: 'LANEKEEPER_BYTES',
     description: 'where the bytes of files are stored, if not with the records',
   }),
+  cache: wholeNumber(0, 1_000_000, 'a number of MiB, 0 or more')
+    .optional()
+    .register(sources, { env: 'LANEKEEPER_CACHE', description: 'the memory that the workspaces of a folder may take, in MiB' }),
   demo: z.boolean().optional().register(sources, {
     flag: 'demo',
     description: 'create the demo data, unless it exists; always on with the memory storage',
@@ -211,12 +215,23 @@ export function settingSource(name: keyof Config): SettingSource {
 }
 
 function read<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, flags: Flags, env: Env): z.output<z.ZodObject<Shape>> {
+  requireKnownVariables(env)
   const names = Object.keys(schema.shape) as (keyof Config)[]
   const result = schema.safeParse(Object.fromEntries(names.map((name) => [name, textOf(settingSource(name), flags, env)])))
   if (result.success) return result.data
   const { path, message } = result.error.issues[0]!
   const { flag, env: variable } = settingSource(path[0] as keyof Config)
   throw new ConfigError(`${flag ?? variable}: ${message}`)
+}
+
+/** A mistyped name must not start a service with a default. @throws {ConfigError} */
+function requireKnownVariables(env: Env): void {
+  const known = new Set((Object.keys(settings.shape) as (keyof Config)[]).map((name) => settingSource(name).env))
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('LANEKEEPER_') || known.has(name)) continue
+    const advice = didYouMean(name, [...known].filter((other) => other !== undefined))
+    throw new ConfigError(`${name}: there is no such setting${advice === undefined ? '' : `; ${advice}`}`)
+  }
 }
 
 function textOf({ flag, env: variable }: SettingSource, flags: Flags, env: Env): string | boolean | undefined {

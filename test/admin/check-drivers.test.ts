@@ -112,7 +112,7 @@ describe.runIf(selectDrivers().includes('fs'))('a check of a folder', () => {
   })
 
   test('reports damage on the command line, with the exit code 6, also through the running service', async () => {
-    const env = { LANEKEEPER_STORAGE: `fs:${folder.path}`, LANEKEEPER_PORT: '0', LANEKEEPER_LOG: 'silent' }
+    const env = { LANEKEEPER_STORAGE: `fs:${folder.path}`, LANEKEEPER_LOG: 'silent' }
     const clean = await runCommandLine(['check'], env)
     expect([clean.code, clean.stdout.split('\n')[0]]).toEqual([
       0,
@@ -145,7 +145,7 @@ describe.runIf(selectDrivers().includes('redis'))('the command `migrate`', () =>
   test('migrates a Redis, on which neither a service nor another command starts before', async () => {
     const server = await startRedis()
     await loadRedis(server.url)
-    const env = { LANEKEEPER_STORAGE: server.url, LANEKEEPER_PORT: '0' }
+    const env = { LANEKEEPER_STORAGE: server.url }
     const refusal =
       'this Redis holds records of version 0, and this version of Lanekeeper needs version 1: end all services that use it, and run "lanekeeper migrate"\n'
     for (const args of [['serve'], ['workspace', 'list'], ['check']])

@@ -7,6 +7,7 @@ describe('settings', () => {
     expect(readConfig({}, {})).toEqual({
       storage: 'memory',
       bytes: undefined,
+      cache: undefined,
       demo: true,
       host: '127.0.0.1',
       port: 3000,
@@ -27,10 +28,20 @@ describe('settings', () => {
     } satisfies Record<keyof Config, unknown>)
   })
 
+  test.each([
+    ['LANEKEEPER_STORGE', 'LANEKEEPER_STORGE: there is no such setting; did you mean "LANEKEEPER_STORAGE"?'],
+    ['LANEKEEPER_PORT', 'LANEKEEPER_PORT: there is no such setting'],
+    ['LANEKEEPER_', 'LANEKEEPER_: there is no such setting'],
+  ])('the unknown variable %s is refused', (name, message) => {
+    for (const readSettings of [readConfig, readStorage]) expect(() => readSettings({}, { [name]: 'x' })).toThrow(message)
+    expect(readStorage({}, { LANEKEEPE_STORAGE: 'x', STORAGE: 'x', LANEKEEPER_URL: 'not read here' })).toMatchObject({ storage: 'memory' })
+  })
+
   test('settings are read from the environment', () => {
     const env = {
       LANEKEEPER_STORAGE: 'fs:/data',
       LANEKEEPER_BYTES: 'fs:/bytes',
+      LANEKEEPER_CACHE: '0',
       HOST: '::1',
       PORT: '8080',
       LANEKEEPER_URL: 'https://kanban.example/',
@@ -50,6 +61,7 @@ describe('settings', () => {
     expect(readConfig({}, env)).toEqual({
       storage: 'fs:/data',
       bytes: 'fs:/bytes',
+      cache: 0,
       demo: false,
       host: '::1',
       port: 8080,
