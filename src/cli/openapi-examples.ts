@@ -85,8 +85,13 @@ class Recorder {
     const passwords = createPasswords({ memoryCost: 8, timeCost: 1, parallelism: 1 })
     const quotas = { token: 10_000, workspace: 10_000, address: 10_000 }
     const app = createApp({
-      ...{ store, clock, random, passwords, blobs: createBlobs(memoryDriver()) },
-      ...{ log: pino({ level: 'silent' }), rateLimits: { quotas } },
+      store,
+      clock,
+      random,
+      passwords,
+      blobs: createBlobs(memoryDriver()),
+      log: pino({ level: 'silent' }),
+      rateLimits: { quotas },
     })
     const demo = await seedDemo({ store, clock, random, passwords }, app.fetch, readWorld())
     const { user_id, workspace_id } = demo.tokens.find(({ display_name }) => display_name === CALLER)!

@@ -8,6 +8,7 @@ header, main { width: min(60rem, 100% - 2rem) }
 .limits { display: block; overflow-wrap: anywhere }
 .operations { padding-left: 1.25rem }
 .operations li { margin: .35rem 0 }
+.operations code { margin-left: .6rem }
 .operations .hint { display: block }
 details { border-top: 1px solid var(--line); padding: .5rem 0 }
 summary { cursor: pointer }

@@ -48,13 +48,17 @@ export function constraints(schema: JsonSchema): VNode | false {
   const texts = [
     fixed === undefined ? '' : `always ${JSON.stringify(fixed)}`,
     Array.isArray(values) ? `one of ${values.map((value) => JSON.stringify(value)).join(', ')}` : '',
-    maxLength === undefined
-      ? ''
-      : `${minLength === undefined || minLength === maxLength ? '' : `${String(minLength)} to `}${String(maxLength)} characters${minLength === maxLength ? '' : ' at most'}`,
+    lengths(minLength, maxLength),
     maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? '' : `${String(minimum ?? 0)} to ${String(maximum)}`,
     maxItems === undefined ? '' : `${String(maxItems)} items at most`,
     pattern === undefined ? '' : `pattern ${String(pattern)}`,
     schema['default'] === undefined ? '' : `default ${JSON.stringify(schema['default'])}`,
   ].filter((text) => text !== '')
   return texts.length > 0 && (html`<span class="hint limits">${texts.join('; ')}</span>` as VNode)
+}
+
+function lengths(minimum: unknown, maximum: unknown): string {
+  if (maximum === undefined) return ''
+  if (minimum === maximum) return `${String(maximum)} characters`
+  return minimum === undefined ? `${String(maximum)} characters at most` : `${String(minimum)} to ${String(maximum)} characters`
 }
