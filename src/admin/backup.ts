@@ -1,3 +1,4 @@
+import { hold } from '../store/hold.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { SCHEMA_VERSION } from '../store/migrations/list.ts'
@@ -39,14 +40,16 @@ export async function backUp(deps: AdminDeps, io: CommandIo): Promise<BackupSumm
   const [written, lost] = [new Set<string>(), [] as string[]]
   for (const { id } of entries) {
     const progress = () => io.progress(`${written.size} of ${entries.length} workspaces, ${counter.progress}`)
-    if (await isReadable(deps, id)) {
-      await writer.write({ workspace: id })
-      await writeWorkspace(deps, id, { writer, counter, progress })
-      written.add(id)
-    } else {
-      await writer.write({ omitted_workspace: id })
-      lost.push(id)
-    }
+    await hold(deps.store, id, async () => {
+      if (await isReadable(deps, id)) {
+        await writer.write({ workspace: id })
+        await writeWorkspace(deps, id, { writer, counter, progress })
+        written.add(id)
+      } else {
+        await writer.write({ omitted_workspace: id })
+        lost.push(id)
+      }
+    })
     progress()
   }
   await writer.write({ installation: true })

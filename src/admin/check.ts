@@ -1,9 +1,10 @@
+import { hold } from '../store/hold.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { NO_EXPECTATION, type Store } from '../store/port.ts'
 import { newRevision } from '../store/transaction.ts'
 import { listAll, transact } from '../store/transact.ts'
-import { checkPartition, type FindingKind, type PartitionFinding } from './check-partition.ts'
+import { checkPartition, type FindingKind, type PartitionCheck, type PartitionFinding } from './check-partition.ts'
 import type { AdminDeps, CommandIo } from './deps.ts'
 import { registerWorkspace } from './workspaces.ts'
 
@@ -56,7 +57,7 @@ export async function checkStorage(deps: AdminDeps, options: CheckOptions, io: C
   const partitions = await allPartitions(deps)
   for (const partition of partitions) {
     try {
-      const count = await checkPartition(deps, partition, {
+      const check: PartitionCheck = {
         ...options,
         report: (finding) => report({ partition, ...finding }),
         referenced: (blobId) => unreferenced.delete(blobId),
@@ -64,7 +65,8 @@ export async function checkStorage(deps: AdminDeps, options: CheckOptions, io: C
           for (const name of ['records', 'files', 'bytes'] as const) summary[name] += counts[name]
           io.progress(`${summary.partitions} of ${partitions.length} partitions, ${summary.records} records, ${summary.damage} damaged`)
         },
-      })
+      }
+      const count = await hold(store, partition, () => checkPartition(deps, partition, check))
       if (count > 0 && partition !== GLOBAL) readable.add(partition)
     } catch (error) {
       if (store.damaged?.().includes(partition) !== true) throw error
@@ -150,7 +152,8 @@ async function checkWorkspaces(deps: AdminDeps, { reindex }: CheckOptions, parti
     report({ partition: id, kind: 'workspace_incomplete', subject: keys.workspace(), message: 'the workspace has no record of its name' })
   for (const id of listed) if (!partitions.has(id) && store.damaged?.().includes(id) !== true) await reportMissing(id)
   for (const id of partitions) {
-    const [workspace, importing] = await transact(store, id, random, (tx) => tx.read([keys.workspace(), keys.importing()]))
+    const readBoth = () => transact(store, id, random, (tx) => tx.read([keys.workspace(), keys.importing()]))
+    const [workspace, importing] = await hold(store, id, readBoth)
     if (importing !== undefined) continue
     if (workspace === undefined || workspace.id !== id) await reportMissing(id)
     else if (!listed.has(id) && (await transact(store, GLOBAL, random, (tx) => tx.get(keys.workspaceEntry(id)))) === undefined) {

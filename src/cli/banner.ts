@@ -5,10 +5,16 @@ import type { Proof } from '../policy/prove.ts'
 import { kindOf } from '../store/open.ts'
 import { table } from './text.ts'
 
-/** What the storage contains at the start. People, tokens and boards are listed only if this process has just created them. */
-export type Contents = Demo & {
-  /** `made`: created now; `there`: exists; `unfinished`: its creation began and did not finish; `none`: not wanted */
-  readonly demo: 'made' | 'there' | 'unfinished' | 'none'
+/**
+ * What the storage contains at the start. People, tokens, boards and the names of workspaces are listed only if this process has
+ * just created them: to read the names, a folder would have to load all workspaces.
+ */
+export type Contents = (Demo & { readonly demo: 'made' }) | Present
+
+interface Present extends Omit<Demo, 'workspaces'> {
+  readonly workspaces: readonly { readonly id: string }[]
+  /** `there`: exists; `unfinished`: its creation began and did not finish; `none`: not wanted */
+  readonly demo: 'there' | 'unfinished' | 'none'
 }
 
 /** The result of the policy proof, as one line. */
@@ -53,12 +59,10 @@ function demoLines(url: string, { storage }: Config, demo: Demo): string[] {
   ]
 }
 
-function contentLines({ demo, workspaces }: Contents): string[] {
+function contentLines({ demo, workspaces }: Present): string[] {
   if (workspaces.length === 0)
     return ['There is no workspace yet. To create one, run "lanekeeper workspace create NAME" with the same --storage.']
-  const names = workspaces.slice(0, 5).map(({ name }) => name)
-  const more = workspaces.length > names.length ? ' …' : ''
-  const summary = `${workspaces.length} ${workspaces.length === 1 ? 'workspace' : 'workspaces'}: ${names.join(', ')}${more}`
+  const summary = `${workspaces.length} ${workspaces.length === 1 ? 'workspace' : 'workspaces'}. "lanekeeper workspace list" prints them.`
   if (demo === 'there') return [summary, 'The demo data exists already. Its tokens were shown when it was created.']
   if (demo === 'unfinished')
     return [

@@ -14,6 +14,10 @@ export function decorateStore(store: Store, overrides: Partial<Store>): Store {
     ...(store.findDamage && { findDamage: () => store.findDamage!() }),
     ...(store.impliedSchema !== undefined && { impliedSchema: store.impliedSchema }),
     ...(store.adoptFormat && { adoptFormat: () => store.adoptFormat!() }),
+    ...(store.hold && { hold: (partition, work) => store.hold!(partition, work) }),
+    ...(store.mayHaveTombstoneBefore && {
+      mayHaveTombstoneBefore: (partition: string, entry: string) => store.mayHaveTombstoneBefore!(partition, entry),
+    }),
     ready: () => store.ready(),
     ...(store.metrics && { metrics: () => store.metrics!() }),
     damaged: () => store.damaged?.() ?? [],

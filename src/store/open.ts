@@ -33,6 +33,8 @@ export interface StorageOptions {
    * storage, or `DRIVER:{JSON options}` of any unstorage driver.
    */
   readonly bytes?: string | undefined
+  /** the memory that the workspaces of a folder may take, in bytes; half of the heap of the process by default */
+  readonly cacheBytes?: number | undefined
   /** handles connections of other processes to the holder of a folder */
   readonly serve?: (socket: Socket) => void
   /** opens storage whose records have an earlier version, to migrate them; by default, a Redis is refused then */
@@ -142,7 +144,7 @@ function withCloser(store: Store, closers: Closers, isReadOnly = false): { store
 
 async function openFolder(
   path: string,
-  { log, serve = () => undefined, onReadOnly }: StorageOptions,
+  { log, cacheBytes, serve = () => undefined, onReadOnly }: StorageOptions,
   closers: Closers,
 ): Promise<{ store: Store; isReadOnly: boolean }> {
   try {
@@ -150,7 +152,7 @@ async function openFolder(
     await checkFolder(path)
     const lock = await lockFolder(path, serve)
     closers.push(lock.release)
-    return withCloser(await openFsStore(path, { log, isLocked: lock.isHeld, reserveSize: RESERVE_SIZE }), closers)
+    return withCloser(await openFsStore(path, { log, cacheBytes, isLocked: lock.isHeld, reserveSize: RESERVE_SIZE }), closers)
   } catch (error) {
     if (onReadOnly === undefined || !isReadOnlyError(error)) throw error
     await closeAll(closers)
@@ -158,7 +160,7 @@ async function openFolder(
   }
   const lock = await lockFolderForReading(path)
   closers.push(lock.release)
-  return withCloser(await openFsStoreForReading(path, { log }), closers, true)
+  return withCloser(await openFsStoreForReading(path, { log, cacheBytes }), closers, true)
 }
 
 /**

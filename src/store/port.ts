@@ -145,6 +145,12 @@ export interface StoreMetrics {
   readonly checkpointFailures?: number
   /** the space that is left on the disk */
   readonly freeBytes?: number
+  /** the partitions in memory, and the memory that they take, roughly */
+  readonly loadedPartitions?: number
+  readonly loadedBytes?: number
+  /** how often a partition was loaded, and released, since the start */
+  readonly partitionLoads?: number
+  readonly partitionReleases?: number
   /** the number of connections that are open, and of those that are not */
   readonly connections?: { readonly open: number; readonly closed: number }
 }
@@ -182,6 +188,16 @@ export interface Store {
   scan(partition: string): AsyncIterable<readonly (readonly [key: string, stored: Stored | null])[]>
   /** Reads the names of the indexes of a partition that have entries, in batches, in any order. A name may come twice. @throws {StorageUnavailable} */
   indexNames(partition: string): AsyncIterable<readonly string[]>
+  /**
+   * Runs maintenance of a partition. A driver that keeps partitions in memory keeps this one until the work has ended, and then
+   * releases it, unless it was in memory before. Absent in other drivers.
+   */
+  hold?<T>(partition: string, work: () => Promise<T>): Promise<T>
+  /**
+   * Whether a partition may have a tombstone whose index entry is before a text. Costs nothing. Absent in drivers that read only
+   * what is asked for: there, a read costs little.
+   */
+  mayHaveTombstoneBefore?(partition: string, entry: string): boolean
   /** Finds the damage that no other method shows, in batches. It changes nothing. Absent in drivers that cannot have any. @throws {StorageUnavailable} */
   findDamage?(): AsyncIterable<readonly DriverDamage[]>
   /** The version of the records, if the storage has no record of it: its format implies one. Absent: the present version. */

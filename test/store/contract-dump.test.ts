@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../src/store/port.ts'
 import { change } from '../support/changes.ts'
-import { drivers } from '../support/drivers.ts'
+import { driversOfContract } from '../support/drivers.ts'
 
-describe.each(drivers)('dump and ready of the storage port on $name', (driver) => {
+describe.each(driversOfContract)('dump and ready of the storage port on $name', (driver) => {
   let store: Store
   beforeEach(async () => {
     store = (await driver.open()).store

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NO_EXPECTATION, type IndexRange, type Store } from '../../src/store/port.ts'
 import { change } from '../support/changes.ts'
-import { drivers } from '../support/drivers.ts'
+import { driversOfContract } from '../support/drivers.ts'
 
 const COUNT = 40
 const LENGTH = 100_000
 
-describe.each(drivers)('partial ranges of the storage port on $name', (driver) => {
+describe.each(driversOfContract)('partial ranges of the storage port on $name', (driver) => {
   let store: Store
   const entries = Array.from({ length: COUNT }, (_, i) => `${String(i).padStart(3, '0')} ${i}`)
   beforeEach(async () => {

@@ -24,8 +24,10 @@ function partition(records: number, indexes: number): MapPartition {
     state.apply({ revision: 'x', put: new Map(), remove: new Set(), indexes: new Map([[`i${i}`, { add: ['b 2', `a ${i}`], remove: [] }]]) })
   return state
 }
-/** What a partition has, without the revisions of its indexes. */
-const contentOf = ({ records, indexes }: MapPartition) => [[...records], [...indexes].map(([name, index]) => [name, index.all()])]
+const contentOf = ({ records, indexes }: MapPartition) => [
+  [...records],
+  [...indexes].map(([name, index]) => [name, index.revision, index.all()]),
+]
 const withChecksum = (text: string) => `${text}{"crc":"${crc32(text).toString(16).padStart(8, '0')}"}\n`
 const header = (members: object = {}) => `${JSON.stringify({ format: 1, partition: 'p1', sequence: 7, ...members })}\n`
 const read = async (text: string) => {
@@ -41,7 +43,7 @@ describe('a checkpoint', () => {
     const bytes = (await disk.read('/d/p1'))!
     expect(size).toBe(bytes.byteLength)
     expect(bytes.toString()).toBe(
-      withChecksum(`${header()}{"k":"k:0","r":"r0","v":{"n":0,"tags":["é","\\n"]}}\n{"i":"i0","e":["a 0","b 2"]}\n{"end":9}\n`),
+      withChecksum(`${header()}{"k":"k:0","r":"r0","v":{"n":0,"tags":["é","\\n"]}}\n{"i":"i0","r":"x","e":["a 0","b 2"]}\n{"end":9}\n`),
     )
   })
 
@@ -77,11 +79,16 @@ describe('a checkpoint', () => {
     expect([loaded.sequence, contentOf(loaded.state)]).toEqual([7, contentOf(state)])
   })
 
-  test('what is loaded cannot be changed by its readers, and each index has the revision of the checkpoint', async () => {
+  test('what is loaded cannot be changed by its readers, and each index has its revision', async () => {
     const disk = await diskWithFolder()
     await writeCheckpoint(disk, '/d', 'p1', partition(2, 1), 7)
     const { state } = (await readCheckpoint(disk, '/d', 'p1'))!
     for (const { value } of state.records.values()) expect([Object.isFrozen(value), Object.isFrozen(value['tags'])]).toEqual([true, true])
+    expect(state.indexes.get('i0')!.revision).toBe('x')
+  })
+
+  test('an index without a revision, as earlier versions wrote it, has the revision of the checkpoint', async () => {
+    const { state } = (await read(withChecksum(`${header()}{"i":"i0","e":["a 0"]}\n{"end":7}\n`)))!
     expect(state.indexes.get('i0')!.revision).toBe('checkpoint 7')
   })
 

@@ -98,7 +98,7 @@ describe('the service with a damaged workspace', () => {
   })
   afterEach(() => rm(path, { recursive: true, force: true }))
 
-  test('it starts, and /readyz and the log name the workspace', async () => {
+  test('it starts, and from the first use of the workspace on, /readyz and the log name it', async () => {
     const storage = ['--storage', `fs:${path}`]
     const ids: string[] = []
     for (const name of ['one', 'two']) {
@@ -109,9 +109,15 @@ describe('the service with a damaged workspace', () => {
     await writeFile(`${path}/records/${ids[0]!}`, 'x')
     const service = startProcess(['--json', ...storage])
     const { url, workspaces } = JSON.parse(await service.until('\n')) as { url: string; workspaces: { id: string }[] }
-    expect(workspaces.map(({ id }) => id)).toEqual([ids[1]])
-    const response = await fetch(`${url}/readyz`)
-    expect([response.status, await response.json()]).toEqual([200, { status: 'ready', storage: 'fs', damaged: [ids[0]] }])
+    const readiness = async () => {
+      const response = await fetch(`${url}/readyz`)
+      return [response.status, await response.json()]
+    }
+    expect(workspaces.map(({ id }) => id)).toEqual(ids.toSorted())
+    expect(await readiness()).toEqual([200, { status: 'ready', storage: 'fs' }])
+    const { stdout } = await runCommandLine(['workspace', 'list', '--json', ...storage])
+    expect((JSON.parse(stdout) as { id: string }[]).map(({ id }) => id)).toEqual([ids[1]])
+    expect(await readiness()).toEqual([200, { status: 'ready', storage: 'fs', damaged: [ids[0]] }])
     expect(service.stderr()).toMatch(new RegExp(`"partition":"${ids[0]!}".*records could not be read`))
     expect(await service.stop()).toBe(0)
     expect(await readFile(`${path}/records/${ids[0]!}`, 'utf8')).toBe('x')

@@ -7,8 +7,8 @@ const ADVICE = '; restore the folder from a backup, or see "Damaged folders" in 
 const JOURNAL = `${PATH}/journal/0000000003.log`
 const frame = (sequence: number, partition = 'p1') => encodeFrame(sequence, [{ partition, ...putOne(`z:${sequence}`) }])
 const withChecksum = (text: string) => `${text}{"crc":"${crc32(text).toString(16).padStart(8, '0')}"}\n`
-const OPEN = withChecksum('{"start":3,"sequence":2,"checkpoints":[["p1",2],["p2",2]]}\n')
-const CLOSED = `${withChecksum('{"start":3,"sequence":6,"checkpoints":[["p1",2],["p2",2]]}\n')}{"closed":true}\n`
+const OPEN = withChecksum('{"start":3,"sequence":2,"checkpoints":[["p1",2],["p2",2]],"tombstones":[]}\n')
+const CLOSED = `${withChecksum('{"start":3,"sequence":6,"checkpoints":[["p1",2],["p2",2]],"tombstones":[]}\n')}{"closed":true}\n`
 
 describe('the manifest of a folder', () => {
   let folder: StoreFolder
@@ -50,7 +50,9 @@ describe('the manifest of a folder', () => {
 
   test('it names the start of the journal, what the journal has reached, the checkpoints, and a clean shutdown', async () => {
     const store = await folder.open()
-    expect((await read(`${PATH}/manifest.json`)).toString()).toBe(withChecksum('{"start":1,"sequence":0,"checkpoints":[]}\n'))
+    expect((await read(`${PATH}/manifest.json`)).toString()).toBe(
+      withChecksum('{"start":1,"sequence":0,"checkpoints":[],"tombstones":[]}\n'),
+    )
     await store.close()
     folder = new StoreFolder()
     const filled = await fill()
@@ -61,6 +63,23 @@ describe('the manifest of a folder', () => {
     await folder.open()
     expect((await read(`${PATH}/manifest.json`)).toString()).toBe(CLOSED.replace('{"closed":true}\n', ''))
   })
+
+  test.each(['killed before', 'stopped by a failure of'])(
+    'the mark of a clean shutdown does not come back if the process that removes it is %s its sync, and the power fails later',
+    async (kind) => {
+      await fillAndClose()
+      const disk = folder.disk
+      folder.before = (operation) => {
+        if (operation !== `sync ${PATH}/manifest.json`) return
+        if (kind === 'killed before') disk.fault = { at: 0, kind: 'crash' }
+        else disk.fault = { at: disk.operations + 1, kind: 'EIO', permanent: false, effect: 'none' }
+      }
+      await expect(folder.open()).rejects.toThrow('EIO')
+      const killed = new StoreFolder(disk.afterKill())
+      await (await killed.open()).commit('p1', putOne('a:4'))
+      expect(await keysOf(await new StoreFolder(killed.disk.after('nothing kept')).open())).toEqual(['a:1', 'a:2', 'a:3', 'a:4'])
+    },
+  )
 
   describe('after a clean shutdown', () => {
     beforeEach(fillAndClose)
@@ -116,7 +135,7 @@ describe('the manifest of a folder', () => {
         await put(`${PATH}/manifest.json`, damaged)
         expect(await refusal()).toBe(`${PATH}/manifest.json is damaged${ADVICE}`)
       }
-      await put(`${PATH}/manifest.json`, withChecksum('{"start":1,"sequence":0,"checkpoints":[]}\n'))
+      await put(`${PATH}/manifest.json`, withChecksum('{"start":1,"sequence":0,"checkpoints":[],"tombstones":[]}\n'))
       expect(await refusal()).toBe(`${PATH}/journal begins at frame 3: frame 1 is missing${ADVICE}`)
     })
 
@@ -229,7 +248,7 @@ describe('the manifest of a folder', () => {
       await put(`${PATH}/format.json`, '{"lanekeeper":2}\n')
       await (await folder.open()).close()
       expect((await read(`${PATH}/manifest.json`)).toString()).toBe(
-        `${withChecksum('{"start":1,"sequence":0,"checkpoints":[]}\n')}{"closed":true}\n`,
+        `${withChecksum('{"start":1,"sequence":0,"checkpoints":[],"tombstones":[]}\n')}{"closed":true}\n`,
       )
     })
   })

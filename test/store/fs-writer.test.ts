@@ -47,6 +47,16 @@ describe('the writer of the journal', () => {
   /** The operations since the last call. The checks whether the journal belongs to the process are in fs-owner.test.ts. */
   const operations = () => recording.operations.splice(0).filter((one) => !one.startsWith('isAt'))
 
+  test('a frame counts as written as soon as all of its changes were reported, and not before', async () => {
+    const writer = await open()
+    await append(writer, 1)
+    const reported: number[] = []
+    // The first of them has a frame of its own, because nothing is written when it arrives.
+    await Promise.all([2, 3, 4].map((number) => writer.append(entry(number), () => reported.push(writer.sequence))))
+    expect([reported, writer.sequence]).toEqual([[1, 2, 2], 3])
+    expect(await revisions()).toEqual(['r1', 'r2', 'r3,r4'])
+  })
+
   test('it opens the last file, or the file of the next frame, and syncs its name', async () => {
     const writer = await open()
     expect([writer.current, writer.sequence, writer.written, writer.broken]).toEqual([FIRST, 0, 0, undefined])

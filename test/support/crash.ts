@@ -33,21 +33,40 @@ export interface SearchOptions {
   readonly randomImages?: number
   /** stops at the first violation */
   readonly stopAtFirst?: boolean
+  /** the memory for partitions, in bytes; with 0, each is released when it is not in use */
+  readonly cacheBytes?: number
 }
 
-const open = (disk: Disk): Promise<FsStore> => openFsStore('/var/data', { log: quiet, disk, compactAt: 3000, reserveSize: 1000 })
+/** The options of a search that the opening of a folder needs. */
+type Opening = Required<Pick<SearchOptions, 'bug' | 'cacheBytes'>>
+
+const open = (disk: Disk, { bug, cacheBytes }: Opening): Promise<FsStore> =>
+  openFsStore('/var/data', { log: quiet, disk: bug(disk), compactAt: 3000, reserveSize: 1000, cacheBytes })
+
+/** Turns of the microtask queue that a release of all partitions takes at most. */
+const RELEASE_TURNS = 1000
+
+/** Waits until nothing is in use and nothing is written any more, if partitions are released then. */
+async function rest({ cacheBytes }: Opening): Promise<void> {
+  if (cacheBytes === 0) for (let turns = 0; turns < RELEASE_TURNS; turns++) await undefined
+}
 
 /** Commits in several partitions, with many checkpoints, and with closing and reopening the store. */
-async function workload(disk: FaultyDisk, commits: Commits, bug: Bug): Promise<void> {
-  let store = await open(bug(disk))
-  for (let i = 0; i < 4; i++) await commits.round(store, ['p1', 'p2', 'p3'])
+async function workload(disk: FaultyDisk, commits: Commits, opening: Opening): Promise<void> {
+  let store = await open(disk, opening)
+  for (let i = 0; i < 4; i++) {
+    await commits.round(store, ['p1', 'p2', 'p3'])
+    if (i % 2 === 0) await rest(opening)
+  }
   await store.close()
-  store = await open(bug(disk))
+  store = await open(disk, opening)
   for (let i = 0; i < 3; i++) await commits.round(store, i === 0 ? ['p2'] : ['p1', 'p3'])
+  await rest(opening)
   await Promise.all([store.compact(), commits.round(store, ['p3', 'p1'])])
   await commits.round(store, ['p1', 'p2'])
   await store.compact()
   await commits.round(store, ['p4', 'p2'])
+  await rest(opening)
   await store.close()
 }
 
@@ -58,19 +77,21 @@ export async function findCrashViolations({
   every = 1,
   randomImages = 4,
   stopAtFirst = false,
+  cacheBytes = 1e9,
 }: SearchOptions = {}): Promise<Findings> {
-  const findings: Findings = { violations: [], operations: (await operationsOf(workload, seed, bug)).length, points: 0, images: 0 }
+  const opening = { bug, cacheBytes }
+  const findings: Findings = { violations: [], operations: (await operationsOf(workload, seed, opening)).length, points: 0, images: 0 }
   for (let at = 1; at <= findings.operations + 1; at += every) {
     const disk = new FaultyDisk(seed)
     const commits = new Commits(seed)
     disk.fault = { at, kind: 'crash' }
-    await workload(disk, commits, bug).catch(ignoreDiskErrors(disk, commits))
+    await workload(disk, commits, opening).catch(ignoreDiskErrors(disk, commits))
     const losses = ['nothing kept', ...Array.from({ length: randomImages }, (_, i) => seededRandom(at * 100 + i)), 'all kept'] as const
     for (const [i, loss] of losses.entries()) {
       // "All kept": the process was killed and the machine went on. Unsynced data is still not synced.
       const image = loss === 'all kept' ? disk.afterKill() : disk.after(loss)
       const context = `crash at operation ${at}, ${typeof loss === 'string' ? loss : `random loss ${i}`}`
-      const violations = await verifyRecovery(image, commits.branch(i), bug, at * 7 + i)
+      const violations = await verifyRecovery(image, commits.branch(i), opening, at * 7 + i)
       findings.violations.push(...violations.map((text) => `${context}: ${text}`))
       findings.images++
     }
@@ -87,8 +108,10 @@ export async function findFailureViolations({
   every = 1,
   only,
   stopAtFirst = false,
+  cacheBytes = 1e9,
 }: SearchOptions = {}): Promise<Findings> {
-  const names = await operationsOf(failureWorkload, seed, bug)
+  const opening = { bug, cacheBytes }
+  const names = await operationsOf(failureWorkload, seed, opening)
   const findings: Findings = { violations: [], operations: names.length, points: 0, images: 0 }
   for (let at = 1; at <= findings.operations; at += every) {
     if (only !== undefined && names[at - 1] !== only) continue
@@ -99,13 +122,13 @@ export async function findFailureViolations({
       const images: (readonly [when: string, disk: FaultyDisk, commits: Commits])[] = []
       const capture = (when: string, ...disks: readonly FaultyDisk[]) =>
         images.push(...disks.map((image, i) => [when, image, commits.branch(i)] as const))
-      await failureWorkload(disk, commits, bug, () =>
+      await failureWorkload(disk, commits, opening, () =>
         capture('after the failure', disk.after('nothing kept'), disk.after(seededRandom(at))),
       )
       capture('at the end', disk.after('nothing kept'), disk.afterKill())
       for (const [i, [when, image, branch]] of images.entries()) {
         const context = `${fault.kind} ${fault.permanent ? 'from' : 'at'} operation ${at}, effect: ${fault.effect}, ${when}`
-        const violations = await verifyRecovery(image, branch, bug, at * 7 + i)
+        const violations = await verifyRecovery(image, branch, opening, at * 7 + i)
         findings.violations.push(...violations.map((text) => `${context}: ${text}`))
         findings.images++
       }
@@ -127,9 +150,14 @@ function faultsAt(at: number): Exclude<Fault, { kind: 'crash' }>[] {
 }
 
 /** The workload on a failing disk. @param onFailure is called after the first round of commits that met the failure */
-async function failureWorkload(disk: FaultyDisk, commits: Commits, bug: Bug, onFailure: () => unknown = () => undefined): Promise<void> {
+async function failureWorkload(
+  disk: FaultyDisk,
+  commits: Commits,
+  opening: Opening,
+  onFailure: () => unknown = () => undefined,
+): Promise<void> {
   let failureSeen = false
-  let store = await open(bug(disk)).catch(ignoreDiskErrors(disk, commits))
+  let store = await open(disk, opening).catch(ignoreDiskErrors(disk, commits))
   for (const [i, partitions] of [
     ['p1', 'p2', 'p3'],
     ['p1'],
@@ -144,6 +172,7 @@ async function failureWorkload(disk: FaultyDisk, commits: Commits, bug: Bug, onF
     const mustRefuse: boolean = i < 4 && isSync(disk.failed)
     const attemptsBefore = commits.attempts.length
     await Promise.all([(i === 2 || i === 5) && store.compact(), commits.round(store, partitions)])
+    if (i % 2 === 1) await rest(opening)
     const done = commits.attempts.slice(attemptsBefore).find(({ outcome }) => outcome === 'done')
     if (mustRefuse && done !== undefined) commits.violations.push(`${done.change.revision} was written after a sync had failed`)
     if (disk.failed !== undefined && !failureSeen) {
@@ -153,7 +182,7 @@ async function failureWorkload(disk: FaultyDisk, commits: Commits, bug: Bug, onF
     }
     if (i !== 3) continue
     await store.close().catch(ignoreDiskErrors(disk, commits))
-    store = await open(bug(disk)).catch(ignoreDiskErrors(disk, commits))
+    store = await open(disk, opening).catch(ignoreDiskErrors(disk, commits))
   }
   await store?.close().catch(ignoreDiskErrors(disk, commits))
 }
@@ -172,11 +201,11 @@ async function findUndurableReads(store: FsStore, commits: Commits): Promise<str
 const isSync = (operation: string | undefined) => operation === 'sync' || operation === 'syncFolder'
 
 /** Opens a disk image, compares it with the commits, simulates power losses and further commits, and compares again. */
-async function verifyRecovery(disk: FaultyDisk, commits: Commits, bug: Bug, seed: number): Promise<string[]> {
+async function verifyRecovery(disk: FaultyDisk, commits: Commits, opening: Opening, seed: number): Promise<string[]> {
   const violations: string[] = []
   const verify = async (image: FaultyDisk, when: string, work?: (store: FsStore) => Promise<unknown>): Promise<void> => {
     try {
-      const store = await open(bug(image))
+      const store = await open(image, opening)
       violations.push(...(await compare(store, commits)).map((text) => `${when}: ${text}`))
       await work?.(store)
       await store.close()
@@ -193,7 +222,7 @@ async function verifyRecovery(disk: FaultyDisk, commits: Commits, bug: Bug, seed
   }
   // A second crash during recovery or the work after it, sometimes with a power loss.
   disk.fault = { at: disk.operations + 1 + seededRandom(seed)(seed % 2 === 0 ? 12 : 80), kind: 'crash' }
-  await restartWorkload(disk, commits, bug).catch(ignoreDiskErrors(disk, commits))
+  await restartWorkload(disk, commits, opening).catch(ignoreDiskErrors(disk, commits))
   const image = seed % 3 === 0 ? disk.afterKill() : disk.after(seededRandom(seed))
   await verify(image, 'at the next start')
   // What could be read at that start must survive a power loss.
@@ -205,9 +234,12 @@ async function verifyRecovery(disk: FaultyDisk, commits: Commits, bug: Bug, seed
 }
 
 /** A start, and commits that lead to several checkpoints. */
-async function restartWorkload(disk: FaultyDisk, commits: Commits, bug: Bug): Promise<void> {
-  const store = await open(bug(disk))
-  for (let i = 0; i < 4; i++) await commits.round(store, ['p1', 'p2', 'p4'])
+async function restartWorkload(disk: FaultyDisk, commits: Commits, opening: Opening): Promise<void> {
+  const store = await open(disk, opening)
+  for (let i = 0; i < 4; i++) {
+    await commits.round(store, ['p1', 'p2', 'p4'])
+    if (i === 1) await rest(opening)
+  }
   await store.close()
 }
 
@@ -219,8 +251,8 @@ function ignoreDiskErrors(disk: FaultyDisk, commits: Commits): (error: unknown) 
   }
 }
 
-async function operationsOf(work: typeof workload | typeof failureWorkload, seed: number, bug: Bug): Promise<readonly Operation[]> {
+async function operationsOf(work: typeof workload | typeof failureWorkload, seed: number, opening: Opening): Promise<readonly Operation[]> {
   const disk = new FaultyDisk(seed)
-  await work(disk, new Commits(seed), bug)
+  await work(disk, new Commits(seed), opening)
   return disk.names
 }

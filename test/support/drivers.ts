@@ -19,12 +19,13 @@ import { DATABASES } from './redis.ts'
 
 export type { Driver, OpenDriver } from './memory.ts'
 
-const fs: Driver = {
-  name: 'fs',
+/** @param cacheBytes the memory for partitions; with 0, each is released when it is not in use */
+const folder = (name: string, cacheBytes?: number): Driver => ({
+  name,
   async open() {
     const path = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
     // A small value, so that every suite writes many checkpoints.
-    const store = await openFsStore(path, { log: quiet, compactAt: 64 * 1024 })
+    const store = await openFsStore(path, { log: quiet, compactAt: 64 * 1024, cacheBytes })
     const bytes = createFsBlobDriver(`${path}/bytes`)
     return {
       store: decorateStore(store, { close: async () => (await store.close(), await rm(path, { recursive: true })) }),
@@ -41,7 +42,9 @@ const fs: Driver = {
       blobKeys: () => keysOf(bytes),
     }
   },
-}
+})
+
+const fs = folder('fs')
 
 /** The URL of the Redis that all suites share. Its database 0 has only a counter. @throws {Error} when there is none */
 export function sharedRedis(): string {
@@ -83,3 +86,8 @@ const ALL: Readonly<Record<DriverName, Driver>> = { memory, fs, redis }
 
 /** All drivers. The storage suites run on each of them. LANEKEEPER_DRIVERS selects some of them, separated by commas. */
 export const drivers: readonly Driver[] = selectDrivers().map((name) => ALL[name])
+
+/** The same, and a folder that keeps nothing in memory: each partition is loaded again for each use. */
+export const driversOfContract: readonly Driver[] = drivers.flatMap((driver) =>
+  driver === fs ? [fs, folder('fs without memory', 0)] : [driver],
+)

@@ -10,15 +10,23 @@ export const PATH = '/var/data'
 
 /** A folder of the fs driver on a disk in memory, whose operations are recorded and can be made to fail or to wait. */
 export class StoreFolder {
-  readonly disk = new FaultyDisk(1)
+  readonly disk: FaultyDisk
   readonly log = captureLog()
   /** is called before each operation, which waits for it */
   before: (operation: string) => unknown = () => undefined
-  readonly recording: RecordingDisk = recordDisk(this.disk, (operation) => this.before(operation))
+  readonly recording: RecordingDisk
 
-  /** @param compactAt the size of the journal that triggers a compaction; by default none does */
-  open(compactAt = Infinity): Promise<FsStore> {
-    return openFsStore(PATH, { log: this.log.log, disk: this.recording, compactAt })
+  constructor(disk = new FaultyDisk(1)) {
+    this.disk = disk
+    this.recording = recordDisk(disk, (operation) => this.before(operation))
+  }
+
+  /**
+   * @param compactAt the size of the journal that triggers a compaction; by default none does
+   * @param cacheBytes the memory for partitions
+   */
+  open(compactAt = Infinity, cacheBytes?: number): Promise<FsStore> {
+    return openFsStore(PATH, { log: this.log.log, disk: this.recording, compactAt, cacheBytes })
   }
 
   /** Fails all operations whose names begin like this. */
@@ -29,6 +37,12 @@ export class StoreFolder {
   }
   repair(): void {
     this.before = () => undefined
+  }
+
+  /** The partitions whose checkpoints were read in whole and in parts, in this order, without repetitions. */
+  read(): string[] {
+    const paths = this.recording.operations.filter((one) => one.startsWith(`readParts ${PATH}/records/`) && !one.endsWith('.tmp'))
+    return [...new Set(paths.map((one) => one.slice(one.lastIndexOf('/') + 1)))]
   }
 
   /** The names of the files of the journal. */

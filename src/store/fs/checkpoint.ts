@@ -26,6 +26,8 @@ interface Header {
 interface IndexLine {
   readonly i: string
   readonly e: readonly string[]
+  /** its revision; absent in checkpoints of earlier versions */
+  readonly r?: string | null
 }
 type Line =
   | { readonly k: string; readonly r: string; readonly v: Stored['value'] }
@@ -68,6 +70,8 @@ export interface Checkpoint {
   readonly sequence: number
   /** the last frame whose changes it may contain */
   readonly end: number
+  /** the size of the file, in bytes */
+  readonly size: number
 }
 
 /**
@@ -87,8 +91,10 @@ export async function readCheckpoint(disk: Disk, folder: string, name: string): 
   const state = new Partition(records) as MapPartition
   let header: Header | undefined
   let end: number | undefined
+  let size = 0
   for await (const lines of linesOf(disk.readParts(path))) {
     for (const text of lines) {
+      size += Buffer.byteLength(text) + 1
       const line = JSON.parse(text) as Header | Line
       if (header === undefined) header = requireHeader(path, name, line as Header)
       else if ('k' in line) records.set(line.k, { revision: line.r, value: freeze(line.v) })
@@ -97,7 +103,7 @@ export async function readCheckpoint(disk: Disk, folder: string, name: string): 
     }
   }
   const { sequence } = header ?? requireHeader(path, name)
-  return { state, sequence, end: end ?? sequence }
+  return { state, sequence, end: end ?? sequence, size }
 }
 
 function requireHeader(path: string, name: string, header: Partial<Header> = {}): Header {
@@ -107,8 +113,8 @@ function requireHeader(path: string, name: string, header: Partial<Header> = {})
   return header as Header
 }
 
-const indexChange = ({ i, e }: IndexLine, { sequence }: Header) => ({
-  revision: `checkpoint ${sequence}`,
+const indexChange = ({ i, e, r }: IndexLine, { sequence }: Header) => ({
+  revision: r ?? `checkpoint ${sequence}`,
   put: new Map(),
   remove: new Set<string>(),
   indexes: new Map([[i, { add: e, remove: [] }]]),
@@ -176,7 +182,7 @@ async function* chunksOf({ records, indexes }: MapPartition, header: Header, rea
     if (lines.length >= LINES_PER_CHUNK) yield flush()
   }
   for (const [name, index] of indexes) {
-    lines.push(JSON.stringify({ i: name, e: index.all() } satisfies Line))
+    lines.push(JSON.stringify({ i: name, r: index.revision, e: index.all() } satisfies Line))
     if (lines.length >= LINES_PER_CHUNK) yield flush()
   }
   lines.push(JSON.stringify({ end: reached() } satisfies Line))

@@ -16,10 +16,17 @@ export interface Manifest {
   readonly sequence: number
   /** partition → the sequence of its checkpoint, or of an earlier one; 0 when it is not known */
   readonly checkpoints: ReadonlyMap<string, number>
+  /** partition → the first entry of its index of tombstones, or an earlier text (see FirstTombstones); absent when it is not known */
+  readonly tombstones?: ReadonlyMap<string, string> | undefined
+}
+
+interface Encoded extends Pick<Manifest, 'start' | 'sequence'> {
+  readonly checkpoints: [partition: string, sequence: number][]
+  readonly tombstones?: [partition: string, entry: string][]
 }
 
 /** The manifest of a folder without data. */
-export const EMPTY_MANIFEST: Manifest = { start: 1, sequence: 0, checkpoints: new Map() }
+export const EMPTY_MANIFEST: Manifest = { start: 1, sequence: 0, checkpoints: new Map(), tombstones: new Map() }
 
 const NAME = 'manifest.json'
 const MARK = '{"closed":true}\n'
@@ -36,10 +43,10 @@ const ADVICE = 'restore the folder from a backup, or see "Damaged folders" in th
 export async function writeManifest(
   disk: Disk,
   folder: string,
-  { start, sequence, checkpoints }: Manifest,
+  { start, sequence, checkpoints, tombstones }: Manifest,
   { closed = false }: { closed?: boolean } = {},
 ): Promise<void> {
-  const text = `${JSON.stringify({ start, sequence, checkpoints: [...checkpoints] })}\n`
+  const text = `${JSON.stringify({ start, sequence, checkpoints: [...checkpoints], tombstones: tombstones && [...tombstones] })}\n`
   const checksum = crc32(text).toString(16).padStart(8, '0')
   await replaceFile(disk, folder, NAME, [Buffer.from(`${text}{"crc":"${checksum}"}\n${closed ? MARK : ''}`)])
 }
@@ -55,8 +62,8 @@ export async function readManifest(disk: Disk, folder: string, journal: Journal)
   const [, text, checksum, mark] = LAYOUT.exec(bytes.toString()) ?? []
   if (text === undefined || crc32(text) !== Number.parseInt(checksum!, 16))
     throw new StorageDamaged(`${folder}/${NAME} is damaged; ${ADVICE}`)
-  const { start, sequence, checkpoints } = JSON.parse(text) as Omit<Manifest, 'checkpoints'> & { checkpoints: [string, number][] }
-  const manifest: Manifest = { start, sequence, checkpoints: new Map(checkpoints) }
+  const { start, sequence, checkpoints, tombstones } = JSON.parse(text) as Encoded
+  const manifest: Manifest = { start, sequence, checkpoints: new Map(checkpoints), tombstones: tombstones && new Map(tombstones) }
   const reason = mismatch(manifest, mark !== undefined, journal)
   if (reason !== undefined) throw new StorageDamaged(`${folder}/journal ${reason}; ${ADVICE}`)
   return { manifest, closed: mark !== undefined }
@@ -74,10 +81,25 @@ function mismatch({ start, sequence }: Manifest, closed: boolean, journal: Journ
     : undefined
 }
 
-/** Removes the mark of a clean shutdown, before anything is written to the folder. @throws {SyncFailed} */
-export async function removeMark(disk: Disk, folder: string): Promise<void> {
-  const bytes = (await disk.read(`${folder}/${NAME}`))!
-  await truncateFile(disk, `${folder}/${NAME}`, bytes.byteLength - MARK.length)
+/**
+ * Prepares a manifest that was read for use, before anything else is written to the folder: removes the mark of a clean shutdown,
+ * durably. Without a mark, the file is written again. The process that removed the mark may have been killed before its sync, or its
+ * sync may have failed. The mark would then come back after a power loss.
+ * @throws {SyncFailed}
+ */
+export async function beginUse(
+  disk: Disk,
+  folder: string,
+  { manifest, closed }: { readonly manifest: Manifest; readonly closed: boolean },
+): Promise<void> {
+  const { byteLength } = (await disk.read(`${folder}/${NAME}`))!
+  const truncate = (size: number) => truncateFile(disk, `${folder}/${NAME}`, size)
+  if (closed) return truncate(byteLength - MARK.length)
+  await writeManifest(disk, folder, manifest).catch((error: NodeJS.ErrnoException) => {
+    // A full disk must still be readable.
+    if (error.code !== 'ENOSPC') throw error
+    return truncate(byteLength)
+  })
 }
 
 /** The checkpoints of a folder of the format without a manifest. */

@@ -1,11 +1,12 @@
-import type { Logger } from 'pino'
 import { Partition } from '../partition.ts'
 import { StorageUnavailable, type Store } from '../port.ts'
-import { realDisk, type Disk } from './disk.ts'
+import { realDisk } from './disk.ts'
 import { checkFolder, hasManifest, schemaOf, UnusableFolder } from './folder.ts'
 import { readJournal } from './journal.ts'
+import { defaultCacheBytes } from './loaded-partitions.ts'
 import { listCheckpoints, readManifest } from './manifest.ts'
 import { Partitions } from './partitions.ts'
+import type { FsStoreOptions } from './store.ts'
 
 /** Codes of errors of a file system that cannot be written to, or not by this user. */
 const CODES = new Set<string | undefined>(['EROFS', 'EACCES', 'EPERM'])
@@ -15,39 +16,37 @@ export function isReadOnlyError(error: unknown): boolean {
   return CODES.has((error as NodeJS.ErrnoException).code)
 }
 
+type ReadOnlyOptions = Pick<FsStoreOptions, 'log' | 'disk' | 'cacheBytes'>
+
 /**
  * Opens a store in a folder for reading only: nothing in the folder is changed. Its content is the same as that of
  * `openFsStore`, and so are the checks. Every commit fails.
  * @throws {UnusableFolder} {@link StorageDamaged}
  */
-export async function openFsStoreForReading(path: string, { log, disk = realDisk }: { log: Logger; disk?: Disk }): Promise<Store> {
+export async function openFsStoreForReading(path: string, options: ReadOnlyOptions): Promise<Store> {
+  const { log, disk = realDisk, cacheBytes = defaultCacheBytes() } = options
   const format = await checkFolder(path, disk)
   if (format === undefined) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
   const journal = await readJournal(disk, `${path}/journal`)
-  const checkpoints = hasManifest(format)
-    ? (await readManifest(disk, path, journal)).manifest.checkpoints
-    : await listCheckpoints(disk, path)
-  const partitions = new Partitions(disk, `${path}/records`, log, journal, checkpoints)
-  const load = async (name: string): Promise<Partition> => (await partitions.load(name))?.state ?? new Partition(new Map())
+  const manifest = hasManifest(format)
+    ? (await readManifest(disk, path, journal)).manifest
+    : { checkpoints: await listCheckpoints(disk, path) }
+  const journalEnd = () => journal.sequence
+  const partitions = new Partitions({ disk, folder: `${path}/records`, log, journal, manifest, journalEnd, cacheBytes })
   const refuse = async (): Promise<never> => {
     throw new StorageUnavailable(`${path} cannot be written to; it is opened for reading only`)
   }
   return {
     driver: 'fs',
     impliedSchema: schemaOf(format),
-    read: async (partition, request) => (await load(partition)).read(request),
+    read: (partition, request) => partitions.use(partition, (loaded) => (loaded?.state ?? new Partition(new Map())).read(request)),
     commit: refuse,
     takeTurn: refuse,
-    async *dump(partition) {
-      yield* (await load(partition)).dump()
-    },
+    dump: (partition) => partitions.read(partition, (state) => state.dump()),
     partitions: async () => partitions.names,
-    async *scan(partition) {
-      yield* (await load(partition)).scan()
-    },
-    async *indexNames(partition) {
-      yield* (await load(partition)).indexNames()
-    },
+    scan: (partition) => partitions.read(partition, (state) => state.scan()),
+    indexNames: (partition) => partitions.read(partition, (state) => state.indexNames()),
+    hold: (partition, work) => partitions.hold(partition, work),
     ready: refuse,
     damaged: () => partitions.damaged,
     close: async () => undefined,

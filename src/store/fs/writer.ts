@@ -41,6 +41,8 @@ export class JournalWriter {
   #isFull = false
   /** bytes that were written since the last rotation */
   written: number
+  /** the last frame on the disk, as soon as all of its changes are reported as done */
+  sequence: number
 
   private constructor(
     disk: Disk,
@@ -56,6 +58,7 @@ export class JournalWriter {
     this.#folder = folder
     this.#open = open
     this.#sequence = sequence
+    this.sequence = sequence
     this.written = written
   }
 
@@ -80,11 +83,6 @@ export class JournalWriter {
       await file.close()
       throw error
     }
-  }
-
-  /** The sequence of the last frame on the disk. */
-  get sequence(): number {
-    return this.#sequence
   }
 
   /** The reason why nothing can be written any more; undefined while writing is possible. */
@@ -190,6 +188,7 @@ export class JournalWriter {
       const others = batch.filter((item) => !reducing.includes(item))
       settle(others, error)
       if (reducing.length > 0) settle(reducing, await this.#writeFromReserve(reducing, error!))
+      this.sequence = this.#sequence
     }
     this.#running = false
   }

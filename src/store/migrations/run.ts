@@ -1,5 +1,6 @@
 import type { RandomSource } from '../../model/ids.ts'
 import type { SchemaRecord } from '../../model/schema.ts'
+import { hold } from '../hold.ts'
 import { rebuildIndexes } from '../index-check.ts'
 import { GLOBAL, keys } from '../keys.ts'
 import type { Store, Value } from '../port.ts'
@@ -81,9 +82,12 @@ export async function migrateStore(deps: MigrationDeps): Promise<MigrationSummar
   for (const partition of [...others, GLOBAL]) {
     let from = schema.pending?.[partition] ?? schema.version
     try {
-      if (partition !== GLOBAL) from = (await readSchemaOf(store, partition, random))?.version ?? from
-      if (from < to) summary.records += await migratePartition(deps, partition, from)
-      if (partition !== GLOBAL) await writeSchema(store, partition, random, () => ({ version: to }))
+      summary.records += await hold(store, partition, async () => {
+        if (partition !== GLOBAL) from = (await readSchemaOf(store, partition, random))?.version ?? from
+        const changed = from < to ? await migratePartition(deps, partition, from) : 0
+        if (partition !== GLOBAL) await writeSchema(store, partition, random, () => ({ version: to }))
+        return changed
+      })
       summary.partitions++
       progress(`${summary.partitions} of ${others.length + 1} partitions, ${summary.records} records changed`)
     } catch (error) {
