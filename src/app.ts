@@ -33,8 +33,7 @@ import { createBlobs, type Blobs } from './store/blobs.ts'
 import type { SharedCounters } from './store/counters.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
-import { createWeb } from './web/app.ts'
-import { serveReference } from './web/reference/app.ts'
+import type { WebServices } from './web/page-context.ts'
 import { clientAddress, networkOf } from './http/client-address.ts'
 
 /** The options of an app. */
@@ -77,6 +76,8 @@ export interface App {
   readonly services: Services
   readonly passwords: Passwords
   fetch(request: globalThis.Request): Promise<Response>
+  /** Loads the pages that people open in a browser. No request below /v1 needs them, so a start need not wait for them. */
+  loadPages(): Promise<void>
   /** From now on `/readyz` answers 503, so that load balancers send no more requests. All requests are still answered. */
   drain(): void
 }
@@ -158,7 +159,6 @@ export function createApp(options: AppOptions): App {
   const deps = { store, clock, random }
   const signIn = new SignIn(deps, passwords, counters)
   const signUps = new Throttle({ burst: 20, every: 30_000 }, clock, counters && { counters, name: 'sign-up' })
-  const web = createWeb({ ...deps, engine, log, passwords, signIn, signUps, origin, proxies })
   // Malformed paths get the same responses, in the same order, as any other unknown path.
   const h3: H3 = new H3({
     allowMalformedURL: true,
@@ -179,10 +179,33 @@ export function createApp(options: AppOptions): App {
   const { uploadBytes } = services
   const reference = new ReferenceDocument({ engine, operations: rows, uploadBytes, quotas: options.rateLimits?.quotas, origin })
   serveDocument(h3, log, reference, origin)
-  serveReference(h3, log, reference, origin)
-  const page = (event: H3Event) => web(event.req, event.url)
-  h3.all('/settings', page)
-  h3.all('/settings/**', page)
+  let loaded: Promise<Pages> | undefined
+  const loadPages = () => (loaded ??= importPages({ ...deps, engine, log, passwords, signIn, signUps, origin, proxies }, reference))
+  const settings = async ({ req, url }: H3Event) => (await loadPages()).settings(req, url)
+  const docs = async ({ req, url }: H3Event) => (await loadPages()).docs(req, url.pathname)
+  h3.all('/settings', settings)
+  h3.all('/settings/**', settings)
+  h3.all('/docs', docs)
+  h3.all('/docs/**', docs)
   h3.all('/**', () => errorResponse(randomUUID(), new ApiError('not_found')))
-  return { h3, proof, services, passwords, fetch: async (request) => h3.fetch(request), drain: () => void (draining = true) }
+  return {
+    h3,
+    proof,
+    services,
+    passwords,
+    fetch: async (request) => h3.fetch(request),
+    loadPages: async () => void (await loadPages()),
+    drain: () => void (draining = true),
+  }
+}
+
+/** What people open in a browser. */
+interface Pages {
+  readonly settings: (request: ServerRequest, url: URL) => Promise<Response>
+  readonly docs: (request: ServerRequest, path: string) => Promise<Response>
+}
+
+async function importPages(web: WebServices, reference: ReferenceDocument): Promise<Pages> {
+  const [{ createWeb }, { createReference }] = await Promise.all([import('./web/app.ts'), import('./web/reference/app.ts')])
+  return { settings: createWeb(web), docs: createReference(web.log, reference, web.origin) }
 }

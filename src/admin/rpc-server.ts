@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
 import { StorageUnavailable } from '../store/port.ts'
-import { runCommand } from './commands.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { readLines, sendMessage } from './rpc-framing.ts'
 
@@ -74,6 +73,8 @@ async function serveCommand(socket: Socket, deps: AdminDeps, onCommand: OnComman
       write: (line) => send({ line }),
       lines: inputLines(incoming),
     }
+    // Loaded for the first command: a service that gets none starts faster without it.
+    const { runCommand } = await import('./commands.ts')
     const result = (await runCommand(deps, command, input, io)) ?? null
     onCommand(command, input)
     await send({ result })

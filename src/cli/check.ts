@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import type { CheckSummary, Finding } from '../admin/check.ts'
-import { addAdminCommand, type CommonOptions } from './command.ts'
+import { addAdminCommand, runOnStorage, type CommonOptions } from './command.ts'
 import { DamageFound } from './exit.ts'
-import { runOnStorage } from './run-on-storage.ts'
 import { runWithOutput } from './streams.ts'
 import { cell, describe } from './text.ts'
 

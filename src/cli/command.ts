@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandIo } from '../admin/deps.ts'
 import { settingSource, type Config, type Flags } from '../config.ts'
+import type * as OnStorage from './run-on-storage.ts'
 import { describe } from './text.ts'
 
 /** The options of every administration command. */
@@ -33,6 +34,11 @@ export function addAdminCommand(parent: Command, usage: string, summary: string)
   return addSetting(command, 'json')
 }
 
+/** Runs an administration command on the storage. The code is loaded only now: neither the help nor the service needs it. */
+export async function runOnStorage(...args: Parameters<typeof OnStorage.runOnStorage>): Promise<unknown> {
+  return (await import('./run-on-storage.ts')).runOnStorage(...args)
+}
+
 /**
  * Makes a commander action that runs an administration command and prints its result.
  * @param toInput makes the input of the command from the positional arguments, followed by the options
@@ -44,8 +50,6 @@ export function runAndPrint<Arguments extends unknown[]>(
   return async (...args) => {
     // commander appends the options and the command.
     const options = args.at(-2) as CommonOptions
-    // Loaded only when a command runs: the help does not need it.
-    const { runOnStorage } = await import('./run-on-storage.ts')
     const result = await runOnStorage(options, name, toInput(...(args as Arguments)), noIo)
     console.log(options.json === true ? JSON.stringify(result) : describe(result))
   }

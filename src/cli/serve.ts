@@ -4,19 +4,20 @@ import type { AdminDeps } from '../admin/deps.ts'
 import { GarbageCollector } from '../admin/garbage-collector.ts'
 import { requireNoRestore } from '../admin/restore-run.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
-import { listWorkspaces } from '../admin/workspaces.ts'
 import { createApp, type App } from '../app.ts'
 import { readConfig, type Config, type Flags } from '../config.ts'
 import { beginDemo, finishDemo } from '../demo/marker.ts'
 import { seedDemo } from '../demo/seed.ts'
 import { readWorld } from '../demo/world.ts'
 import { createAccessLog } from '../http/access-log.ts'
-import { Metrics, serveMetrics } from '../http/metrics.ts'
 import { sampleLog } from '../http/sampled-log.ts'
 import { startListener } from '../http/server.ts'
 import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
-import { openCounters, openStorage } from '../store/open.ts'
+import { indexes } from '../store/indexes.ts'
+import { GLOBAL } from '../store/keys.ts'
+import { openCounters, openStorage, type StorageHandle } from '../store/open.ts'
+import { listAll } from '../store/transact.ts'
 import { banner, proofLine, type Contents } from './banner.ts'
 import { announceWorker, isFirstProcess, isSupervisor, supervise } from './workers.ts'
 
@@ -54,12 +55,19 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const rpcServer = new RpcServer((command, input) =>
     log.info({ event: `operator.${command}`, ...(input as object) }, 'administration command'),
   )
-  const storage = await openStorage(config.storage, { log: sampleLog(log, systemClock), bytes: config.bytes, serve: rpcServer.serve })
+  const storage = await openStorage(config.storage, {
+    log: sampleLog(log, systemClock),
+    bytes: config.bytes,
+    cacheBytes: config.cache && config.cache * 1024 * 1024,
+    serve: rpcServer.serve,
+  })
   onStop(() => storage.close())
   await requireNoRestore({ store: storage.store, random: systemRandom })
   const counters = await openCounters(config.storage, log)
   if (counters !== undefined) onStop(() => counters.close())
-  const metrics = config.metrics && new Metrics()
+  // Loaded only when it is used, and not when the first metrics are read: a start fails if it cannot be loaded.
+  const metering = config.metrics && (await import('../http/metrics.ts'))
+  const metrics = metering && new metering.Metrics()
   const measured = metrics?.measure(storage.store) ?? storage.store
   const unwatched: AdminDeps = { store: measured, blobs: storage.blobs, clock: systemClock, random: systemRandom }
   const garbageCollector = new GarbageCollector(unwatched, log)
@@ -90,8 +98,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   rpcServer.open({ ...deps, serviceUrl: () => config.origin ?? url })
 
   const contents = await populate(config, deps, app)
-  if (config.metrics !== undefined && metrics !== undefined && config.workers === 1) {
-    const server = await serveMetrics(config.metrics, () => metrics.read())
+  if (config.metrics !== undefined && metering !== undefined && config.workers === 1) {
+    const server = await metering.serveMetrics(config.metrics, () => metrics!.read())
     onStop(() => server.close())
     log.info(`metrics are served at ${server.url}/metrics`)
   }
@@ -100,17 +108,22 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   onStop(() => listener.close())
   onStop(() => (app.drain(), delay(config.drain * 1000)))
   url = listener.url
-  garbageCollector.start()
+  void garbageCollector.start()
   serving = true
   announceWorker(listener.port, metrics)
-  if (!isFirstProcess()) return
+  if (isFirstProcess()) announce(config, listener.url, storage.kind, app, contents, log)
+  // After the start, and not when someone opens the first page: a failure must not be found only then.
+  await app.loadPages()
+}
 
+/** Prints what the operator has to know. */
+function announce(config: Config, url: string, storage: StorageHandle['kind'], app: App, contents: Contents, log: Logger): void {
   if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens are sent unencrypted: put an HTTPS proxy in front and set LANEKEEPER_URL to its URL')
   if (config.json) {
     log.info(proofLine(app.proof))
-    console.log(JSON.stringify({ url: listener.url, storage: storage.kind, ...contents }))
-  } else console.log(banner(listener.url, app.proof, config, contents))
+    console.log(JSON.stringify({ url, storage, ...contents }))
+  } else console.log(banner(url, app.proof, config, contents))
 }
 
 /** Creates the demo data if it is wanted and does not exist. Returns what the storage contains. */
@@ -121,6 +134,6 @@ async function populate(config: Config, deps: AdminDeps, app: App): Promise<Cont
     await finishDemo(deps)
     return { demo: 'made', ...created }
   }
-  const workspaces = (await listWorkspaces(deps)).map(({ id, name }) => ({ id, name }))
+  const workspaces = (await listAll(deps, GLOBAL, indexes.workspaces())).map(({ id }) => ({ id }))
   return { demo, workspaces, people: [], tokens: [], boards: [] }
 }

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import type { BackupSummary } from '../admin/backup.ts'
 import type { LostFile, TransferSummary } from '../admin/transfer-summary.ts'
-import { addAdminCommand, type CommonOptions } from './command.ts'
+import { addAdminCommand, runOnStorage, type CommonOptions } from './command.ts'
 import { DataLost } from './exit.ts'
-import { runOnStorage } from './run-on-storage.ts'
 import { runWithInput, runWithOutput } from './streams.ts'
 import { describe } from './text.ts'
 

@@ -2,9 +2,8 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { AggregatorRegistry } from 'prom-client'
 import type { Config } from '../config.ts'
-import { serveMetrics, type Metrics, type MetricValues } from '../http/metrics.ts'
+import type { Metrics, MetricValues } from '../http/metrics.ts'
 
 /**
  * Several processes that serve one port, with node:cluster: each accepts connections, and the primary process replaces a worker
@@ -56,6 +55,7 @@ export async function supervise({ workers: count, metrics }: Config, log: Logger
   })
   for (let i = 1; i < count; i++) cluster.fork()
   if (metrics === undefined) return
+  const { serveMetrics } = await import('../http/metrics.ts')
   const { url } = await serveMetrics(metrics, readAll)
   log.info(`metrics are served at ${url}/metrics`)
 }
@@ -91,6 +91,7 @@ async function stopWorker(worker: Worker): Promise<void> {
 /** The metrics of all workers together. */
 async function readAll(): Promise<string> {
   const values = await Promise.all(running().map((worker) => readMetrics(worker)))
+  const { AggregatorRegistry } = await import('prom-client')
   return AggregatorRegistry.aggregate(values.filter((value) => value !== undefined)).metrics()
 }
 

@@ -4,9 +4,9 @@ import { anyIdPattern, idPattern, type IdKind } from './ids.ts'
 // The schemas of members that many resources have, with what the documentation says of them. Their patterns and lengths describe
 // what the service answers. They are not checked when a record is read: what is stored was validated when it was written.
 
-/** Registers what the documentation says of a schema. Unlike `.meta()`, it makes no copy, which would delay the start. */
+/** Adds to what the documentation says of a schema. Unlike `.meta()`, it makes no copy, which would delay the start. */
 export function documented<Schema extends z.ZodType>(schema: Schema, meta: z.core.GlobalMeta): Schema {
-  z.globalRegistry.add(schema, meta)
+  z.globalRegistry.add(schema, { ...z.globalRegistry.get(schema), ...meta })
   return schema
 }
 

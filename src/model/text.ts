@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { documented } from './fields.ts'
 
 // Tab and line breaks are the only control characters that are accepted, and only in multi-line text.
 const CONTROL = /(?![\t\n\r])\p{Cc}/u
@@ -23,26 +24,32 @@ export function atMost(max: number) {
   }
 }
 
-/** One line of text: 1 to `max` characters, trimmed, with at least one visible character. */
-export function line(max: number) {
-  return z
+/**
+ * One line of text: 1 to `max` characters, trimmed, with at least one visible character.
+ * @param description for the documentation
+ */
+export function line(max: number, description?: string) {
+  const schema = z
     .string()
     .refine(wellFormed, WELL_FORMED)
     .refine((text) => !LINE_CONTROL.test(text), 'must not contain line breaks or control characters')
     .trim()
     .refine((text) => /[^\s\p{Cf}]/u.test(text), 'must not be blank')
     .check(atMost(max))
-    .meta({ minLength: 1, maxLength: max, pattern: LINE_PATTERN })
+  return documented(schema, { minLength: 1, maxLength: max, pattern: LINE_PATTERN, ...(description !== undefined && { description }) })
 }
 
-/** Multi-line text of up to `max` characters. */
-export function prose(max: number) {
-  return z
+/**
+ * Multi-line text of up to `max` characters.
+ * @param description for the documentation
+ */
+export function prose(max: number, description?: string) {
+  const schema = z
     .string()
     .refine(wellFormed, WELL_FORMED)
     .refine((text) => !CONTROL.test(text), 'must not contain control characters other than tab and line breaks')
     .check(atMost(max))
-    .meta({ maxLength: max, pattern: PROSE_PATTERN })
+  return documented(schema, { maxLength: max, pattern: PROSE_PATTERN, ...(description !== undefined && { description }) })
 }
 
 const TIME = 'must be a time with its offset, as 2026-11-20T12:00:00Z (RFC 3339)'

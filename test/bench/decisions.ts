@@ -6,15 +6,15 @@ interface Size {
   readonly rounds: number
   /** the least CPU time of an engine in each round and kind of decision, in microseconds */
   readonly slice: number
-  /** all answers are compared, or every nth */
+  /** all answers are compared, or every nth: not a multiple of the number of values of a fact, so that all of them occur */
   readonly nth: number
 }
 
 const sizes: Readonly<Record<Effort, Size>> = {
-  tiny: { rounds: 1, slice: 1, nth: 20 },
-  quick: { rounds: 3, slice: 50_000, nth: 1 },
-  default: { rounds: 9, slice: 100_000, nth: 1 },
-  full: { rounds: 15, slice: 200_000, nth: 1 },
+  tiny: { rounds: 1, slice: 1, nth: 7 },
+  quick: { rounds: 3, slice: 20_000, nth: 1 },
+  default: { rounds: 7, slice: 30_000, nth: 1 },
+  full: { rounds: 15, slice: 100_000, nth: 1 },
 }
 
 /** What `servers/decisions.js` sends. */

@@ -132,14 +132,14 @@ async function startRaw(folder: string, body: Buffer): Promise<FileServer> {
 async function startOurs(folder: string, content: Buffer): Promise<FileServer> {
   const server = await ServerProcess.startService(`fs:${join(folder, 'service')}`, { args: ['--demo'] })
   const client = new Client(server.url, server.adminToken, 1)
-  const { card } = await Workspace.create(client)
+  const { cards } = await Workspace.create(client)
   const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="file.bin"\r\nContent-Type: application/octet-stream\r\n\r\n`
   const body = Buffer.concat([Buffer.from(head), content, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)])
   const contentType = `multipart/form-data; boundary=${BOUNDARY}`
   return {
     server,
     client,
-    upload: () => ({ method: 'POST', path: `/v1/cards/${card}/attachments`, body, contentType }),
+    upload: () => ({ method: 'POST', path: `/v1/cards/${cards[0]}/attachments`, body, contentType }),
     download: (id) => ({ method: 'GET', path: `/v1/attachments/${id}/content` }),
   }
 }

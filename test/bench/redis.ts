@@ -98,7 +98,7 @@ async function measureRedis(size: Size, progress: Progress): Promise<Cost[]> {
   const plainClient = new Client(plain.url, 'none', 1)
   try {
     const workspace = await Workspace.create(client)
-    let commented = workspace.card
+    let commented = ''
     const scenarios: Readonly<Record<string, () => BenchRequest>> = {
       ...requestsIn(workspace),
       'POST comment': () => ({ method: 'POST', path: `/v1/cards/${commented}/comments`, body: { body: 'A comment of the benchmark.' } }),

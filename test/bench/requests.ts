@@ -67,31 +67,44 @@ export const requests: BenchTable = {
 }
 
 /** Measures each scenario on each server, in turns, so that whatever else the machine does affects all of them. */
-async function measureRequests({ warmUp, rounds, requests: count }: Size, progress: Progress): Promise<Cost[]> {
+async function measureRequests(size: Size, progress: Progress): Promise<Cost[]> {
   const ours = await startOurs()
   const servers = [...(await startBaselines()), ours]
-  const costs: Cost[] = []
-  for (const scenario of scenarios) {
-    const compared = servers.filter(({ next }) => next[scenario] !== undefined)
-    await requireSameBodies(scenario, compared)
-    const samples: Record<string, number[]> = Object.fromEntries(compared.map(({ name }) => [name, []]))
-    for (let round = warmUp ? 0 : 1; round <= rounds; round++)
-      for (const one of compared) {
-        progress(`${scenario}, round ${round} of ${rounds}, ${one.name}`)
-        await ours.workspace.rotate(count)
-        const before = await one.server.usage()
-        await one.client.sendAll(count, one.next[scenario]!)
-        const after = await one.server.usage()
-        if (round > 0) samples[one.name]!.push((after.cpu - before.cpu) / count)
-      }
-    const cpu = Object.fromEntries(Object.entries(samples).map(([name, values]) => [name, spreadOf(values)]))
-    costs.push({ scenario, cpu, ratio: ratioOf(samples[H3]!, samples[OURS]!) })
+  try {
+    const costs: Cost[] = []
+    for (const scenario of scenarios) {
+      const compared = servers.filter(({ next }) => next[scenario] !== undefined)
+      await requireSameBodies(scenario, compared)
+      costs.push(await measureScenario(scenario, compared, ours.workspace, size, progress))
+    }
+    return costs
+  } finally {
+    for (const { client, server } of servers) {
+      client.close()
+      await server.stop()
+    }
   }
-  for (const { client, server } of servers) {
-    client.close()
-    await server.stop()
-  }
-  return costs
+}
+
+async function measureScenario(
+  scenario: Scenario,
+  servers: readonly Measured[],
+  workspace: Workspace,
+  { warmUp, rounds, requests: count }: Size,
+  progress: Progress,
+): Promise<Cost> {
+  const samples: Record<string, number[]> = Object.fromEntries(servers.map(({ name }) => [name, []]))
+  for (let round = warmUp ? 0 : 1; round <= rounds; round++)
+    for (const { name, server, client, next } of servers) {
+      progress(`${scenario}, round ${round} of ${rounds}, ${name}`)
+      await workspace.rotate(count)
+      const before = await server.usage()
+      await client.sendAll(count, next[scenario]!)
+      const after = await server.usage()
+      if (round > 0) samples[name]!.push((after.cpu - before.cpu) / count)
+    }
+  const cpu = Object.fromEntries(Object.entries(samples).map(([name, values]) => [name, spreadOf(values)]))
+  return { scenario, cpu, ratio: ratioOf(samples[H3]!, samples[OURS]!) }
 }
 
 /** @throws {Error} if the servers send bodies with other members, which would make the comparison worthless */
@@ -122,9 +135,9 @@ async function startOurs(): Promise<Measured & { readonly workspace: Workspace }
 export function requestsIn(workspace: Workspace): Record<Scenario, () => BenchRequest> {
   return {
     'GET account': get('/v1/account'),
-    'GET card': get(`/v1/cards/${workspace.card}`),
+    'GET card': get(`/v1/cards/${workspace.cards[0]}`),
     'list of 100 cards': get(`/v1/boards/${workspace.board}/cards?limit=100`),
-    'PATCH card': () => ({ method: 'PATCH', path: `/v1/cards/${workspace.card}`, body: { title: TITLE, description: DESCRIPTION } }),
+    'PATCH card': () => workspace.changeCard(),
     'POST card': () => workspace.newCard(),
   }
 }
@@ -132,8 +145,9 @@ export function requestsIn(workspace: Workspace): Record<Scenario, () => BenchRe
 async function startBaselines(): Promise<Measured[]> {
   const reads = { 'GET account': get('/account'), 'GET card': get('/card'), 'list of 100 cards': get('/cards') }
   const body = { title: TITLE, description: DESCRIPTION }
+  let changed = 0
   const writes = {
-    'PATCH card': () => ({ method: 'PATCH', path: '/card', body }),
+    'PATCH card': () => ({ method: 'PATCH', path: '/card', body: { ...body, title: `${TITLE} ${++changed}` } }),
     'POST card': () => ({ method: 'POST', path: '/card', body: { column_id: 'col_00000000000000000000', ...body } }),
   }
   return [await startBaseline(RAW, 'raw', reads), await startBaseline(H3, 'h3', { ...reads, ...writes })]

@@ -19,8 +19,8 @@ interface Size {
 const sizes: Readonly<Record<Effort, Size>> = {
   tiny: { warmUp: false, rounds: 1, workspaces: 2, others: false },
   quick: { warmUp: true, rounds: 3, workspaces: 100, others: true },
-  default: { warmUp: true, rounds: 9, workspaces: 1000, others: true },
-  full: { warmUp: true, rounds: 15, workspaces: 1000, others: true },
+  default: { warmUp: true, rounds: 5, workspaces: 1000, others: true },
+  full: { warmUp: true, rounds: 9, workspaces: 1000, others: true },
 }
 
 /** What a process takes until it listens. */

@@ -11,7 +11,9 @@ export class Workspace {
   #created = 0
   #column = ''
   #board = ''
-  card = ''
+  #changed = 0
+  /** those of the board */
+  readonly cards: string[] = []
   board = ''
 
   private constructor(client: Client) {
@@ -22,7 +24,7 @@ export class Workspace {
     const workspace = new Workspace(client)
     await workspace.#addBoard()
     workspace.board = workspace.#board
-    for (let i = 0; i < 100; i++) workspace.card = await workspace.post(workspace.newCard())
+    for (let i = 0; i < 100; i++) workspace.cards.push(await workspace.post(workspace.newCard()))
     await workspace.#addBoard()
     return workspace
   }
@@ -34,6 +36,16 @@ export class Workspace {
       method: 'POST',
       path: `/v1/boards/${this.#board}/cards`,
       body: { column_id: this.#column, title: TITLE, description: DESCRIPTION },
+    }
+  }
+
+  /** A request that changes a card. Each has another title: one that changes nothing writes nothing. */
+  changeCard(): BenchRequest {
+    this.#changed++
+    return {
+      method: 'PATCH',
+      path: `/v1/cards/${this.cards[this.#changed % this.cards.length]}`,
+      body: { title: `${TITLE} ${this.#changed}`, description: DESCRIPTION },
     }
   }
 

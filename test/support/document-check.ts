@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect } from 'vitest'
 import { createDocument } from '../../src/http/openapi/document.ts'
-import { resolve, type HeaderObject, type JsonSchema, type OpenApiDocument, type OperationObject } from '../../src/http/openapi/types.ts'
+import { isReference, resolve, type HeaderObject, type JsonSchema, type OpenApiDocument } from '../../src/http/openapi/types.ts'
 import { limits } from '../../src/model/limits.ts'
 import { operations } from '../../src/resources/table.ts'
 import { shipped } from './policy.ts'
@@ -23,6 +23,14 @@ const UNDOCUMENTED = new Set(['content-type', 'content-length', 'transfer-encodi
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+/** What the document states of a response. */
+interface Expected {
+  /** by their names in lower case */
+  readonly headers: ReadonlyMap<string, { readonly validate: ValidateFunction; readonly isRequired: boolean }>
+  readonly body: ValidateFunction | undefined
+  readonly requestBody: ValidateFunction | undefined
+}
+
 /** The document of the service with its default settings. */
 export function defaultDocument(): OpenApiDocument {
   return createDocument({ engine: shipped, operations, uploadBytes: limits.uploadBytes, quotas: undefined, origin: undefined })
@@ -33,6 +41,8 @@ export class DocumentCheck {
   readonly document: OpenApiDocument
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
   readonly #validators = new Map<string, ValidateFunction>()
+  /** by method, path and status */
+  readonly #expected: Record<string, Expected> = {}
 
   constructor(document: OpenApiDocument) {
     this.document = document
@@ -45,49 +55,52 @@ export class DocumentCheck {
 
   /** @param path the path of the operation, with its parameters as `{name}` */
   check(method: string, path: string, response: CheckedResponse): void {
-    const name = (method === 'HEAD' ? 'GET' : method).toLowerCase()
-    const operation = this.document.paths[path]?.[name]
     const what = `${method} ${path} ${response.status}`
-    if (operation === undefined) return expect.fail(`${what}: the operation is not documented`)
-    const documented = operation.responses[String(response.status)]
-    if (documented === undefined)
-      return expect.fail(`${what}: the status is not documented. The response: ${JSON.stringify(response.body)}`)
-    const { headers = {}, content } = resolve(this.document, documented)
-    if (response.headers !== undefined) this.#checkHeaders(what, response.headers, headers)
-    if (response.body !== undefined && content?.['application/json'] !== undefined)
-      this.#expectValid(`${what}: the body`, pointerOf(this.document, path, name, response.status), response.body)
-    if (response.status < 300 && response.requestBody !== undefined) this.#checkRequest(what, path, name, operation, response.requestBody)
+    const { headers, body, requestBody } = (this.#expected[what] ??= this.#expectedOf(what, method, path, response))
+    if (response.headers !== undefined) {
+      for (const [name, value] of response.headers) {
+        if (UNDOCUMENTED.has(name)) continue
+        const header = headers.get(name)
+        if (header === undefined) return expect.fail(`${what}: the header ${name} is not documented`)
+        expectValid(`${what}: the header ${name}`, header.validate, value)
+      }
+      for (const [name, { isRequired }] of headers)
+        if (isRequired && !response.headers.has(name)) expect.fail(`${what}: the header ${name} is missing`)
+    }
+    if (response.body !== undefined && body !== undefined) expectValid(`${what}: the body`, body, response.body)
+    // What was accepted must match the schema of the body.
+    if (response.status < 300 && response.requestBody !== undefined && requestBody !== undefined)
+      expectValid(`${what}: the body of the request`, requestBody, response.requestBody)
   }
 
   /** Whether a value matches the schema at a pointer of the document, such as `components/schemas/Card`. */
   errorsAt(pointer: string, value: unknown): readonly unknown[] {
-    const validate = this.#validatorAt(pointer)
-    return validate(value) ? [] : validate.errors!.map(({ instancePath, message, params }) => ({ instancePath, message, params }))
+    return errorsOf(this.#validatorAt(pointer), value)
   }
 
-  #checkHeaders(what: string, sent: Headers, documented: Readonly<Record<string, HeaderObject | { $ref: string }>>): void {
-    const byName = new Map(Object.entries(documented).map(([name, header]) => [name.toLowerCase(), { name, header }]))
-    for (const [name, value] of sent) {
-      if (UNDOCUMENTED.has(name)) continue
-      const entry = byName.get(name)
-      if (entry === undefined) return expect.fail(`${what}: the header ${name} is not documented`)
-      this.#expectValid(`${what}: the header ${name}`, `components/headers/${entry.name}/schema`, value)
+  #expectedOf(what: string, method: string, path: string, { status, body }: CheckedResponse): Expected {
+    const name = (method === 'HEAD' ? 'GET' : method).toLowerCase()
+    const operation = this.document.paths[path]?.[name]
+    if (operation === undefined) return expect.fail(`${what}: the operation is not documented`)
+    const documented = operation.responses[String(status)]
+    if (documented === undefined) return expect.fail(`${what}: the status is not documented. The response: ${JSON.stringify(body)}`)
+    const { headers = {}, content } = resolve(this.document, documented)
+    const base = `paths/${escape(path)}/${name}`
+    const json = 'content/application~1json/schema'
+    const response = isReference(documented) ? documented.$ref.slice(2) : `${base}/responses/${status}`
+    return {
+      headers: new Map(
+        Object.entries(headers).map(([header, value]) => [
+          header.toLowerCase(),
+          {
+            validate: this.#validatorAt(`components/headers/${header}/schema`),
+            isRequired: resolve<HeaderObject>(this.document, value).required === true,
+          },
+        ]),
+      ),
+      body: content?.['application/json'] === undefined ? undefined : this.#validatorAt(`${response}/${json}`),
+      requestBody: operation.requestBody === undefined ? undefined : this.#validatorAt(`${base}/requestBody/${json}`),
     }
-    for (const [name, { header }] of byName)
-      if (resolve<HeaderObject>(this.document, header).required === true && !sent.has(name))
-        expect.fail(`${what}: the header ${name} is missing`)
-  }
-
-  /** What was accepted must match the schema of the body. */
-  #checkRequest(what: string, path: string, method: string, { requestBody }: OperationObject, body: unknown): void {
-    if (requestBody === undefined) return
-    const pointer = `paths/${escape(path)}/${method}/requestBody/content/application~1json/schema`
-    this.#expectValid(`${what}: the body of the request`, pointer, body)
-  }
-
-  #expectValid(what: string, pointer: string, value: unknown): void {
-    const errors = this.errorsAt(pointer, value)
-    if (errors.length > 0) expect.fail(`${what} does not match the document: ${JSON.stringify(errors.slice(0, 5))}`)
   }
 
   #validatorAt(pointer: string): ValidateFunction {
@@ -100,10 +113,13 @@ export class DocumentCheck {
   }
 }
 
-function pointerOf({ paths }: OpenApiDocument, path: string, method: string, status: number): string {
-  const response = paths[path]![method]!.responses[String(status)]!
-  const base = '$ref' in response ? response.$ref.slice(2) : `paths/${escape(path)}/${method}/responses/${status}`
-  return `${base}/content/application~1json/schema`
+function expectValid(what: string, validate: ValidateFunction, value: unknown): void {
+  const errors = errorsOf(validate, value)
+  if (errors.length > 0) expect.fail(`${what} does not match the document: ${JSON.stringify(errors.slice(0, 5))}`)
+}
+
+function errorsOf(validate: ValidateFunction, value: unknown): readonly unknown[] {
+  return validate(value) ? [] : validate.errors!.map(({ instancePath, message, params }) => ({ instancePath, message, params }))
 }
 
 /** A name as a part of a JSON pointer in the fragment of a URI. */

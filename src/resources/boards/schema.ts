@@ -6,9 +6,9 @@ import { line, prose } from '../../model/text.ts'
 import { countsShape } from '../counts.ts'
 
 const members = {
-  name: line(limits.boardName).describe('The name of the board.'),
-  description: prose(limits.boardDescription).describe('What the board is for.'),
-  cover_color: color.nullable().describe('The color of the board, as `#rrggbb`; null: none.'),
+  name: line(limits.boardName, 'The name of the board.'),
+  description: prose(limits.boardDescription, 'What the board is for.'),
+  cover_color: documented(color.nullable(), { description: 'The color of the board, as `#rrggbb`; null: none.' }),
 }
 
 export const boardCreate = z.strictObject({

@@ -7,9 +7,11 @@ import { limits } from '../../model/limits.ts'
 import { atMost, line, prose, time } from '../../model/text.ts'
 import { countsShape, includeCounts } from '../counts.ts'
 
-const title = line(limits.cardTitle).describe('The title of the card.')
-const description = prose(limits.cardDescription).describe('The text of the card.')
-const due_at = time.nullable().describe('When the card is due; null: at no time. Any offset is accepted. The answer is in UTC.')
+const title = line(limits.cardTitle, 'The title of the card.')
+const description = prose(limits.cardDescription, 'The text of the card.')
+const due_at = documented(time.nullable(), {
+  description: 'When the card is due; null: at no time. Any offset is accepted. The answer is in UTC.',
+})
 
 export const cardCreate = onePlacement(
   z.strictObject({
@@ -55,17 +57,11 @@ export const cardListQuery = pageQueryOfOne(
     archived: booleanParameter
       .describe('Whether to list the archived cards instead of the active ones. The cards of an archived column are archived.')
       .default(false),
-    q: z
-      .string()
-      .trim()
-      .min(1, 'must not be blank')
-      .check(atMost(limits.searchText))
-      .meta({
-        description: 'Only cards whose title or description contains this text. Upper and lower case are equal.',
-        maxLength: limits.searchText,
-        pattern: '\\S',
-      })
-      .optional(),
+    q: documented(z.string().trim().min(1, 'must not be blank').check(atMost(limits.searchText)), {
+      description: 'Only cards whose title or description contains this text. Upper and lower case are equal.',
+      maxLength: limits.searchText,
+      pattern: '\\S',
+    }).optional(),
     updated_since: time.describe('Only cards that were changed at this time or later, in the order of their last changes.').optional(),
     ...includeCounts,
   },

@@ -4,7 +4,7 @@ import { onePlacement, place } from '../../listing/placement.ts'
 import { limits } from '../../model/limits.ts'
 import { line } from '../../model/text.ts'
 
-const name = line(limits.columnName).describe('The name of the column.')
+const name = line(limits.columnName, 'The name of the column.')
 
 /** The query member of the list. */
 export const archivedColumns = booleanParameter.describe('Whether to list the archived columns instead of the active ones.').default(false)

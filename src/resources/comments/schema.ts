@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { documented } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { prose } from '../../model/text.ts'
 
 /** The body of a create and of an update. */
 export const commentBody = z.strictObject({
-  body: prose(limits.commentBody)
-    .refine((text) => text.trim() !== '', 'must not be blank')
-    .meta({ description: 'The text of the comment.', minLength: 1 }),
+  body: documented(
+    prose(limits.commentBody, 'The text of the comment.').refine((text) => text.trim() !== '', 'must not be blank'),
+    { minLength: 1 },
+  ),
 })

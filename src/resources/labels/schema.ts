@@ -4,7 +4,7 @@ import { limits } from '../../model/limits.ts'
 import { line } from '../../model/text.ts'
 
 export const labelCreate = z.strictObject({
-  name: line(limits.labelName).describe('The name of the label.'),
+  name: line(limits.labelName, 'The name of the label.'),
   color: color.describe('The color of the label, as `#rrggbb`.'),
 })
 export const labelUpdate = labelCreate.partial()

@@ -4,7 +4,7 @@ import { documented } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { line } from '../../model/text.ts'
 
-const title = line(limits.subtaskTitle).describe('The title of the subtask.')
+const title = line(limits.subtaskTitle, 'The title of the subtask.')
 const completed = documented(z.boolean(), { description: 'Whether the subtask is completed.' })
 
 export const subtaskCreate = onePlacement(z.strictObject({ title, completed: completed.default(false), ...place }))

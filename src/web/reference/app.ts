@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { H3 } from 'h3'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import type { Logger } from 'pino'
@@ -33,9 +32,14 @@ interface Content {
  * The reference of the API for people, at `/docs`: a page for each operation, made from the OpenAPI document. It reads no cookie
  * and needs no JavaScript, except to try an operation.
  * @param configuredOrigin the public origin; undefined: that of each request
+ * @returns the handler of every request of `/docs` and below; it never throws
  */
-export function serveReference(h3: H3, log: Logger, reference: ReferenceDocument, configuredOrigin: string | undefined): void {
-  const handle = async (request: ServerRequest, path: string): Promise<Response> => {
+export function createReference(
+  log: Logger,
+  reference: ReferenceDocument,
+  configuredOrigin: string | undefined,
+): (request: ServerRequest, path: string) => Promise<Response> {
+  return async (request, path) => {
     const requestId = randomUUID()
     const origin = configuredOrigin ?? `http://${request.headers.get('host') ?? new URL(request.url).host}`
     try {
@@ -46,8 +50,6 @@ export function serveReference(h3: H3, log: Logger, reference: ReferenceDocument
       return errorResponse(requestId, toApiError(log, requestId, error))
     }
   }
-  h3.all('/docs', ({ req, url }) => handle(req, url.pathname))
-  h3.all('/docs/**', ({ req, url }) => handle(req, url.pathname))
 }
 
 async function renderPage(reference: ReferenceDocument, path: string, origin: string): Promise<Content> {
