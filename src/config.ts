@@ -229,7 +229,10 @@ function requireKnownVariables(env: Env): void {
   const known = new Set((Object.keys(settings.shape) as (keyof Config)[]).map((name) => settingSource(name).env))
   for (const name of Object.keys(env)) {
     if (!name.startsWith('LANEKEEPER_') || known.has(name)) continue
-    const advice = didYouMean(name, [...known].filter((other) => other !== undefined))
+    const advice = didYouMean(
+      name,
+      [...known].filter((other) => other !== undefined),
+    )
     throw new ConfigError(`${name}: there is no such setting${advice === undefined ? '' : `; ${advice}`}`)
   }
 }

@@ -189,19 +189,18 @@ async function timeOut(): Promise<WholeReply> {
 }
 
 function sendWhileStorageFails(error: Error): Promise<WholeReply> {
-  service.store.beforeRead = () => Promise.reject(error)
+  service.store.beforeRead = async () => {
+    throw error
+  }
   return send('GET /v1/account')
 }
 
 /** Other clients change what the request reads, again and again. */
 async function sendWhileOthersWrite(): Promise<WholeReply> {
   service.store.commit = async () => 'conflict'
-  const reply = await send('PATCH /v1/boards/{board}', {}, { name: 'Contended' })
-  Reflect.deleteProperty(service.store, 'commit')
-  return reply
+  return send('PATCH /v1/boards/{board}', {}, { name: 'Contended' }).finally(() => Reflect.deleteProperty(service.store, 'commit'))
 }
 
-/** The response to a request while another one with the same key is handled, or after it. */
 async function sendWithUsedKey(when: 'meanwhile' | 'after', name: string): Promise<WholeReply> {
   const request = (text: string) => send('PATCH /v1/boards/{board}', { 'idempotency-key': when }, { name: text })
   let meanwhile: WholeReply | undefined

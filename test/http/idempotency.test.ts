@@ -116,7 +116,10 @@ describe.each(drivers)('an Idempotency-Key, on $name', (driver) => {
       await board.send('DELETE', `/labels/${id}`, undefined, withKey()),
       await board.send('DELETE', `/labels/${id}`, undefined, withKey()),
     ]
-    expect(replies.map(({ status, body }) => [status, body])).toEqual(Array(2).fill([200, { data: { id, deleted: true } }]))
+    expect(replies.map(({ status, body }) => [status, body])).toEqual([
+      [200, { data: { id, deleted: true } }],
+      [200, { data: { id, deleted: true } }],
+    ])
     expect((await board.send('DELETE', `/labels/${id}`)).status).toBe(404)
   })
 
