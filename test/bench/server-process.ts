@@ -2,7 +2,7 @@ import { fork, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { ownProcess } from '../support/run.ts'
+import { ownProcess, runFolder } from '../support/run.ts'
 
 /** The use of a process so far: CPU time in microseconds, resident memory in bytes. */
 export interface Usage {
@@ -112,6 +112,12 @@ function forkMeasured(
   // taskset replaces itself by the process, which is so pinned from its beginning.
   const command = pins ? { execPath: 'taskset', execArgv: ['-c', core, process.execPath, ...own] } : { execArgv: own }
   return ownProcess(
-    fork(file, args, { ...command, env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', stdout, 'inherit', 'ipc'] }),
+    // In the folder of the run, a process is ended with the run.
+    fork(file, args, {
+      ...command,
+      cwd: runFolder(),
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', stdout, 'inherit', 'ipc'],
+    }),
   )
 }

@@ -36,8 +36,8 @@ export function newLifecycle(now: number, lifetime: number): TokenLifecycle {
 export function stateOf(lifecycle: TokenLifecycle, now: number): TokenState {
   if (lifecycle.replaced_by !== null) return 'rotated'
   if (lifecycle.revoked_at !== null) return 'revoked'
-  const isFuture = Date.parse(lifecycle.issued_at) > now + durations.clockSkew
-  return now >= expiryOf(lifecycle) || isFuture ? 'expired' : 'active'
+  const { issued, expiry } = timesOf(lifecycle)
+  return now >= expiry || issued > now + durations.clockSkew ? 'expired' : 'active'
 }
 
 /**
@@ -58,9 +58,26 @@ export function transition<Lifecycle extends TokenLifecycle>(lifecycle: Lifecycl
  * When a token expires, in milliseconds since 1970: at the time in its record, but at most 90 days after it was
  * issued, so that a forged or damaged record cannot extend it. A record with an unreadable time has expired.
  */
-export function expiryOf({ issued_at, expires_at }: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): number {
-  const expiry = Math.min(Date.parse(expires_at), Date.parse(issued_at) + durations.token)
-  return Number.isNaN(expiry) ? 0 : expiry
+export function expiryOf(lifecycle: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): number {
+  return timesOf(lifecycle).expiry
+}
+
+interface Times {
+  readonly issued: number
+  readonly expiry: number
+}
+
+/** The times of tokens, by their record. A record in memory is frozen, and a changed token is another record. */
+const knownTimes = new WeakMap<object, Times>()
+
+function timesOf(lifecycle: Pick<TokenLifecycle, 'issued_at' | 'expires_at'>): Times {
+  const known = knownTimes.get(lifecycle)
+  if (known !== undefined) return known
+  const issued = Date.parse(lifecycle.issued_at)
+  const expiry = Math.min(Date.parse(lifecycle.expires_at), issued + durations.token)
+  const times = { issued, expiry: Number.isNaN(expiry) ? 0 : expiry }
+  if (Object.isFrozen(lifecycle)) knownTimes.set(lifecycle, times)
+  return times
 }
 
 /**

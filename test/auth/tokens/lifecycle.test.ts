@@ -113,6 +113,19 @@ describe('the token lifecycle', () => {
   })
 })
 
+test('a record that can still change is read again each time', () => {
+  const lifecycle = { ...newLifecycle(NOW, DAY) }
+  expect(stateOf(lifecycle, NOW)).toBe('active')
+  lifecycle.expires_at = at(NOW)
+  expect(stateOf(lifecycle, NOW)).toBe('expired')
+})
+
+test('a frozen record expires at its time', () => {
+  const lifecycle = Object.freeze(newLifecycle(NOW, DAY))
+  expect([0, DAY - 1, DAY, 0].map((from) => stateOf(lifecycle, NOW + from))).toEqual(['active', 'active', 'expired', 'active'])
+  expect(expiryOf(lifecycle)).toBe(NOW + DAY)
+})
+
 test('a token that was issued in the future is not active, except for the difference of two clocks', () => {
   const issued = (from: number) => newLifecycle(NOW + from, DAY)
   expect([5 * MINUTE, 5 * MINUTE + 1, 64 * 365 * DAY].map((from) => stateOf(issued(from), NOW))).toEqual(['active', 'expired', 'expired'])
