@@ -22,7 +22,7 @@ Measures the built service beside what it is compared with. Without names: all t
 ${tables.map(({ name, summary }) => `  ${name.padEnd(11)} ${summary}`).join('\n')}
 
   --quick     fewer rounds
-  --full      scale with a million cards, which takes ten minutes more
+  --full      more rounds, and scale with a million cards: about half an hour
   --tiny      only shows that everything works; the figures mean nothing
   --json      JSON instead of Markdown
 `

@@ -51,7 +51,7 @@ describe('the writer of the journal', () => {
     const writer = await open()
     await append(writer, 1)
     const reported: number[] = []
-    // The first of them has a frame of its own, because nothing is written when it arrives.
+    // The first of them is alone in a frame, because nothing is written when it arrives.
     await Promise.all([2, 3, 4].map((number) => writer.append(entry(number), () => reported.push(writer.sequence))))
     expect([reported, writer.sequence]).toEqual([[1, 2, 2], 3])
     expect(await revisions()).toEqual(['r1', 'r2', 'r3,r4'])

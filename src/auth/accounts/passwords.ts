@@ -31,13 +31,15 @@ export function createPasswords(
   cost: { memoryCost: number; timeCost: number; parallelism: number } = COST,
   algorithm: Pick<typeof argon2, 'hash' | 'verify'> = argon2,
 ): Passwords {
-  const placeholderHash = algorithm.hash('placeholder for accounts that do not exist', cost)
+  // Computed by the first verification, whether or not its account exists, so that its time tells nothing. A start does without it.
+  let placeholder: Promise<string> | undefined
   const enqueue = createQueue(CONCURRENCY, MAX_WAITING)
   return {
     hash: (password) => enqueue(() => algorithm.hash(password.normalize('NFC'), cost)),
     verify: (password, storedHash) =>
       enqueue(async () => {
-        const matches = await algorithm.verify(storedHash ?? (await placeholderHash), password.normalize('NFC')).catch(() => false)
+        const placeholderHash = await (placeholder ??= algorithm.hash('placeholder for accounts that do not exist', cost))
+        const matches = await algorithm.verify(storedHash ?? placeholderHash, password.normalize('NFC')).catch(() => false)
         return matches && storedHash !== undefined
       }),
   }

@@ -64,3 +64,18 @@ describe('passwords', () => {
     ['', undefined],
   ])('the e-mail address %j is normalized to %j', (text, normalized) => expect(emailAddress.safeParse(text).data).toBe(normalized))
 })
+
+test('each verification does the same work, whether or not there is an account', async () => {
+  const worksOf = async (...storedHashes: (string | undefined)[]) => {
+    const calls: string[] = []
+    const algorithm = {
+      hash: async () => (calls.push('hash'), 'placeholder'),
+      verify: async () => (calls.push('verify'), true),
+    }
+    const { verify } = createPasswords(undefined, algorithm)
+    for (const storedHash of storedHashes) await verify('password', storedHash)
+    return calls
+  }
+  const expected = ['hash', 'verify', 'verify']
+  expect([await worksOf(undefined, 'stored'), await worksOf('stored', undefined)]).toEqual([expected, expected])
+})
