@@ -55,28 +55,6 @@ describe('the memory of a folder', () => {
     await store.close()
   })
 
-  test('it is bounded while several clients change more partitions than fit, and checkpoints are slow', async () => {
-    const size = await fill(60)
-    store = await folder.open(Infinity, 10.5 * size)
-    folder.before = async (operation) => {
-      if (operation.startsWith(`sync ${PATH}/records`)) for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate)
-    }
-    const clients = 8
-    let most = 0
-    const change60 = async (client: number) => {
-      for (let i = 0; i < 20; i++) {
-        await store.commit(names(60)[(client * 7 + i * 3) % 60]!, change({ put: { 'a:1': { text: 'y'.repeat(400) } } }))
-        most = Math.max(most, (await store.metrics()).loadedPartitions!)
-      }
-    }
-    await Promise.all(Array.from({ length: clients }, (_, client) => change60(client)))
-    console.log(most)
-    expect(most).toBeGreaterThan(9)
-    expect(most).toBeLessThanOrEqual(10 + clients)
-    folder.repair()
-    await store.close()
-  })
-
   test('partitions that were not used for the longest time are released first', async () => {
     const size = await fill(5)
     store = await folder.open(Infinity, 3.5 * size)

@@ -145,11 +145,6 @@ export class LoadedPartitions {
     this.#startRelease()
   }
 
-  /** Waits for the search for partitions that can be released, if one is in progress. */
-  async released(): Promise<void> {
-    await this.#releasing
-  }
-
   /** Waits until no partition is being released. */
   async settled(): Promise<void> {
     while (this.#releasing !== undefined) await this.#releasing

@@ -203,8 +203,6 @@ export class Partitions {
     const { disk, folder, log, manifest } = this.#options
     await this.#slots.take()
     try {
-      // Otherwise many writers could load more partitions than can be saved.
-      await this.#loaded.released()
       // Before the file is read: a checkpoint that is written meanwhile is not expected.
       const expected = manifest.checkpoints.get(name)
       const checkpoint = await readCheckpoint(disk, folder, name)
