@@ -25,3 +25,11 @@ export function targetOf(request: ServerRequest, url: URL): RequestTarget {
 export function isBelow(prefix: string, path: string): boolean {
   return path === prefix || path.startsWith(`${prefix}/`)
 }
+
+/**
+ * The public origin of the service.
+ * @param configured replaces the origin of the request
+ */
+export function originOf(request: ServerRequest, configured: string | undefined): string {
+  return configured ?? `http://${request.headers.get('host') ?? new URL(request.url).host}`
+}

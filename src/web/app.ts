@@ -4,6 +4,7 @@ import { FastResponse, type ServerRequest } from 'srvx'
 import { resumeSession } from '../auth/accounts/sessions.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/error-mapping.ts'
+import { originOf } from '../http/request-target.ts'
 import type { Session } from '../model/account.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { StorageUnavailable } from '../store/port.ts'
@@ -79,14 +80,6 @@ export function createWeb(web: WebServices): (request: ServerRequest, url: URL) 
       return respond(renderError(context, error), context, undefined)
     }
   }
-}
-
-/**
- * The public origin of the service.
- * @param configured replaces the origin of the request
- */
-function originOf(request: ServerRequest, configured: string | undefined): string {
-  return configured ?? `http://${request.headers.get('host') ?? new URL(request.url).host}`
 }
 
 /** The valid session of a request, if it has one. */

@@ -5,7 +5,30 @@ import { renderToString } from 'preact-render-to-string'
 // Values in this template tag are escaped, unless the tag made them.
 export { html }
 
-/** Renders a complete HTML document. */
+/** Renders a complete HTML document. @param assets the path of its style and script */
+export function renderShell({ title, assets, header, body }: { title: string; assets: string; header: unknown; body: VNode }): string {
+  const page = html`
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="${assets}/style.css" />
+        <script src="${assets}/script.js" defer></script>
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to content</a>
+        <header>${header}</header>
+        <main id="main" tabindex="-1">${body}</main>
+      </body>
+    </html>
+  `
+  return `<!doctype html>${renderToString(page as VNode)}`
+}
+
+/** Renders a page of the web app. */
 export function renderDocument({
   title,
   body,
@@ -15,39 +38,22 @@ export function renderDocument({
   body: VNode
   signedIn: { formToken: string; email: string } | undefined
 }): string {
-  const page = html`
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title} · Lanekeeper</title>
-        <link rel="icon" href="data:," />
-        <link rel="stylesheet" href="/settings/assets/style.css" />
-        <script src="/settings/assets/script.js" defer></script>
-      </head>
-      <body>
-        <a class="skip" href="#main">Skip to content</a>
-        <header>
-          <p class="brand">Lanekeeper <span>Settings</span></p>
-          ${
-            signedIn &&
-            html`<nav aria-label="Settings">
-              <span class="hint"><span class="unseen">Signed in as </span>${signedIn.email}</span>
-              <a href="/settings/tokens">API tokens</a>
-              <form method="post" action="/settings/sign-out">
-                <input type="hidden" name="form_token" value=${signedIn.formToken} />
-                <button class="quiet" name="where" value="here">Sign out</button>
-                <button class="quiet" name="where" value="everywhere">Sign out everywhere</button>
-              </form>
-            </nav>`
-          }
-        </header>
-        <main id="main" tabindex="-1">${body}</main>
-      </body>
-    </html>
+  const header = html`
+    <p class="brand">Lanekeeper <span>Settings</span></p>
+    ${
+      signedIn &&
+      html`<nav aria-label="Settings">
+        <span class="hint"><span class="unseen">Signed in as </span>${signedIn.email}</span>
+        <a href="/settings/tokens">API tokens</a>
+        <form method="post" action="/settings/sign-out">
+          <input type="hidden" name="form_token" value=${signedIn.formToken} />
+          <button class="quiet" name="where" value="here">Sign out</button>
+          <button class="quiet" name="where" value="everywhere">Sign out everywhere</button>
+        </form>
+      </nav>`
+    }
   `
-  return `<!doctype html>${renderToString(page)}`
+  return renderShell({ title: `${title} · Lanekeeper`, assets: '/settings/assets', header, body })
 }
 
 /**

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ServerRequest } from 'srvx'
+import type { ReferenceDocument } from '../../src/http/openapi/serve.ts'
 import { limits } from '../../src/model/limits.ts'
 import { operations } from '../../src/resources/table.ts'
+import { createReference } from '../../src/web/reference/app.ts'
 import { defaultDocument } from '../support/document-check.ts'
+import { quiet } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 import { textOf } from '../support/visitor.ts'
@@ -95,4 +99,18 @@ describe('the reference of the API at /docs', () => {
     const refused = await open('/docs', { method: 'POST' })
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
+})
+
+test('a page is rendered once, and the first page once for each origin', async () => {
+  let renderings = 0
+  const reference = { document: async () => (renderings++, defaultDocument()) } as ReferenceDocument
+  const handle = createReference(quiet, reference, undefined)
+  const open = async (path: string, host: string) => (await handle(new Request(`http://${host}${path}`) as ServerRequest, path)).text()
+  const pages: string[] = []
+  for (const host of ['one.example', 'one.example', 'two.example'])
+    pages.push(await open('/docs/cards.read', host), await open('/docs', host))
+  expect(renderings).toBe(3)
+  expect([pages[0], pages[1]]).toEqual([pages[2], pages[3]])
+  expect(pages[0]).toBe(pages[4])
+  expect([pages[1]!.includes('http://one.example/v1'), pages[5]!.includes('http://two.example/v1')]).toEqual([true, true])
 })

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Logger } from 'pino'
+import { FastResponse, type ServerRequest } from 'srvx'
+import { sha256Hex } from '../auth/secrets.ts'
+import { ApiError } from '../model/errors.ts'
+import { errorResponse } from './envelope.ts'
+import { toApiError } from './error-mapping.ts'
+import { isCurrent } from './preconditions.ts'
+
+/** How long a client may use its copy without asking, in seconds. A text changes only with the version or the settings. */
+const MAX_AGE = 300
+
+/** A text outside /v1 that any client may read and keep. */
+export interface PublicText {
+  readonly type: string
+  readonly text: string
+  /** its ETag */
+  readonly revision: string
+  readonly status: 200 | 404
+}
+
+export function publicText(type: string, text: string, status: PublicText['status'] = 200): PublicText {
+  return { type, text, status, revision: sha256Hex(text) }
+}
+
+/**
+ * Answers GET and HEAD with a text, and with 304 if the client has it.
+ * @param headers further headers, names in lower case
+ * @returns the response; it never throws
+ */
+export async function respondWithText(
+  log: Logger,
+  request: ServerRequest,
+  find: () => PublicText | Promise<PublicText>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const requestId = randomUUID()
+  try {
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw new ApiError('method_not_allowed', { headers: { allow: 'GET, HEAD' } })
+    const { type, text, status, revision } = await find()
+    const shared = {
+      'x-content-type-options': 'nosniff',
+      ...headers,
+      'cache-control': status === 200 ? `public, max-age=${MAX_AGE}` : 'no-store',
+      etag: `"${revision}"`,
+      'x-request-id': requestId,
+    }
+    if (status === 200 && isCurrent(request.headers, revision))
+      return new FastResponse(null, { status: 304, statusText: STATUS_CODES[304]!, headers: shared })
+    const all = { ...shared, 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }
+    return new FastResponse(request.method === 'HEAD' ? null : text, { status, statusText: STATUS_CODES[status]!, headers: all })
+  } catch (error) {
+    return errorResponse(requestId, toApiError(log, requestId, error))
+  }
+}
