@@ -71,7 +71,7 @@ function collect(node: IncomingMessage, maxBytes: number, beforeMore: BeforeMore
     const onEnd = (): void => {
       stop()
       // The last part may be followed by a pause, too.
-      void Promise.resolve(pause).then(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+      Promise.resolve(pause).then(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)), reject)
     }
     const onFailure = (): void => {
       stop()

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../auth/secrets.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
@@ -46,11 +46,8 @@ export class IdempotentWrite {
    * @returns undefined if the request has no key, or an invalid one (see {@link requireValidKey})
    */
   static of(method: string, headers: Headers, tokenHash: string, running: RunningKeys): IdempotentWrite | undefined {
-    const text = headers.get('idempotency-key')
-    if (text === null || method === 'GET' || method === 'HEAD') return undefined
-    const [, quoted, bare] = KEY.exec(text) ?? []
-    const key = quoted ?? bare
-    return key === undefined ? undefined : new IdempotentWrite({ token_hash: tokenHash, key_hash: sha256(key) }, running)
+    const key = keyOf(method, headers)
+    return typeof key !== 'string' ? undefined : new IdempotentWrite({ token_hash: tokenHash, key_hash: sha256Hex(key) }, running)
   }
 
   /** The records that {@link find} and {@link remember} read. */
@@ -112,9 +109,15 @@ function tombstoneIdOf(now: number): string {
 
 /** @throws {ApiError} `bad_request` if a write has an Idempotency-Key that is not valid */
 export function requireValidKey(method: string, headers: Headers): void {
+  if (keyOf(method, headers) === null) throw new ApiError('bad_request', { message: INVALID_KEY })
+}
+
+/** The key of a write: undefined if it has none, null if that is not valid. */
+function keyOf(method: string, headers: Headers): string | null | undefined {
   const text = headers.get('idempotency-key')
-  if (text === null || method === 'GET' || method === 'HEAD' || KEY.test(text)) return
-  throw new ApiError('bad_request', { message: INVALID_KEY })
+  if (text === null || method === 'GET' || method === 'HEAD') return undefined
+  const [, quoted, bare] = KEY.exec(text) ?? []
+  return quoted ?? bare ?? null
 }
 
 function describe({ method, path, query, body, headers }: Asked): string {
@@ -123,11 +126,7 @@ function describe({ method, path, query, body, headers }: Asked): string {
 
 /** @param upload its bytes and fields are a part of the request; the ids that they got are not */
 function hashOf(asked: string, upload: Upload | undefined): string {
-  if (upload === undefined) return sha256(asked)
+  if (upload === undefined) return sha256Hex(asked)
   const { name, contentType, sha256: bytes, visibility } = upload
-  return sha256(JSON.stringify([asked, name, contentType, bytes, visibility]))
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return sha256Hex(JSON.stringify([asked, name, contentType, bytes, visibility]))
 }

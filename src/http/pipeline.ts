@@ -171,9 +171,11 @@ async function attempt(
     requireMatch(incoming.request.headers, undefined) // 412
     return dataResponse(incoming.requestId, operation.status, data, nextCursor, once.rates?.headers ?? {})
   }
-  const asked = { method: incoming.method, path: incoming.path, query, body, headers: incoming.request.headers }
-  const first = once.isDryRun ? undefined : await once.idempotent?.find(tx, asked, receive) // 409 422
-  if (first !== undefined) return replay(services, incoming, first, once, record)
+  if (once.idempotent !== undefined && !once.isDryRun) {
+    const asked = { method: incoming.method, path: incoming.path, query, body, headers: incoming.request.headers }
+    const first = await once.idempotent.find(tx, asked, receive) // 409 422
+    if (first !== undefined) return replay(services, incoming, first, once, record)
+  }
   const target = ahead === undefined ? await loadTarget(operation.target, request) : operation.target.from(ahead.target) // 404
   requireVisible(services, operation, caller, target, record) // 404
   const loaded = operation.related === undefined ? target : Object.assign({}, target, await operation.related(request, target)) // 404
@@ -233,8 +235,10 @@ async function run(
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && shownRevision(tx, named)
   const { status } = operation
-  const response = { status, data: result.data, revision: revision ?? null, location: result.location ?? null }
-  await once.idempotent?.remember(tx, request.clock, response, await once.upload)
+  if (once.idempotent !== undefined) {
+    const response = { status, data: result.data, revision: revision ?? null, location: result.location ?? null }
+    await once.idempotent.remember(tx, request.clock, response, await once.upload)
+  }
   await tx.commit()
   if (result.download !== undefined) return await download(requestId, method, headers, result.download, services.blobs, rateHeaders)
   if (reads) requireMatch(headers, revision) // 412

@@ -74,17 +74,6 @@ export interface DecisionRecord {
 
 /** Clears what the previous attempt recorded: it is no part of the response. */
 export function resetRecord(record: DecisionRecord): void {
-  for (const member of [
-    'operation',
-    'userId',
-    'workspaceId',
-    'tokenId',
-    'tokenExpires',
-    'scope',
-    'decision',
-    'hidden',
-    'listed',
-    'replayed',
-  ] as const)
+  for (const member of ['operation', 'userId', 'workspaceId', 'tokenId', 'tokenExpires', 'scope', 'decision', 'hidden', 'listed'] as const)
     delete record[member]
 }

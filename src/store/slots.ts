@@ -7,6 +7,11 @@ export class Slots {
     this.#free = count
   }
 
+  /** how many wait for a slot */
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
   /** Waits for a slot and takes it. */
   async take(): Promise<void> {
     if (this.#free > 0) this.#free--

@@ -107,7 +107,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/fs/pending.ts': { drivers: 'fs', suites: [...suites('store/fs-pending'), ...FOLDER] },
   'src/store/fs/read-only.ts': { drivers: 'fs', suites: suites('store/fs-read-only store/fs-release') },
   'src/store/fs/reserve.ts': { drivers: 'fs', suites: suites('store/fs-full') },
-  'src/store/fs/slots.ts': { drivers: 'fs', suites: suites('store/fs-memory') },
+  'src/store/slots.ts': { drivers: 'fs', suites: suites('store/fs-memory') },
   'src/store/fs/store.ts': {
     drivers: 'fs',
     suites: [...suites('store/fs-store store/fs-store-compaction store/fs-release store/fs-memory'), ...FOLDER],

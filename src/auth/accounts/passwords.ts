@@ -1,5 +1,6 @@
 import * as argon2 from '@node-rs/argon2'
 import { ApiError } from '../../model/errors.ts'
+import { Slots } from '../../store/slots.ts'
 
 /** Hashes and verifies passwords. */
 export interface Passwords {
@@ -38,7 +39,12 @@ export function createPasswords(
     hash: (password) => enqueue(() => algorithm.hash(password.normalize('NFC'), cost)),
     verify: (password, storedHash) =>
       enqueue(async () => {
-        const placeholderHash = await (placeholder ??= algorithm.hash('placeholder for accounts that do not exist', cost))
+        placeholder ??= algorithm.hash('placeholder for accounts that do not exist', cost)
+        const placeholderHash = await placeholder.catch((error: unknown) => {
+          // The next verification tries again: otherwise no one could sign in any more.
+          placeholder = undefined
+          throw error
+        })
         const matches = await algorithm.verify(storedHash ?? placeholderHash, password.normalize('NFC')).catch(() => false)
         return matches && storedHash !== undefined
       }),
@@ -46,24 +52,18 @@ export function createPasswords(
 }
 
 function createQueue(concurrency: number, maxWaiting: number): <T>(task: () => Promise<T>) => Promise<T> {
-  let running = 0
-  const waiting: (() => void)[] = []
+  const slots = new Slots(concurrency)
   return async (task) => {
-    if (running >= concurrency) {
-      if (waiting.length >= maxWaiting)
-        throw new ApiError('unavailable', {
-          message: 'Too many people are signing in at the moment. Try again in a few seconds.',
-          headers: { 'retry-after': '2' },
-        })
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else running++
+    if (slots.waiting >= maxWaiting)
+      throw new ApiError('unavailable', {
+        message: 'Too many people are signing in at the moment. Try again in a few seconds.',
+        headers: { 'retry-after': '2' },
+      })
+    await slots.take()
     try {
       return await task()
     } finally {
-      const next = waiting.shift()
-      // The next call takes over this one's slot, so `running` does not change.
-      if (next === undefined) running--
-      else next()
+      slots.free()
     }
   }
 }

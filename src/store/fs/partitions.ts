@@ -7,7 +7,7 @@ import { FirstTombstones } from './first-tombstones.ts'
 import { StorageDamaged, type Entry, type Journal } from './journal.ts'
 import { LoadedPartitions, type LoadedPartition, type ReleaseOptions } from './loaded-partitions.ts'
 import type { Manifest } from './manifest.ts'
-import { Slots } from './slots.ts'
+import { Slots } from '../slots.ts'
 
 /** Partitions that are loaded at the same time: each takes memory before anyone can use it. */
 const MAX_LOADS = 4

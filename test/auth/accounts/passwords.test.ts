@@ -65,6 +65,17 @@ describe('passwords', () => {
   ])('the e-mail address %j is normalized to %j', (text, normalized) => expect(emailAddress.safeParse(text).data).toBe(normalized))
 })
 
+test('a placeholder that could not be computed is computed again by the next verification', async () => {
+  let failures = 1
+  const algorithm = {
+    hash: async () => (failures-- > 0 ? Promise.reject(new Error('out of memory')) : 'placeholder'),
+    verify: async () => true,
+  }
+  const { verify } = createPasswords(undefined, algorithm)
+  await expect(verify('password', 'stored')).rejects.toThrow('out of memory')
+  expect([await verify('password', 'stored'), await verify('password', undefined)]).toEqual([true, false])
+})
+
 test('each verification does the same work, whether or not there is an account', async () => {
   const worksOf = async (...storedHashes: (string | undefined)[]) => {
     const calls: string[] = []
