@@ -3,15 +3,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, type BenchRequest } from './client.ts'
-import type { BenchTable, Effort, Progress } from './report.ts'
+import type { BenchTable, Effort, Progress, Rounds } from './report.ts'
 import { ServerProcess } from './server-process.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
 import { Workspace } from './workspace.ts'
 
-interface Size {
-  /** whether a round that is not counted comes first, in which code is compiled */
-  readonly warmUp: boolean
-  readonly rounds: number
+interface Size extends Rounds {
   /** files of each round */
   readonly files: number
   /** MB of a file */

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { startRedis } from '../support/redis.ts'
 import { Client, type BenchRequest } from './client.ts'
 import { copyRecords, observeCommands, useOf, type RedisUse } from './redis-commands.ts'
-import type { BenchTable, Effort, Progress } from './report.ts'
+import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
 import { requestsIn } from './requests.ts'
 import { pin, ServerProcess } from './server-process.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
@@ -35,15 +35,7 @@ interface Cost {
   readonly mgetExecution: Spread
 }
 
-interface Size {
-  /** whether a round that is not counted comes first, in which code is compiled */
-  readonly warmUp: boolean
-  readonly rounds: number
-  /** requests of each round */
-  readonly requests: number
-}
-
-const sizes: Readonly<Record<Effort, Size>> = {
+const sizes: Readonly<Record<Effort, RequestRounds>> = {
   tiny: { warmUp: false, rounds: 1, requests: 10 },
   quick: { warmUp: true, rounds: 3, requests: 500 },
   default: { warmUp: true, rounds: 7, requests: 1000 },
@@ -88,7 +80,7 @@ interface Measured {
   prepare(): Promise<void>
 }
 
-async function measureRedis(size: Size, progress: Progress): Promise<Cost[]> {
+async function measureRedis(size: RequestRounds, progress: Progress): Promise<Cost[]> {
   const server = await startRedis()
   pin(server.process.pid!)
   const connection = new Redis(server.url)
@@ -127,7 +119,7 @@ async function measureScenario(
   { connection, client, plainClient, prepare }: Measured,
   scenario: string,
   request: () => BenchRequest,
-  { warmUp, rounds, requests }: Size,
+  { warmUp, rounds, requests }: RequestRounds,
   progress: Progress,
 ): Promise<Cost> {
   const send = () => client.sendAll(requests, request)

@@ -1,6 +1,19 @@
 /** How much a run measures. `tiny` only shows that everything works: its figures mean nothing. */
 export type Effort = 'tiny' | 'quick' | 'default' | 'full'
 
+/** How often something is measured. */
+export interface Rounds {
+  /** whether a round that is not counted comes first, in which code is compiled and the caches of the file system are filled */
+  readonly warmUp: boolean
+  readonly rounds: number
+}
+
+/** How many requests are measured. */
+export interface RequestRounds extends Rounds {
+  /** requests of each round, of each server */
+  readonly requests: number
+}
+
 /** Reports what is being measured. */
 export type Progress = (text: string) => void
 

@@ -1,5 +1,5 @@
 import { Client, type BenchRequest } from './client.ts'
-import type { BenchTable, Effort, Progress } from './report.ts'
+import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
 import { ServerProcess } from './server-process.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
 import { DESCRIPTION, TITLE, Workspace } from './workspace.ts'
@@ -17,15 +17,7 @@ interface Cost {
   readonly ratio: Spread
 }
 
-interface Size {
-  /** whether a round that is not counted comes first, in which code is compiled */
-  readonly warmUp: boolean
-  readonly rounds: number
-  /** requests of each round and server */
-  readonly requests: number
-}
-
-const sizes: Readonly<Record<Effort, Size>> = {
+const sizes: Readonly<Record<Effort, RequestRounds>> = {
   tiny: { warmUp: false, rounds: 1, requests: 20 },
   quick: { warmUp: true, rounds: 3, requests: 1000 },
   default: { warmUp: true, rounds: 9, requests: 2000 },
@@ -67,7 +59,7 @@ export const requests: BenchTable = {
 }
 
 /** Measures each scenario on each server, in turns, so that whatever else the machine does affects all of them. */
-async function measureRequests(size: Size, progress: Progress): Promise<Cost[]> {
+async function measureRequests(size: RequestRounds, progress: Progress): Promise<Cost[]> {
   const ours = await startOurs()
   const servers = [...(await startBaselines()), ours]
   try {
@@ -90,7 +82,7 @@ async function measureScenario(
   scenario: Scenario,
   servers: readonly Measured[],
   workspace: Workspace,
-  { warmUp, rounds, requests: count }: Size,
+  { warmUp, rounds, requests: count }: RequestRounds,
   progress: Progress,
 ): Promise<Cost> {
   const samples: Record<string, number[]> = Object.fromEntries(servers.map(({ name }) => [name, []]))

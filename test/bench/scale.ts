@@ -1,6 +1,6 @@
 import type { BenchRequest } from './client.ts'
 import { startFilled, type Contents, type FilledDriver, type FilledService } from './filled-storage.ts'
-import type { BenchTable, Effort, Progress } from './report.ts'
+import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
 import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
 
 /** How many times the CPU time with few cards a request may take with many. */
@@ -12,12 +12,7 @@ const LIST = 'list of 100 cards'
 /** How many times longer the round is that is not counted: few requests are measured, and code is compiled after many. */
 const WARM_UP = 3
 
-interface Size {
-  /** whether a round that is not counted comes first, in which code is compiled */
-  readonly warmUp: boolean
-  readonly rounds: number
-  /** requests of each round and service; of lists, a quarter */
-  readonly requests: number
+interface Size extends RequestRounds {
   readonly drivers: readonly FilledDriver[]
   readonly few: Contents
   readonly many: Contents

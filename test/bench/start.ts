@@ -2,14 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fill } from './filled-storage.ts'
-import type { BenchTable, Effort, Progress } from './report.ts'
+import type { BenchTable, Effort, Progress, Rounds } from './report.ts'
 import { ServerProcess } from './server-process.ts'
 import { formatSpread, spreadOf, type Spread } from './statistics.ts'
 
-interface Size {
-  /** whether a round that is not counted comes first, in which the caches of the file system are filled */
-  readonly warmUp: boolean
-  readonly rounds: number
+interface Size extends Rounds {
   /** in the folder with many */
   readonly workspaces: number
   /** whether other storages are measured too */

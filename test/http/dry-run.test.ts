@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
-import { recordUses, setUpBoard } from '../support/board.ts'
+import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { memory } from '../support/memory.ts'
-import { buildWorld, createAllowed, exampleBody, pathOf, type World } from '../support/scenario.ts'
-import { Service } from '../support/service.ts'
-import { observeCommits } from './observed-commits.ts'
+import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
+import { setUpObservedWorld } from './observed-commits.ts'
 
 const writes = operations.filter(({ method }) => method !== 'GET').map((row) => [row.id, row] as const)
 const ZEROS = /^[a-z]{3}_0{20}$/
 
 describe.each(drivers)('a dry run, on $name', (driver) => {
-  let service: Service
-  let world: World
-  const { driver: observed, changes } = observeCommits(driver)
-  beforeAll(async () => {
-    service = await Service.start(observed)
-    world = await buildWorld(service)
-    await recordUses(service, ...world.callers.values())
-  })
-  afterAll(() => service.stop())
+  const setup = setUpObservedWorld(driver)
 
   test.each(writes)('%s answers what the write answers, and changes nothing', async (id, row) => {
+    const { service, world, changes } = setup
     const scenario = await createAllowed(world, row)
     const send = (query: string, headers = {}) =>
       service.send(scenario.caller.admin, row.method, `${pathOf(row.path, scenario)}${query}`, exampleBody(id, scenario), headers)
@@ -37,7 +29,6 @@ describe.each(drivers)('a dry run, on $name', (driver) => {
     expect([made.headers.get('dry-run'), made.headers.get('idempotent-replayed'), changes.length > commits]).toEqual([null, null, true])
     expect(dry.status).toBe(made.status)
     const created = row.status === 201 ? { id: expect.stringMatching(ZEROS) } : {}
-    // The places of two requests at the same end differ by chance only.
     expect(dry.body).toEqual({ data: { ...made.body.data, ...created } })
   })
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { durations } from '../../src/model/durations.ts'
 import { operations } from '../../src/resources/table.ts'
@@ -9,9 +9,9 @@ import { StorageUnavailable } from '../../src/store/port.ts'
 import { recordUses, setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { memory } from '../support/memory.ts'
-import { buildWorld, createAllowed, exampleBody, pathOf, type World } from '../support/scenario.ts'
+import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
 import { Service, type Person, type Reply } from '../support/service.ts'
-import { observeCommits } from './observed-commits.ts'
+import { setUpObservedWorld } from './observed-commits.ts'
 
 /** The key of a test. */
 let testKey: string
@@ -29,17 +29,10 @@ const comparable = ({ status, headers, text }: Reply) => {
 const isReplayed = ({ headers }: Reply) => headers.get('idempotent-replayed')
 
 describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver) => {
-  let service: Service
-  let world: World
-  const { driver: observed, changes } = observeCommits(driver)
-  beforeAll(async () => {
-    service = await Service.start(observed)
-    world = await buildWorld(service)
-    await recordUses(service, ...world.callers.values())
-  })
-  afterAll(() => service.stop())
+  const setup = setUpObservedWorld(driver)
 
   test.each(writes)('%s is made once, and its repetition gets the first response', async (id, row) => {
+    const { service, world, changes } = setup
     const scenario = await createAllowed(world, row)
     const path = pathOf(row.path, scenario)
     const send = (body = exampleBody(id, scenario), headers = {}) =>
