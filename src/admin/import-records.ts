@@ -211,6 +211,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       key_hash: hash,
       request_hash: hash,
       hour,
+      board_id: id('board').nullable(),
       status: z.literal([200, 201]),
       location: z.string().max(200).nullable(),
       revision: entry.nullable(),

@@ -12,7 +12,7 @@ import type { TokenRecord } from '../model/token.ts'
 import type { Operation, OperationRequest, OperationResult, Upload } from '../resources/operation.ts'
 import { shownRevision } from '../resources/removals.ts'
 import { loadTarget } from '../resources/targets.ts'
-import type { Key } from '../store/keys.ts'
+import { keys, type Key } from '../store/keys.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Transaction } from '../store/transaction.ts'
 import type { Turn } from '../store/turns.ts'
@@ -174,13 +174,33 @@ async function attempt(
   if (once.idempotent !== undefined && !once.isDryRun) {
     const asked = { method: incoming.method, path: incoming.path, query, body, headers: incoming.request.headers }
     const first = await once.idempotent.find(tx, asked, receive) // 409 422
-    if (first !== undefined) return replay(services, incoming, first, once, record)
+    if (first !== undefined) {
+      await requireStillVisible(services, operation, request, first, record) // 404
+      return replay(services, incoming, first, once, record)
+    }
   }
   const target = ahead === undefined ? await loadTarget(operation.target, request) : operation.target.from(ahead.target) // 404
   requireVisible(services, operation, caller, target, record) // 404
   const loaded = operation.related === undefined ? target : Object.assign({}, target, await operation.related(request, target)) // 404
   requirePermission(services, operation, request, loaded, record) // 404 403
   return run(services, incoming, operation, request, loaded, once) // 409 412
+}
+
+/**
+ * Decides on access to the board of a first response as it is now (spec §5 "Credential" 5). A board that was deleted since hides
+ * nothing: its deletion may be the write.
+ * @throws {ApiError} `not_found`
+ */
+async function requireStillVisible(
+  services: Services,
+  operation: Operation,
+  { tx, caller }: OperationRequest,
+  { board_id }: FirstResponse,
+  record: DecisionRecord,
+): Promise<void> {
+  if (board_id === null) return
+  const [board, boardMember] = await tx.read([keys.board(board_id), keys.boardMember(board_id, caller.userId)])
+  if (board !== undefined) requireVisible(services, operation, caller, { board, boardMember }, record)
 }
 
 /** Answers a write that was made before, by a request with the same Idempotency-Key. */
@@ -217,7 +237,7 @@ async function run(
   incoming: Incoming,
   operation: Operation & { kind: 'single' },
   request: OperationRequest,
-  loaded: object,
+  loaded: AuthorizationContext,
   once: ReadOnce,
 ): Promise<Response> {
   const rateHeaders = once.rates?.headers ?? {}
@@ -236,7 +256,8 @@ async function run(
   const revision = named && shownRevision(tx, named)
   const { status } = operation
   if (once.idempotent !== undefined) {
-    const response = { status, data: result.data, revision: revision ?? null, location: result.location ?? null }
+    const board_id = loaded.board?.id ?? null
+    const response = { board_id, status, data: result.data, revision: revision ?? null, location: result.location ?? null }
     await once.idempotent.remember(tx, request.clock, response, await once.upload)
   }
   await tx.commit()

@@ -8,6 +8,8 @@ export interface FirstResponse {
   readonly request_hash: string
   /** the hour of the request, as 2026-11-20T12: the responses of one hour are removed together */
   readonly hour: string
+  /** the board that it is about, to which a repetition needs access */
+  readonly board_id: string | null
   readonly status: number
   /** the path of a created resource below /v1 */
   readonly location: string | null

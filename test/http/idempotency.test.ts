@@ -163,6 +163,27 @@ describe.each(drivers)('an Idempotency-Key, on $name', (driver) => {
     expect(isReplayed(await create('label', withKey()))).toBe('true')
   })
 
+  test('shows nothing of a board that the caller has lost access to, and of a deleted one only the first response', async () => {
+    const { service, ann, bob, board, cardId } = setup
+    const requests = [
+      ['PATCH', `/cards/${cardId}`, { title: 'Secret' }],
+      ['POST', `/boards/${board.id}/labels`, { name: 'Secret', color: '#000000' }],
+      ['DELETE', `/labels/${await board.label()}`, undefined],
+    ] as const
+    const send = () =>
+      Promise.all(requests.map(([method, path, body], i) => service.send(bob.write, method, path, body, withKey(`${testKey}${i}`))))
+    const first = await send()
+    expect(first.map(({ status }) => status)).toEqual([200, 201, 200])
+    const absent = await service.send(bob.write, 'PATCH', '/cards/crd_00000000000000000000', { title: 'x' })
+    const withoutId = ({ request_id: _id, ...error }: Record<string, unknown>) => error
+    await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
+    for (const { status, body } of await send()) expect([status, withoutId(body.error)]).toEqual([404, withoutId(absent.body.error)])
+    await board.put(`/boards/${board.id}/members/${bob.id}`)
+    expect((await send()).map(comparable)).toEqual(first.map(comparable))
+    await service.send(ann.admin, 'DELETE', `/boards/${board.id}`)
+    expect((await send()).map(comparable)).toEqual(first.map(comparable))
+  })
+
   test('makes one change when concurrent requests of several processes have it, and each gets its response', async () => {
     const { service, board } = setup
     // Another process on the same storage: it does not know what this one is doing.
