@@ -1,4 +1,3 @@
-import type { ServerRequest } from 'srvx'
 import { expiryOf } from '../auth/tokens/lifecycle.ts'
 import type { ParsedToken } from '../auth/tokens/format.ts'
 import type { AuthorizationContext } from '../authz/context.ts'
@@ -9,38 +8,26 @@ import { limits } from '../model/limits.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { TokenRecord } from '../model/token.ts'
-import type { Operation, OperationRequest, OperationResult, Upload } from '../resources/operation.ts'
-import { shownRevision } from '../resources/removals.ts'
+import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
 import { loadTarget } from '../resources/targets.ts'
-import { keys, type Key } from '../store/keys.ts'
+import { keys } from '../store/keys.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Transaction } from '../store/transaction.ts'
 import type { Turn } from '../store/turns.ts'
 import { authenticate, credentialKeys, readCredential } from './authenticate.ts'
-import { download } from './download.ts'
-import { dataResponse, errorResponse, notModifiedResponse } from './envelope.ts'
+import { dataResponse, errorResponse } from './envelope.ts'
 import { toApiError } from './error-mapping.ts'
 import { filteredPage } from './filtered-page.ts'
 import { IdempotentWrite, requireValidKey } from './idempotency.ts'
 import { clientSignal } from './in-flight.ts'
-import { readInput, type Input } from './input.ts'
+import type { Incoming, ReadOnce } from './incoming.ts'
+import { readInput } from './input.ts'
 import { requirePermission, requireScope, requireVisible } from './permission.ts'
-import { entityHeaders, isCurrent, requireMatch, requireNoMatch } from './preconditions.ts'
+import { requireMatch } from './preconditions.ts'
 import { prefetch } from './prefetch.ts'
-import type { RequestRates } from './rate-limits.ts'
+import { removeUpload, replay, run } from './run.ts'
 import { resetRecord, type DecisionRecord, type Services } from './services.ts'
 import { receiveFile } from './upload.ts'
-
-/** A request below /v1, parsed as far as that needs no storage. */
-export interface Incoming {
-  readonly request: ServerRequest
-  readonly requestId: string
-  readonly method: string
-  /** below /v1 */
-  readonly path: string
-  /** with its question mark, or empty */
-  readonly search: string
-}
 
 /**
  * Answers a request below /v1. Every response there comes from here.
@@ -76,18 +63,9 @@ function observe({ observe: observer, log }: Services, record: DecisionRecord): 
 }
 
 const MAX_ATTEMPTS = 12
+
 /** The random source of a dry run: no id that it gives can be taken for a real one. */
 const zeros: RandomSource = (size) => new Uint8Array(size)
-
-/** Input that can be read from the connection only once, and what is counted only once. All attempts share it. */
-interface ReadOnce {
-  readonly rates: RequestRates | undefined
-  idempotent?: IdempotentWrite | undefined
-  /** the request asks what would be answered, and changes nothing */
-  isDryRun?: boolean
-  input?: Input
-  upload?: Promise<Upload>
-}
 
 /**
  * Attempts a request until no concurrent write conflicts with it. The commit expects everything that the decision read
@@ -203,93 +181,7 @@ async function requireStillVisible(
   if (board !== undefined) requireVisible(services, operation, caller, { board, boardMember }, record)
 }
 
-/** Answers a write that was made before, by a request with the same Idempotency-Key. */
-async function replay(
-  services: Services,
-  { requestId, request: { headers } }: Incoming,
-  { status, data, revision, location }: FirstResponse,
-  once: ReadOnce,
-  record: DecisionRecord,
-): Promise<Response> {
-  // The bytes were needed to compare them.
-  await removeUpload(services, once)
-  record.replayed = true
-  const all = {
-    ...once.rates?.headers,
-    ...resourceHeaders(headers, revision ?? undefined, location ?? undefined),
-    'idempotent-replayed': 'true',
-  }
-  return dataResponse(requestId, status, data, undefined, all)
-}
-
-function resourceHeaders(headers: Headers, revision: string | undefined, location: string | undefined): Record<string, string> {
-  return Object.assign(entityHeaders(headers, revision), location !== undefined && { location: `/v1${location}` })
-}
-
 /** A rotated token is still in use: its user forgot a copy, or it was stolen. */
 function logReplacedToken({ log }: Services, { requestId }: Incoming, { id, user_id, replaced_by }: TokenRecord): void {
   log.warn({ event: 'token.replaced_used', request_id: requestId, token_id: id, replaced_by, user_id }, 'a replaced token was used')
-}
-
-/** Runs an operation that is allowed, commits, and makes the response. */
-async function run(
-  services: Services,
-  incoming: Incoming,
-  operation: Operation & { kind: 'single' },
-  request: OperationRequest,
-  loaded: AuthorizationContext,
-  once: ReadOnce,
-): Promise<Response> {
-  const rateHeaders = once.rates?.headers ?? {}
-  const {
-    requestId,
-    method,
-    request: { headers },
-  } = incoming
-  const { tx } = request
-  const reads = method === 'GET' || method === 'HEAD'
-  const entity = operation.entity?.(request.params)
-  if (!reads) requirePreconditions(tx, headers, entity) // 412
-  const result = await operation.run(request, loaded) // 409
-  if (once.isDryRun) return dryRunResponse(services, incoming, operation, result, once)
-  const named = result.entity === null ? undefined : (result.entity ?? entity)
-  const revision = named && shownRevision(tx, named)
-  const { status } = operation
-  if (once.idempotent !== undefined) {
-    const board_id = loaded.board?.id ?? null
-    const response = { board_id, status, data: result.data, revision: revision ?? null, location: result.location ?? null }
-    await once.idempotent.remember(tx, request.clock, response, await once.upload)
-  }
-  await tx.commit()
-  if (result.download !== undefined) return await download(requestId, method, headers, result.download, services.blobs, rateHeaders)
-  if (reads) requireMatch(headers, revision) // 412
-  const all = Object.assign({}, rateHeaders, resourceHeaders(headers, revision, result.location))
-  if (reads && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)
-  return dataResponse(requestId, status, result.data, result.nextCursor, all)
-}
-
-/** Answers what a write would answer. Nothing is committed, so a created resource has neither a path nor an ETag. */
-async function dryRunResponse(
-  services: Services,
-  { requestId }: Incoming,
-  { status }: Operation,
-  { data }: OperationResult,
-  once: ReadOnce,
-): Promise<Response> {
-  await removeUpload(services, once)
-  return dataResponse(requestId, status, data, undefined, { ...once.rates?.headers, 'dry-run': 'true' })
-}
-
-/** Removes the bytes of an upload that no file needs. Garbage collection finds what remains. */
-async function removeUpload({ blobs }: Services, { upload }: ReadOnce): Promise<void> {
-  await upload?.then(({ blobId }) => blobs.remove(blobId)).catch(() => undefined)
-}
-
-/** Checks the preconditions of a write. Its commit then relies on them. @throws {ApiError} `precondition_failed` */
-function requirePreconditions(tx: Transaction, headers: Headers, entity: Key<unknown> | undefined): void {
-  if (!headers.has('if-match') && !headers.has('if-none-match')) return
-  const revision = entity && shownRevision(tx, entity)
-  requireMatch(headers, revision)
-  requireNoMatch(headers, revision)
-  if (entity !== undefined) tx.relyOnWhole(entity)
 }

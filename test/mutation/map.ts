@@ -28,6 +28,10 @@ const TRANSACTIONS = suites('store/transaction store/contract http/races admin/g
 const FOLDER = suites('store/fs-journal store/fs-compaction store/fs-refused store/contract store/contract-dump stress/fs-crash')
 const REDIS = suites('store/contract store/contract-dump store/redis-turns store/redis-commit store/redis-network store/open')
 
+const PIPELINE = suites(
+  'http/pipeline http/round-trips http/refusal-members http/etags http/decision-records http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/rate-limits http/headers http/changed-facts http/matrix',
+)
+
 /** Which suites must notice a mistake in which file. Without `drivers`, they run on memory. */
 const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites: readonly string[] }>> = {
   'src/http/authenticate.ts': {
@@ -37,11 +41,8 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
     suites: suites('http/prefetch http/round-trips http/input http/not-found http/refusal-members http/changed-facts'),
   },
   'src/http/permission.ts': { suites: [...DECISIONS, ...suites('http/changed-facts')] },
-  'src/http/pipeline.ts': {
-    suites: suites(
-      'http/pipeline http/round-trips http/refusal-members http/etags http/decision-records http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/rate-limits http/headers http/changed-facts http/matrix',
-    ),
-  },
+  'src/http/pipeline.ts': { suites: PIPELINE },
+  'src/http/run.ts': { suites: PIPELINE },
   'src/http/preconditions.ts': { suites: suites('http/preconditions http/etags resources/files http/races') },
   'src/http/request-target.ts': { suites: suites('http/request-target http/input start/listener') },
   'src/http/body.ts': { suites: suites('http/body http/input http/early-refusals start/listener resources/attachments') },

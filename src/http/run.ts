@@ -1,0 +1,97 @@
+import type { AuthorizationContext } from '../authz/context.ts'
+import type { FirstResponse } from '../model/idempotency.ts'
+import type { Operation, OperationRequest, OperationResult } from '../resources/operation.ts'
+import { shownRevision } from '../resources/removals.ts'
+import type { Key } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
+import { download } from './download.ts'
+import { dataResponse, notModifiedResponse } from './envelope.ts'
+import type { Incoming, ReadOnce } from './incoming.ts'
+import { entityHeaders, isCurrent, requireMatch, requireNoMatch } from './preconditions.ts'
+import type { DecisionRecord, Services } from './services.ts'
+
+/** Runs an operation that is allowed, commits, and makes the response. */
+export async function run(
+  services: Services,
+  incoming: Incoming,
+  operation: Operation & { kind: 'single' },
+  request: OperationRequest,
+  loaded: AuthorizationContext,
+  once: ReadOnce,
+): Promise<Response> {
+  const rateHeaders = once.rates?.headers ?? {}
+  const {
+    requestId,
+    method,
+    request: { headers },
+  } = incoming
+  const { tx } = request
+  const reads = method === 'GET' || method === 'HEAD'
+  const entity = operation.entity?.(request.params)
+  if (!reads) requirePreconditions(tx, headers, entity) // 412
+  const result = await operation.run(request, loaded) // 409
+  if (once.isDryRun) return dryRunResponse(services, incoming, operation, result, once)
+  const named = result.entity === null ? undefined : (result.entity ?? entity)
+  const revision = named && shownRevision(tx, named)
+  const { status } = operation
+  if (once.idempotent !== undefined) {
+    const board_id = loaded.board?.id ?? null
+    const response = { board_id, status, data: result.data, revision: revision ?? null, location: result.location ?? null }
+    await once.idempotent.remember(tx, request.clock, response, await once.upload)
+  }
+  await tx.commit()
+  if (result.download !== undefined) return await download(requestId, method, headers, result.download, services.blobs, rateHeaders)
+  if (reads) requireMatch(headers, revision) // 412
+  const all = Object.assign({}, rateHeaders, resourceHeaders(headers, revision, result.location))
+  if (reads && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)
+  return dataResponse(requestId, status, result.data, result.nextCursor, all)
+}
+
+/** Answers what a write would answer. Nothing is committed, so a created resource has neither a path nor an ETag. */
+async function dryRunResponse(
+  services: Services,
+  { requestId }: Incoming,
+  { status }: Operation,
+  { data }: OperationResult,
+  once: ReadOnce,
+): Promise<Response> {
+  await removeUpload(services, once)
+  return dataResponse(requestId, status, data, undefined, { ...once.rates?.headers, 'dry-run': 'true' })
+}
+
+/** Removes the bytes of an upload that no file needs. Garbage collection finds what remains. */
+export async function removeUpload({ blobs }: Services, { upload }: ReadOnce): Promise<void> {
+  await upload?.then(({ blobId }) => blobs.remove(blobId)).catch(() => undefined)
+}
+
+/** Checks the preconditions of a write. Its commit then relies on them. @throws {ApiError} `precondition_failed` */
+function requirePreconditions(tx: Transaction, headers: Headers, entity: Key<unknown> | undefined): void {
+  if (!headers.has('if-match') && !headers.has('if-none-match')) return
+  const revision = entity && shownRevision(tx, entity)
+  requireMatch(headers, revision)
+  requireNoMatch(headers, revision)
+  if (entity !== undefined) tx.relyOnWhole(entity)
+}
+
+/** Answers a write that was made before, by a request with the same Idempotency-Key. */
+export async function replay(
+  services: Services,
+  { requestId, request: { headers } }: Incoming,
+  { status, data, revision, location }: FirstResponse,
+  once: ReadOnce,
+  record: DecisionRecord,
+): Promise<Response> {
+  // The bytes were needed to compare them.
+  await removeUpload(services, once)
+  record.replayed = true
+  const all = {
+    ...once.rates?.headers,
+    ...resourceHeaders(headers, revision ?? undefined, location ?? undefined),
+    'idempotent-replayed': 'true',
+  }
+  return dataResponse(requestId, status, data, undefined, all)
+}
+
+function resourceHeaders(headers: Headers, revision: string | undefined, location: string | undefined): Record<string, string> {
+  return Object.assign(entityHeaders(headers, revision), location !== undefined && { location: `/v1${location}` })
+}
