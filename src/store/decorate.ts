@@ -18,6 +18,7 @@ export function decorateStore(store: Store, overrides: Partial<Store>): Store {
     ...(store.mayHaveTombstoneBefore && {
       mayHaveTombstoneBefore: (partition: string, entry: string) => store.mayHaveTombstoneBefore!(partition, entry),
     }),
+    watch: (partition, index, listener) => store.watch(partition, index, listener),
     ready: () => store.ready(),
     ...(store.metrics && { metrics: () => store.metrics!() }),
     damaged: () => store.damaged?.() ?? [],

@@ -1,8 +1,10 @@
 import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
+import { numberAppended } from './appends.ts'
 import { Partition, type Records } from './partition.ts'
 import type { Change, ReadRequest, Snapshot, Store, Stored, Value } from './port.ts'
 import { Turns, type Turn } from './turns.ts'
+import { Watchers } from './watchers.ts'
 
 /**
  * Opens a store in memory: records in unstorage's memory driver, indexes beside it. Each read and each commit is one
@@ -22,6 +24,7 @@ export class MemoryStore implements Store {
   readonly #drivers: Driver[] = []
   readonly #partitions = new Map<string, Partition>()
   readonly #turns = new Turns()
+  readonly #watchers = new Watchers()
 
   constructor(openDriver: OpenDriver) {
     this.#openDriver = openDriver
@@ -35,7 +38,8 @@ export class MemoryStore implements Store {
     await this.#turns.pass(partition, change.turn)
     if (!(this.#partitions.get(partition) ?? EMPTY).meets(change.expect)) return 'conflict'
     const state = this.#partitions.get(partition) ?? this.#open(partition)
-    state.apply(change)
+    state.apply(numberAppended(change, (index) => state.indexes.get(index)?.last))
+    this.#watchers.notify(partition, change)
     return 'done'
   }
 
@@ -57,6 +61,10 @@ export class MemoryStore implements Store {
 
   async *indexNames(partition: string): AsyncGenerator<string[]> {
     yield* (this.#partitions.get(partition) ?? EMPTY).indexNames()
+  }
+
+  watch(partition: string, index: string, listener: () => void): () => void {
+    return this.#watchers.watch(partition, index, listener)
   }
 
   async ready(): Promise<void> {}

@@ -105,6 +105,19 @@ export interface Change {
   readonly remove: ReadonlySet<string>
   /** index → entries to add and to remove */
   readonly indexes: ReadonlyMap<string, { readonly add: readonly string[]; readonly remove: readonly string[] }>
+  /** index → records that are added to its end, in the order of commits. They conflict with nothing. */
+  readonly append?: ReadonlyMap<string, Appended> | undefined
+}
+
+/**
+ * Records that a commit adds to the end of an index. The driver numbers them: one more than the last entry, or 1 in an empty
+ * index (see `appends.ts`). So the order of the entries is that of the commits, whatever the clocks say. Such an index has no
+ * other entries, and must keep its last one: otherwise numbers would be used again.
+ */
+export interface Appended {
+  /** with the number, the key of a record */
+  readonly fetch: string
+  readonly values: readonly Value[]
 }
 
 /** Storage cannot be reached, or the outcome of a change is unknown. */
@@ -204,6 +217,12 @@ export interface Store {
   readonly impliedSchema?: number
   /** Gives the storage the present format, so that versions of Lanekeeper that do not know it refuse it. @throws {StorageUnavailable} */
   adoptFormat?(): Promise<void>
+  /**
+   * Calls a function soon after each commit that appends to an index, in this process or another one. It is a hint: it may also
+   * come without a reason, and none comes while a connection is lost.
+   * @returns ends it
+   */
+  watch(partition: string, index: string, listener: () => void): () => void
   /** @throws {StorageUnavailable} when storage cannot be read or written at present */
   ready(): Promise<void>
   /** The partitions that were found damaged: they cannot be read, and the others can. Absent in drivers that do not know. */

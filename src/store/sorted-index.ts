@@ -10,6 +10,11 @@ export class SortedIndex {
     return this.#entries.length
   }
 
+  /** The last entry. */
+  get last(): string | undefined {
+    return this.#entries.at(-1)
+  }
+
   /** All entries in order. */
   all(): readonly string[] {
     return this.#entries

@@ -41,6 +41,10 @@ export class CountingStore implements Store {
     return outcome
   }
 
+  watch(...watched: Parameters<Store['watch']>): ReturnType<Store['watch']> {
+    return this.#inner.watch(...watched)
+  }
+
   takeTurn(partition: string): ReturnType<Store['takeTurn']> {
     return this.#inner.takeTurn(partition)
   }

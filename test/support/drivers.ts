@@ -78,6 +78,7 @@ const redis: Driver = {
       blobs: createBlobs(bytes),
       recordKeys: (partition) => keysBelow(`${prefix}:{${partition}}:r`),
       blobKeys: () => keysBelow(`${prefix}:bytes`),
+      openAgain: () => openRedisStore(url, { log: quiet, prefix }),
     }
   },
 }

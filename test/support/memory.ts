@@ -12,6 +12,8 @@ export interface OpenDriver {
   recordKeys(partition: string): Promise<string[]>
   /** the keys of all chunks of blobs */
   blobKeys(): Promise<string[]>
+  /** opens the same storage again, as another process does; absent if only one process can */
+  readonly openAgain?: () => Promise<Store>
 }
 
 /** A storage driver under test. */

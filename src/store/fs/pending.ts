@@ -8,7 +8,7 @@ export class PendingChanges implements Pending {
   readonly #changes = new Set<StagedChange>()
   /** key → the last change that writes or removes it; `stored` is null for a removal */
   readonly #records = new Map<string, { revision: string; stored: Stored | null }>()
-  readonly #indexes = new Map<string, { revision: string; gain: number }>()
+  readonly #indexes = new Map<string, { revision: string; gain: number; lastAdded: string | undefined }>()
 
   get empty(): boolean {
     return this.#changes.size === 0
@@ -26,12 +26,20 @@ export class PendingChanges implements Pending {
     return this.#indexes.get(name)?.gain ?? 0
   }
 
+  /** The last entry that a pending change adds to an index. */
+  lastAdded(name: string): string | undefined {
+    return this.#indexes.get(name)?.lastAdded
+  }
+
   stage(change: StagedChange): void {
     const { revision, put, remove, indexes } = change
     this.#changes.add(change)
     for (const [key, value] of put) this.#records.set(key, { revision, stored: { value, revision } })
     for (const key of remove) this.#records.set(key, { revision, stored: null })
-    for (const [name, { add }] of indexes) this.#indexes.set(name, { revision, gain: this.gain(name) + add.length })
+    for (const [name, { add }] of indexes) {
+      const lastAdded = add.at(-1) ?? this.lastAdded(name)
+      this.#indexes.set(name, { revision, gain: this.gain(name) + add.length, lastAdded })
+    }
   }
 
   /** Drops a change that was applied or has failed. */

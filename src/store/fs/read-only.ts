@@ -47,6 +47,7 @@ export async function openFsStoreForReading(path: string, options: ReadOnlyOptio
     scan: (partition) => partitions.read(partition, (state) => state.scan()),
     indexNames: (partition) => partitions.read(partition, (state) => state.indexNames()),
     hold: (partition, work) => partitions.hold(partition, work),
+    watch: () => () => undefined,
     ready: refuse,
     damaged: () => partitions.damaged,
     close: async () => undefined,

@@ -1,10 +1,12 @@
 import type { Logger } from 'pino'
+import { numberAppended } from '../appends.ts'
 import { Partition } from '../partition.ts'
 import type { Change, DriverDamage, ReadRequest, Snapshot, Store, Stored, StoreMetrics, Value } from '../port.ts'
 import { damagedCheckpoints } from './checkpoint.ts'
 import { Compaction } from './compaction.ts'
 import { realDisk, type Disk } from './disk.ts'
 import { Turns, type Turn } from '../turns.ts'
+import { Watchers } from '../watchers.ts'
 import { FolderMetrics } from './folder-metrics.ts'
 import { checkFolder, createFolder, hasManifest, schemaOf, writeFormat } from './folder.ts'
 import { readJournal, repairJournal, type Journal } from './journal.ts'
@@ -79,6 +81,7 @@ export class FsStore implements Store {
   readonly #partitions: Partitions
   readonly #compaction: Compaction
   readonly #turns = new Turns()
+  readonly #watchers = new Watchers()
   /** partition → the sequence of its checkpoint */
   readonly #checkpoints: Map<string, number>
   readonly #metrics: FolderMetrics
@@ -122,18 +125,19 @@ export class FsStore implements Store {
     return this.#partitions.use(partition, (found) => (found?.state ?? EMPTY).read(request))
   }
 
-  commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
+  commit(partition: string, requested: Change): Promise<'done' | 'conflict'> {
     return this.#partitions.use(partition, async (found) => {
       // After it was loaded: a turn may begin meanwhile.
-      await this.#turns.pass(partition, change.turn)
+      await this.#turns.pass(partition, requested.turn)
       if (this.#writer.broken !== undefined) throw this.#writer.broken
       const loaded = found ?? this.#partitions.add(partition)
       const { state, pending } = loaded
-      if (!state.meets(change.expect, pending)) {
+      if (!state.meets(requested.expect, pending)) {
         // The conflict may be with a pending change. It must be visible to the caller's next attempt.
         if (!pending.empty) await this.#writer.flush()
         return 'conflict'
       }
+      const change = numberAppended(requested, (index) => pending.lastAdded(index) ?? state.indexes.get(index)?.last)
       pending.stage(change)
       const { revision, reduces, put, remove, indexes } = change
       try {
@@ -142,6 +146,7 @@ export class FsStore implements Store {
           state.apply(change)
           this.#partitions.changed(loaded)
           this.#compaction.changed(partition)
+          this.#watchers.notify(partition, requested)
         })
       } catch (error) {
         pending.settle(change)
@@ -188,6 +193,10 @@ export class FsStore implements Store {
   /** Reads all checkpoints again: a disk may have damaged one since it was loaded. */
   findDamage(): AsyncGenerator<DriverDamage[]> {
     return damagedCheckpoints(this.#disk, `${this.#path}/records`, [...this.#checkpoints.keys()])
+  }
+
+  watch(partition: string, index: string, listener: () => void): () => void {
+    return this.#watchers.watch(partition, index, listener)
   }
 
   async ready(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Change, Expectation, IndexRange, ReadRequest, Snapshot, Stored, Value } from '../port.ts'
+import type { Appended, Change, Expectation, IndexRange, ReadRequest, Snapshot, Stored, Value } from '../port.ts'
 
 /** The reply to a read. The last member has the records of `rest`. */
 export type ReadReply = [
@@ -20,11 +20,11 @@ export function encodeRead({ records, ranges, counts, expect }: ReadRequest, siz
 /** What the script that commits gets. */
 export interface EncodedChange {
   readonly request: string
-  /** the records that are put, in the order of the request */
+  /** the records that are put, and then those that are appended, in the order of the request */
   readonly records: readonly string[]
 }
 
-export function encodeChange({ revision, turn, expect, reduces, put, remove, indexes }: Change): EncodedChange {
+export function encodeChange({ revision, turn, expect, reduces, put, remove, indexes, append = NOTHING }: Change): EncodedChange {
   const request = JSON.stringify({
     revision,
     turn,
@@ -33,10 +33,14 @@ export function encodeChange({ revision, turn, expect, reduces, put, remove, ind
     capacity: [...expect.capacity],
     put: [...put.keys()],
     remove: [...remove],
+    append: [...append].map(([index, { fetch, values }]) => [index, fetch, values.length]),
     changes: [...indexes].map(([name, entries]) => [name, entries.add, entries.remove]),
   })
-  return { request, records: [...put.values()].map((value) => `${revision} ${JSON.stringify(value)}`) }
+  const values = [...put.values(), ...[...append.values()].flatMap((appended) => appended.values)]
+  return { request, records: values.map((value) => `${revision} ${JSON.stringify(value)}`) }
 }
+
+const NOTHING: ReadonlyMap<string, Appended> = new Map()
 
 function encodeExpectation({ records, indexes }: Expectation) {
   return {

@@ -184,6 +184,13 @@ export class Pool {
   }
 }
 
+/** Connects a client for subscriptions, which can send no other commands. @throws {CommandFailed} */
+export async function openClient(url: string, log: Logger): Promise<Connection> {
+  const client = createRedisDriver(url).getInstance() as Connection
+  await connect([client], url, log)
+  return client
+}
+
 /**
  * Connects clients, and selects the database of the address.
  * @throws {CommandFailed} when Redis cannot be reached; the clients are then closed

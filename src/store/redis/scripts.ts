@@ -11,6 +11,7 @@ import { SAVE } from './dump-scripts.ts'
  *     lk:{partition}:n        the revision of the last commit
  *     lk:{partition}:t        the id of the turn that is held: expires
  *     lk:{partition}:c:REV    the outcome of a commit: expires; for clients that missed the reply
+ *     lk:{partition}:w:NAME   no key, but a channel: a commit has appended to the index
  *
  * Each script takes `lk:{partition}:n` as its key and a request as JSON. "" means "absent".
  *
@@ -105,8 +106,9 @@ return { records, ranges, counts, rest }
  * The outcome is stored. When a commit is resent, an earlier attempt may still be in a network buffer. It must then
  * have the outcome that was replied to the later attempt, so a conflict is stored for resent commits too.
  *
- * Arguments after the request: how long the outcome is stored, in milliseconds, "1" for a resent commit, and the records to put,
- * each with its revision. They are not in the request, because Lua decodes JSON much slower than Redis reads arguments.
+ * Arguments after the request: how long the outcome is stored, in milliseconds, "1" for a resent commit, and the records to put
+ * and then those to append, each with its revision. They are not in the request, because Lua decodes JSON much slower than Redis
+ * reads arguments.
  * @returns 1 when the change is applied, now or by an earlier attempt; 0 when the expectation is not met; 2 while another
  * turn is held
  */
@@ -138,6 +140,16 @@ local function inBatches(command, key, members, score)
     redis.call(command, key, unpack(arguments))
   end
 end
+for _, append in ipairs(request.append or {}) do
+  local index, prefix, count = append[1], append[2], append[3]
+  local last = tonumber(redis.call('ZREVRANGEBYLEX', base .. ':i:' .. index, '+', '-', 'LIMIT', 0, 1)[1] or 0)
+  local entries = {}
+  for i = 1, count do
+    entries[i] = string.format('%016.0f', last + i)
+    request.put[#request.put + 1] = prefix .. entries[i]
+  end
+  request.changes[#request.changes + 1] = { index, entries, {} }
+end
 ${SAVE}
 redis.call('SET', base .. ':n', request.revision)
 for i, key in ipairs(request.put) do
@@ -159,6 +171,8 @@ for _, change in ipairs(request.changes) do
   end
 end
 redis.call('SET', marker, '1', 'PX', ttl)
+-- A hint for other processes. A user without permission to publish can commit all the same.
+for _, append in ipairs(request.append or {}) do redis.pcall('PUBLISH', base .. ':w:' .. append[1], '') end
 return 1
 `
 

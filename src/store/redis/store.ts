@@ -17,8 +17,9 @@ import { CommitSender, waitForTurn } from './commits.ts'
 import { dumpPartition } from './dump.ts'
 import { Identity, readOnce } from './identity.ts'
 import { readInSteps } from './long-reads.ts'
+import { Notices } from './notices.ts'
 import { confirmGuess, Paths } from './paths.ts'
-import { CommandFailed, Pool, throwUnavailable, toUnavailable, withTimeout } from './pool.ts'
+import { CommandFailed, openClient, Pool, throwUnavailable, toUnavailable, withTimeout } from './pool.ts'
 import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './scan.ts'
 
 /** The format of all keys and values. A Redis with data of another format is refused. */
@@ -74,7 +75,8 @@ export async function openRedisStore(
     await warnOfEviction(pool, log)
     // A connection on which a commit waits for replicas does nothing else meanwhile.
     const commits = replication && new CommitSender(await openPool(WAITING_CONNECTIONS), replication)
-    return new RedisStore(pool, prefix, { lease, identity, impliedSchema: format === MIGRATED_FORMAT ? 0 : 1, commits, pools })
+    const notices = new Notices(() => openClient(url, log), prefix)
+    return new RedisStore(pool, prefix, { lease, identity, impliedSchema: format === MIGRATED_FORMAT ? 0 : 1, commits, pools, notices })
   } catch (error) {
     for (const pool of pools) pool.close()
     if (!(error instanceof CommandFailed)) throw error
@@ -92,6 +94,8 @@ interface StoreParts {
   readonly commits?: CommitSender | undefined
   /** the pools to close; undefined: that of reads */
   readonly pools?: readonly Pool[]
+  /** tells of commits; undefined: of those of this process only */
+  readonly notices?: Notices | undefined
 }
 
 /** A store in Redis. */
@@ -107,11 +111,12 @@ export class RedisStore implements Store {
   readonly #identity: Identity | undefined
   readonly #turns = new Turns(TURN_DURATION)
   readonly #paths = new Paths()
+  readonly #notices: Notices
 
   constructor(
     pool: Pool,
     prefix: string,
-    { lease = LEASE_DURATION, identity, impliedSchema = 1, commits, pools = [pool] }: StoreParts = {},
+    { lease = LEASE_DURATION, identity, impliedSchema = 1, commits, pools = [pool], notices }: StoreParts = {},
   ) {
     this.impliedSchema = impliedSchema
     this.#pool = pool
@@ -120,6 +125,7 @@ export class RedisStore implements Store {
     this.#lease = lease
     this.#identity = identity
     this.#commits = commits ?? new CommitSender(pool)
+    this.#notices = notices ?? new Notices(() => Promise.reject(new Error('there is no connection for notices')), prefix)
   }
 
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
@@ -154,7 +160,9 @@ export class RedisStore implements Store {
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     await this.#turns.pass(partition, change.turn)
-    return this.#commits.send(this.#key(partition), encodeChange(change))
+    const outcome = await this.#commits.send(this.#key(partition), encodeChange(change))
+    if (outcome === 'done') this.#notices.notify(partition, change)
+    return outcome
   }
 
   /**
@@ -213,7 +221,12 @@ export class RedisStore implements Store {
     return { connections: { open: count('open'), closed: count('closed') } }
   }
 
+  watch(partition: string, index: string, listener: () => void): () => void {
+    return this.#notices.watch(partition, index, listener)
+  }
+
   async close(): Promise<void> {
+    this.#notices.close()
     for (const pool of this.#pools) pool.close()
   }
 
