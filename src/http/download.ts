@@ -25,7 +25,7 @@ export async function download(
   const shared = { ...headersOf(requestId, file), ...rateHeaders }
   requireMatch(headers, file.sha256)
   if (isCurrent(headers, file.sha256))
-    return notModifiedResponse(requestId, { ...rateHeaders, etag: shared.etag, 'cache-control': 'private, no-cache' })
+    return notModifiedResponse(requestId, { ...rateHeaders, etag: shared.etag, vary: shared.vary, 'cache-control': 'private, no-cache' })
   // Only GET supports ranges (RFC 9110 §14.2).
   const range = method === 'GET' ? rangeOf(headers, file) : undefined
   const { start, end } = range ?? { start: 0, end: file.size }
@@ -60,6 +60,7 @@ function headersOf(requestId: string, { name, content_type, sha256 }: FileRecord
     'cross-origin-resource-policy': 'same-origin',
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-store',
+    // It is never compressed: a range is a part of what the ETag names, and most files are compressed already.
     vary: 'Authorization',
     etag: `"${sha256}"`,
     'x-request-id': requestId,

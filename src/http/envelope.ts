@@ -1,17 +1,16 @@
 import { STATUS_CODES } from 'node:http'
 import { FastResponse } from 'srvx'
 import type { ApiError } from '../model/errors.ts'
-import { isRecord, jsonOf } from '../store/record-json.ts'
+import { CompressibleResponse } from './compression.ts'
+import { bodyOf, piecesOf } from './json-body.ts'
 
 /** Headers of every response below /v1. Responses depend on the token and must not be stored by shared caches. */
 export const API_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'private, no-store',
-  vary: 'Authorization',
+  vary: 'Authorization, Accept-Encoding',
   'x-content-type-options': 'nosniff',
 } as const
-
-const COMMA = 0x2c
 
 /** A success: `{"data": …}`, with `page` for a list (spec §2, "Response envelope"). */
 export function dataResponse(
@@ -21,8 +20,7 @@ export function dataResponse(
   nextCursor: string | null | undefined,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  const page = nextCursor === undefined ? '' : `,"page":{"next_cursor":${JSON.stringify(nextCursor)}}`
-  return json(requestId, status, concat('{"data":', ...dataPieces(data), `${page}}`), headers)
+  return jsonResponse(requestId, status, bodyOf(piecesOf(data), nextCursor), headers)
 }
 
 /** 304: the client's copy is current. */
@@ -34,7 +32,7 @@ export function notModifiedResponse(requestId: string, headers: Readonly<Record<
 
 /** A failure: `{"error": {code, message, request_id}}` (spec §7). */
 export function errorResponse(requestId: string, error: ApiError, headers: Readonly<Record<string, string>> = {}): Response {
-  return json(requestId, error.status, JSON.stringify(errorBody(requestId, error)), {
+  return jsonResponse(requestId, error.status, JSON.stringify(errorBody(requestId, error)), {
     ...headers,
     ...challenge(error),
     ...error.details.headers,
@@ -51,39 +49,16 @@ function challenge({ code }: ApiError): Record<string, string> {
   return code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}
 }
 
-/** The JSON of a record, or of a list of records, in pieces that are kept for each record. */
-function dataPieces(data: unknown): (string | Buffer)[] {
-  if (!Array.isArray(data)) return [jsonOf(data as object)]
-  if (data.length === 0 || !isRecord(data[0])) return [JSON.stringify(data)]
-  const pieces: (string | Buffer)[] = []
-  for (const item of data) pieces.push(pieces.length === 0 ? '[' : ',', jsonOf(item as object))
-  pieces.push(']')
-  return pieces
-}
-
-/** Concatenates texts: to a text if all of them are texts, otherwise to bytes. */
-function concat(...pieces: readonly (string | Buffer)[]): string | Buffer {
-  if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('')
-  let length = 0
-  for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
-  const bytes = Buffer.allocUnsafe(length)
-  let end = 0
-  for (const piece of pieces) {
-    // A page has a comma for each item.
-    if (piece === ',') bytes[end++] = COMMA
-    else if (typeof piece === 'string') end += bytes.write(piece, end)
-    else {
-      bytes.set(piece, end)
-      end += piece.length
-    }
-  }
-  return bytes
-}
-
-function json(requestId: string, status: number, body: string | Buffer, headers: Readonly<Record<string, string>>): Response {
+/** A response with a body that is JSON. */
+export function jsonResponse(
+  requestId: string,
+  status: number,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>>,
+): Response {
   const own = { 'x-request-id': requestId, 'content-length': String(Buffer.byteLength(body)) }
   // With plain headers, h3 passes srvx's own response to Node without building a Headers object.
-  return new FastResponse(body as string, {
+  return new CompressibleResponse(body, {
     statusText: STATUS_CODES[status] ?? '',
     status,
     headers: mergeHeaders(API_HEADERS, own, headers),

@@ -1,5 +1,5 @@
 import { factsFor } from '../authz/facts.ts'
-import { cutPage, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
+import { cutPage, fittingItems, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import type { DecisionRecord } from './services.ts'
@@ -17,13 +17,14 @@ export async function filteredPage(
   const { limit, cursor } = request.query as PageQuery
   const { permission } = operation
   const { groups } = engine.vocabulary.permissions.get(permission)!
+  // One more than the page can have: there is a next page.
   const size = limit + 1
   const found: { readonly data: unknown; readonly position: string }[] = []
   const listed = { permission, asked: 0, allowed: 0 }
   record.listed = listed
   let after = cursor
   for (;;) {
-    const candidates = await operation.candidates(request, after, size)
+    const { candidates, more: mayFollow } = await operation.candidates(request, after, size)
     for (const { position, item } of candidates) {
       after = position
       if (item === undefined) continue
@@ -31,13 +32,18 @@ export async function filteredPage(
       const decision = engine.decide(permission, factsFor(engine.vocabulary, groups, request.caller, item.context))
       if (decision.outcome !== 'allowed') continue
       found.push({ data: item.data, position })
-      // One more than the page can have: there is a next page.
       if (found.length > limit) break
       listed.allowed++
     }
-    if (found.length <= limit && candidates.length >= size) continue
+    const items = found.map(({ data }) => data)
+    if (mayFollow && found.length <= limit && fittingItems(items) === items.length) continue
     const { page, more } = cutPage(found, limit, ({ data }) => data)
-    const items = page.map(({ data }) => data)
-    return toPage(operation.id, items, page.at(-1)?.position, more)
+    const list = operation.list?.(request.query) ?? operation.id
+    return toPage(
+      list,
+      page.map(({ data }) => data),
+      page.at(-1)?.position,
+      more,
+    )
   }
 }

@@ -5,12 +5,15 @@ import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
 import { readBody } from './body.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
+import { readFields, selectableFields } from './fields.ts'
 import { parseJson } from './json.ts'
 import { checkAnnouncedSize, isUpload } from './upload.ts'
 
 /** The input of a request, in the shapes that the operation's row states. */
 export interface Input {
   readonly query: unknown
+  /** the members of the response that the client wants; undefined: all */
+  readonly fields: ReadonlySet<string> | undefined
   readonly body: unknown
   /** whether the body is a file, which is not read yet */
   readonly upload: boolean
@@ -49,12 +52,12 @@ export function readInput(
 
 function validInput(operation: Operation, params: Readonly<Record<string, string>>, search: string, body: unknown, upload: boolean): Input {
   const issues = new IssueList()
-  const query = validateQuery(operation.query, search, issues)
+  const { query, fields } = validateQuery(operation, search, issues)
   const validBody = body === undefined ? undefined : validate(operation.body ?? nothing, body, 'body', issues)
   const broken = validBody === undefined ? undefined : operation.bodyRule?.(params, validBody)
   if (broken !== undefined) issues.add({ in: 'body', ...broken })
   if (issues.total > 0) throw validationFailed(issues.listed, issues.total)
-  return { query, body: validBody, upload }
+  return { query, fields, body: validBody, upload }
 }
 
 /** The first issues of a request, and the number of all. */
@@ -70,8 +73,20 @@ class IssueList {
 /** The valid query of a request that has none, by schema. Most requests have none, and the result is always the same. */
 const emptyQueries = new WeakMap<z.ZodType, object>()
 
-function validateQuery(schema: z.ZodType, search: string, issues: IssueList): unknown {
-  if (search !== '') return validate(schema, readQuery(search, issues), 'query', issues)
+function validateQuery(operation: Operation, search: string, issues: IssueList): Pick<Input, 'query' | 'fields'> {
+  if (search === '') return { query: emptyQuery(operation.query, issues), fields: undefined }
+  const all = readQuery(search, issues)
+  const selectable = selectableFields(operation)
+  if (all['fields'] === undefined || selectable.size === 0)
+    return { query: validate(operation.query, all, 'query', issues), fields: undefined }
+  const { fields: names, ...query } = all
+  const fields = readFields(names, selectable)
+  if (typeof fields !== 'string') return { query: validate(operation.query, query, 'query', issues), fields }
+  issues.add({ in: 'query', path: 'fields', message: fields })
+  return { query: validate(operation.query, query, 'query', issues), fields: undefined }
+}
+
+function emptyQuery(schema: z.ZodType, issues: IssueList): unknown {
   const known = emptyQueries.get(schema)
   if (known !== undefined) return known
   const query = validate(schema, {}, 'query', issues) as object | undefined
@@ -84,13 +99,17 @@ function validateQuery(schema: z.ZodType, search: string, issues: IssueList): un
 function validate(schema: z.ZodType, value: unknown, place: ValidationIssue['in'], issues: IssueList): unknown {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  for (const issue of result.error.issues) {
-    const path = issue.path.map(String)
-    if (issue.code === 'unrecognized_keys')
-      for (const key of issue.keys) issues.add({ in: place, path: [...path, key].join('.'), message: 'is not a known member' })
-    else issues.add({ in: place, path: path.join('.'), message: describe(issue) })
-  }
+  for (const issue of issuesOf(result.error, place)) issues.add(issue)
   return undefined
+}
+
+/** The issues of a value that does not match a schema. */
+export function issuesOf({ issues }: z.ZodError, place: ValidationIssue['in']): ValidationIssue[] {
+  return issues.flatMap((issue): ValidationIssue[] => {
+    const path = issue.path.map(String)
+    if (issue.code !== 'unrecognized_keys') return [{ in: place, path: path.join('.'), message: describe(issue) }]
+    return issue.keys.map((key) => ({ in: place, path: [...path, key].join('.'), message: 'is not a known member' }))
+  })
 }
 
 function describe(issue: z.core.$ZodIssue): string {
@@ -108,9 +127,14 @@ function readQuery(search: string, issues: IssueList): Record<string, string> {
   return query
 }
 
-async function readJson(
+/**
+ * Reads a JSON body, within the limits.
+ * @param beforeLarge is awaited before a large body is parsed
+ * @throws {ApiError} `bad_request`, `payload_too_large`, `unsupported_media_type`
+ */
+export async function readJson(
   request: ServerRequest,
-  { method, body: schema, takesUpload }: Operation,
+  { method, body: schema, takesUpload }: Pick<Operation, 'method' | 'takesUpload'> & { readonly body: unknown },
   beforeLarge: () => Promise<void>,
 ): Promise<unknown> {
   const required = schema !== undefined

@@ -1,8 +1,15 @@
 import { ApiError } from '../model/errors.ts'
+import { plainTag } from './content-coding.ts'
 
 /** A strong ETag: the revision of a record (RFC 9110 §8.8.3). */
-function entityTag(revision: string): string {
+/** The ETag of a revision. */
+export function entityTag(revision: string): string {
   return `"${revision}"`
+}
+
+/** A weak ETag (RFC 9110 §8.8.1). */
+export function weakTag(version: string): string {
+  return `W/${entityTag(version)}`
 }
 
 /**
@@ -15,7 +22,9 @@ export function requireMatch(headers: Headers, revision: string | undefined): vo
   const condition = headers.get('if-match')
   if (condition === null || condition === '*') return
   if (revision === undefined)
-    throw new ApiError('precondition_failed', { message: 'The target of this request has no ETag, so no If-Match can match: omit it.' })
+    throw new ApiError('precondition_failed', {
+      message: 'The target of this request has no strong ETag, so no If-Match can match: omit it.',
+    })
   const tag = entityTag(revision)
   // Strong comparison: a weak tag never matches.
   if (!tagsOf(condition).includes(tag))
@@ -34,18 +43,39 @@ export function requireNoMatch(headers: Headers, revision: string | undefined): 
 
 /** Whether the client's copy is current, by If-None-Match (RFC 9110 §13.1.2). */
 export function isCurrent(headers: Headers, revision: string | undefined): boolean {
+  return currentTag(headers, revision) !== undefined
+}
+
+/**
+ * The ETag of the client's copy, if that is current, as the client has it: with the suffix of its coding, because the response 304
+ * is about the copy with exactly this ETag (RFC 9111 §4.3.4).
+ */
+export function currentTag(headers: Headers, revision: string | undefined): string | undefined {
   const condition = headers.get('if-none-match')
-  if (condition === null || revision === undefined) return false
-  return condition === '*' || tagsOf(condition).some((tag) => tag.replace(/^W\//, '') === entityTag(revision))
+  if (condition === null || revision === undefined) return undefined
+  const tag = entityTag(revision)
+  if (condition === '*') return tag
+  return listOf(condition)
+    .map((stated) => stated.replace(/^W\//, ''))
+    .find((stated) => plainTag(stated) === tag)
 }
 
 /** The headers of a response that has an ETag. A client that revalidates may keep its copy. */
 export function entityHeaders(headers: Headers, revision: string | undefined): Record<string, string> {
   if (revision === undefined) return {}
-  const etag = entityTag(revision)
-  return headers.has('if-none-match') ? { etag, 'cache-control': 'private, no-cache' } : { etag }
+  return Object.assign({ etag: currentTag(headers, revision) ?? entityTag(revision) }, revalidated(headers))
 }
 
-function tagsOf(header: string): string[] {
+/** The headers of a response to a client that has a copy. */
+export function revalidated(headers: Headers): Record<string, string> {
+  return headers.has('if-none-match') ? { 'cache-control': 'private, no-cache' } : {}
+}
+
+/** The tags of a condition. Which content coding their representations had does not matter: each has the state of the resource. */
+function tagsOf(condition: string): string[] {
+  return listOf(condition).map(plainTag)
+}
+
+function listOf(header: string): string[] {
   return header.split(',').map((tag) => tag.trim())
 }

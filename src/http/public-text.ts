@@ -4,9 +4,10 @@ import type { Logger } from 'pino'
 import { FastResponse, type ServerRequest } from 'srvx'
 import { sha256Hex } from '../auth/secrets.ts'
 import { ApiError } from '../model/errors.ts'
+import { CompressibleResponse } from './compression.ts'
 import { errorResponse } from './envelope.ts'
 import { toApiError } from './error-mapping.ts'
-import { isCurrent } from './preconditions.ts'
+import { currentTag } from './preconditions.ts'
 
 /** How long a client may use its copy without asking, in seconds. A text changes only with the version or the settings. */
 const MAX_AGE = 300
@@ -38,18 +39,20 @@ export async function respondWithText(
   const requestId = randomUUID()
   try {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new ApiError('method_not_allowed', { headers: { allow: 'GET, HEAD' } })
-    const { type, text, status, revision } = await find()
+    const found = await find()
+    const { type, text, status, revision } = found
+    const current = status === 200 ? currentTag(request.headers, revision) : undefined
     const shared = {
       'x-content-type-options': 'nosniff',
       ...headers,
       'cache-control': status === 200 ? `public, max-age=${MAX_AGE}` : 'no-store',
-      etag: `"${revision}"`,
+      etag: current ?? `"${revision}"`,
+      vary: 'Accept-Encoding',
       'x-request-id': requestId,
     }
-    if (status === 200 && isCurrent(request.headers, revision))
-      return new FastResponse(null, { status: 304, statusText: STATUS_CODES[304]!, headers: shared })
+    if (current !== undefined) return new FastResponse(null, { status: 304, statusText: STATUS_CODES[304]!, headers: shared })
     const all = { ...shared, 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }
-    return new FastResponse(request.method === 'HEAD' ? null : text, { status, statusText: STATUS_CODES[status]!, headers: all })
+    return new CompressibleResponse(text, { status, statusText: STATUS_CODES[status]!, headers: all }, found)
   } catch (error) {
     return errorResponse(requestId, toApiError(log, requestId, error))
   }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
 /** Bytes of JSON that a process keeps. */
@@ -22,6 +23,17 @@ export function jsonOf(value: object): Buffer | string {
   if (requested.has(value)) kept.set(value, Buffer.from(text))
   else requested.add(value)
   return text
+}
+
+/** By the JSON that is kept. */
+const digests = new WeakMap<Buffer, string>()
+
+/** The SHA-1 of a text, in hexadecimal. That of the JSON of a record is kept with it. */
+export function digestOf(json: Buffer | string): string {
+  if (typeof json === 'string') return hash('sha1', json)
+  let digest = digests.get(json)
+  if (digest === undefined) digests.set(json, (digest = hash('sha1', json)))
+  return digest
 }
 
 /** The number of bytes of a record's JSON, if it is kept. */

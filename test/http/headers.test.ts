@@ -1,63 +1,35 @@
-import { createHash } from 'node:crypto'
 import { Agent, createServer, request as sendRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { speakEnvelope } from '../../src/http/protocol.ts'
 import { startListener, type Listener } from '../../src/http/server.ts'
+import { encodeCursor } from '../../src/listing/pages.ts'
 import { errors } from '../../src/model/errors.ts'
 import { DAY, HOUR } from '../../src/model/time.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
+import {
+  ETAG,
+  PAGE_ETAG,
+  OPEN,
+  CLOSED,
+  RATED_BY_ADDRESS,
+  REVALIDATED,
+  JSON_BODY,
+  UNLIMITED_JSON_BODY,
+  UNAUTHORIZED,
+  REFUSED,
+  CONTENT,
+  CONTENT_ETAG,
+  DOWNLOAD,
+  UNCHANGED_DOWNLOAD,
+} from './expected-headers.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
 import { exchangeWhole, readReply, type HeaderSet, type WholeReply } from '../support/whole-reply.ts'
 
 // The whole head of each kind of response, as a client receives it. A header that is missing, and one that is not
 // expected, are both mistakes. The service never answers 204: a success always has a body.
-
-const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-const ETAG = expect.stringMatching(/^"[0-9A-Za-z]{20}"$/)
-const LENGTH = expect.stringMatching(/^[1-9][0-9]*$/)
-
-// What Node adds to each response, and to one after which the connection stays open.
-const DATED = { date: expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/) }
-const OPEN = { ...DATED, connection: 'keep-alive', 'keep-alive': expect.stringMatching(/^timeout=\d+$/) }
-const CLOSED = { ...DATED, connection: 'close' }
-
-const UNLIMITED = { vary: 'Authorization', 'x-content-type-options': 'nosniff', 'x-request-id': UUID }
-/** The clock of the service stands at the begin of a minute. */
-const RATED = {
-  'ratelimit-policy': '"token";q=300;w=60, "workspace";q=600;w=60',
-  ratelimit: expect.stringMatching(/^"token";r=2\d\d;t=60, "workspace";r=5\d\d;t=60$/),
-}
-/** Only the address of the client is known. */
-const RATED_BY_ADDRESS = {
-  'ratelimit-policy': '"address";q=1000;w=60',
-  ratelimit: expect.stringMatching(/^"address";r=(1000|9\d\d);t=60$/),
-}
-const SHARED = { ...UNLIMITED, ...RATED }
-const NOT_STORED = { ...SHARED, 'cache-control': 'private, no-store' }
-const REVALIDATED = { ...SHARED, 'cache-control': 'private, no-cache' }
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'content-length': LENGTH }
-const JSON_BODY = { ...OPEN, ...NOT_STORED, ...JSON_TYPE }
-/** A response outside of /v1. */
-const UNLIMITED_JSON_BODY = { ...OPEN, ...UNLIMITED, 'cache-control': 'private, no-store', ...JSON_TYPE }
-const UNAUTHORIZED = { ...JSON_BODY, ...RATED_BY_ADDRESS, 'www-authenticate': 'Bearer' }
-/** A response to what is no valid HTTP. */
-const REFUSED = { ...UNLIMITED, 'cache-control': 'private, no-store', ...JSON_TYPE, connection: 'close' }
-
-const CONTENT = 'Hello, world'
-const CONTENT_ETAG = `"${createHash('sha256').update(CONTENT).digest('hex')}"`
-const DOWNLOAD = {
-  ...OPEN,
-  ...NOT_STORED,
-  'content-type': 'image/png',
-  'content-disposition': `attachment; filename="a 'b' _.png"; filename*=UTF-8''a%20%27b%27%20%C3%A9.png`,
-  'content-security-policy': "sandbox; default-src 'none'",
-  'cross-origin-resource-policy': 'same-origin',
-  'accept-ranges': 'bytes',
-  etag: CONTENT_ETAG,
-}
 
 let service: Service
 let listener: Listener
@@ -120,8 +92,8 @@ describe('the headers of a success', () => {
   test.each<[what: string, target: string, headers: Record<string, string>, body: object | undefined, status: number, expected: HeaderSet]>(
     [
       ['a resource without an ETag', 'GET /v1/account', {}, undefined, 200, JSON_BODY],
-      ['a list', 'GET /v1/boards', {}, undefined, 200, JSON_BODY],
-      ['a list, revalidated', 'GET /v1/boards', stale, undefined, 200, JSON_BODY],
+      ['a list', 'GET /v1/boards', {}, undefined, 200, { ...JSON_BODY, etag: PAGE_ETAG }],
+      ['a list, revalidated', 'GET /v1/boards', stale, undefined, 200, { ...JSON_BODY, ...REVALIDATED, etag: PAGE_ETAG }],
       ['a resource', 'GET /v1/boards/{board}', {}, undefined, 200, { ...JSON_BODY, etag: ETAG }],
       ['a resource, revalidated', 'GET /v1/boards/{board}', stale, undefined, 200, { ...JSON_BODY, ...REVALIDATED, etag: ETAG }],
       ['a changed resource', 'PATCH /v1/boards/{board}', {}, { name: 'New' }, 200, { ...JSON_BODY, etag: ETAG }],
@@ -161,8 +133,8 @@ describe('the headers of a success', () => {
     ['a download by HEAD', 'HEAD', {}, 200, { ...DOWNLOAD, 'content-length': '12' }],
     ['a range by HEAD', 'HEAD', { range: 'bytes=0-4' }, 200, { ...DOWNLOAD, 'content-length': '12' }],
     ['a range', 'GET', { range: 'bytes=7-' }, 206, { ...DOWNLOAD, 'content-length': '5', 'content-range': 'bytes 7-11/12' }],
-    ['a download that has not changed', 'GET', { 'if-none-match': CONTENT_ETAG }, 304, { ...OPEN, ...REVALIDATED, etag: CONTENT_ETAG }],
-    ['the same by HEAD', 'HEAD', { 'if-none-match': CONTENT_ETAG }, 304, { ...OPEN, ...REVALIDATED, etag: CONTENT_ETAG }],
+    ['a download that has not changed', 'GET', { 'if-none-match': CONTENT_ETAG }, 304, UNCHANGED_DOWNLOAD],
+    ['the same by HEAD', 'HEAD', { 'if-none-match': CONTENT_ETAG }, 304, UNCHANGED_DOWNLOAD],
   ])('the response with %s has exactly these headers', async (_what, method, headers, status, expected) => {
     const reply = await send(`${method} ${path}`, headers)
     expectReply(reply, status, expected, method === 'HEAD' || status === 304)
@@ -310,6 +282,13 @@ describe('the headers of an error', () => {
       () => send('POST /v1/cards/{card}/attachments', { 'content-type': 'text/plain' }, name),
       415,
       { ...JSON_BODY, 'accept-post': 'application/json, multipart/form-data' },
+    ],
+    [
+      'cursor_expired',
+      'a change that is not there',
+      () => send(`GET /v1/boards/{board}/changes?after=${encodeCursor('boards.changes', `${'9'.repeat(16)} x`)}`),
+      410,
+      JSON_BODY,
     ],
     [
       'unsupported_media_type',

@@ -49,7 +49,7 @@ describe('If-Match', () => {
     })() as ApiError
     expect([untagged.code, untagged.details]).toEqual([
       'precondition_failed',
-      { message: 'The target of this request has no ETag, so no If-Match can match: omit it.' },
+      { message: 'The target of this request has no strong ETag, so no If-Match can match: omit it.' },
     ])
   })
 

@@ -1,0 +1,47 @@
+import type { z } from 'zod'
+import type { Operation } from '../resources/operation.ts'
+
+const known = new WeakMap<z.ZodType, ReadonlySet<string>>()
+
+/**
+ * The names that `?fields=` can select: the top-level members of what a GET returns, or of the items of its list. Empty for what
+ * returns no such members.
+ */
+export function selectableFields({ method, data }: Pick<Operation, 'method' | 'data'>): ReadonlySet<string> {
+  if (method !== 'GET') return NONE
+  let names = known.get(data)
+  if (names === undefined) known.set(data, (names = new Set(membersOf(data))))
+  return names
+}
+
+const NONE: ReadonlySet<string> = new Set()
+/** characters of a name that an error repeats */
+const LONGEST = 50
+
+function membersOf(schema: z.ZodType): readonly string[] {
+  const def = schema.def as z.core.$ZodTypeDef & { element?: z.ZodType; shape?: object; options?: readonly z.ZodType[] }
+  if (def.element !== undefined) return membersOf(def.element)
+  if (def.options !== undefined) return def.options.flatMap(membersOf)
+  return Object.keys(def.shape ?? {})
+}
+
+/**
+ * Reads the value of `?fields=`.
+ * @returns the fields, with `id` if there is one; or what is wrong with the value
+ */
+export function readFields(text: string, selectable: ReadonlySet<string>): ReadonlySet<string> | string {
+  const fields = new Set(text.split(',').map((name) => name.trim()))
+  const unknown = [...fields].find((name) => !selectable.has(name))
+  if (unknown !== undefined) return `names "${unknown.slice(0, LONGEST)}", which is not one of ${[...selectable].join(', ')}`
+  return selectable.has('id') ? fields.add('id') : fields
+}
+
+/** Returns only these members of a resource, or of each item of a list, in their order; all of them without fields. */
+export function selectFields(data: unknown, fields: ReadonlySet<string> | undefined): unknown {
+  if (fields === undefined) return data
+  return Array.isArray(data) ? data.map((item) => select(item as object, fields)) : select(data as object, fields)
+}
+
+function select(item: object, fields: ReadonlySet<string>): object {
+  return Object.fromEntries(Object.entries(item).filter(([name]) => fields.has(name)))
+}

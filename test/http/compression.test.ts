@@ -1,0 +1,294 @@
+import { randomBytes } from 'node:crypto'
+import { request as sendRequest } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { ServerRequest } from 'srvx'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CompressibleResponse, Compression } from '../../src/http/compression.ts'
+import { preferredCoding } from '../../src/http/content-coding.ts'
+import { startListener, type Listener } from '../../src/http/server.ts'
+import { readText, filesBelow } from '../lint/syntax.ts'
+import { TestBoard } from '../support/board.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person } from '../support/service.ts'
+import { readReply, type WholeReply } from '../support/whole-reply.ts'
+
+const DECODE = { br: brotliDecompressSync, gzip: gunzipSync } as const
+const CODINGS = ['br', 'gzip'] as const
+
+// By RFC 9110 §12.5.3. Of two codings with the same weight, the service prefers br, then gzip, then none.
+test.each([
+  ['gzip, deflate, br', 'br'],
+  ['br', 'br'],
+  ['gzip', 'gzip'],
+  ['GZip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['  gzip\t;\tq=1.000  ', 'gzip'],
+  ['gzip;Q=0.5', 'gzip'],
+  ['br;q=0.5, gzip;q=0.8', 'gzip'],
+  ['br;q=0.801, gzip;q=0.8', 'br'],
+  ['gzip;q=0.001', 'gzip'],
+  ['*', 'br'],
+  ['br;q=0, *', 'gzip'],
+  ['*;q=0, gzip', 'gzip'],
+  ['*;q=0.1, gzip;q=0.05', 'br'],
+  ['gzip, identity', 'gzip'],
+  ['gzip;q=0.5, identity;q=0.4', 'gzip'],
+  ['gzip;q=0.5, identity', undefined],
+  ['*;q=0.5, identity;q=0.6', undefined],
+  ['identity', undefined],
+  ['', undefined],
+  ['deflate, zstd', undefined],
+  ['gzip;q=0', undefined],
+  ['gzip;q=0.000', undefined],
+  ['*;q=0', undefined],
+  ['identity;q=0', undefined],
+  ['gzip;q=2', undefined],
+  ['gzip;q=0.1234', undefined],
+  ['gzip;q', undefined],
+  ['gzip;level=1', undefined],
+  ['gzip br', undefined],
+  ['gzip;q=0.1234, br;q=0.1', 'br'],
+  [',, ,gzip,', 'gzip'],
+  ['__proto__, constructor', undefined],
+])('the coding for a client that accepts "%s" is %s', (header, expected) => {
+  expect(preferredCoding(header)).toBe(expected)
+})
+
+describe('over HTTP', () => {
+  let service: Service
+  let listener: Listener
+  let ann: Person
+  let board: TestBoard
+  let card: string
+  let attachment: string
+  beforeAll(async () => {
+    service = await Service.start(memory)
+    listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+    ann = await service.person(await service.workspace(), 'member', 'Ann')
+    board = await TestBoard.create(service, ann)
+    card = await board.card(await board.column(), 'Long', { description: 'Änderung und Übersicht. '.repeat(100) })
+    attachment = (await board.attach(card, { name: 'a.txt', type: 'text/plain', text: 'x'.repeat(5000) })).body.data.id
+  })
+  afterAll(async () => {
+    await listener.close()
+    await service.stop()
+  })
+
+  const send = (method: string, path: string, headers: Record<string, string> = {}, body?: unknown): Promise<WholeReply> =>
+    new Promise((resolve, reject) => {
+      const target = path.replace('{board}', board.id).replace('{card}', card).replace('{attachment}', attachment)
+      const all = {
+        authorization: `Bearer ${ann.admin}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      }
+      sendRequest(`${listener.url}${target}`, { method, headers: all }, (response) => readReply(response).then(resolve, reject))
+        .on('error', reject)
+        .end(body === undefined ? undefined : JSON.stringify(body))
+    })
+  const invalid = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`unknown_${i}`, 1]))
+
+  const reads = ['/v1/boards/{board}/cards', '/v1/cards/{card}', '/openapi.json', '/llms.txt', '/docs', '/docs/assets/style.css']
+  describe.each<[method: string, path: string, body?: unknown]>([
+    ...reads.map((path) => ['GET', path] as [string, string]),
+    ['POST', '/v1/boards', invalid],
+  ])('the response to %s %s', (method, path, body) => {
+    test.each(CODINGS)('is compressed with %s for a client that asks for it', async (coding) => {
+      const plain = await send(method, path, {}, body)
+      const { status, headers, body: compressed } = await send(method, path, { 'accept-encoding': coding }, body)
+      expect([status, DECODE[coding](compressed).equals(Buffer.from(withRequestId(plain, headers)))]).toEqual([plain.status, true])
+      expect(headers).toMatchObject({ 'content-encoding': coding, 'content-length': String(compressed.length) })
+      expect(compressed.length).toBeLessThan(plain.body.length)
+      expect([headers['vary'], headers['content-type'], headers['cache-control']]).toEqual(
+        ['vary', 'content-type', 'cache-control'].map((name) => plain.headers[name]),
+      )
+      expect(plain.headers['vary']).toBe(path.startsWith('/v1') ? 'Authorization, Accept-Encoding' : 'Accept-Encoding')
+      const { etag } = plain.headers as { etag?: string }
+      expect(headers['etag']).toBe(etag?.startsWith('"') ? `${etag.slice(0, -1)}-${coding}"` : etag)
+    })
+
+    test('is sent as it is to a client that does not ask for a coding', async () => {
+      for (const headers of [{}, { 'accept-encoding': 'identity' }, { 'accept-encoding': 'zstd, identity;q=0' }])
+        expect((await send(method, path, headers as Record<string, string>, body)).headers['content-encoding']).toBeUndefined()
+    })
+  })
+
+  test.each(reads)('the response to HEAD %s has the headers of GET, compressed or not', async (path) => {
+    for (const accepted of [...CODINGS, 'identity']) {
+      const [get, head] = [
+        await send('GET', path, { 'accept-encoding': accepted }),
+        await send('HEAD', path, { 'accept-encoding': accepted }),
+      ]
+      const shared = ({ status, headers: { date: _date, 'x-request-id': _id, ...headers } }: WholeReply) => ({ status, headers })
+      expect([shared(head), head.body.length]).toEqual([shared(get), 0])
+    }
+  })
+
+  /** The plain body with the id of another request. */
+  function withRequestId(plain: WholeReply, headers: WholeReply['headers']): string {
+    return plain.body.toString().replaceAll(String(plain.headers['x-request-id']), String(headers['x-request-id']))
+  }
+
+  test.each(['/v1/account', '/v1/attachments/{attachment}/content', '/settings', '/settings/assets/style.css', '/healthz'])(
+    'the response to GET %s is never compressed',
+    async (path) => {
+      const { status, headers } = await send('GET', path, { 'accept-encoding': 'br, gzip' })
+      expect([status < 400, headers['content-encoding'], 'content-encoding' in headers]).toEqual([true, undefined, false])
+    },
+  )
+
+  test('a service with compression off compresses nothing', async () => {
+    const off = await Service.start(memory, { compression: false })
+    for (const path of ['/openapi.json', '/docs']) {
+      const response = await off.app.fetch(new Request(`http://localhost${path}`, { headers: { 'accept-encoding': 'gzip' } }))
+      expect([response.status, response.headers.get('content-encoding')]).toEqual([200, null])
+    }
+    await off.stop()
+  })
+
+  describe('the ETag of a compressed resource', () => {
+    let plain: string
+    beforeEach(async () => {
+      plain = String((await send('GET', '/v1/cards/{card}')).headers['etag'])
+    })
+    const coded = (coding: string) => plain.replace(/"$/, `-${coding}"`)
+
+    test.each(CODINGS)('of %s is answered 304, with the same ETag, whatever the request accepts', async (coding) => {
+      for (const accepted of [coding, 'identity']) {
+        const headers = { 'accept-encoding': accepted, 'if-none-match': `"x", W/${coded(coding)}` }
+        const reply = await send('GET', '/v1/cards/{card}', headers)
+        expect([reply.status, reply.body.length, reply.headers['etag'], reply.headers['vary']]).toEqual([
+          304,
+          0,
+          coded(coding),
+          'Authorization, Accept-Encoding',
+        ])
+      }
+      expect((await send('GET', '/v1/cards/{card}', { 'if-none-match': plain })).headers['etag']).toBe(plain)
+    })
+
+    test.each(CODINGS)('of %s is the condition of a write, and no longer after a change', async (coding) => {
+      const write = (condition: string) =>
+        send('PATCH', '/v1/cards/{card}', { 'if-match': condition }, { title: randomBytes(5).toString('hex') })
+      expect((await write(coded(coding))).status).toBe(200)
+      const stale = await write(coded(coding))
+      const { error } = JSON.parse(stale.body.toString())
+      expect([stale.status, error.current_etag, error.current_etag === plain]).toEqual([412, stale.headers['etag'], false])
+    })
+
+    test.each(['W/{br}', '{zstd}', '{deflate}', '"-br"', '{br}-br"'])(
+      'a tag like %s is not the condition of a write that succeeds',
+      async (form) => {
+        const tag = form.replace(/\{(\w+)\}/, (_all, coding: string) => coded(coding))
+        expect((await send('PATCH', '/v1/cards/{card}', { 'if-match': tag }, { title: 'No' })).status).toBe(412)
+      },
+    )
+
+    test('a write with If-None-Match is refused by the tag of each coding', async () => {
+      for (const tag of [plain, ...CODINGS.map(coded)])
+        expect((await send('PATCH', '/v1/cards/{card}', { 'if-none-match': tag }, { title: 'No' })).status).toBe(412)
+    })
+  })
+
+  test('a text outside of /v1 is answered 304 with the ETag that the client has', async () => {
+    const { headers } = await send('GET', '/openapi.json', { 'accept-encoding': 'br' })
+    const etag = String(headers['etag'])
+    const again = await send('GET', '/openapi.json', { 'accept-encoding': 'br', 'if-none-match': etag })
+    expect([again.status, again.headers['etag'], again.headers['vary'], etag.endsWith('-br"')]).toEqual([
+      304,
+      etag,
+      'Accept-Encoding',
+      true,
+    ])
+  })
+})
+
+describe('the compression of bodies', () => {
+  const request = (accepted: string) => new Request('http://localhost/', { headers: { 'accept-encoding': accepted } }) as ServerRequest
+  const init = { status: 201, statusText: 'Created', headers: { 'x-other': 'stays' } }
+  const apply = (compression: Compression, content: string | Uint8Array, owner?: object) =>
+    compression.apply(request('gzip'), new CompressibleResponse(content, init, owner))
+
+  test.each<[string, string | Uint8Array, boolean]>([
+    ['1024 bytes', 'x'.repeat(1024), false],
+    ['1025 bytes', 'x'.repeat(1025), true],
+    ['1024 bytes in 512 characters', 'ä'.repeat(512), false],
+    ['1026 bytes in 513 characters', 'ä'.repeat(513), true],
+    ['1024 bytes of a buffer', Buffer.alloc(1024), false],
+    ['1025 bytes of a buffer', Buffer.alloc(1025), true],
+  ])('a body of %s is compressed: only if it is larger than 1 KiB', async (_what, content, isCompressed) => {
+    const response = await apply(new Compression(), content)
+    expect([response.status, response.headers.get('x-other'), response.headers.has('content-encoding')]).toEqual([
+      201,
+      'stays',
+      isCompressed,
+    ])
+    const bytes = Buffer.from(await response.arrayBuffer())
+    expect((isCompressed ? gunzipSync(bytes) : bytes).equals(Buffer.from(content))).toBe(true)
+  })
+
+  test('leaves the event loop free', async () => {
+    let turns = 0
+    const count = async (): Promise<void> => {
+      for (; turns < 1000; turns++) await nextTurn()
+    }
+    void count()
+    await apply(new Compression(), randomBytes(200_000).toString('hex'))
+    expect(turns).toBeGreaterThan(1)
+    turns = 1000
+  })
+
+  /** Compressors that wait until the test ends each of them. */
+  function controlled() {
+    const running: { resolve: (bytes: Uint8Array) => void; reject: (error: Error) => void }[] = []
+    const gzip = () => new Promise<Uint8Array>((resolve, reject) => void running.push({ resolve, reject }))
+    return { running, compression: new Compression(true, { gzip, br: gzip }) }
+  }
+  const BODY = 'x'.repeat(2000)
+
+  test('happens for two bodies at a time, and the others wait, also behind one that fails', async () => {
+    const { running, compression } = controlled()
+    const all = Array.from({ length: 5 }, () =>
+      apply(compression, BODY).then(
+        () => 'done',
+        () => 'failed',
+      ),
+    )
+    const numbers: number[] = []
+    for (let i = 0; i < 5; i++) {
+      await nextTurn()
+      numbers.push(running.length)
+      if (i === 1) running[i]!.reject(new Error('out of memory'))
+      else running[i]!.resolve(Buffer.from('x'))
+    }
+    expect([numbers, await Promise.all(all)]).toEqual([
+      [2, 3, 4, 5, 5],
+      ['done', 'failed', 'done', 'done', 'done'],
+    ])
+    // The next one does not wait.
+    void apply(compression, BODY)
+    await nextTurn()
+    expect(running.length).toBe(6)
+  })
+
+  test('happens once for a text that is kept, unless it fails', async () => {
+    const { running, compression } = controlled()
+    const owner = {}
+    const failed = apply(compression, BODY, owner).catch((error: Error) => error.message)
+    await nextTurn()
+    running[0]!.reject(new Error('out of memory'))
+    expect(await failed).toBe('out of memory')
+    const both = Promise.all([apply(compression, BODY, owner), apply(compression, BODY, owner)])
+    await nextTurn()
+    running[1]!.resolve(Buffer.from('x'))
+    await both
+    await apply(compression, BODY, owner)
+    expect(running.length).toBe(2)
+  })
+
+  test('is only for the JSON of /v1 and for public texts: nothing else makes such a response', () => {
+    const makers = filesBelow('src').filter((path) => path.endsWith('.ts') && readText(path).includes('new CompressibleResponse('))
+    expect(makers.toSorted()).toEqual(['src/http/envelope.ts', 'src/http/public-text.ts'])
+  })
+})

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operations } from '../../src/resources/table.ts'
+import { recordUses } from '../support/board.ts'
+import { memory } from '../support/memory.ts'
+import { buildWorld, createAllowed, exampleBody, pathOf, type Scenario, type World } from '../support/scenario.ts'
+import { Service } from '../support/service.ts'
+
+const row = (id: string) => operations.find((operation) => operation.id === id)!
+/** What answers with bytes or a stream, written by hand: there is nothing to select. */
+const WITHOUT_FIELDS = new Set(['attachments.download', 'boards.events'])
+const reads = operations.filter(({ id, method }) => method === 'GET' && !WITHOUT_FIELDS.has(id))
+const others = operations.filter((operation) => !reads.includes(operation))
+
+describe('?fields=', () => {
+  let service: Service
+  let world: World
+  let scenario: Scenario
+  beforeAll(async () => {
+    service = await Service.start(memory)
+    world = await buildWorld(service)
+    scenario = await createAllowed(world, row('cards.read'))
+    await recordUses(service, scenario.caller)
+  })
+  afterAll(() => service.stop())
+  const get = (id: string, query: string, headers: Record<string, string> = {}) =>
+    service.send(scenario.caller.admin, 'GET', `${pathOf(row(id).path, scenario)}?${query}`, undefined, headers)
+  const itemsOf = (data: any): Record<string, unknown>[] => (Array.isArray(data) ? data : [data])
+
+  test.each(reads.map(({ id }) => id))('%s returns each of its members alone, with its id', async (id) => {
+    const all = itemsOf((await get(id, '')).body.data)
+    const names = Object.keys(all[0] ?? {})
+    for (const name of names) {
+      const { status, body } = await get(id, `fields=${name}`)
+      const expected = all.map((item) => Object.fromEntries(Object.entries(item).filter(([other]) => other === name || other === 'id')))
+      expect([name, status, itemsOf(body.data)]).toEqual([name, 200, expected])
+    }
+    expect((await get(id, `fields=${names.join()}`)).body.data).toEqual((await get(id, '')).body.data)
+  })
+
+  test.each(reads.map(({ id }) => id))('%s refuses a name that is no member, and says what there is', async (id) => {
+    const names = Object.keys(itemsOf((await get(id, '')).body.data)[0] ?? {})
+    for (const name of ['titel', '__proto__', 'constructor', 'id.x', '', '*']) {
+      const { status, body } = await get(id, `fields=${names[0] ?? ''},${name}`)
+      expect([status, body.error.issues]).toMatchObject([422, [{ in: 'query', path: 'fields' }]])
+      const { message } = body.error.issues[0]
+      expect(message.startsWith(`names "${names.length === 0 ? '' : name}", which is not one of `)).toBe(true)
+      expect(names.filter((known) => !message.split(/ of |, /).includes(known))).toEqual([])
+    }
+  })
+
+  test.each(others.map(({ id, method }) => [id, method]))('%s (%s) does not know it', async (id, method) => {
+    const { path } = row(id)
+    const reply = await service.send(scenario.caller.admin, method, `${pathOf(path, scenario)}?fields=id`, exampleBody(id, scenario))
+    expect([reply.status, reply.body.error.issues]).toEqual([422, [{ in: 'query', path: 'fields', message: 'is not a known member' }]])
+  })
+
+  test.each([
+    ['fields=title, position', ['id', 'title', 'position']],
+    ['fields=position,title,title', ['id', 'title', 'position']],
+    ['fields=counts&include=counts', ['id', 'counts']],
+    ['include=counts&fields=title', ['id', 'title']],
+    ['fields=counts', ['id']],
+  ])('?%s selects %s of a card, in the order of the resource', async (query, names) => {
+    expect(Object.keys((await get('cards.read', query)).body.data)).toEqual(names)
+    const list = await get('cards.list', query)
+    expect([list.body.data.length, ...list.body.data.map(Object.keys)]).toEqual([2, names, names])
+    expect(Object.keys(list.body.page)).toEqual(['next_cursor'])
+  })
+
+  test('a value that is given twice is refused', async () => {
+    expect((await get('cards.read', 'fields=id&fields=title')).body.error.issues).toMatchObject([
+      { path: 'fields', message: 'is given twice' },
+    ])
+  })
+
+  test('a long name is not repeated as a whole', async () => {
+    const { body } = await get('cards.read', `fields=${'x'.repeat(5000)}`)
+    expect(body.error.issues[0].message.length).toBeLessThan(1000)
+  })
+
+  test('the ETag is that of the resource, and works in conditions', async () => {
+    const etag = (await get('cards.read', '')).headers.get('etag')!
+    const some = await get('cards.read', 'fields=title')
+    expect([some.headers.get('etag'), (await get('cards.read', 'fields=title', { 'if-none-match': etag })).status]).toEqual([etag, 304])
+    const card = pathOf('/cards/{card_id}', scenario)
+    expect((await service.send(scenario.caller.write, 'PATCH', card, { title: 'New' }, { 'if-match': etag })).status).toBe(200)
+    expect((await get('cards.read', 'fields=title', { 'if-none-match': etag })).body.data).toEqual({
+      id: scenario.params['card_id'],
+      title: 'New',
+    })
+  })
+
+  test('a page of a list is found again by its cursor', async () => {
+    const first = await get('cards.list', 'fields=title&limit=1')
+    const second = await get('cards.list', `fields=title&limit=1&cursor=${first.body.page.next_cursor}`)
+    expect([...first.body.data, ...second.body.data]).toEqual((await get('cards.list', 'fields=title')).body.data)
+  })
+
+  test('what the caller cannot read is 404 with any fields', async () => {
+    const outsider = await service.person(await service.workspace('Other'))
+    expect((await service.send(outsider.admin, 'GET', `${pathOf('/cards/{card_id}', scenario)}?fields=id`)).status).toBe(404)
+  })
+})
