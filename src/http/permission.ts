@@ -2,6 +2,7 @@ import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import { factsFor, scopeFacts } from '../authz/facts.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import { effectiveScopes } from '../model/token.ts'
+import type { Decision } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import type { DecisionRecord, Services } from './services.ts'
 
@@ -9,7 +10,7 @@ import type { DecisionRecord, Services } from './services.ts'
  * Asks the scope table whether the token may be used for the operation (spec §5, "Scopes"; RFC 6750 §3.1).
  * @throws {ApiError} `insufficient_scope`, with the required and the granted scopes
  */
-export function requireScope({ engine }: Services, { permission }: Operation, caller: Caller, record: DecisionRecord): void {
+export function requireScope({ engine }: Services, { permission }: Operation, caller: Caller, record: PermissionRecord): void {
   const scope = engine.checkScope(permission, scopeFacts(engine.vocabulary, caller.token))
   record.scope = scope
   if (scope.allowed) return
@@ -31,7 +32,7 @@ export function requireVisible(
   { permission }: Operation,
   caller: Caller,
   target: AuthorizationContext,
-  record: DecisionRecord,
+  record: PermissionRecord,
 ): void {
   const { vocabulary } = engine
   for (const name of vocabulary.permissions.get(permission)!.notFoundUnless) {
@@ -45,24 +46,60 @@ export function requireVisible(
 }
 
 /**
+ * Decides on a request whose target is loaded: on the target itself, on what else the request names, and with the permission table.
+ * @returns everything that was loaded
+ * @throws {ApiError} `not_found`, `forbidden`
+ */
+export async function requireAccess(
+  services: Services,
+  operation: Operation & { kind: 'single' },
+  request: OperationRequest,
+  target: AuthorizationContext,
+  record: PermissionRecord,
+): Promise<AuthorizationContext> {
+  requireVisible(services, operation, request.caller, target, record) // 404
+  const loaded = operation.related === undefined ? target : Object.assign({}, target, await operation.related(request, target)) // 404
+  requirePermission(services, operation, request, loaded, record) // 404 403
+  return loaded
+}
+
+/** What a decision record, or the record of an evaluation, has of permissions. */
+type PermissionRecord = Pick<DecisionRecord, 'scope' | 'decision' | 'further' | 'hidden'>
+
+/**
  * Asks the permission table whether the caller may perform the operation on what was loaded (spec §5, "Scope and
- * permission per operation").
+ * permission per operation"), and then about each item that the body names in addition.
  * @throws {ApiError} `not_found` if the caller has no access to something that the request names, else `forbidden`
  */
-export function requirePermission(
+function requirePermission(
   { engine }: Services,
   operation: Operation,
   request: OperationRequest,
   loaded: AuthorizationContext,
-  record: DecisionRecord,
+  record: PermissionRecord,
 ): void {
-  const { permission } = operation
-  const { groups } = engine.vocabulary.permissions.get(permission)!
-  const facts = factsFor(engine.vocabulary, groups, request.caller, loaded)
-  const decision = engine.decide(permission, facts, operation.fields?.(request.body))
+  const { permission, also } = operation
+  const { vocabulary } = engine
+  const groupsOf = (id: string) => vocabulary.permissions.get(id)!.groups
+  const factsOf = (id: string, context: AuthorizationContext) => factsFor(vocabulary, groupsOf(id), request.caller, context)
+  const decision = engine.decide(permission, factsOf(permission, loaded), operation.fields?.(request.body))
   record.decision = decision
-  if (decision.outcome === 'not_found') throw notFound(namedBy(operation, request, groups))
-  if (decision.outcome === 'forbidden') throw new ApiError('forbidden', { members: { row: decision.row, reason: decision.reason } })
+  requireAllowed(decision, () => namedBy(operation, request, groupsOf(permission)))
+  for (const { needs, parameter, contexts } of also) {
+    const id = needs.join(' ')
+    for (const context of contexts(loaded)) {
+      // In the order of the body: otherwise the parameter would tell whether an item is absent or hidden.
+      if (context === undefined) throw notFound(parameter)
+      const further = engine.decide(id, factsOf(id, Object.assign({}, loaded, context)))
+      ;(record.further ??= []).push(further)
+      requireAllowed(further, () => parameter)
+    }
+  }
+}
+
+function requireAllowed({ outcome, row, reason }: Decision, parameter: () => string | undefined): void {
+  if (outcome === 'not_found') throw notFound(parameter())
+  if (outcome === 'forbidden') throw new ApiError('forbidden', { members: { row, reason } })
 }
 
 /** A group of facts about a resource → what names it. */

@@ -1,0 +1,374 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { operations } from '../../src/resources/table.ts'
+import { keys } from '../../src/store/keys.ts'
+import { recordUses, TestBoard } from '../support/board.ts'
+import { questionOf } from '../support/evaluations.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person, type Reply } from '../support/service.ts'
+
+// That each decision equals the response of the operation is tested for every cell of the matrix, in matrix.test.ts.
+
+const ME = { type: 'user', id: 'me' }
+const ABSENT = 'brd_00000000000000000000'
+
+let service: Service
+let ann: Person
+let bob: Person
+let stranger: Person
+let board: TestBoard
+let card: string
+let foreign: string
+beforeAll(async () => {
+  service = await Service.start(memory)
+  const workspaceId = await service.workspace()
+  ann = await service.person(workspaceId, 'member', 'Ann')
+  bob = await service.person(workspaceId, 'member', 'Bob')
+  stranger = await service.person(await service.workspace('Other'), 'owner', 'Stranger')
+  foreign = (await TestBoard.create(service, stranger)).id
+  await recordUses(service, ann, bob)
+})
+afterAll(() => service.stop())
+beforeEach(async () => {
+  board = await TestBoard.create(service, ann)
+  card = await board.card(await board.column())
+})
+
+const ask = (token: string, body: unknown, headers: Record<string, string> = {}, query = ''): Promise<Reply> =>
+  service.send(token, 'POST', `/access/evaluation${query}`, body, headers)
+const askAll = (token: string, body: unknown): Promise<Reply> => service.send(token, 'POST', '/access/evaluations', body)
+const about = (name: string, type = 'board', id = board.id, properties?: object, members?: object) => ({
+  subject: ME,
+  action: { name, ...(members && { properties: members }) },
+  resource: { type, id, ...(properties && { properties }) },
+})
+
+describe('the answer to a question', () => {
+  const cases: readonly (readonly [title: string, token: () => string, question: () => object, data: object])[] = [
+    [
+      'an allowed operation has the row and the reason of its rule',
+      () => bob.admin,
+      () => about('boards.update'),
+      {
+        decision: true,
+        context: {
+          row: 'P4',
+          required_scope: 'kanban:write',
+          reason: 'Board access includes editing these fields. Visibility and creator are excluded.',
+        },
+      },
+    ],
+    [
+      'a missing scope has the scopes',
+      () => bob.write,
+      () => about('boards.delete'),
+      {
+        decision: false,
+        context: {
+          code: 'insufficient_scope',
+          reason: 'The token lacks the scope that this operation requires.',
+          required_scope: 'kanban:admin',
+          granted_scopes: ['kanban:read', 'kanban:write'],
+          row: 'S3',
+        },
+      },
+    ],
+    [
+      'a missing permission has the rule that is not met',
+      () => bob.admin,
+      () => about('boards.set_visibility'),
+      {
+        decision: false,
+        context: {
+          code: 'forbidden',
+          reason: 'P5: Only the creator decides who can see a board.',
+          required_scope: 'kanban:admin',
+          row: 'P5',
+        },
+      },
+    ],
+    [
+      'an absent resource has no row',
+      () => bob.admin,
+      () => about('boards.read', 'board', ABSENT),
+      { decision: false, context: { code: 'not_found', reason: 'There is no such resource.', required_scope: 'kanban:read' } },
+    ],
+    [
+      'an absent further resource has its parameter',
+      () => bob.admin,
+      () => about('cards.assign', 'card', card, { user_id: 'usr_00000000000000000000' }),
+      {
+        decision: false,
+        context: {
+          code: 'not_found',
+          reason: '"user_id" names no resource that can be used here.',
+          required_scope: 'kanban:write',
+          parameter: 'user_id',
+        },
+      },
+    ],
+    [
+      'a member that no body of the operation has is invalid',
+      () => ann.admin,
+      () => about('boards.update', 'board', board.id, undefined, { name: 'x', visibility: 'private' }),
+      {
+        decision: false,
+        context: {
+          code: 'validation_failed',
+          reason: 'The request does not match what this operation accepts: "visibility" is not a known member.',
+          required_scope: 'kanban:write',
+        },
+      },
+    ],
+    [
+      'a list of the workspace is allowed, and its items are decided one by one',
+      () => ann.read,
+      () => about('boards.list', 'workspace', 'me'),
+      {
+        decision: true,
+        context: {
+          row: 'P2',
+          required_scope: 'kanban:read',
+          reason: 'Each item is decided on its own: those without access are left out.',
+        },
+      },
+    ],
+  ]
+  test.each(cases)('about %s', async (_title, token, question, data) => {
+    const reply = await ask(token(), question())
+    expect([reply.status, reply.body]).toEqual([200, { data }])
+  })
+
+  test.each<[title: string, question: () => object, expected: boolean | string]>([
+    ['an upload, whose file does not exist yet', () => about('attachments.attach', 'card', card), true],
+    [
+      'a new card without further ids',
+      () => about('cards.create', 'board', board.id, { column_id: 'col_00000000000000000000' }),
+      'column_id',
+    ],
+    [
+      'names in the body',
+      () => about('cards.create', 'board', board.id, undefined, { column_id: 'col_00000000000000000000', title: 'x' }),
+      'column_id',
+    ],
+    ['the own workspace by its id', () => about('boards.create', 'workspace', ann.workspaceId), true],
+    ['another workspace', () => about('boards.create', 'workspace', stranger.workspaceId), ''],
+    ['the own token', () => ({ ...about('boards.read'), subject: { type: 'token', id: 'me' } }), true],
+    [
+      'the own user id, with what is ignored',
+      () => ({ ...about('boards.read'), subject: { type: 'user', id: ann.id, properties: { role: 'owner' } }, context: { time: 'now' } }),
+      true,
+    ],
+  ])('about %s', async (_title, question, expected) => {
+    const { status, body } = await ask(ann.admin, question())
+    const { decision, context } = body.data
+    expect([status, decision === true ? true : (context.parameter ?? '')]).toEqual([200, expected])
+  })
+})
+
+describe('a question that is not valid', () => {
+  const invalid: readonly (readonly [path: string, message: string, question: () => object])[] = [
+    [
+      'subject.id',
+      'must be me, or your own id: what others may do is not answered',
+      () => ({ ...about('boards.read'), subject: { type: 'user', id: bob.id } }),
+    ],
+    [
+      'subject.id',
+      'must be me, or your own id: what others may do is not answered',
+      () => ({ ...about('boards.read'), subject: { type: 'user', id: 'usr_00000000000000000000' } }),
+    ],
+    [
+      'subject.id',
+      'must be me, or your own id: what others may do is not answered',
+      () => ({ ...about('boards.read'), subject: { type: 'token', id: ann.id } }),
+    ],
+    ['action.name', 'is not the id of an operation', () => about('boards.paint')],
+    ['action.name', 'is not the id of an operation', () => about('__proto__')],
+    ['resource.type', 'must be card for cards.read', () => about('cards.read')],
+    ['resource.type', 'must be workspace for boards.list', () => about('boards.list')],
+    ['resource.properties.user_id', 'is missing', () => about('cards.assign', 'card', card)],
+    ['resource.properties.user_id', 'must be text', () => about('cards.assign', 'card', card, { user_id: 7 })],
+    ['resource.properties.column_id', 'is missing', () => about('cards.create')],
+    [
+      'resource.properties.column_id',
+      'has not the type that the operation takes',
+      () => about('cards.create', 'board', board.id, { column_id: [] }),
+    ],
+    ['resource.properties.column_id', 'names nothing in this operation', () => about('boards.read', 'board', board.id, { column_id: 'x' })],
+    ['resource.properties.name', 'names nothing in this operation', () => about('boards.update', 'board', board.id, { name: 'x' })],
+  ]
+  test.each(invalid)('is refused: %s %s', async (path, message, question) => {
+    const one = await ask(ann.admin, question())
+    expect([one.status, one.body.error.issues]).toEqual([422, [{ in: 'body', path, message }]])
+    const all = await askAll(ann.admin, { subject: ME, evaluations: [about('boards.read'), question()] })
+    expect([all.status, all.body.error.issues]).toEqual([422, [{ in: 'body', path: `evaluations.1.${path}`, message }]])
+  })
+
+  test('in a body of another shape is refused', async () => {
+    const question = about('boards.read')
+    const wrong = [
+      {},
+      { ...question, subject: { type: 'group', id: 'me' } },
+      { ...question, action: 'boards.read' },
+      { ...question, more: 1 },
+    ]
+    for (const body of wrong) expect((await ask(ann.read, body)).status).toBe(422)
+    const evaluations = Array.from({ length: 101 }, () => question)
+    for (const body of [
+      { subject: ME },
+      { evaluations: [] },
+      { evaluations },
+      { evaluations: [{}] },
+      { evaluations: [question], options: { evaluations_semantic: 'any' } },
+    ])
+      expect((await askAll(ann.read, body)).status).toBe(422)
+    const { body } = await askAll(ann.read, { action: question.action, evaluations: [question, {}] })
+    expect(body.error.issues.map(({ path }: any) => path)).toEqual(['evaluations.1.subject', 'evaluations.1.resource'])
+  })
+})
+
+describe('several questions', () => {
+  const decisions = async (token: string, body: object): Promise<boolean[]> =>
+    (await askAll(token, { subject: ME, resource: { type: 'board', id: board.id }, ...body })).body.data.evaluations.map(
+      ({ decision }: any) => decision,
+    )
+  const named = (...names: string[]) => names.map((name) => ({ action: { name } }))
+
+  test.each<[semantic: string | undefined, expected: boolean[]]>([
+    [undefined, [true, false, true, false]],
+    ['execute_all', [true, false, true, false]],
+    ['deny_on_first_deny', [true, false]],
+    ['permit_on_first_permit', [true]],
+  ])('with the semantic %s are answered in their order, up to the one that stops', async (semantic, expected) => {
+    const evaluations = named('boards.read', 'boards.set_visibility', 'boards.update', 'boards.delete')
+    expect(await decisions(bob.admin, { evaluations, ...(semantic && { options: { evaluations_semantic: semantic } }) })).toEqual(expected)
+  })
+
+  test('take what they leave out from the defaults, and nothing else', async () => {
+    const evaluations = [
+      {},
+      { action: { name: 'boards.delete' } },
+      { resource: { type: 'board', id: ABSENT } },
+      { action: { name: 'cards.read' }, resource: { type: 'card', id: card } },
+    ]
+    expect(await decisions(bob.admin, { action: { name: 'boards.read' }, evaluations })).toEqual([true, false, false, true])
+  })
+
+  test('a hundred of them are answered', async () => {
+    const all = await decisions(bob.read, { evaluations: Array.from({ length: 50 }, () => named('boards.read', 'boards.update')).flat() })
+    expect(all).toEqual(Array.from({ length: 50 }, () => [true, false]).flat())
+  })
+
+  test.each([
+    [10, 0],
+    [11, 1],
+    [100, 9],
+  ])('%i of them make %i pauses, in which other requests have their time', async (length, pauses) => {
+    const slice = vi.spyOn(service.app.services.scans, 'slice')
+    await decisions(bob.read, { evaluations: Array.from({ length }, () => ({ action: { name: 'boards.read' } })) })
+    expect(slice).toHaveBeenCalledTimes(pauses)
+    slice.mockRestore()
+  })
+
+  test('belong to one state of the data: a change between their reads lets the request begin again', async () => {
+    const evaluations = [
+      { action: { name: 'boards.read' }, resource: { type: 'board', id: board.id } },
+      { action: { name: 'cards.assign' }, resource: { type: 'card', id: card, properties: { user_id: ann.id } } },
+    ]
+    const { trips } = service.store
+    expect(await decisions(bob.admin, { evaluations })).toEqual([true, true])
+    const reads = service.store.trips - trips
+    let left = reads - 1
+    service.store.beforeRead = async () => {
+      if (left-- > 0) return
+      service.store.beforeRead = undefined
+      await board.makePrivate()
+    }
+    expect(await decisions(bob.admin, { evaluations })).toEqual([false, false])
+    const { attempts, evaluations: recorded } = service.records.at(-1)!
+    expect([reads >= 2, attempts, recorded!.map(({ operation, code }) => [operation, code])]).toEqual([
+      true,
+      2,
+      [
+        ['boards.read', 'not_found'],
+        ['cards.assign', 'not_found'],
+      ],
+    ])
+  })
+})
+
+describe('an evaluation', () => {
+  test('that the token has not the scope for reads no resource', async () => {
+    service.store.touched.length = 0
+    const questions = [about('boards.delete'), about('cards.update', 'card', card)]
+    const { body } = await askAll(ann.read, { subject: ME, evaluations: questions })
+    expect(body.data.evaluations.map(({ context }: any) => context.code)).toEqual(['insufficient_scope', 'insufficient_scope'])
+    expect(service.store.touched.filter((key) => /^(board|card)/.test(key))).toEqual([])
+  })
+
+  test('is recorded with the decisions of both tables about each question', async () => {
+    await askAll(bob.write, {
+      subject: ME,
+      evaluations: [about('boards.update'), about('boards.delete'), about('boards.read', 'board', foreign)],
+    })
+    expect(service.records.at(-1)).toMatchObject({
+      operation: 'access.evaluate_all',
+      status: 200,
+      scope: { allowed: true, row: 'S1' },
+      decision: { outcome: 'allowed', row: 'X3' },
+      evaluations: [
+        {
+          operation: 'boards.update',
+          scope: { allowed: true },
+          decision: { outcome: 'allowed', row: 'P4', facts: { 'board.caller': 'none' } },
+        },
+        { operation: 'boards.delete', scope: { allowed: false, row: 'S3' }, code: 'insufficient_scope' },
+        { operation: 'boards.read', scope: { allowed: true }, code: 'not_found' },
+      ],
+    })
+    await board.makePrivate()
+    await ask(bob.read, about('boards.read'))
+    expect(service.records.at(-1)!.evaluations).toMatchObject([{ hidden: { definition: 'board.access' }, code: 'not_found' }])
+  })
+
+  test('changes nothing, whatever it asks', async () => {
+    const before = (await service.recordKeys(ann.workspaceId)).length
+    let commits = 0
+    service.store.beforeCommit = async () => void commits++
+    const evaluations = operations.map(({ id, path }) => {
+      const question = questionOf(
+        { id, path },
+        { board_id: board.id, card_id: card, user_id: bob.id },
+        { column_id: 'x', file_id: 'x', attachment_id: 'x' },
+      ) as any
+      return question.resource.id === undefined ? about('boards.delete') : question
+    })
+    for (const one of evaluations) await ask(ann.admin, one, { 'idempotency-key': '"x"' })
+    service.store.beforeCommit = undefined
+    expect([commits, (await service.recordKeys(ann.workspaceId)).length]).toEqual([0, before])
+  })
+
+  test('with an Idempotency-Key is decided anew each time', async () => {
+    const headers = { 'idempotency-key': '"one"' }
+    const first = await ask(bob.read, about('boards.read'), headers)
+    await board.makePrivate()
+    const second = await ask(bob.read, about('boards.read'), headers)
+    expect([first.body.data.decision, second.body.data.decision, second.headers.has('idempotent-replayed')]).toEqual([true, false, false])
+  })
+
+  test('has no dry run', async () => {
+    expect((await ask(ann.read, about('boards.read'), {}, '?dry_run=true')).status).toBe(422)
+  })
+
+  test('holds only until the board changes: the next one has the new decision, also for the removed member', async () => {
+    await board.makePrivate()
+    await board.put(`/boards/${board.id}/members/${bob.id}`)
+    const decide = async () => (await ask(bob.read, about('boards.read'))).body.data.decision
+    expect(await decide()).toBe(true)
+    await service.write(ann.workspaceId, async (tx) => {
+      await tx.get(keys.boardMember(board.id, bob.id))
+      tx.remove(keys.boardMember(board.id, bob.id))
+    })
+    expect(await decide()).toBe(false)
+  })
+})
