@@ -20,7 +20,8 @@ export interface PageQuery {
   readonly cursor?: string | undefined
 }
 
-const limit = documented(
+/** The parameter for the size of a page. */
+export const pageLimit = documented(
   z
     .string()
     .regex(/^[1-9][0-9]{0,3}$/, `must be a whole number from 1 to ${limits.pageSize.max}`)
@@ -45,9 +46,23 @@ export const booleanParameter = documented(
   { parameter: { type: 'boolean' } },
 )
 
+/** A query parameter that lists some of these words, with commas between them. */
+export function wordsParameter<const Word extends string>(words: readonly Word[]) {
+  const error = `must be a list of ${words.join(', ')}: each at most once, with commas between them`
+  const schema = z.string().transform((text, context): ReadonlySet<Word> => {
+    const given = text.split(',') as Word[]
+    const found = new Set(given)
+    if (found.size === given.length && given.every((word) => words.includes(word))) return found
+    context.addIssue(error)
+    return z.NEVER
+  })
+  const items = { type: 'string', enum: words }
+  return documented(schema, { parameter: { type: 'array', items, minItems: 1, maxItems: words.length, uniqueItems: true } })
+}
+
 /** The paging members of a list's query. A cursor of another list is refused. */
 export function pageQuery(list: string) {
-  return { limit, cursor: cursorOf(list).optional() }
+  return { limit: pageLimit, cursor: cursorOf(list).optional() }
 }
 
 /**
@@ -67,7 +82,7 @@ export function pageQueryOfOne<Shape extends z.ZodRawShape>(
     }),
     CURSOR,
   )
-  const whole = z.strictObject({ limit, cursor: cursor.optional(), ...shape })
+  const whole = z.strictObject({ limit: pageLimit, cursor: cursor.optional(), ...shape })
   return whole.transform((read, context) => {
     const query = read as z.output<z.ZodObject<Shape>> & { cursor?: readonly [list: string, position: string] }
     if (query.cursor !== undefined && query.cursor[0] !== chosen(query))
@@ -78,7 +93,8 @@ export function pageQueryOfOne<Shape extends z.ZodRawShape>(
 
 const NO_CURSOR = 'is not a cursor of this list: use page.next_cursor of the previous page, or omit it'
 
-function cursorOf(list: string) {
+/** The parameter of a cursor. One of another list is refused. */
+export function cursorOf(list: string) {
   return documented(
     z.string().transform((text, context) => decodeCursor(list, text) ?? refuse(context)),
     CURSOR,
@@ -99,7 +115,7 @@ function decodeCursor(list: string, cursor: string): string | undefined {
   const position = Buffer.from(cursor, 'base64url')
     .toString()
     .slice(list.length + 1)
-  return /^[\x20-\x7e]{1,200}$/.test(position) && encodeCursor(list, position) === cursor ? position : undefined
+  return /^[\x20-\x7e]{1,250}$/.test(position) && encodeCursor(list, position) === cursor ? position : undefined
 }
 
 /**

@@ -50,6 +50,11 @@ export async function positionAt<T extends Ranked>(
   return rebalance(tx, list, placement, self?.id, records[0])
 }
 
+/** The positions of the items of a new list. */
+export function positionsOfNewList(count: number): string[] {
+  return generateNKeysBetween(undefined, undefined, count)
+}
+
 function isBetween(position: string, low: string | undefined, high: string | undefined): boolean {
   return (low === undefined || low < position) && (high === undefined || position < high)
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { countField, documented } from '../model/fields.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { OperationResult } from './operation.ts'
+import type { OperationResult } from './result.ts'
 
 /**
  * Counts of what belongs to a resource, on request (`?include=counts`). They are not part of the resource: they change

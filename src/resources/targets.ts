@@ -132,7 +132,8 @@ function cardOf(index: number, userId: string) {
   return [identityOfCard(`{${index}.card_id}`), ...boardOf(index + 1, userId)] as const
 }
 
-function accessTo(boardId: string) {
+/** A board as far as it decides about access to it. */
+export function accessTo(boardId: string) {
   return partOf(keys.board(boardId), 'id', 'creator_id', 'visibility', 'created_at')
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pageQuery, toPage } from '../../listing/pages.ts'
-import type { BoardMember } from '../../model/board.ts'
+import type { Board, BoardMember } from '../../model/board.ts'
 import { conflict, notFound } from '../../model/errors.ts'
 import { timestamp } from '../../model/time.ts'
 import { isActive, type Membership } from '../../model/workspace.ts'
@@ -12,7 +12,7 @@ import { directoryEntry } from '../members/schema.ts'
 import { deleted, operation } from '../operation.ts'
 import { boardTarget, idOf, relatedUser } from '../targets.ts'
 import { capacityMessage, deletedResult, requireCapacity } from '../writes.ts'
-import { peopleOfBoard, peopleOfWorkspace } from './people.ts'
+import { peopleOfBoard, peopleOfWorkspace, type PeoplePage } from './people.ts'
 import { boardMemberEntry, type BoardMemberEntry } from './schema.ts'
 
 const CREATOR_STAYS = 'The creator of a board cannot be removed from it.'
@@ -33,8 +33,7 @@ export const boardMemberOperations = [
     target: boardTarget,
     async run({ tx, query }, { board }) {
       const { people, position, more } = await peopleOfBoard(tx, board, query)
-      const items = people.map(({ membership, addedAt }) => toEntry(membership, membership.user_id === board.creator_id, addedAt))
-      return toPage('board_members.list', items, position, more)
+      return toPage('board_members.list', toEntries(people, board), position, more)
     },
   }),
 
@@ -110,6 +109,12 @@ export const boardMemberOperations = [
   }),
 ]
 
-function toEntry({ user_id, display_name, avatar_url }: Membership, creator: boolean, addedAt: string): BoardMemberEntry {
+/** A member of a board, as the API returns it. */
+export function toEntry({ user_id, display_name, avatar_url }: Membership, creator: boolean, addedAt: string): BoardMemberEntry {
   return { user_id, display_name, avatar_url, creator, added_at: addedAt }
+}
+
+/** The members of a board, as the API lists them. */
+export function toEntries(people: PeoplePage['people'], board: Pick<Board, 'creator_id'>): BoardMemberEntry[] {
+  return people.map(({ membership, addedAt }) => toEntry(membership, membership.user_id === board.creator_id, addedAt))
 }

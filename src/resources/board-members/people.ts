@@ -9,19 +9,24 @@ import type { Transaction } from '../../store/transaction.ts'
 const CREATOR_POSITION = '0'
 
 /** Active members of the workspace, as a page of a list. */
-interface PeoplePage {
+export interface PeoplePage {
   readonly people: readonly { readonly membership: Membership; readonly boardMember: BoardMember | undefined; readonly addedAt: string }[]
   /** the position of the last entry, also if it is left out */
   readonly position: string | undefined
   readonly more: boolean
 }
 
-/** The creator of a board, and its explicit members in the order in which they were added. */
-export async function peopleOfBoard(tx: Transaction, board: Board, { limit, cursor }: PageQuery): Promise<PeoplePage> {
-  const { records, ranges } = await tx.load({
+/** What a page of {@link peopleOfBoard} reads first: to read it together with something else. */
+export function peopleReads(board: Board, { limit, cursor }: PageQuery) {
+  return {
     records: [keys.membership(board.creator_id)],
     ranges: [{ index: indexes.boardMembers(board.id), options: { after: cursor, limit: limit + 1 } }],
-  })
+  } as const
+}
+
+/** The creator of a board, and its explicit members in the order in which they were added. */
+export async function peopleOfBoard(tx: Transaction, board: Board, { limit, cursor }: PageQuery): Promise<PeoplePage> {
+  const { records, ranges } = await tx.load(peopleReads(board, { limit, cursor }))
   const [{ entries, values }] = ranges
   const rows = entries.map((position, i) => ({
     position,

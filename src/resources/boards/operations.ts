@@ -3,12 +3,12 @@ import { pageQuery } from '../../listing/pages.ts'
 import { board } from '../../model/board.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone, unassignWithoutAccess } from '../cascades.ts'
-import { includeCounts, withCounts } from '../counts.ts'
 import { atLeastOne, deleted, filteredList, operation } from '../operation.ts'
 import { boardTarget } from '../targets.ts'
 import { createResource, removeResource, saveResource } from '../writes.ts'
-import { boardCandidates, boardCountIndexes } from './queries.ts'
-import { boardCreate, boardUpdate, boardVisibility, boardWithCounts } from './schema.ts'
+import { boardCandidates } from './queries.ts'
+import { boardCreate, boardQuery, boardSnapshot, boardUpdate, boardVisibility } from './schema.ts'
+import { readParts } from './snapshot.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.board(params['board_id']!)
 
@@ -45,14 +45,18 @@ export const boardOperations = [
     id: 'boards.read',
     method: 'GET',
     path: '/boards/{board_id}',
-    summary: 'Returns a board. With ?include=counts it has the numbers of its columns, cards and labels.',
+    summary: 'Returns a board. With ?include=columns,cards,labels,members,counts it has what is on it, as it was at one moment.',
     needs: ['read', 'Board'],
     row: 'P2',
-    query: z.strictObject(includeCounts),
-    data: boardWithCounts,
+    query: boardQuery,
+    data: boardSnapshot,
     entity,
     target: boardTarget,
-    run: ({ tx, query }, loaded) => withCounts(tx, query, loaded.board, boardCountIndexes(loaded.board)),
+    async run(request, loaded) {
+      const { include } = request.query
+      if (include === undefined) return { data: loaded.board }
+      return { data: { ...loaded.board, ...(await readParts(request, loaded.board, include)) }, entity: null }
+    },
   }),
 
   operation({

@@ -2,7 +2,7 @@ import type { Board } from '../../model/board.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { CountedIndexes } from '../counts.ts'
-import type { Candidate, OperationRequest } from '../operation.ts'
+import type { Candidates, OperationRequest } from '../operation.ts'
 
 /** The indexes behind `?include=counts`. */
 export function boardCountIndexes({ id }: Board): CountedIndexes {
@@ -17,7 +17,7 @@ export async function boardCandidates(
   { tx, caller }: Pick<OperationRequest, 'tx' | 'caller'>,
   after: string | undefined,
   limit: number,
-): Promise<Candidate<Board>[]> {
+): Promise<Candidates<Board>> {
   const options = { after, limit }
   const { ranges } = await tx.load({
     ranges: [
@@ -28,8 +28,9 @@ export async function boardCandidates(
   const merged = new Map(ranges.flatMap(({ entries, values }) => entries.map((entry, i) => [entry, values[i]] as const)))
   const next = [...merged].toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(0, limit)
   const memberships = await tx.read(next.map(([entry]) => keys.boardMember(lastWord(entry), caller.userId)))
-  return next.map(([position, board], i) => ({
+  const candidates = next.map(([position, board], i) => ({
     position,
     item: board && { context: { board, boardMember: memberships[i] }, data: board },
   }))
+  return { candidates, more: candidates.length >= limit }
 }

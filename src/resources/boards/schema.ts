@@ -1,8 +1,13 @@
 import { z } from 'zod'
+import { wordsParameter } from '../../listing/pages.ts'
 import { board, color, visibilities } from '../../model/board.ts'
+import { card } from '../../model/card.ts'
+import { column } from '../../model/column.ts'
 import { documented } from '../../model/fields.ts'
+import { label } from '../../model/label.ts'
 import { limits } from '../../model/limits.ts'
 import { line, prose } from '../../model/text.ts'
+import { boardMemberEntry } from '../board-members/schema.ts'
 import { countsShape } from '../counts.ts'
 
 const members = {
@@ -24,8 +29,44 @@ export const boardVisibility = z.strictObject({
   }),
 })
 
-/** A board, with counts if the query asks for them. */
-export const boardWithCounts = documented(board.extend(countsShape('columns', 'cards', 'labels')), {
-  id: 'BoardWithCounts',
-  description: 'A board, with counts if the request asks for them.',
+/** What a request for a board can include. */
+const boardParts = ['columns', 'cards', 'labels', 'members', 'counts'] as const
+export type BoardPart = (typeof boardParts)[number]
+
+/** The query of boards.read. */
+export const boardQuery = z.strictObject({
+  include: documented(wordsParameter(boardParts).optional(), {
+    description:
+      'What is on the board, as a list with commas: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board.',
+  }),
 })
+
+const part = <Item extends z.ZodType>(item: Item, maxItems: number, description: string) =>
+  documented(z.array(item), { description: `${description} Only if it is included.`, maxItems }).optional()
+
+const cursor = (description: string) => documented(z.string(), { description, pattern: '^[A-Za-z0-9_-]+$', maxLength: 400 })
+
+/** A board, with what the query includes. */
+export const boardSnapshot = documented(
+  board.extend({
+    columns: part(column, limits.columnsPerBoard, 'The active columns in their order.'),
+    cards: part(card, limits.pageSize.max, 'The first active cards, column by column in their order.'),
+    cards_cursor: cursor(
+      'The `cursor` with which GET /boards/{board_id}/cards continues after `cards`; null if these are all. Only if `cards` is included.',
+    )
+      .nullable()
+      .optional(),
+    labels: part(label, limits.labelsPerBoard, 'The labels, oldest first.'),
+    members: part(
+      boardMemberEntry,
+      limits.membersPerBoard + 1,
+      'The creator and the explicit members, in the order in which they were added.',
+    ),
+    ...countsShape('columns', 'cards', 'labels'),
+    changes_cursor: cursor(
+      'The `after` with which GET /boards/{board_id}/changes returns every change that is not in this response. Only if something is included.',
+    ).optional(),
+  }),
+  { id: 'BoardSnapshot', description: 'A board, with what the request includes.' },
+)
+export type BoardSnapshot = z.infer<typeof boardSnapshot>

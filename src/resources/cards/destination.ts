@@ -7,6 +7,7 @@ import { conflict, notFound } from '../../model/errors.ts'
 import { isId } from '../../model/ids.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import type { Read } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 
 const ARCHIVED = 'The column, or the card named by before or after, is archived.'
@@ -28,6 +29,7 @@ export function cardsOf(columnId: string): RankedList<Card> {
 /**
  * Loads the destination that a body names. The column and the neighbor must be on the card's own board.
  * @param otherwise the column if the body names neither a column nor a neighbor
+ * @param further what to read together with it
  * @throws {ApiError} `not_found`
  */
 export async function loadDestination(
@@ -35,8 +37,9 @@ export async function loadDestination(
   board: BoardAccess,
   { column_id, ...place }: Placement & { readonly column_id?: string | undefined },
   otherwise?: string,
+  further: readonly Read[] = [],
 ): Promise<CardDestination> {
-  await prefetchEnd(tx, column_id ?? otherwise, place)
+  await prefetchPlace(tx, column_id ?? otherwise, place, further)
   const placement = await resolvePlacement(tx, place, 'card', keys.card, ({ board_id }) => board_id === board.id)
   const columnId = column_id ?? neighborOf(placement)?.column_id ?? otherwise!
   const column = isId('column', columnId) ? await tx.get(keys.column(columnId)) : undefined
@@ -44,11 +47,19 @@ export async function loadDestination(
   return { column, placement }
 }
 
-/** Reads a column together with what its first or last position depends on. */
-async function prefetchEnd(tx: Transaction, columnId: string | undefined, { before, after, to = 'last' }: Placement): Promise<void> {
-  if (before !== undefined || after !== undefined || columnId === undefined || !isId('column', columnId)) return
-  const { records, ranges } = positionReads(cardsOf(columnId), { to })
-  await tx.prefetch({ records: [keys.column(columnId), ...records], ranges })
+/** Reads a column together with what its first or last position depends on, or with the neighbor. */
+async function prefetchPlace(tx: Transaction, columnId: string | undefined, place: Placement, further: readonly Read[]): Promise<void> {
+  const { before, after, to = 'last' } = place
+  const neighborId = before ?? after
+  const column = columnId !== undefined && isId('column', columnId) ? [keys.column(columnId)] : []
+  if (neighborId !== undefined) {
+    const neighbor = isId('card', neighborId) ? [keys.card(neighborId)] : []
+    if (further.length > 0) await tx.prefetch({ records: [...neighbor, ...column, ...further] })
+    return
+  }
+  if (column.length === 0) return
+  const { records, ranges } = positionReads(cardsOf(columnId!), { to })
+  await tx.prefetch({ records: [...column, ...records, ...further], ranges })
 }
 
 /** Checks that a card can go to a destination. @throws {ApiError} `conflict` */

@@ -2,18 +2,30 @@ import { z } from 'zod'
 import { toPage } from '../../listing/pages.ts'
 import { AT_END, notNextToItself } from '../../listing/placement.ts'
 import { positionAt } from '../../listing/ranks.ts'
-import { card } from '../../model/card.ts'
+import { card, type Card } from '../../model/card.ts'
 import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone } from '../cascades.ts'
 import { countAll, includeCounts, withCounts } from '../counts.ts'
-import { atLeastOne, deleted, operation } from '../operation.ts'
+import { atLeastOne, deleted, filteredList, operation } from '../operation.ts'
 import { cardTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
+import { additionReads, addToNew, loadAdditions } from './additions.ts'
 import { cardsOf, destinationConflicts, loadDestination, requireOpen } from './destination.ts'
+import { filterOf } from './filter.ts'
 import { cardCountIndexes, listCards } from './queries.ts'
-import { cardCompletion, cardCreate, cardListName, cardListQuery, cardMove, cardUpdate, cardWithCounts } from './schema.ts'
+import { searchCards } from './search.ts'
+import {
+  cardCompletion,
+  cardCreate,
+  cardListQuery,
+  cardSearchName,
+  cardSearchQuery,
+  cardMove,
+  cardUpdate,
+  cardWithCounts,
+} from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.card(params['card_id']!)
 
@@ -23,21 +35,33 @@ export const cardOperations = [
     id: 'cards.list',
     method: 'GET',
     path: '/boards/{board_id}/cards',
-    summary:
-      'Lists the cards of a board column by column, or with ?updated_since= in the order of their updates. ?archived=true lists the archived ones; ?q= searches title and description.',
+    summary: 'Lists the cards of a board column by column. ?archived=true lists the archived ones; ?q= searches title and description.',
     needs: ['read', 'Card'],
     row: 'P2',
     query: cardListQuery,
     data: z.array(cardWithCounts),
     target: parentBoard,
-    async run({ tx, query, beginScan }, { board }) {
-      const { cards, position, more } = await listCards(tx, board.id, query, query, beginScan)
-      const list = cardListName(query)
-      if (query.include === undefined) return toPage(list, cards, position, more)
+    async run({ tx, query, caller, beginScan }, { board }) {
+      const { cards, positions, more } = await listCards(tx, board.id, filterOf(query, caller), query, beginScan)
+      if (query.include === undefined) return toPage('cards.list', cards, positions.at(-1), more)
       const counts = await countAll(tx, cards.map(cardCountIndexes))
       const items = cards.map((found, i) => ({ ...found, counts: counts[i] as z.infer<typeof cardWithCounts>['counts'] }))
-      return toPage(list, items, position, more)
+      return toPage('cards.list', items, positions.at(-1), more)
     },
+  }),
+
+  filteredList({
+    id: 'cards.search',
+    method: 'GET',
+    path: '/cards',
+    summary:
+      'Lists the cards of all boards that you have access to, such as those that you are assigned to: what changed last comes first.',
+    needs: ['read', 'Card'],
+    row: 'P2',
+    query: cardSearchQuery,
+    data: z.array(card),
+    list: cardSearchName,
+    candidates: searchCards,
   }),
 
   operation({
@@ -58,7 +82,8 @@ export const cardOperations = [
     id: 'cards.create',
     method: 'POST',
     path: '/boards/{board_id}/cards',
-    summary: 'Creates a card in a column, before or after another card, or at the end.',
+    summary:
+      'Creates a card in a column, before or after another card, or at the end: with labels, assignees and subtasks, if the body has them.',
     needs: ['create', 'Card'],
     row: 'P9',
     body: cardCreate,
@@ -66,16 +91,25 @@ export const cardOperations = [
     status: 201,
     entity: (params) => keys.board(params['board_id']!),
     conflicts: [capacityMessage('cardsPerBoard'), ...destinationConflicts],
-    example: { body: { column_id: '{column_id}', title: 'Publish the changelog' } },
+    example: {
+      body: { column_id: '{column_id}', title: 'Publish the changelog', label_ids: ['{label_id}'], subtasks: ['Ask for a review'] },
+    },
     target: parentBoard,
     counts: ({ board_id }) => [indexes.boardCards(board_id!)],
-    related: ({ tx, body }, { board }) => loadDestination(tx, board, body),
-    async run(request, { board, ...destination }) {
-      requireOpen(destination)
+    async related({ tx, body }, { board }) {
+      const destination = await loadDestination(tx, board, body, undefined, additionReads(body, board))
+      return { ...destination, ...(await loadAdditions(tx, body, board)) }
+    },
+    also: [
+      { member: 'label_ids', parameter: 'label_id', needs: ['apply_label', 'Card'], row: 'P12', contexts: ({ labels }) => labels },
+      { member: 'assignee_ids', parameter: 'user_id', needs: ['assign', 'Card'], row: 'P12', contexts: ({ assignees }) => assignees },
+      { member: 'subtasks', parameter: 'subtasks', needs: ['create', 'Subtask'], row: 'P12', contexts: ({ subtasks }) => subtasks },
+    ],
+    async run(request, { board, column, placement = AT_END }) {
+      requireOpen({ column, placement })
       await requireCapacity(request.tx, indexes.boardCards(board.id), 'cardsPerBoard')
-      const { column, placement = AT_END } = destination
-      const { title, description, due_at } = request.body
-      return createResource(request, 'card', keys.card, {
+      const { title, description, due_at, label_ids, assignee_ids } = request.body
+      const created = await createResource<Card>(request, 'card', keys.card, {
         board_id: board.id,
         column_id: column.id,
         title,
@@ -84,11 +118,13 @@ export const cardOperations = [
         due_at,
         completed_at: null,
         archived_at: null,
-        assignee_ids: [],
-        label_ids: [],
+        assignee_ids,
+        label_ids,
         cover_attachment_id: null,
         creator_id: request.caller.userId,
       })
+      await addToNew(request, created.data, request.body)
+      return created
     },
   }),
 

@@ -2,7 +2,6 @@ import { cutPage, type PageQuery } from '../../listing/pages.ts'
 import { staleCursor } from '../../listing/ranked-pages.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
-import { isId } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import type { Removals } from '../../model/removal.ts'
 import { indexes, positionEntry, type Index } from '../../store/indexes.ts'
@@ -13,29 +12,25 @@ import type { CountedIndexes } from '../counts.ts'
 import { withoutPending } from '../removals.ts'
 import type { Scan } from '../scans.ts'
 import { Examination } from './examination.ts'
+import { isEmpty, matcher, needsScan, type CardFilter } from './filter.ts'
 import { rememberColumns, rememberedColumns } from './remembered-columns.ts'
 import { findStart, readPosition, writePosition, type Segment, type Start } from './positions.ts'
-
-/** The filters of a list of cards. All that are given must match. */
-export interface CardFilter {
-  readonly column_id?: string | undefined
-  readonly assignee_id?: string | undefined
-  readonly label_id?: string | undefined
-  readonly completed?: boolean | undefined
-  /** only cards that are archived, by themselves or with their column; otherwise only active ones */
-  readonly archived: boolean
-  /** searched in title and description, without regard to case */
-  readonly q?: string | undefined
-  readonly updated_since?: string | undefined
-}
 
 /** Cards in the order of their list. */
 export interface CardPage {
   readonly cards: readonly Card[]
-  /** the position of the last card */
-  readonly position: string | undefined
-  /** whether cards follow it */
+  /** for each card, the position from which the list continues after it */
+  readonly positions: readonly string[]
+  /** whether cards follow the last one */
   readonly more: boolean
+}
+
+/** How a list of cards is read. */
+export interface CardListOptions {
+  /** from the last card to the first */
+  readonly reverse?: boolean
+  /** whether {@link firstPageReads} were read ahead */
+  readonly isPrefetched?: boolean
 }
 
 /** The number of columns that are read at once. */
@@ -46,14 +41,8 @@ export function cardCountIndexes({ id }: Card): CountedIndexes {
   return { subtasks: indexes.subtasks(id), comments: indexes.comments(id), attachments: indexes.attachments(id) }
 }
 
-/** Whether no index has exactly the cards that match a filter, so that cards are examined one by one. */
-function needsScan({ assignee_id, label_id, completed, q, updated_since }: CardFilter): boolean {
-  if (q !== undefined || updated_since !== undefined) return true
-  return [assignee_id, label_id, completed].filter((given) => given !== undefined).length > 1
-}
-
 /**
- * Lists the cards of a board: in the order of their updates if the filter has `updated_since`, otherwise in their places.
+ * Lists the cards of a board column by column, in their order within each.
  * @param beginScan waits until cards may be examined one by one
  */
 export async function listCards(
@@ -62,117 +51,63 @@ export async function listCards(
   filter: CardFilter,
   page: PageQuery,
   beginScan: () => Promise<Scan>,
+  options: CardListOptions = {},
 ): Promise<CardPage> {
-  if (!needsScan(filter)) return cardsByPosition(tx, boardId, filter, page)
+  if (!needsScan(filter)) return cardsByPosition(tx, boardId, filter, page, options)
   const scan = await beginScan()
   try {
-    const list = filter.updated_since === undefined ? cardsByPosition : cardsByUpdate
-    return await list(tx, boardId, filter, page, scan)
+    return await cardsByPosition(tx, boardId, filter, page, options, scan)
   } finally {
     scan.end()
   }
 }
 
-/**
- * Lists cards column by column, in their order within each.
- * @param scan undefined unless the filter {@link needsScan}
- */
+/** What the first page of the cards of a board needs, as far as it can be guessed: to read it together with something else. */
+export function firstPageReads(boardId: string, filter: CardFilter, limit: number, { reverse = false }: CardListOptions = {}) {
+  const segments = isEmpty(filter) || needsScan(filter) ? [] : segmentsOf(rememberedColumns(boardId), filter, reverse)
+  const options: RangeOptions = { limit: limit + 1, partial: true, weak: false, reverse }
+  const ahead = readsOf(segments.slice(0, COLUMNS_AT_ONCE), filter, () => options)
+  return {
+    records: [keys.removals(), keys.order(boardId), ...ahead.records],
+    ranges: [firstPage(indexes.columns(boardId)), ...ahead.ranges],
+  }
+}
+
+/** @param scan undefined unless the filter {@link needsScan} */
 async function cardsByPosition(
   tx: Transaction,
   boardId: string,
   filter: CardFilter,
   { limit, cursor }: PageQuery,
+  { reverse = false, isPrefetched = false }: CardListOptions,
   scan?: Scan,
 ): Promise<CardPage> {
   const at = cursor === undefined ? undefined : readPosition(cursor)
   const orders = [keys.order(boardId), ...(at === undefined ? [] : [keys.order(at.columnId)])]
-  const isGuessed = at === undefined && scan === undefined && !isEmpty(filter)
-  const guessed = isGuessed ? segmentsOf(rememberedColumns(boardId), filter).slice(0, COLUMNS_AT_ONCE) : []
-  const ahead = readsOf(guessed, filter, () => ({ limit: limit + 1, partial: true, weak: false }))
-  await tx.prefetch({
-    records: [keys.removals(), ...orders, ...ahead.records],
-    ranges: [firstPage(indexes.columns(boardId)), ...ahead.ranges],
-  })
+  if (at !== undefined) await tx.prefetch({ records: [keys.removals(), ...orders], ranges: [firstPage(indexes.columns(boardId))] })
+  else if (!isPrefetched) await tx.prefetch(firstPageReads(boardId, filter, limit, { reverse }))
   const [removals, columnOrder, cardOrder] = await tx.read([keys.removals(), ...orders])
   const columns = await columnsOf(tx, boardId)
   rememberColumns(boardId, columns)
   // A forged cursor must not tell whether a column of another board exists.
   if (at !== undefined && !columns.some(({ id }) => id === at.columnId)) throw staleCursor()
   const start = at && findStart(at, columnOrder, cardOrder)
-  const segments = isEmpty(filter) ? [] : remaining(segmentsOf(columns, filter), start)
-  const cards = new CardReader({ tx, filter, start, limit, removals, scan })
+  const segments = isEmpty(filter) ? [] : remaining(segmentsOf(columns, filter, reverse), start, reverse)
+  const cards = new CardReader({ tx, filter, start, limit, removals, reverse, scan })
   for (let i = 0; i < segments.length && !cards.full; i += COLUMNS_AT_ONCE) await cards.read(segments.slice(i, i + COLUMNS_AT_ONCE))
   const { page, more } = cutPage(cards.found, limit, ({ card }) => card)
   if (scan !== undefined) await tx.confirm(page.map(({ card }) => keys.card(card.id)))
-  const last = page.at(-1)
-  const position = last && writePosition(columnOrder, await tx.get(keys.order(last.segment.column.id)), last)
-  return { cards: page.map(({ card }) => card), position, more }
-}
-
-/** Lists cards in the order of their last update. */
-async function cardsByUpdate(
-  tx: Transaction,
-  boardId: string,
-  filter: CardFilter,
-  { limit, cursor }: PageQuery,
-  scan: Scan,
-): Promise<CardPage> {
-  const cards: Card[] = []
-  await tx.prefetch({ records: [keys.removals()], ranges: [firstPage(indexes.columns(boardId))] })
-  const removals = await tx.get(keys.removals())
-  const columns = await columnsOf(tx, boardId)
-  const archivedColumns = new Set(columns.filter(({ archived_at }) => archived_at !== null).map(({ id }) => id))
-  const matches = matcher(filter)
-  const wanted = (card: Card) => (card.archived_at !== null || archivedColumns.has(card.column_id)) === filter.archived && matches(card)
-  // The cursor may come from a list that started earlier, so the later of both counts.
-  const [, since] = [cursor ?? '', filter.updated_since!].toSorted()
-  const examination = new Examination(tx, scan, wanted)
-  let after: string | undefined = since
-  while (!isEmpty(filter)) {
-    const { step } = examination
-    await examination.beforeRead(1)
-    const { entries, values } = await tx.range(indexes.boardCards(boardId), { after, limit: step, weak: 'records' })
-    cards.push(...(await examination.matching(presentCards(values, removals))))
-    if (cards.length > limit || entries.length < step) break
-    after = entries.at(-1)
-  }
-  const { page, more } = cutPage(cards, limit)
-  await tx.confirm(page.map(({ id }) => keys.card(id)))
-  const last = page.at(-1)
-  return { cards: page, position: last && `${last.updated_at} ${last.id}`, more }
+  const positions = page.map((found) => writePosition(columnOrder, tx.known(keys.order(found.segment.column.id)), found))
+  return { cards: page.map(({ card }) => card), positions, more }
 }
 
 /** The cards of entries as they count. */
-function presentCards(values: readonly (Card | undefined)[], removals: Removals | undefined): Card[] {
+export function presentCards(values: readonly (Card | undefined)[], removals: Removals | undefined): Card[] {
   return values.filter((card) => card !== undefined).map((card) => withoutPending(card, removals))
 }
 
 async function columnsOf(tx: Transaction, boardId: string): Promise<Column[]> {
   return (await tx.all(indexes.columns(boardId))).values.filter((column) => column !== undefined)
-}
-
-/** Whether a filter holds a malformed id. The list is then empty, as it is for an id of another board. */
-function isEmpty({ column_id, assignee_id, label_id }: CardFilter): boolean {
-  const malformed = (kind: 'column' | 'user' | 'label', id: string | undefined) => id !== undefined && !isId(kind, id)
-  return malformed('column', column_id) || malformed('user', assignee_id) || malformed('label', label_id)
-}
-
-/** Returns a predicate for the filters that the card itself decides. */
-function matcher({ column_id, assignee_id, label_id, completed, q }: CardFilter): (card: Card) => boolean {
-  const text = q === undefined ? undefined : fold(q)
-  return (card) => {
-    if (column_id !== undefined && card.column_id !== column_id) return false
-    if (assignee_id !== undefined && !card.assignee_ids.includes(assignee_id)) return false
-    if (label_id !== undefined && !card.label_ids.includes(label_id)) return false
-    if (completed !== undefined && (card.completed_at !== null) !== completed) return false
-    return text === undefined || fold(card.title).includes(text) || fold(card.description).includes(text)
-  }
-}
-
-// NFC makes equal letters equal, however they were typed. NFKC would expand one character to up to eighteen, so that a
-// long description could slow down every search.
-function fold(text: string): string {
-  return text.normalize('NFC').toLowerCase()
 }
 
 /** What is read, and how. */
@@ -182,6 +117,7 @@ interface CardRequest {
   readonly start: Start | undefined
   readonly limit: number
   readonly removals: Removals | undefined
+  readonly reverse: boolean
   readonly scan: Scan | undefined
 }
 
@@ -235,8 +171,10 @@ class CardReader {
   }
 
   #options(after: string | undefined, limit: number): RangeOptions {
+    const { reverse } = this.#request
     // The set of cards and their order must not change meanwhile. Cards that do not match may change.
-    return { after, limit, partial: true, weak: this.#examination === undefined ? false : 'records' }
+    const weak = this.#examination === undefined ? false : 'records'
+    return { ...(reverse ? { before: after } : { after }), limit, partial: true, weak, reverse }
   }
 
   /** The number of cards to read of each of several segments. */
@@ -256,12 +194,13 @@ function readsOf(segments: readonly Segment[], filter: CardFilter, optionsOf: (s
   return { records: segments.map(({ column }) => keys.order(column.id)), ranges }
 }
 
-function segmentsOf(columns: readonly Column[], { column_id, archived }: CardFilter): Segment[] {
+function segmentsOf(columns: readonly Column[], { column_id, archived }: CardFilter, reverse: boolean): Segment[] {
   const wanted = columns.filter(({ id }) => column_id === undefined || id === column_id)
-  if (!archived) return wanted.filter((column) => column.archived_at === null).map((column) => ({ column, state: 'active' }))
-  return wanted.flatMap((column): Segment[] =>
-    (column.archived_at === null ? [] : [{ column, state: 'active' } as Segment]).concat({ column, state: 'archived' }),
-  )
+  const segments = wanted.flatMap((column): Segment[] => {
+    if (!archived) return column.archived_at === null ? [{ column, state: 'active' }] : []
+    return (column.archived_at === null ? [] : [{ column, state: 'active' } as Segment]).concat({ column, state: 'archived' })
+  })
+  return reverse ? segments.toReversed() : segments
 }
 
 /** The index with the fewest cards that do not match the filter. */
@@ -272,8 +211,10 @@ function indexFor({ column: { id }, state }: Segment, { assignee_id, label_id, c
 }
 
 /** The segments from the start on. */
-function remaining(segments: readonly Segment[], start: Start | undefined): readonly Segment[] {
+function remaining(segments: readonly Segment[], start: Start | undefined, reverse: boolean): readonly Segment[] {
   if (start === undefined) return segments
-  const current = segments.filter(({ column, state }) => column.id === start.columnId && state >= start.state)
-  return [...current, ...segments.filter(({ column }) => column.id !== start.columnId && positionEntry(column) > start.columnEntry)]
+  const follows = (text: string, other: string) => (reverse ? text < other : text > other)
+  const isCurrent = ({ column, state }: Segment) => column.id === start.columnId && !follows(start.state, state)
+  const isLater = ({ column }: Segment) => column.id !== start.columnId && follows(positionEntry(column), start.columnEntry)
+  return [...segments.filter(isCurrent), ...segments.filter(isLater)]
 }

@@ -1,11 +1,14 @@
 import { z } from 'zod'
-import { booleanParameter, pageQueryOfOne } from '../../listing/pages.ts'
+import { booleanParameter, pageQuery, pageQueryOfOne } from '../../listing/pages.ts'
 import { onePlacement, place } from '../../listing/placement.ts'
 import { card } from '../../model/card.ts'
 import { documented, idField } from '../../model/fields.ts'
+import { idPattern } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import { atMost, line, prose, time } from '../../model/text.ts'
+import { timedSorts } from '../../store/indexes.ts'
 import { countsShape, includeCounts } from '../counts.ts'
+import { subtaskOfNewCard } from '../subtasks/schema.ts'
 
 const title = line(limits.cardTitle, 'The title of the card.')
 const description = prose(limits.cardDescription, 'The text of the card.')
@@ -13,12 +16,37 @@ const due_at = documented(time.nullable(), {
   description: 'When the card is due; null: at no time. Any offset is accepted. The answer is in UTC.',
 })
 
+/** Ids in an order, none twice. */
+function uniqueIds(id: z.ZodString, maxItems: number, description: string) {
+  const ids = z
+    .array(id)
+    .max(maxItems)
+    .superRefine((list, context) => {
+      for (const [i, one] of list.entries())
+        if (list.indexOf(one) < i) context.addIssue({ code: 'custom', path: [i], message: 'is in the list already' })
+    })
+  return documented(ids.default([]), { description, maxItems, uniqueItems: true })
+}
+
 export const cardCreate = onePlacement(
   z.strictObject({
     column_id: idField('column', 'The column of the new card. It must be an active column of the board.'),
     title,
     description: description.default(''),
     due_at: due_at.default(null),
+    label_ids: uniqueIds(
+      idField('label', 'The id of a label.'),
+      limits.labelsPerCard,
+      'The labels of the card. They must be labels of the board.',
+    ),
+    assignee_ids: uniqueIds(
+      idField('user', 'The id of a user.'),
+      limits.assigneesPerCard,
+      'The users who are assigned to the card. They must have access to the board.',
+    ),
+    subtasks: documented(z.array(subtaskOfNewCard).max(limits.subtasksPerCard).default([]), {
+      description: 'The subtasks of the card in their order: the title of each, or an object with its title and whether it is completed.',
+    }),
     ...place,
   }),
 )
@@ -41,29 +69,66 @@ export const cardWithCounts = documented(card.extend(countsShape('subtasks', 'co
   description: 'A card, with counts if the request asks for them.',
 })
 
-/** The list of cards has two orders, and a cursor belongs to one of them. */
-export function cardListName({ updated_since }: { updated_since?: string | undefined }): string {
-  return updated_since === undefined ? 'cards.list' : 'cards.list by update'
+const filters = {
+  assignee_id: documented(z.string(), {
+    description: 'Only cards that this user is assigned to. `me` is the user of the token.',
+    pattern: `^(?:me|${idPattern('user').slice(1, -1)})$`,
+    minLength: 2,
+    maxLength: 24,
+  }).optional(),
+  label_id: idField('label', 'Only cards with this label.').optional(),
+  completed: booleanParameter.describe('Only cards that are completed, or only those that are not.').optional(),
+  archived: booleanParameter
+    .describe('Whether to list the archived cards instead of the active ones. The cards of an archived column are archived.')
+    .default(false),
+  q: documented(z.string().trim().min(1, 'must not be blank').check(atMost(limits.searchText)), {
+    description: 'Only cards whose title or description contains this text. Upper and lower case are equal.',
+    maxLength: limits.searchText,
+    pattern: '\\S',
+  }).optional(),
 }
 
 /** The query of cards.list. All filters that are given must match. */
-export const cardListQuery = pageQueryOfOne(
-  ['cards.list', 'cards.list by update'],
+export const cardListQuery = z.strictObject({
+  ...pageQuery('cards.list'),
+  column_id: idField('column', 'Only cards of this column.').optional(),
+  ...filters,
+  ...includeCounts,
+})
+
+/** The orders in which cards of all boards are listed. */
+const cardSorts = ['position', ...timedSorts] as const
+type CardSort = (typeof cardSorts)[number]
+interface Sorted {
+  readonly sort: CardSort
+  readonly order?: 'asc' | 'desc' | undefined
+}
+
+/** Whether a query of cards.search lists cards in descending order: by default, what changed last or is due next comes first. */
+export function isDescending({ sort, order }: Sorted): boolean {
+  return order === undefined ? sort === 'updated_at' || sort === 'created_at' : order === 'desc'
+}
+
+/** The name of the list that a query of cards.search selects: a cursor belongs to one order. */
+export function cardSearchName(query: Sorted): string {
+  return `cards.search ${query.sort} ${isDescending(query) ? 'desc' : 'asc'}`
+}
+
+/** The query of cards.search. All filters that are given must match. */
+export const cardSearchQuery = pageQueryOfOne(
+  cardSorts.flatMap((sort) => (['asc', 'desc'] as const).map((order) => cardSearchName({ sort, order }))),
   {
-    column_id: idField('column', 'Only cards of this column.').optional(),
-    assignee_id: idField('user', 'Only cards that this user is assigned to.').optional(),
-    label_id: idField('label', 'Only cards with this label.').optional(),
-    completed: booleanParameter.describe('Only cards that are completed, or only those that are not.').optional(),
-    archived: booleanParameter
-      .describe('Whether to list the archived cards instead of the active ones. The cards of an archived column are archived.')
-      .default(false),
-    q: documented(z.string().trim().min(1, 'must not be blank').check(atMost(limits.searchText)), {
-      description: 'Only cards whose title or description contains this text. Upper and lower case are equal.',
-      maxLength: limits.searchText,
-      pattern: '\\S',
-    }).optional(),
-    updated_since: time.describe('Only cards that were changed at this time or later, in the order of their last changes.').optional(),
-    ...includeCounts,
+    ...filters,
+    due_before: time.describe('Only cards that are due before this time.').optional(),
+    due_after: time.describe('Only cards that are due at this time or later.').optional(),
+    sort: documented(z.enum(cardSorts, { error: `must be one of ${cardSorts.join(', ')}` }).default('updated_at'), {
+      description:
+        'What the cards are sorted by. `position`: board by board, the oldest first, and each as GET /boards/{board_id}/cards lists it. `due_at`: cards without a due time follow all others.',
+    }),
+    order: documented(z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).optional(), {
+      description: 'The direction; by default `desc` for `updated_at` and `created_at`, and `asc` for `due_at` and `position`.',
+    }),
   },
-  cardListName,
+  cardSearchName,
 )
+export type CardSearchQuery = z.output<typeof cardSearchQuery>

@@ -1,9 +1,10 @@
 import { standardNames } from './0001-standard-names.ts'
+import { sortedCards } from './0002-sorted-cards.ts'
 import type { Entry, Migration } from './migration.ts'
 import type { Value } from '../port.ts'
 
 /** All migrations in order. */
-export const migrations: readonly Migration[] = [standardNames]
+export const migrations: readonly Migration[] = [standardNames, sortedCards]
 
 /** The version of the records that this version of Lanekeeper reads and writes. */
 export const SCHEMA_VERSION = versionAfter(migrations)

@@ -1,0 +1,64 @@
+import type { z } from 'zod'
+import type { AuthorizationContext, BoardAccess } from '../../authz/context.ts'
+import { positionsOfNewList } from '../../listing/ranks.ts'
+import type { Card } from '../../model/card.ts'
+import { isId } from '../../model/ids.ts'
+import type { Subtask } from '../../model/subtask.ts'
+import { timestamp } from '../../model/time.ts'
+import { keys } from '../../store/keys.ts'
+import { partOf, type Read } from '../../store/reads.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import type { OperationRequest } from '../operation.ts'
+import { keepAssignment } from '../removals.ts'
+import { createResource } from '../writes.ts'
+import type { cardCreate } from './schema.ts'
+
+/** The labels, the assignees and the subtasks with which a card is created. */
+type Named = Pick<z.infer<typeof cardCreate>, 'label_ids' | 'assignee_ids' | 'subtasks'>
+
+/** For each item of the body, in its order, the context of the decision about it; undefined if it is absent. */
+export interface Additions {
+  readonly labels: readonly (Pick<AuthorizationContext, 'label'> | undefined)[]
+  readonly assignees: readonly (Pick<AuthorizationContext, 'user'> | undefined)[]
+  readonly subtasks: readonly {}[]
+}
+
+/** What {@link loadAdditions} reads: to read it together with something else. */
+export function additionReads({ label_ids, assignee_ids }: Named, { id }: BoardAccess): Read[] {
+  return [
+    ...label_ids.filter((labelId) => isId('label', labelId)).map(labelRead),
+    ...assignee_ids.flatMap((userId) => (isId('user', userId) ? [keys.membership(userId), keys.boardMember(id, userId)] : [])),
+    // Assignments of earlier times that are being removed must not take this one with them.
+    ...(assignee_ids.length > 0 ? [keys.removals()] : []),
+  ]
+}
+
+/** Loads what the body names. */
+export async function loadAdditions(tx: Transaction, named: Named, board: BoardAccess): Promise<Additions> {
+  await tx.read(additionReads(named, board))
+  const labels = named.label_ids.map((labelId) => {
+    const label = tx.known(keys.label(labelId))
+    return label && { label }
+  })
+  const assignees = named.assignee_ids.map((userId) => {
+    const membership = tx.known(keys.membership(userId))
+    return membership && { user: { membership, boardMember: tx.known(keys.boardMember(board.id, userId)) } }
+  })
+  // The facts of all subtasks are the same.
+  return { labels, assignees, subtasks: named.subtasks.slice(0, 1).map(() => ({})) }
+}
+
+/** Completes the creation of a card: keeps its assignments, and creates its subtasks. */
+export async function addToNew(request: Pick<OperationRequest, 'tx' | 'clock' | 'random'>, card: Card, named: Named): Promise<void> {
+  for (const userId of named.assignee_ids) await keepAssignment(request.tx, card, userId)
+  const positions = positionsOfNewList(named.subtasks.length)
+  for (const [i, { title, completed }] of named.subtasks.entries()) {
+    const completed_at = completed ? timestamp(request.clock) : null
+    await createResource<Subtask>(request, 'subtask', keys.subtask, { card_id: card.id, title, completed_at, position: positions[i]! })
+  }
+}
+
+/** A label stays on its board, so only its deletion conflicts. */
+function labelRead(labelId: string) {
+  return partOf(keys.label(labelId), 'id', 'board_id')
+}

@@ -1,0 +1,246 @@
+import type { Card } from '../../model/card.ts'
+import type { Column } from '../../model/column.ts'
+import { indexes, sortedGroup, sortedPlace, type CardState, type Index, type TimedSort } from '../../store/indexes.ts'
+import { keys } from '../../store/keys.ts'
+import type { RangeOptions } from '../../store/reads.ts'
+import type { Candidates, OperationRequest } from '../operation.ts'
+import { Examination } from './examination.ts'
+import { filterOf, isEmpty, matcher } from './filter.ts'
+import { listCards, presentCards } from './queries.ts'
+import { isDescending, type CardSearchQuery } from './schema.ts'
+import { entriesOfWord, placeOfBoard, SearchedBoards } from './searched-boards.ts'
+import { Selection } from './selection.ts'
+
+type SearchRequest = OperationRequest<CardSearchQuery, any>
+const NONE: Candidates<Card> = { candidates: [], more: false }
+
+/** The number of sources whose cards are read at once, and of those whose first entries are. */
+const SOURCES_AT_ONCE = 8
+const FIRST_ENTRIES_AT_ONCE = 128
+
+/** Cards of the boards that the caller can read, in the order of the query, after a position. */
+export async function searchCards(request: SearchRequest, after: string | undefined, limit: number): Promise<Candidates<Card>> {
+  const query = filterOf(request.query, request.caller)
+  if (isEmpty(query)) return NONE
+  const boards = new SearchedBoards(request)
+  const { sort } = query
+  if (sort === 'position') return byPosition(request, query, boards, after, limit)
+  const scan = await request.beginScan()
+  try {
+    const search = new TimedSearch(request, query, sort, boards, after, limit)
+    const examination = new Examination(request.tx, scan, (card) => search.isWanted(card))
+    return await search.read(await sourcesOf(request, query, sort, boards), examination)
+  } finally {
+    scan.end()
+  }
+}
+
+/** Lists board after board. A position has the place of the board and that of the card on it. */
+async function byPosition(
+  { tx, beginScan }: SearchRequest,
+  query: CardSearchQuery,
+  boards: SearchedBoards,
+  after: string | undefined,
+  limit: number,
+): Promise<Candidates<Card>> {
+  const reverse = isDescending(query)
+  const [createdAt, boardId, ...rest] = after?.split(' ') ?? []
+  const start = after === undefined ? undefined : `${createdAt} ${boardId}`
+  const all = query.label_id === undefined ? await boards.readable() : [(await boards.ofLabel(query.label_id)) ?? []].flat()
+  const remaining = all.filter((board) => start === undefined || (reverse ? placeOfBoard(board) <= start : placeOfBoard(board) >= start))
+  const searched = await boards.withCards(remaining, query.assignee_id)
+  const candidates: Candidates<Card>['candidates'][number][] = []
+  for (const context of reverse ? searched.toReversed() : searched) {
+    const place = placeOfBoard(context)
+    const cursor = place === start ? rest.join(' ') : undefined
+    const part = { limit: limit - candidates.length, cursor }
+    const { cards, positions, more } = await listCards(tx, context.board.id, query, part, beginScan, { reverse })
+    candidates.push(...cards.map((data, i) => ({ position: `${place} ${positions[i]}`, item: { context, data } })))
+    if (more || candidates.length >= limit) return { candidates, more: true }
+  }
+  return { candidates, more: false }
+}
+
+/** Entries of an index among which the wanted cards are. */
+interface Source {
+  readonly index: Index<Card>
+  /** the word that the entries begin with; undefined: all entries */
+  readonly word?: string
+  /** whether the entries are in the order of the search, so that it ends where no further card can be wanted */
+  readonly isSorted?: boolean
+  /** the place of its first card, if it is known */
+  readonly first?: string
+}
+
+/** The entries with the fewest cards that are not wanted. None is of a hidden board, except of one that the caller just lost. */
+async function sourcesOf(
+  { caller }: SearchRequest,
+  query: CardSearchQuery,
+  sort: TimedSort,
+  boards: SearchedBoards,
+): Promise<readonly Source[]> {
+  const { label_id, assignee_id } = query
+  if (label_id !== undefined) return (await boards.ofLabel(label_id)) === undefined ? [] : [{ index: indexes.labelCards(label_id) }]
+  const sorted = (listId: string): Source[] =>
+    groupsOf(query).map((word) => ({ index: indexes.sortedCards(sort, listId), word, isSorted: true }))
+  // Those who lose their access are unassigned, so that the caller's own cards need no search board by board.
+  if (assignee_id === caller.userId) return sorted(caller.userId)
+  const readable = await boards.readable()
+  return readable.flatMap(({ board: { id } }) =>
+    assignee_id === undefined ? sorted(id) : [{ index: indexes.boardAssignments(id), word: assignee_id }],
+  )
+}
+
+/** The groups in which the cards of a query can be. A card of an archived column is archived, too, in the group of the active ones. */
+function groupsOf({ archived, completed }: CardSearchQuery): string[] {
+  const states: CardState[] = archived ? ['active', 'archived'] : ['active']
+  return states.flatMap((state) => (completed === undefined ? [false, true] : [completed]).map((done) => sortedGroup(state, done)))
+}
+
+/** Finds the next cards in the order of one of their times. */
+class TimedSearch {
+  readonly #request: SearchRequest
+  readonly #query: CardSearchQuery
+  readonly #sort: TimedSort
+  readonly #boards: SearchedBoards
+  readonly #after: string | undefined
+  readonly #isDescending: boolean
+  readonly #selection: Selection
+  readonly #matches: (card: Card) => boolean
+  readonly #columns = new Map<string, Column | undefined>()
+
+  constructor(
+    request: SearchRequest,
+    query: CardSearchQuery,
+    sort: TimedSort,
+    boards: SearchedBoards,
+    after: string | undefined,
+    limit: number,
+  ) {
+    this.#request = request
+    this.#query = query
+    this.#sort = sort
+    this.#boards = boards
+    this.#after = after
+    this.#isDescending = isDescending(query)
+    this.#selection = new Selection(limit, (card) => sortedPlace(sort, card), this.#isDescending)
+    this.#matches = matcher(query)
+  }
+
+  /** Whether a card belongs to the page as far as it tells by itself. */
+  isWanted(card: Card): boolean {
+    if (!this.#selection.accepts(card)) return false
+    const place = sortedPlace(this.#sort, card)
+    const after = this.#after
+    return (after === undefined || (this.#isDescending ? place < after : place > after)) && this.#matches(card)
+  }
+
+  async read(sources: readonly Source[], examination: Examination): Promise<Candidates<Card>> {
+    const { tx } = this.#request
+    const ordered = await this.#byFirstEntry(sources)
+    for (let i = 0; i < ordered.length; i += SOURCES_AT_ONCE) await this.#readSources(ordered.slice(i, i + SOURCES_AT_ONCE), examination)
+    const { cards, mayHaveMore } = this.#selection
+    // What was read weakly must be true at one moment, together with the boards and the columns.
+    await tx.confirm(cards.map(({ card }) => keys.card(card.id)))
+    const candidates = cards.map(({ place, card }) => ({
+      position: place,
+      item: { context: this.#boards.get(card.board_id)!, data: card },
+    }))
+    return { candidates, more: mayHaveMore }
+  }
+
+  /** Many sorted sources in the order of their first cards: where the page ends, no card of those behind it is read. */
+  async #byFirstEntry(sources: readonly Source[]): Promise<readonly Source[]> {
+    if (sources.length <= SOURCES_AT_ONCE || sources[0]!.isSorted !== true) return sources
+    const first: { readonly source: Source; readonly place: string }[] = []
+    for (let i = 0; i < sources.length; i += FIRST_ENTRIES_AT_ONCE) {
+      const part = sources.slice(i, i + FIRST_ENTRIES_AT_ONCE)
+      const options = { limit: 1, weak: true, entriesOnly: true }
+      const ranges = part.map((source) => ({ index: source.index, options: { ...this.#boundsOf(source), ...options } }))
+      const pages = (await this.#request.tx.load({ ranges })).ranges
+      for (const [n, source] of part.entries()) {
+        const [entry] = pages[n]!.entries
+        if (entry !== undefined) first.push({ source, place: entry.slice(source.word!.length + 1) })
+      }
+    }
+    const sorted = first.toSorted((a, b) => (a.place < b.place ? -1 : 1))
+    return (this.#isDescending ? sorted.toReversed() : sorted).map(({ source, place }) => ({ ...source, first: place }))
+  }
+
+  /** Whether a source has no card that can still be wanted. */
+  #isDone({ first }: Source): boolean {
+    const { bound } = this.#selection
+    return first !== undefined && bound !== undefined && (this.#isDescending ? first <= bound : first >= bound)
+  }
+
+  /** Reads several sources in steps, until none has a wanted card any more. */
+  async #readSources(sources: readonly Source[], examination: Examination): Promise<void> {
+    const { tx } = this.#request
+    let open = sources.filter((source) => !this.#isDone(source)).map((source) => ({ source, last: undefined as string | undefined }))
+    for (;;) {
+      const next = open.flatMap(({ source, last }) => {
+        const bounds = this.#boundsOf(source, last)
+        return isVoid(bounds) ? [] : [{ source, last, bounds }]
+      })
+      if (next.length === 0) return
+      const limit = Math.ceil(examination.step / next.length)
+      await examination.beforeRead(next.length)
+      const { records, ranges } = await tx.load({
+        records: [keys.removals()],
+        ranges: next.map(({ source: { index }, bounds }) => ({ index, options: { ...bounds, limit, weak: true, partial: true } as const })),
+      })
+      await this.#offer(await examination.matching(ranges.flatMap(({ values }) => presentCards(values, records[0]))))
+      open = next.flatMap(({ source, last }, n) => {
+        const { entries, isCut } = ranges[n]!
+        return entries.length < limit && isCut !== true ? [] : [{ source, last: entries.at(-1) ?? last }]
+      })
+    }
+  }
+
+  /** The range of a source in which wanted cards can be. @param last the last entry that was read */
+  #boundsOf({ word, isSorted }: Source, last?: string): Bounds {
+    const whole: Bounds = word === undefined ? {} : entriesOfWord(word)
+    if (isSorted !== true) return { ...whole, ...(last !== undefined && { after: last }) }
+    const { due_after, due_before } = this.#sort === 'due_at' ? this.#query : {}
+    // A card without a due time matches no filter by it.
+    const dueBefore = due_before ?? (due_after === undefined ? undefined : '~')
+    const reverse = this.#isDescending
+    const [first, end] = [this.#after, this.#selection.bound]
+    const entry = (place: string | undefined) => place && `${word} ${place}`
+    const after = latest([whole.after, entry(due_after), entry(reverse ? end : first), reverse ? undefined : last])
+    const before = earliest([whole.before, entry(dueBefore), entry(reverse ? first : end), reverse ? last : undefined])
+    return { after, before, reverse }
+  }
+
+  /** Adds cards that are on the boards of the search and in the state that it is about. */
+  async #offer(cards: readonly Card[]): Promise<void> {
+    const { tx } = this.#request
+    const columnIds = [...new Set(cards.map((card) => card.column_id))].filter((id) => !this.#columns.has(id))
+    const columns = await this.#boards.load(
+      cards.map((card) => card.board_id),
+      columnIds.map((id) => keys.column(id)),
+    )
+    for (const [i, id] of columnIds.entries()) this.#columns.set(id, columns[i])
+    for (const card of cards) {
+      const column = this.#columns.get(card.column_id)
+      const isArchived = card.archived_at !== null || column?.archived_at !== null
+      const isListed = this.#boards.get(card.board_id) !== undefined && isArchived === this.#query.archived
+      const dropped = isListed ? this.#selection.add(card) : [card]
+      for (const { id } of dropped) tx.forget(keys.card(id))
+    }
+  }
+}
+
+type Bounds = Pick<RangeOptions, 'after' | 'before' | 'reverse'>
+
+function isVoid({ after, before }: Bounds): boolean {
+  return after !== undefined && before !== undefined && after >= before
+}
+
+function latest(texts: readonly (string | undefined)[]): string | undefined {
+  return texts.reduce((found, text) => (found === undefined || (text !== undefined && text > found) ? text : found))
+}
+
+function earliest(texts: readonly (string | undefined)[]): string | undefined {
+  return texts.reduce((found, text) => (found === undefined || (text !== undefined && text < found) ? text : found))
+}

@@ -1,0 +1,251 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { collectGarbage } from '../../src/admin/garbage-collection.ts'
+import { limits } from '../../src/model/limits.ts'
+import { setUpBoard, TestBoard } from '../support/board.ts'
+import { drivers, type Driver } from '../support/drivers.ts'
+import { memory } from '../support/memory.ts'
+import { bytes, type Person, type Reply } from '../support/service.ts'
+import { conflict, invalid, notFoundBy } from './refusals.ts'
+
+const many = (count: number, item: (i: number) => string) => Array.from({ length: count }, (_, i) => item(i))
+const numbered = (prefix: string) => (i: number) => `${prefix}_${String(i).padStart(20, '0')}`
+
+/** Registers the hooks of a suite on a private board with two members, besides what cannot be used on it. */
+function setUpNames(driver: Driver) {
+  const setup = setUpBoard(driver)
+  /** name → id, of what bodies name: each is of the kind that its name begins with */
+  let ids: Record<string, string>
+  let others: Record<string, string>
+  beforeAll(async () => {
+    const { service, bob, cyd, workspaceId } = setup
+    const hidden = await TestBoard.create(service, bob, 'private')
+    const open = await TestBoard.create(service, bob)
+    const other = await TestBoard.create(service, await service.person(await service.workspace()))
+    const former = await service.person(workspaceId, 'member', 'Former')
+    await service.leaveOnly(workspaceId, former.id)
+    others = {
+      labelOfHidden: await hidden.label(),
+      labelOfOpen: await open.label(),
+      labelOfOther: await other.label(),
+      labelAbsent: numbered('lbl')(0),
+      userWithoutAccess: cyd.id,
+      userFormer: former.id,
+      userOfOther: other.creator.id,
+      userAbsent: numbered('usr')(0),
+      malformed: 'nonsense',
+    }
+  })
+  beforeEach(async () => {
+    const { board, ann, bob } = setup
+    await board.add(bob)
+    await board.makePrivate()
+    ids = { ...others, label: await board.label('One'), label2: await board.label('Two'), user: ann.id, user2: bob.id }
+  })
+
+  const named = (...names: string[]) => names.map((name) => ids[name]!)
+  const create = (members: object, token = setup.ann.write, query = '') =>
+    setup.service.send(token, 'POST', `/boards/${setup.board.id}/cards${query}`, { column_id: setup.columnId, title: 'New', ...members })
+  const subtasksOf = async (cardId: string) =>
+    (await setup.board.all(`/cards/${cardId}/subtasks`)).map(({ title, completed_at }) => [title, completed_at])
+  /** Creates a card. @returns the response, and the number of commits */
+  const createCounted = async (members: object, query?: string): Promise<[Reply, commits: number]> => {
+    const { store } = setup.service
+    const { commit } = store
+    let commits = 0
+    store.commit = (...change) => (commits++, commit.apply(store, change))
+    const reply = await create(members, setup.ann.write, query)
+    store.commit = commit
+    return [reply, commits]
+  }
+  return { setup, named, create, createCounted, subtasksOf }
+}
+
+describe.each(drivers)('a card that is created with labels, assignees and subtasks, on $name', (driver) => {
+  const { setup, named, create, createCounted, subtasksOf } = setUpNames(driver)
+
+  test('has all of them, in the order of the body, from one commit on', async () => {
+    const { board } = setup
+    const subtasks = ['First', { title: ' Second ' }, { title: 'Third', completed: true }, ...many(20, (i) => `${i}`)]
+    const [reply, commits] = await createCounted({ label_ids: named('label2', 'label'), assignee_ids: named('user2', 'user'), subtasks })
+    expect([reply.status, commits]).toEqual([201, 1])
+    const { id } = reply.body.data
+    expect(reply.body.data).toMatchObject({ label_ids: named('label2', 'label'), assignee_ids: named('user2', 'user') })
+    expect((await board.get(`/cards/${id}`)).body).toEqual(reply.body)
+    expect(await subtasksOf(id)).toEqual([
+      ['First', null],
+      ['Second', null],
+      ['Third', board.now],
+      ...many(20, (i) => `${i}`).map((i) => [i, null]),
+    ])
+    expect((await board.all(`/boards/${board.id}/cards?label_id=${named('label')[0]}`)).map((card) => card.id)).toEqual([id])
+    expect((await board.all(`/boards/${board.id}/cards?assignee_id=${named('user2')[0]}`)).map((card) => card.id)).toEqual([id])
+  })
+
+  test('is the same as one to which they are added one by one', async () => {
+    const { board, columnId } = setup
+    const whole = (await create({ label_ids: named('label'), assignee_ids: named('user2'), subtasks: ['One', 'Two'] })).body.data.id
+    const single = await board.card(columnId, 'New')
+    await board.put(`/cards/${single}/labels/${named('label')[0]}`)
+    await board.put(`/cards/${single}/assignees/${named('user2')[0]}`)
+    for (const title of ['One', 'Two']) await board.subtask(single, title)
+    const comparable = async (id: string) => {
+      const { body } = await board.get(`/cards/${id}?include=counts`)
+      return { ...body.data, id: '', position: '', subtasks: await subtasksOf(id) }
+    }
+    expect(await comparable(whole)).toEqual(await comparable(single))
+    // Further ones come after them.
+    await board.subtask(whole, 'Three')
+    expect((await subtasksOf(whole)).map(([title]) => title)).toEqual(['One', 'Two', 'Three'])
+  })
+
+  test('has as many as the limits allow', async () => {
+    const reply = await create({ subtasks: many(limits.subtasksPerCard, (i) => `Subtask ${i}`) })
+    expect((await subtasksOf(reply.body.data.id)).map(([title]) => title)).toEqual(many(limits.subtasksPerCard, (i) => `Subtask ${i}`))
+    const labels: string[] = []
+    for (let i = 0; i < limits.labelsPerCard; i++) labels.push(await setup.board.label())
+    expect((await create({ label_ids: labels })).body.data.label_ids).toEqual(labels)
+  })
+
+  test('a dry run checks everything and changes nothing', async () => {
+    const members = { label_ids: named('label'), assignee_ids: named('user'), subtasks: ['One', 'Two'] }
+    const [reply, commits] = await createCounted(members, '?dry_run=true')
+    expect([reply.status, reply.body.data, commits]).toMatchObject([201, { label_ids: named('label'), assignee_ids: named('user') }, 0])
+    expect(await create({ label_ids: named('labelOfOpen') }, setup.ann.write, '?dry_run=true')).toMatchObject(notFoundBy('label_id'))
+  })
+
+  test('a label that is deleted before the commit is not on the card', async () => {
+    const { service, board } = setup
+    service.store.beforeCommit = async () => void (await board.delete(`/labels/${named('label')[0]}`))
+    expect(await create({ label_ids: named('label') })).toMatchObject(notFoundBy('label_id'))
+    expect(await board.titles()).toEqual(['Card'])
+  })
+
+  test('thirty cards with two labels and one assignee each take at most 35 requests, with the board', async () => {
+    const { service, ann } = setup
+    const first = service.records.length
+    const send = async (method: string, path: string, body?: object) => (await service.send(ann.write, method, path, body)).body.data
+    const [person] = (await send('GET', '/members')) as { user_id: string }[]
+    const board = await send('POST', '/boards', { name: 'Release' })
+    const column = await send('POST', `/boards/${board.id}/columns`, { name: 'To do' })
+    const label_ids: string[] = []
+    for (const name of ['Bug', 'Urgent']) label_ids.push((await send('POST', `/boards/${board.id}/labels`, { name, color: '#ff0000' })).id)
+    const titles = many(30, (i) => `Card ${i}`)
+    for (const title of titles)
+      await send('POST', `/boards/${board.id}/cards`, { column_id: column.id, title, label_ids, assignee_ids: [person!.user_id] })
+    expect(service.records.length - first).toBeLessThanOrEqual(35)
+    const { cards } = await send('GET', `/boards/${board.id}?include=cards`)
+    expect(cards.map((card: any) => [card.title, card.label_ids, card.assignee_ids])).toEqual(
+      titles.map((title) => [title, label_ids, [person!.user_id]]),
+    )
+  })
+})
+
+describe('the creation of a card with labels, assignees and subtasks', () => {
+  const { setup, named, create, createCounted } = setUpNames(memory)
+
+  const [label, user] = [notFoundBy('label_id'), notFoundBy('user_id')]
+  test.each<[what: string, members: () => object, expected: object]>([
+    ...['labelOfHidden', 'labelOfOpen', 'labelOfOther', 'labelAbsent', 'user', 'malformed'].map((name): [string, () => object, object] => [
+      `a label that is "${name}"`,
+      () => ({ label_ids: named('label', name) }),
+      label,
+    ]),
+    ...['userWithoutAccess', 'userFormer', 'userOfOther', 'userAbsent', 'label', 'malformed'].map(
+      (name): [string, () => object, object] => [`an assignee who is "${name}"`, () => ({ assignee_ids: named('user', name) }), user],
+    ),
+    ['labels and an assignee who is absent', () => ({ label_ids: named('label'), assignee_ids: named('userAbsent') }), user],
+    ['a label that is absent and valid assignees', () => ({ label_ids: named('labelAbsent'), assignee_ids: named('user') }), label],
+    ['a valid label and a column that is absent', () => ({ label_ids: named('label'), column_id: 'col_0' }), notFoundBy('column_id')],
+    ['a label twice', () => ({ label_ids: named('label', 'label2', 'label') }), invalid('label_ids.2')],
+    ['an assignee twice', () => ({ assignee_ids: named('user', 'user') }), invalid('assignee_ids.1')],
+    ['too many labels', () => ({ label_ids: many(limits.labelsPerCard + 1, numbered('lbl')) }), invalid('label_ids')],
+    ['too many assignees', () => ({ assignee_ids: many(limits.assigneesPerCard + 1, numbered('usr')) }), invalid('assignee_ids')],
+    ['too many subtasks', () => ({ subtasks: many(limits.subtasksPerCard + 1, String) }), invalid('subtasks')],
+    ['no list of labels', () => ({ label_ids: named('label')[0] }), invalid('label_ids')],
+    ['labels that are null', () => ({ label_ids: null }), invalid('label_ids')],
+    ['a subtask without a title', () => ({ subtasks: ['One', {}] }), invalid('subtasks.1')],
+    ['a subtask with a blank title', () => ({ subtasks: [' '] }), invalid('subtasks.0')],
+    ['a subtask with a long title', () => ({ subtasks: ['x'.repeat(limits.subtaskTitle + 1)] }), invalid('subtasks.0')],
+    ['a subtask with a place', () => ({ subtasks: [{ title: 'x', to: 'first' }] }), invalid('subtasks.0.to')],
+    ['a subtask that is a number', () => ({ subtasks: [1] }), invalid('subtasks.0')],
+  ])('is refused with %s, and nothing is changed', async (_what, members, expected) => {
+    const [reply, commits] = await createCounted(members())
+    expect(reply).toMatchObject(expected)
+    expect(commits).toBe(0)
+  })
+
+  test('is refused in an archived column, after everything that it names was decided', async () => {
+    await setup.board.post(`/columns/${setup.columnId}/archive`)
+    const message = 'The column, or the card named by before or after, is archived.'
+    expect(await create({ label_ids: named('label'), assignee_ids: named('user') })).toMatchObject(conflict(message))
+    expect(await create({ label_ids: named('labelOfHidden') })).toMatchObject(label)
+  })
+
+  // If absent items were answered before hidden ones, the parameter would tell which of the two an item is.
+  test.each([
+    [
+      'a label',
+      (one: string) => ({ label_ids: [one], assignee_ids: named('userAbsent') }),
+      ['labelOfHidden', 'labelOfOther', 'labelAbsent', 'malformed'],
+    ],
+    [
+      'a label after another',
+      (one: string) => ({ label_ids: [one, ...named('labelAbsent')] }),
+      ['labelOfHidden', 'labelOfOther', 'malformed'],
+    ],
+    [
+      'a person',
+      (one: string) => ({ assignee_ids: [one, ...named('userOfOther')] }),
+      ['userWithoutAccess', 'userFormer', 'userAbsent', 'malformed'],
+    ],
+  ])('the response tells nothing of %s that cannot be used, whatever else the body names', async (_what, members, names) => {
+    const { service, ann } = setup
+    await create({}, ann.write)
+    const answers = new Set<string>()
+    const trips = new Set<number>()
+    for (const name of names) {
+      const before = service.store.trips
+      answers.add(bytes(await create(members(named(name)[0]!))))
+      // A malformed id is known to be absent without a read.
+      if (name !== 'malformed') trips.add(service.store.trips - before)
+    }
+    expect([...answers]).toHaveLength(1)
+    expect([...trips]).toHaveLength(1)
+  })
+
+  test('each decision is in the decision record, up to the one that was denied', async () => {
+    const { service } = setup
+    await create({ label_ids: named('label'), assignee_ids: named('user2', 'userWithoutAccess', 'user'), subtasks: ['One'] })
+    const { decision, further } = service.records.at(-1)!
+    expect(decision).toMatchObject({ permission: 'create Card', outcome: 'allowed', row: 'P9' })
+    expect(further!.map(({ permission, outcome, row }) => [permission, outcome, row])).toEqual([
+      ['apply_label Card', 'allowed', 'P12'],
+      ['assign Card', 'allowed', 'P12'],
+      ['assign Card', 'not_found', 'P12'],
+    ])
+    await create({ subtasks: ['One', 'Two'] })
+    expect(service.records.at(-1)!.further!.map(({ permission }) => permission)).toEqual(['create Subtask'])
+    await create({})
+    expect(service.records.at(-1)).not.toHaveProperty('further')
+  })
+})
+
+// Each commit of a cascade changes one record, so the removal is pending after its first commit.
+describe.each(drivers)('a card that is created while earlier assignments are removed, on $name', (driver) => {
+  const setup = setUpBoard(driver, { batch: 1 })
+  test('keeps its assignee', async () => {
+    const { service, board, columnId, bob } = setup
+    const assign = async (person: Person) =>
+      (await board.post(`/boards/${board.id}/cards`, { column_id: columnId, title: 'x', assignee_ids: [person.id] })).body.data.id
+    for (let i = 0; i < 3; i++) await assign(bob)
+    await board.add(bob)
+    await board.makePrivate()
+    await board.delete(`/boards/${board.id}/members/${bob.id}`)
+    await board.add(bob)
+    const id = await assign(bob)
+    const assigned = async () => (await board.all(`/boards/${board.id}/cards?assignee_id=${bob.id}`)).map((card) => card.id)
+    expect(await assigned()).toEqual([id])
+    await collectGarbage(service.adminDeps, setup.workspaceId)
+    expect(await assigned()).toEqual([id])
+  })
+})
