@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { durations } from './model/durations.ts'
 import { defaultRates, limits } from './model/limits.ts'
+import { DAY } from './model/time.ts'
 import { didYouMean } from './policy/diagnostic.ts'
 import { BadAddress, kindOf } from './store/open.ts'
 
@@ -95,9 +97,20 @@ const settings = z.object({
     env: 'LANEKEEPER_BYTES',
     description: 'where the bytes of files are stored, if not with the records',
   }),
-  cache: wholeNumber(0, 1_000_000, 'a number of MiB, 0 or more')
-    .optional()
-    .register(sources, { env: 'LANEKEEPER_CACHE', description: 'the memory that the workspaces of a folder may take, in MiB' }),
+  cache: wholeNumber(0, 1_000_000, 'a number of MiB, 0 or more').optional().register(sources, {
+    env: 'LANEKEEPER_CACHE',
+    description: 'the memory that the workspaces of a folder may take, in MiB; default: half of the heap',
+  }),
+  changeDays: wholeNumber(1, 365, 'a number of days from 1 to 365')
+    .default(durations.changes / DAY)
+    .register(sources, {
+      env: 'LANEKEEPER_CHANGE_DAYS',
+      description: 'the days for which the changes of a board are kept',
+    }),
+  changeCount: wholeNumber(100, 10_000_000, 'a number from 100 to 10000000').default(limits.changesPerBoard).register(sources, {
+    env: 'LANEKEEPER_CHANGE_COUNT',
+    description: 'the number of changes of a board that are kept, from day to day',
+  }),
   demo: z.boolean().optional().register(sources, {
     flag: 'demo',
     description: 'create the demo data, unless it exists; always on with the memory storage',
@@ -157,6 +170,14 @@ const settings = z.object({
     .default('on')
     .transform((value) => value === 'on')
     .register(sources, { env: 'LANEKEEPER_RATE_LIMITS', description: 'on or off: the limits of the next three settings' }),
+  compression: z
+    .enum(['on', 'off'], { error: quoted('on or off') })
+    .default('on')
+    .transform((value) => value === 'on')
+    .register(sources, {
+      env: 'LANEKEEPER_COMPRESSION',
+      description: 'on or off: responses are compressed for clients that accept it; turn it off if a proxy compresses',
+    }),
   tokenRate: rate
     .default(defaultRates.token)
     .register(sources, { env: 'LANEKEEPER_TOKEN_RATE', description: 'the number of requests of one token in a minute' }),
@@ -209,6 +230,21 @@ export function readOrigin(flags: Pick<Flags, 'url'>, env: Env): string | undefi
   return read(settings.pick({ origin: true }), flags, env).origin
 }
 
+/** The names of all settings. */
+export const settingNames = Object.keys(settings.shape) as readonly (keyof Config)[]
+
+/** The default of a setting as text; undefined if there is none, or if it is described. */
+export function defaultOf(name: keyof Config): string | undefined {
+  let def = settings.shape[name].def as unknown as { type: string; in?: { def: never }; innerType?: { def: never }; defaultValue?: unknown }
+  while (def.type !== 'default') {
+    const inner = def.in ?? def.innerType
+    if (inner === undefined) return undefined
+    def = inner.def
+  }
+  const { defaultValue } = def
+  return typeof defaultValue === 'string' || typeof defaultValue === 'number' ? String(defaultValue) : undefined
+}
+
 /** The source of a setting, for the help text. */
 export function settingSource(name: keyof Config): SettingSource {
   return sources.get(settings.shape[name])!
@@ -224,9 +260,12 @@ function read<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, flags: Fl
   throw new ConfigError(`${flag ?? variable}: ${message}`)
 }
 
+/** What the command line reads from the environment besides settings: the token of `lanekeeper api`. */
+const OTHER_VARIABLES = ['LANEKEEPER_TOKEN']
+
 /** A mistyped name must not start a service with a default. @throws {ConfigError} */
 function requireKnownVariables(env: Env): void {
-  const known = new Set((Object.keys(settings.shape) as (keyof Config)[]).map((name) => settingSource(name).env))
+  const known = new Set([...settingNames.map((name) => settingSource(name).env), ...OTHER_VARIABLES])
   for (const name of Object.keys(env)) {
     if (!name.startsWith('LANEKEEPER_') || known.has(name)) continue
     const advice = didYouMean(

@@ -4,6 +4,7 @@ import { timestamp } from '../model/time.ts'
 import { isActive } from '../model/workspace.ts'
 import type { Board } from '../model/board.ts'
 import { ApiError } from '../model/errors.ts'
+import { ChangeLog, SERVICE } from '../store/change-log.ts'
 import type { Deps } from '../store/deps.ts'
 import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
@@ -28,6 +29,7 @@ export async function transferBoard({ store, clock, random }: Deps, workspaceId:
       keys.boardMember(boardId, board.creator_id),
     ])
     if (!isActive(membership)) throw new AdminError('not_found', `${userId} is not a member of ${workspaceId}`)
+    tx.logChanges(new ChangeLog(clock), SERVICE)
     const now = timestamp(clock)
     // A creator has no entry.
     if (entry !== undefined) tx.remove(keys.boardMember(boardId, userId))

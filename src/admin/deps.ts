@@ -7,6 +7,8 @@ import type { Deps } from '../store/deps.ts'
  */
 export interface AdminDeps extends Deps {
   readonly blobs: Blobs
+  /** how long changes of boards are kept, in milliseconds, and how many of each board; by default 7 days and 100,000 */
+  readonly changes?: { readonly age: number; readonly count: number } | undefined
   /** the origin at which users reach the service, if this process knows it */
   readonly serviceUrl?: () => string | undefined
 }

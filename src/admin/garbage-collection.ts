@@ -1,8 +1,11 @@
+import { durations } from '../model/durations.ts'
 import { newId } from '../model/ids.ts'
+import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { createTombstone, removeFileIfUnattached } from '../resources/cascades.ts'
 import { continueRemoval } from '../resources/removals.ts'
+import { ChangeLog, SERVICE } from '../store/change-log.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
@@ -45,6 +48,7 @@ async function collectNext(deps: AdminDeps, workspaceId: string, { id, kind }: T
     blob: claimBlob,
     references: collectReferences,
     responses: collectResponses,
+    changes: collectChanges,
   }[kind]
   const blobId = await transact(store, workspaceId, random, async (tx) => {
     const tombstone = await tx.get(keys.tombstone(id))
@@ -81,6 +85,7 @@ const collectBoard: Step = async (tx, { id, target }, { clock, random }) => {
   if ((await removeNext(tx, indexes.boardMembers(target))) > 0) return
   if ((await removeNext(tx, indexes.labels(target))) > 0) return
   if ((await removeNext(tx, indexes.columns(target), (column) => removeOrder(tx, column.id))) > 0) return
+  if ((await removeNext(tx, indexes.changes(target))) > 0) return
   await removeOrder(tx, target)
   tx.remove(keys.tombstone(id))
 }
@@ -111,6 +116,7 @@ const collectFile: Step = async (tx, { id, target }, { clock, random }) => {
 }
 
 const collectReferences: Step = async (tx, { id }, { clock, batch = BATCH }) => {
+  tx.logChanges(new ChangeLog(clock), SERVICE)
   await continueRemoval({ tx, clock, batch }, id)
   return undefined
 }
@@ -119,6 +125,31 @@ const collectResponses: Step = async (tx, { id, target }) => {
   if ((await removeNext(tx, indexes.firstResponses(target))) > 0) return
   tx.remove(keys.tombstone(id))
 }
+
+/**
+ * Removes the changes of a board that are too old or too many, except the last one, from which the next number follows. A
+ * tombstone is due twice: after the day of the changes, when they may be too many, and when all of them are too old.
+ */
+const collectChanges: Step = async (tx, tombstone, { clock, changes: { age, count } = defaultRetention }) => {
+  const { target: boardId, not_before } = tombstone
+  const index = indexes.changes(boardId)
+  const { entries, values } = await tx.range(index, { limit: BATCH + 1, weak: true })
+  const [total = 0] = await tx.counts([index])
+  const end = timestamp(() => clock() - age)
+  const removable = Math.min(BATCH, total - 1)
+  const fresh = values.findIndex((change, i) => i >= removable || (change !== undefined && change.at >= end && total - i <= count))
+  const expired = entries.slice(0, fresh === -1 ? removable : fresh)
+  if (expired.length > 0) {
+    await tx.confirm(expired.map((entry) => keys.change(boardId, entry)))
+    for (const entry of expired) tx.remove(keys.change(boardId, entry))
+  } else if (tombstone.again === true) tx.remove(keys.tombstone(tombstone.id))
+  else {
+    const next = timestamp(() => Date.parse(not_before) + age)
+    tx.put(keys.tombstone(tombstone.id), { ...tombstone, not_before: next, again: true })
+  }
+  return undefined
+}
+const defaultRetention = { age: durations.changes, count: limits.changesPerBoard }
 
 /** Marks the bytes as being removed. If their upload has not finished yet, its commit finds the mark and fails. */
 const claimBlob: Step = async (tx, tombstone) => {

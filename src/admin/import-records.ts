@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { color, visibilities } from '../model/board.ts'
 import { tokenName } from '../model/account.ts'
-import { isId, type IdKind } from '../model/ids.ts'
+import { changedKinds } from '../model/change.ts'
+import { anyIdPattern, isId, type IdKind } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
 import { line, prose } from '../model/text.ts'
 import { avatarUrl, displayName, roles, workspaceName, type User } from '../model/workspace.ts'
@@ -36,6 +37,13 @@ export interface Kind {
 }
 
 const byId = (value: { id: string }): string => value.id
+
+/** What tombstones refer to that is not of their own kind. */
+const tombstoneTargets: Readonly<Record<string, z.ZodType | undefined>> = {
+  responses: hour,
+  references: z.union([id('label'), id('user'), id('board')]),
+  changes: id('board'),
+}
 
 const pending = { id: id('tombstone'), step: z.int().min(0), after: entry.nullable() }
 const removal = z.discriminatedUnion('kind', [
@@ -193,13 +201,14 @@ const kinds: Readonly<Record<string, Kind>> = {
   tombstone: {
     shape: z.discriminatedUnion(
       'kind',
-      (['board', 'card', 'file', 'blob', 'references', 'responses'] as const).map((kind) =>
+      (['board', 'card', 'file', 'blob', 'references', 'responses', 'changes'] as const).map((kind) =>
         z.strictObject({
           id: id('tombstone'),
           kind: z.literal(kind),
-          target: kind === 'responses' ? hour : kind === 'references' ? z.union([id('label'), id('user'), id('board')]) : id(kind),
+          target: tombstoneTargets[kind] ?? id(kind as IdKind),
           not_before: at,
           claimed: z.literal(true).optional(),
+          again: z.literal(true).optional(),
         }),
       ) as never,
     ),
@@ -219,7 +228,25 @@ const kinds: Readonly<Record<string, Kind>> = {
     }),
     key: ({ token_hash, key_hash }) => `${token_hash}:${key_hash}`,
   },
+  change: {
+    shape: z.strictObject({
+      at,
+      kind: z.enum(changedKinds),
+      id: z.string().regex(new RegExp(anyIdPattern), 'must be an id'),
+      action: z.enum(['created', 'updated', 'deleted']),
+      actor_id: id('user').nullable(),
+      token_id: id('token').nullable(),
+      request_id: z.string().max(200).nullable(),
+    }),
+    key: (_value, rest) => isChangeKey(rest),
+  },
   removals: { shape: z.strictObject({ pending: z.array(removal) }), key: () => 'self' },
+}
+
+/** Whether this is the rest of the key of a change: its board and its number. */
+function isChangeKey(rest: string): boolean {
+  const [boardId = '', entry = '', ...others] = rest.split(':')
+  return isId('board', boardId) && /^\d{16}$/.test(entry) && others.length === 0
 }
 
 /** The shape of a user. */

@@ -5,6 +5,7 @@ import { isActive, type Membership, type Role, type User } from '../model/worksp
 import { limits } from '../model/limits.ts'
 import { removeMemberReferences } from '../resources/cascades.ts'
 import { continueRemoval, removalOfMember } from '../resources/removals.ts'
+import { ChangeLog, SERVICE } from '../store/change-log.ts'
 import type { Deps } from '../store/deps.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
@@ -25,6 +26,7 @@ export async function addMember(deps: Deps, workspaceId: string, user: User, rol
       const removal = removalOfMember(removals, user.id)
       if (removal === undefined) return present !== undefined && isActive(present) ? present : join(tx, clock, user, role, present)
       await tx.get(keys.tombstone(removal.id))
+      tx.logChanges(new ChangeLog(clock), SERVICE)
       await continueRemoval({ tx, clock, batch }, removal.id)
       return undefined
     })
@@ -72,6 +74,7 @@ export async function endMembership(
   return transact(store, workspaceId, random, async (tx) => {
     const membership = await tx.get(keys.membership(userId))
     if (!isActive(membership)) return false
+    tx.logChanges(new ChangeLog(clock), SERVICE)
     const now = timestamp(clock)
     const { values: tokens } = await tx.all(indexes.tokensOf(userId))
     for (const token of tokens) if (token !== undefined) endToken(tx, token, 'leave', clock)

@@ -13,7 +13,7 @@ import { createAccessLog } from '../http/access-log.ts'
 import { sampleLog } from '../http/sampled-log.ts'
 import { startListener } from '../http/server.ts'
 import { systemRandom } from '../model/ids.ts'
-import { systemClock } from '../model/time.ts'
+import { DAY, systemClock } from '../model/time.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { openCounters, openStorage, type StorageHandle } from '../store/open.ts'
@@ -69,7 +69,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const metering = config.metrics && (await import('../http/metrics.ts'))
   const metrics = metering && new metering.Metrics()
   const measured = metrics?.measure(storage.store) ?? storage.store
-  const unwatched: AdminDeps = { store: measured, blobs: storage.blobs, clock: systemClock, random: systemRandom }
+  const changes = { age: config.changeDays * DAY, count: config.changeCount }
+  const unwatched: AdminDeps = { store: measured, blobs: storage.blobs, clock: systemClock, random: systemRandom, changes }
   const garbageCollector = new GarbageCollector(unwatched, log)
   const deps: AdminDeps = { ...unwatched, store: garbageCollector.watch(measured) }
   // The requests that create the demo data are neither counted nor logged.
@@ -79,9 +80,11 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     ...deps,
     log,
     origin: config.origin,
+    host: config.host,
     proxies: config.proxies,
     legacyPrefixes: config.legacyPrefixes,
     uploadBytes: config.uploadBytes,
+    compression: config.compression,
     rateLimits: config.rateLimits
       ? { quotas: { token: config.tokenRate, workspace: config.workspaceRate, address: config.failureRate } }
       : undefined,
@@ -106,6 +109,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   onStop(() => garbageCollector.stop())
   const listener = await startListener(app.h3, config)
   onStop(() => listener.close())
+  onStop(async () => app.stop())
   onStop(() => (app.drain(), delay(config.drain * 1000)))
   url = listener.url
   void garbageCollector.start()

@@ -1,8 +1,10 @@
 import type { ServerRequest } from 'srvx'
 import type { Upload } from '../resources/operation.ts'
 import type { IdempotentWrite } from './idempotency.ts'
+import type { EventStream } from './event-stream.ts'
 import type { Input } from './input.ts'
 import type { RequestRates } from './rate-limits.ts'
+import type { LongPoll } from './waiting.ts'
 
 /** A request below /v1, parsed as far as that needs no storage. */
 export interface Incoming {
@@ -23,4 +25,6 @@ export interface ReadOnce {
   isDryRun?: boolean
   input?: Input
   upload?: Promise<Upload>
+  longPoll?: LongPoll
+  stream?: EventStream
 }

@@ -15,19 +15,22 @@ import { retryConflicts } from '../store/transact.ts'
 import { Transaction } from '../store/transaction.ts'
 import type { Turn } from '../store/turns.ts'
 import { authenticate, credentialKeys, readCredential } from './authenticate.ts'
-import { dataResponse, errorResponse } from './envelope.ts'
+import { performAll } from './batch.ts'
+import { errorResponse } from './envelope.ts'
 import { toApiError } from './error-mapping.ts'
+import { evaluate } from './evaluation.ts'
 import { filteredPage } from './filtered-page.ts'
 import { IdempotentWrite, requireValidKey } from './idempotency.ts'
 import { clientSignal } from './in-flight.ts'
 import type { Incoming, ReadOnce } from './incoming.ts'
 import { readInput } from './input.ts'
-import { requirePermission, requireScope, requireVisible } from './permission.ts'
-import { requireMatch } from './preconditions.ts'
+import { listResponse } from './list-response.ts'
+import { requireAccess, requireScope, requireVisible } from './permission.ts'
 import { prefetch } from './prefetch.ts'
-import { removeUpload, replay, run } from './run.ts'
+import { removeUpload, replay, run, waitSignal } from './run.ts'
 import { resetRecord, type DecisionRecord, type Services } from './services.ts'
 import { receiveFile } from './upload.ts'
+import { LongPoll, NothingYet } from './waiting.ts'
 
 /**
  * Answers a request below /v1. Every response there comes from here.
@@ -46,6 +49,7 @@ export async function handleRequest(services: Services, incoming: Incoming): Pro
   })
   rates?.end()
   once.idempotent?.end()
+  once.longPoll?.end()
   record.status = response.status
   if (rates?.exceeded !== undefined) record.exceeded = rates.exceeded
   if (record.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', record.tokenExpires)
@@ -64,22 +68,44 @@ function observe({ observe: observer, log }: Services, record: DecisionRecord): 
 
 const MAX_ATTEMPTS = 12
 
-/** The random source of a dry run: no id that it gives can be taken for a real one. */
-const zeros: RandomSource = (size) => new Uint8Array(size)
+/** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only. */
+function createZeros(): RandomSource {
+  let count = 0
+  return (size) => new Uint8Array(size).fill(count++ & 31, size - 1)
+}
 
 /**
  * Attempts a request until no concurrent write conflicts with it. The commit expects everything that the decision read
  * to be unchanged. If it is not, the request starts again at authentication: checking and acting are one step.
  */
-async function answerWithRetries(services: Services, incoming: Incoming, record: DecisionRecord, once: ReadOnce): Promise<Response> {
+async function answerWithRetries(services: Services, incoming: Incoming, observed: DecisionRecord, once: ReadOnce): Promise<Response> {
+  let record = observed
   const { headers } = incoming.request
   const credential = readCredential(headers.get('authorization'), services.legacyPrefixes)
   once.idempotent = IdempotentWrite.of(incoming.method, headers, credential.hash, services.runningKeys)
+  const answer = async (): Promise<Response> => {
+    for (;;) {
+      try {
+        return await retryConflicts(services.store, credential.workspaceId, MAX_ATTEMPTS, (turn) => {
+          record.attempts++
+          return attempt(services, incoming, credential, once, record, turn)
+        })
+      } catch (error) {
+        if (!(error instanceof NothingYet)) throw error
+        const { store } = services
+        once.longPoll ??= new LongPoll(store, credential.workspaceId, error.awaited, waitSignal(services, incoming.request))
+        await once.longPoll.next()
+      }
+    }
+  }
   try {
-    return await retryConflicts(services.store, credential.workspaceId, MAX_ATTEMPTS, (turn) => {
-      record.attempts++
-      return attempt(services, incoming, credential, once, record, turn)
+    const response = await answer()
+    once.stream?.start(() => {
+      // The record of the request is observed when its response begins.
+      record = { ...observed, attempts: 0 }
+      return answer()
     })
+    return response
   } catch (error) {
     // Only if nothing was committed for certain. Garbage collection finds the rest.
     if (error instanceof ApiError) await removeUpload(services, once)
@@ -107,6 +133,7 @@ async function attempt(
   record.userId = caller.userId
   record.workspaceId = caller.workspaceId
   record.tokenId = caller.token.id
+  tx.logChanges(services.changes, { actor_id: caller.userId, token_id: caller.token.id, request_id: incoming.requestId })
   const expiry = expiryOf(caller.token)
   if (expiry - clock() <= durations.tokenExpiryNotice) record.tokenExpires = new Date(expiry).toISOString()
   services.seenTokens.add(credential.hash, caller.token)
@@ -114,12 +141,15 @@ async function attempt(
   if (route instanceof ApiError) throw route // 404 405
   const { operation, params } = route
   record.operation = operation.id
+  if (operation.isRead) once.idempotent = undefined
   requireScope(services, operation, caller, record) // 403
   services.usage.record(credential.workspaceId, credential.hash)
   const beforeLarge = () => services.scans.slice(caller.workspaceId)
   requireValidKey(incoming.method, incoming.request.headers) // 400
-  once.input ??= await readInput(incoming.request, incoming.search, operation, params, services.uploadBytes, beforeLarge) // 400 413 415 422
-  const { query, body, upload } = once.input
+  const search = operation.isStream ? continued(incoming) : incoming.search
+  once.input ??= await readInput(incoming.request, search, operation, params, services.uploadBytes, beforeLarge) // 400 413 415 422
+  const { body, upload } = once.input
+  const query = once.stream === undefined ? once.input.query : Object.assign({}, once.input.query, { after: once.stream.position })
   once.isDryRun = (query as { readonly dry_run?: boolean }).dry_run === true
   const receiveOnce = (): Promise<Upload> => {
     // Others must not wait for this client.
@@ -138,16 +168,16 @@ async function attempt(
     query,
     body,
     clock,
-    random: once.isDryRun ? zeros : random,
+    random: once.isDryRun ? createZeros() : random,
     batch,
     holds,
+    evaluate: (questions, semantic) => evaluate(services, request, record, questions, semantic),
+    perform: (boardId, items) => performAll(services, request, record, boardId, items),
     receive,
     beginScan,
   }
   if (operation.kind === 'filtered_list') {
-    const { data, nextCursor } = await filteredPage(engine, operation, request, record)
-    requireMatch(incoming.request.headers, undefined) // 412
-    return dataResponse(incoming.requestId, operation.status, data, nextCursor, once.rates?.headers ?? {})
+    return listResponse(incoming, operation.status, await filteredPage(engine, operation, request, record), once) // 412
   }
   if (once.idempotent !== undefined && !once.isDryRun) {
     const asked = { method: incoming.method, path: incoming.path, query, body, headers: incoming.request.headers }
@@ -158,10 +188,17 @@ async function attempt(
     }
   }
   const target = ahead === undefined ? await loadTarget(operation.target, request) : operation.target.from(ahead.target) // 404
-  requireVisible(services, operation, caller, target, record) // 404
-  const loaded = operation.related === undefined ? target : Object.assign({}, target, await operation.related(request, target)) // 404
-  requirePermission(services, operation, request, loaded, record) // 404 403
+  const loaded = await requireAccess(services, operation, request, target, record) // 404 403
   return run(services, incoming, operation, request, loaded, once) // 409 412
+}
+
+/** The query of a stream. A client that reconnects states the last event that it has. */
+function continued({ request: { headers }, search }: Incoming): string {
+  const id = headers.get('last-event-id')
+  if (id === null || id === '') return search
+  const query = new URLSearchParams(search)
+  query.set('after', id)
+  return `?${query.toString()}`
 }
 
 /**

@@ -1,14 +1,21 @@
 import type { AuthorizationContext } from '../authz/context.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
-import type { Operation, OperationRequest, OperationResult } from '../resources/operation.ts'
+import type { ServerRequest } from 'srvx'
+import type { Operation, OperationRequest } from '../resources/operation.ts'
+import type { OperationResult, StreamedResult } from '../resources/result.ts'
 import { shownRevision } from '../resources/removals.ts'
 import type { Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { download } from './download.ts'
 import { dataResponse, notModifiedResponse } from './envelope.ts'
+import { EventStream } from './event-stream.ts'
+import { selectFields } from './fields.ts'
+import { clientSignal } from './in-flight.ts'
 import type { Incoming, ReadOnce } from './incoming.ts'
+import { isPage, listResponse } from './list-response.ts'
 import { entityHeaders, isCurrent, requireMatch, requireNoMatch } from './preconditions.ts'
 import type { DecisionRecord, Services } from './services.ts'
+import { NothingYet, Waiter } from './waiting.ts'
 
 /** Runs an operation that is allowed, commits, and makes the response. */
 export async function run(
@@ -26,10 +33,12 @@ export async function run(
     request: { headers },
   } = incoming
   const { tx } = request
-  const reads = method === 'GET' || method === 'HEAD'
+  const reads = operation.isRead
   const entity = operation.entity?.(request.params)
   if (!reads) requirePreconditions(tx, headers, entity) // 412
   const result = await operation.run(request, loaded) // 409
+  if (result.awaited !== undefined && once.longPoll?.isOver !== true) throw new NothingYet(result.awaited)
+  if (result.stream !== undefined) return streamResponse(services, incoming, request, result.stream, once)
   if (once.isDryRun) return dryRunResponse(services, incoming, operation, result, once)
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && shownRevision(tx, named)
@@ -41,10 +50,29 @@ export async function run(
   }
   await tx.commit()
   if (result.download !== undefined) return await download(requestId, method, headers, result.download, services.blobs, rateHeaders)
+  if (isPage(result)) return listResponse(incoming, status, result, once) // 412
   if (reads) requireMatch(headers, revision) // 412
   const all = Object.assign({}, rateHeaders, resourceHeaders(headers, revision, result.location))
   if (reads && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)
-  return dataResponse(requestId, status, result.data, result.nextCursor, all)
+  return dataResponse(requestId, status, selectFields(result.data, once.input?.fields), undefined, all)
+}
+
+/** Begins a stream of events, or adds to the one that has begun. */
+function streamResponse(services: Services, incoming: Incoming, { tx }: OperationRequest, found: StreamedResult, once: ReadOnce): Response {
+  const begins = once.stream === undefined
+  if (begins) requireMatch(incoming.request.headers, undefined)
+  once.stream ??= new EventStream(
+    incoming.requestId,
+    new Waiter(services.store, tx.partition, found.index, waitSignal(services, incoming.request)),
+  )
+  once.stream.add(found)
+  return begins ? once.stream.respond(incoming.method, once.rates?.headers ?? {}) : new Response()
+}
+
+/** A signal that ends the waiting of a request: its client has left, or the service stops. */
+export function waitSignal({ stopping }: Services, request: ServerRequest): AbortSignal {
+  const client = clientSignal(request)
+  return stopping === undefined ? client : AbortSignal.any([client, stopping])
 }
 
 /** Answers what a write would answer. Nothing is committed, so a created resource has neither a path nor an ETag. */

@@ -6,7 +6,9 @@ import type { Clock } from '../model/time.ts'
 import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Blobs } from '../store/blobs.ts'
+import type { Operation } from '../resources/operation.ts'
 import type { Scans } from '../resources/scans.ts'
+import type { ChangeLog } from '../store/change-log.ts'
 import type { Store } from '../store/port.ts'
 import type { RunningKeys } from './idempotency.ts'
 import type { SeenTokens } from './prefetch.ts'
@@ -18,6 +20,8 @@ export interface Services {
   readonly engine: Engine
   readonly store: Store
   readonly route: (method: string, path: string) => Route | ApiError
+  /** the operations table */
+  readonly operations: readonly Operation[]
   /** prefixes of tokens issued before a rename, without `_pat_` (spec §5) */
   readonly legacyPrefixes: readonly string[]
   readonly blobs: Blobs
@@ -30,6 +34,9 @@ export interface Services {
   readonly rateLimits?: RateLimits | undefined
   readonly scans: Scans
   readonly runningKeys: RunningKeys
+  readonly changes: ChangeLog
+  /** is aborted when the service stops: requests that wait for something are then answered */
+  readonly stopping?: AbortSignal | undefined
   readonly clock: Clock
   readonly random: RandomSource
   /** the number of records that one commit of a cascade may change; the tests use small ones */
@@ -58,10 +65,16 @@ export interface DecisionRecord {
   tokenExpires?: string
   scope?: ScopeDecision
   decision?: Decision
+  /** the decisions about what the body names in addition, up to the one that was denied */
+  further?: Decision[]
   /** instead of a decision: the definition that denied access to the target, and its facts */
   hidden?: { readonly definition: string; readonly facts: Facts }
   /** instead of a decision: the number of list items that were decided, and that were allowed */
   listed?: { readonly permission: string; asked: number; allowed: number }
+  /** what an evaluation decided, for each of its questions */
+  evaluations?: readonly ItemRecord[]
+  /** what was decided about each operation of a batch, up to the one that failed */
+  batch?: readonly ItemRecord[]
   /** whether the response is that of an earlier request with the same Idempotency-Key */
   replayed?: true
   /** the number of attempts; more than one if concurrent writes caused a conflict */
@@ -72,8 +85,28 @@ export interface DecisionRecord {
   exceeded?: RequestRates['exceeded']
 }
 
+/** What was decided about one question of an evaluation, or one operation of a batch. */
+export interface ItemRecord extends Pick<DecisionRecord, 'scope' | 'decision' | 'further' | 'hidden'> {
+  readonly operation: string
+  /** the error that the operation answers, or would answer */
+  code?: ErrorCode
+}
+
 /** Clears what the previous attempt recorded: it is no part of the response. */
 export function resetRecord(record: DecisionRecord): void {
-  for (const member of ['operation', 'userId', 'workspaceId', 'tokenId', 'tokenExpires', 'scope', 'decision', 'hidden', 'listed'] as const)
+  for (const member of [
+    'operation',
+    'userId',
+    'workspaceId',
+    'tokenId',
+    'tokenExpires',
+    'scope',
+    'decision',
+    'further',
+    'hidden',
+    'listed',
+    'evaluations',
+    'batch',
+  ] as const)
     delete record[member]
 }

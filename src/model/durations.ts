@@ -22,6 +22,8 @@ export const durations = {
   unattachedFile: DAY,
   /** the first response to a write with an Idempotency-Key */
   firstResponse: DAY,
+  /** the changes of a board, the default of a setting */
+  changes: 7 * DAY,
   /** between two garbage collections in all workspaces */
   garbageCollection: HOUR,
 } as const

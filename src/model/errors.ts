@@ -12,6 +12,11 @@ export const errors = {
   request_timeout: { status: 408, message: 'The request did not arrive in time.' },
   conflict: { status: 409, message: 'The request conflicts with the current state of the resource.' },
   idempotency_key_in_use: { status: 409, message: 'A request with the same Idempotency-Key is still being handled.' },
+  cursor_expired: {
+    status: 410,
+    message:
+      'The changes after this cursor are no longer kept. Read the board anew with GET /boards/{board_id}?include=columns,cards,labels,members, and continue with its changes_cursor.',
+  },
   precondition_failed: { status: 412, message: 'The resource has changed: its current ETag does not match.' },
   payload_too_large: { status: 413, message: 'The body is larger than this operation accepts.' },
   unsupported_media_type: { status: 415, message: 'The body must be JSON: Content-Type: application/json.' },

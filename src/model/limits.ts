@@ -17,8 +17,14 @@ export const limits = {
   pageBytes: 1024 * 1024,
   /** records that one commit of a cascade changes: then no script keeps Redis busy for long */
   batch: 100,
+  /** questions about permissions in one request */
+  evaluations: 100,
   /** issues in one response */
   issues: 100,
+  /** operations of a batch */
+  batchOperations: 100,
+  /** seconds that a long poll waits */
+  longPoll: 30,
   /** characters of a bearer token, checked before anything else */
   tokenLength: 255,
 
@@ -49,6 +55,8 @@ export const limits = {
   subtasksPerCard: 200,
   commentsPerCard: 5_000,
   attachmentsPerCard: 100,
+  /** changes in the feed of a board, the default of a setting */
+  changesPerBoard: 100_000,
 } as const
 
 /** The rate limits in a minute, the defaults of settings: requests of a token, in a workspace, and failed credentials of an address. */

@@ -1,12 +1,14 @@
 /** Marks something for garbage collection. A deleted resource is already invisible to every request. */
 export interface Tombstone {
   readonly id: string
-  /** a deleted board or card, a file that may be unattached, bytes that may be unused, references to what has ended, or first responses */
-  readonly kind: 'board' | 'card' | 'file' | 'blob' | 'references' | 'responses'
-  /** the id of the board, card, file or blob; of references, what they are to: a label, a user or a board; of responses, their hour */
+  /** a deleted board or card, a file that may be unattached, bytes that may be unused, references to what has ended, first responses, or changes of a board */
+  readonly kind: 'board' | 'card' | 'file' | 'blob' | 'references' | 'responses' | 'changes'
+  /** the id of the board, card, file or blob; of references, what they are to: a label, a user or a board; of responses, their hour; of changes, the board */
   readonly target: string
   /** the time before which it must not be collected */
   readonly not_before: string
   /** of a blob: its removal has begun, so no file may refer to it any more */
   readonly claimed?: true
+  /** of changes: it was due once, and is due again when all of them are too old */
+  readonly again?: true
 }

@@ -12,6 +12,14 @@ export interface OperationClaim {
   readonly permission: string
   /** the row of the permission table that decides it */
   readonly row: string
+  /** the further permissions that it asks, about what its body names */
+  readonly also?: readonly FurtherClaim[]
+}
+
+/** A further permission of an operation. */
+export interface FurtherClaim extends Pick<OperationClaim, 'permission' | 'row'> {
+  /** the member of the body */
+  readonly member: string
 }
 
 /** The result of a proof. */
@@ -32,7 +40,8 @@ export interface Proof {
  * - each permission is allowed in some cell, each rule decides some cell, and each definition has both values;
  * - a rule allows nothing outside the vocabulary;
  * - nothing is allowed if a definition under `not_found_unless` fails, or if the subject may not be read;
- * - each operation states the row that decides it, and each permission is needed by an operation.
+ * - each operation states the row that decides it, and each permission is needed by an operation;
+ * - a further permission of an operation requires no greater scope than its own, which is checked before the body is read.
  * @param claims without any, the last invariant is skipped
  */
 export function proveInvariants(engine: Engine, claims: readonly OperationClaim[]): Proof {
@@ -169,18 +178,35 @@ class Violations {
   }
 }
 
-function proveClaims({ vocabulary }: Engine, claims: readonly OperationClaim[], decidingRows: DecidedSpace['decidingRows']): string[] {
+function proveClaims(engine: Engine, claims: readonly OperationClaim[], decidingRows: DecidedSpace['decidingRows']): string[] {
+  const { vocabulary } = engine
   const needed = new Set(claims.map(({ permission }) => permission))
   const unused = claims.length === 0 ? [] : [...vocabulary.permissions.keys()].filter((id) => !needed.has(id))
   const failures = unused.map((id) => `no operation needs "${id}"`)
-  for (const { id, permission, row } of claims) {
+  const further = claims.flatMap(({ id, also = [] }) => also.map(({ member, ...claim }) => ({ id: `${id} (${member})`, ...claim })))
+  for (const { id, permission, row } of [...claims, ...further]) {
     if (!vocabulary.permissions.has(permission))
       failures.push(`operation ${id} needs "${permission}", which is not a permission of the vocabulary`)
     const rows = [...(decidingRows.get(permission) ?? [])]
     if (rows.length !== 1 || rows[0] !== row)
       failures.push(`operation ${id} states row ${row}; the deciding row is ${rows.join(', ') || 'none'}`)
   }
-  return failures
+  return [...failures, ...claims.flatMap((claim) => proveFurther(engine, claim))]
+}
+
+function proveFurther({ vocabulary, checkScope }: Engine, { id, permission, also = [] }: OperationClaim): string[] {
+  const { name, values } = vocabulary.scopeOrder
+  const known = also.filter((claim) => vocabulary.permissions.has(claim.permission) && vocabulary.permissions.has(permission))
+  const scopeOf = (one: string) => checkScope(one, { [name]: values[0]! }).required
+  return known.flatMap((claim) => {
+    const about = `operation ${id} (${claim.member}) needs "${claim.permission}"`
+    return [
+      ...(vocabulary.permissions.get(claim.permission)!.fields === undefined ? [] : [`${about}, which is decided by field`]),
+      ...(values.indexOf(scopeOf(claim.permission)) > values.indexOf(scopeOf(permission))
+        ? [`${about}, which requires ${scopeOf(claim.permission)}; the scope of the operation is ${scopeOf(permission)}`]
+        : []),
+    ]
+  })
 }
 
 function describeCell({ facts, field }: Cell): string {

@@ -17,7 +17,7 @@ export function renderMatrix(engine: Engine, operations: readonly Operation[]): 
     '',
     ...markdownTable(
       ['operation', 'request', 'permission', 'minimum scope', 'allowed if', 'row', '404 unless'],
-      operations.map((operation) => operationRow(engine, operation)),
+      operations.flatMap((operation) => [operationRow(engine, operation), ...furtherRows(engine, operation)]),
     ),
     '',
     '## Definitions, facts and rows',
@@ -31,13 +31,24 @@ export function renderMatrix(engine: Engine, operations: readonly Operation[]): 
   ].join('\n')
 }
 
-function operationRow({ vocabulary, permissionRules, checkScope }: Engine, { id, method, path, needs, kind }: Operation): string[] {
+function operationRow(engine: Engine, { id, method, path, needs, kind }: Operation): string[] {
+  return [`\`${id}\``, `${method} ${path}`, ...permissionCells(engine, needs, kind)]
+}
+
+/** The further permissions of an operation: each is asked about every item of a member of the body. */
+function furtherRows(engine: Engine, { id, also }: Operation): string[][] {
+  return also.map(({ member, needs }) => [`\`${id}\``, `each of \`${member}\``, ...permissionCells(engine, needs, 'single')])
+}
+
+function permissionCells(
+  { vocabulary, permissionRules, checkScope }: Engine,
+  needs: Operation['needs'],
+  kind: Operation['kind'],
+): string[] {
   const permission = vocabulary.permissions.get(needs.join(' '))!
   const rules = permissionRules.filter((rule) => covers(rule, permission))
   const { required, row: scopeRow } = checkScope(permission.id, { [vocabulary.scopeOrder.name]: vocabulary.scopeOrder.values[0]! })
   return [
-    `\`${id}\``,
-    `${method} ${path}`,
     permission.id,
     `${required} (${scopeRow})`,
     rules.map(describeRule).join(' **or** '),

@@ -3,13 +3,16 @@ import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import { booleanParameter } from '../listing/pages.ts'
 import type { Visibility } from '../model/board.ts'
 import { documented, neighborField } from '../model/fields.ts'
-import type { FileRecord } from '../model/file.ts'
+import type { ErrorCode } from '../model/errors.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Key } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
+import type { EvaluationResult, Question, Semantic } from './access/schema.ts'
+import type { BatchItem, BatchResult } from './batch/schema.ts'
+import type { OperationResult } from './result.ts'
 import type { Scan } from './scans.ts'
 
 /** What an operation is called with: the caller, the input, and the unit of work. */
@@ -26,6 +29,16 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
   readonly batch: number
   /** whether a definition of the policy holds in a context, for example in the state after a change */
   readonly holds: (definition: string, context: AuthorizationContext) => boolean
+  /**
+   * Decides what the caller may do, as the operations themselves would be decided.
+   * @throws {ApiError} `validation_failed` if a question names nothing that can be decided
+   */
+  readonly evaluate: (questions: readonly Question[], semantic: Semantic) => Promise<EvaluationResult[]>
+  /**
+   * Performs other operations on a board in this transaction, each decided as if it were requested alone.
+   * @throws {ApiError} that of the first one that fails, with its `index`
+   */
+  readonly perform: (boardId: string, items: readonly BatchItem[]) => Promise<BatchResult[]>
   /** waits until cards may be examined one by one */
   readonly beginScan: () => Promise<Scan>
   /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
@@ -71,19 +84,6 @@ export interface Target<Context> {
   from(records: readonly unknown[]): Context
 }
 
-/** The result of an operation. A list is read-only. */
-export interface OperationResult<Data = unknown> {
-  readonly data: Data extends readonly (infer Item)[] ? readonly Item[] : Data
-  /** of a list: the cursor of the next page, or null on the last one */
-  readonly nextCursor?: string | null
-  /** of a created resource: its path below /v1 */
-  readonly location?: string
-  /** of a created resource: the record whose revision is its ETag; null: the response has no ETag */
-  readonly entity?: Key<unknown> | null
-  /** the file whose bytes are the response body, instead of `data` */
-  readonly download?: FileRecord
-}
-
 /** An item that a filtered list may return, with the context that decides whether the caller can see it. */
 export interface Candidate<Item = unknown> {
   /** the position from which the list continues after it */
@@ -92,12 +92,38 @@ export interface Candidate<Item = unknown> {
   readonly item: { readonly context: AuthorizationContext; readonly data: Item } | undefined
 }
 
+/** The next candidates of a filtered list. */
+export interface Candidates<Item = unknown> {
+  readonly candidates: readonly Candidate<Item>[]
+  /** whether others may follow */
+  readonly more: boolean
+}
+
 /**
  * A request that works, for the documentation and the tests. `{name}` in a text stands for the parameter of that name,
  * as in the path.
  */
 export interface RequestExample {
   readonly body?: unknown
+}
+
+/**
+ * A further permission of an operation: it is asked about each item that a member of the body names, as by the operation that does
+ * the same to one item. If the body names none, it is not asked.
+ */
+export interface FurtherPermission<Loaded = any> {
+  /** the member of the body */
+  readonly member: string
+  /** what names an item in the 404 of the operation that does the same to one item */
+  readonly parameter: string
+  /** as those of an operation */
+  readonly needs: readonly [action: string, subject: string]
+  readonly row: string
+  /**
+   * What each item adds to the context of the decision, in the order of the body; undefined for one that is absent: that is
+   * answered in its turn, like one that is denied.
+   */
+  contexts(loaded: Loaded): readonly (AuthorizationContext | undefined)[]
 }
 
 interface OperationRow<Query, Body, Data> {
@@ -114,6 +140,8 @@ interface OperationRow<Query, Body, Data> {
   readonly permission: string
   /** the row of the permission table that decides it; compared with the table at start */
   readonly row: string
+  /** further permissions, asked after its own in this order */
+  readonly also: readonly FurtherPermission[]
   readonly query: z.ZodType<Query>
   readonly body: z.ZodType<Body> | undefined
   /** validates the body against the path */
@@ -126,10 +154,16 @@ interface OperationRow<Query, Body, Data> {
   readonly fields?: (body: Body) => readonly string[]
   /** the record whose revision is the ETag of the path's target */
   readonly entity?: (params: Readonly<Record<string, string>>) => Key<unknown>
+  /** whether it changes nothing, as each GET: it has no dry run, and ignores an Idempotency-Key */
+  readonly isRead: boolean
+  /** whether the response is a stream of events */
+  readonly isStream: boolean
   /** whether the body can also be a file (multipart/form-data) */
   readonly takesUpload: boolean
   /** the message of each 409 that the operation can answer */
   readonly conflicts: readonly string[]
+  /** the codes of errors that only this operation can answer */
+  readonly codes: readonly ErrorCode[]
   readonly example: RequestExample
 }
 
@@ -162,14 +196,16 @@ interface SingleOperation<Query, Body, Data, Context extends TargetContext, Rela
 /** A list whose items are decided one by one: items that the caller cannot see are left out. */
 interface FilteredListOperation<Query, Item> extends OperationRow<Query, any, readonly Item[]> {
   readonly kind: 'filtered_list'
-  /** Reads the next candidates after a position, in the order of the list. Fewer than `limit` means the end. */
-  candidates(request: OperationRequest<Query, any>, after: string | undefined, limit: number): Promise<readonly Candidate<Item>[]>
+  /** the name of the list that a query selects, which its cursors contain; default: the id of the operation */
+  readonly list?: (query: Query) => string
+  /** Reads the next candidates after a position, in the order of the list: at most `limit`. */
+  candidates(request: OperationRequest<Query, any>, after: string | undefined, limit: number): Promise<Candidates<Item>>
 }
 
 /** A row of the operations table: everything that is known about an operation. */
 export type Operation = SingleOperation<any, any, any, any, any> | FilteredListOperation<any, any>
 
-type Optional = 'query' | 'body' | 'status' | 'takesUpload' | 'conflicts' | 'example'
+type Optional = 'also' | 'query' | 'body' | 'status' | 'isRead' | 'isStream' | 'takesUpload' | 'conflicts' | 'codes' | 'example'
 type Given<Row extends OperationRow<any, any, any>> = Omit<Row, 'kind' | 'permission' | Optional> & Partial<Pick<Row, Optional>>
 
 const nothing = z.strictObject({})
@@ -180,13 +216,25 @@ const writeQuery = z.strictObject({
       'Checks everything and answers as if the change were made, with `Dry-Run: true`, and changes nothing. The id of what would be created consists of zeros.',
   }),
 })
-const defaults = { query: nothing, body: undefined, status: 200, takesUpload: false, conflicts: [], example: {} } as const
+const defaults = {
+  also: [],
+  query: nothing,
+  body: undefined,
+  status: 200,
+  isStream: false,
+  takesUpload: false,
+  conflicts: [],
+  codes: [],
+  example: {},
+} as const
 
 type GivenSingle<Query, Body, Data, Context extends TargetContext, Related extends object> = Omit<
   Given<SingleOperation<Query, Body, Data, Context, Related>>,
-  'target' | 'related'
+  'target' | 'related' | 'also'
 > &
-  Partial<Pick<SingleOperation<Query, Body, Data, Context, Related>, 'target' | 'related'>>
+  Partial<Pick<SingleOperation<Query, Body, Data, Context, Related>, 'target' | 'related'>> & {
+    readonly also?: readonly FurtherPermission<NoInfer<Context & Related>>[]
+  }
 
 /** The target of an operation on the workspace itself: nothing has to be loaded. */
 const workspace: Target<{}> = { reads: () => [], from: () => ({}) }
@@ -200,13 +248,20 @@ export function operation<
   Body = undefined,
 >(row: GivenSingle<Query, Body, Data, Context, Related>): Operation {
   const permission = row.needs.join(' ')
-  const query = row.method === 'GET' ? nothing : writeQuery
-  return Object.freeze({ ...defaults, query, target: workspace, ...row, permission, kind: 'single' }) as unknown as Operation
+  const { isRead = row.method === 'GET' } = row
+  const query = isRead ? nothing : writeQuery
+  return Object.freeze({ ...defaults, isRead, query, target: workspace, ...row, permission, kind: 'single' }) as unknown as Operation
 }
 
 /** A row that lists what the caller can see, decided item by item. */
 export function filteredList<Item, Query = Record<string, never>>(row: Given<FilteredListOperation<Query, Item>>): Operation {
-  return Object.freeze({ ...defaults, ...row, permission: row.needs.join(' '), kind: 'filtered_list' }) as unknown as Operation
+  return Object.freeze({
+    ...defaults,
+    isRead: true,
+    ...row,
+    permission: row.needs.join(' '),
+    kind: 'filtered_list',
+  }) as unknown as Operation
 }
 
 /** The `data` of the response to a DELETE. */

@@ -4,6 +4,7 @@ import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
+import { partOf } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationRequest } from './operation.ts'
 import { saveResource } from './writes.ts'
@@ -153,10 +154,14 @@ function fittingCards(values: readonly unknown[], count: number): number {
 }
 
 function stepsOf({ tx, clock }: RemovalWork, removal: Removal): readonly Step<any>[] {
-  const change = (cards: readonly (Card | undefined)[], changed: (card: Card) => Partial<Card>): void => {
+  const change = async (cards: readonly (Card | undefined)[], changed: (card: Card) => Partial<Card>): Promise<void> => {
+    await readBoards(
+      tx,
+      cards.map((card) => card?.board_id),
+    )
     for (const card of cards) if (card !== undefined) saveResource({ tx, clock }, keys.card, card, changed(card))
   }
-  const unassign = (cards: readonly (Card | undefined)[], userId: string): void =>
+  const unassign = (cards: readonly (Card | undefined)[], userId: string): Promise<void> =>
     change(cards, ({ assignee_ids }) => ({ assignee_ids: assignee_ids.filter((id) => id !== userId) }))
 
   if (removal.kind === 'label') {
@@ -177,6 +182,7 @@ function stepsOf({ tx, clock }: RemovalWork, removal: Removal): readonly Step<an
     }))
   const { user_id } = removal
   const leaveBoards: Step['remove'] = async (entries) => {
+    await readBoards(tx, entries.map(lastWord))
     const boardMembers = entries.map((entry) => keys.boardMember(lastWord(entry), user_id))
     const present = await tx.read(boardMembers)
     for (const [i, key] of boardMembers.entries()) if (present[i] !== undefined) tx.remove(key)
@@ -185,4 +191,10 @@ function stepsOf({ tx, clock }: RemovalWork, removal: Removal): readonly Step<an
     { index: indexes.boardsOf(user_id), remove: leaveBoards },
     { index: indexes.assignmentsOf(user_id), remove: (_entries, cards: readonly (Card | undefined)[]) => unassign(cards, user_id) },
   ]
+}
+
+/** Reads boards, so that changes on them are in their feeds, unless a board was deleted. */
+async function readBoards(tx: Transaction, boardIds: readonly (string | undefined)[]): Promise<void> {
+  const ids = new Set(boardIds.filter((id) => id !== undefined))
+  await tx.read([...ids].map((id) => partOf(keys.board(id), 'id')))
 }

@@ -1,9 +1,12 @@
+import { accessOperations } from './access/operations.ts'
 import { accountOperations } from './account/operations.ts'
 import { attachmentOperations } from './attachments/operations.ts'
+import { batchOperation } from './batch/operations.ts'
 import { boardMemberOperations } from './board-members/operations.ts'
 import { boardOperations } from './boards/operations.ts'
 import { cardOperations } from './cards/operations.ts'
 import { cardRelationOperations } from './cards/relations.ts'
+import { changeOperations } from './changes/operations.ts'
 import { columnOperations } from './columns/operations.ts'
 import { commentOperations } from './comments/operations.ts'
 import { fileOperations } from './files/operations.ts'
@@ -12,12 +15,13 @@ import { memberOperations } from './members/operations.ts'
 import type { Operation } from './operation.ts'
 import { subtaskOperations } from './subtasks/operations.ts'
 
-/** The operations table. An operation that is not listed here does not exist. */
-export const operations: readonly Operation[] = [
+const rows: readonly Operation[] = [
   ...accountOperations,
+  ...accessOperations,
   ...memberOperations,
   ...boardOperations,
   ...boardMemberOperations,
+  ...changeOperations,
   ...columnOperations,
   ...cardOperations,
   ...cardRelationOperations,
@@ -27,3 +31,6 @@ export const operations: readonly Operation[] = [
   ...attachmentOperations,
   ...fileOperations,
 ]
+
+/** The operations table. An operation that is not listed here does not exist. */
+export const operations: readonly Operation[] = [...rows, batchOperation(rows)]

@@ -6,7 +6,8 @@ import { timestamp } from '../model/time.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { OperationRequest, OperationResult } from './operation.ts'
+import type { OperationRequest } from './operation.ts'
+import type { OperationResult } from './result.ts'
 
 interface Timestamped {
   readonly id: string

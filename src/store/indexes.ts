@@ -1,6 +1,7 @@
 import type { WorkspaceLink, Session } from '../model/account.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
+import type { ChangeRecord } from '../model/change.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { Attachment } from '../model/file.ts'
@@ -20,6 +21,10 @@ export interface Index<T> {
 
 /** Whether a card is active or archived. Each state has separate indexes. */
 export type CardState = 'active' | 'archived'
+
+/** The times by which cards are sorted. */
+export const timedSorts = ['due_at', 'updated_at', 'created_at'] as const
+export type TimedSort = (typeof timedSorts)[number]
 
 /** All indexes. An entry consists of words separated by spaces. The last word identifies the record. */
 export const indexes = {
@@ -66,7 +71,9 @@ export const indexes = {
     name: `${state}_cards_${done ? 'done' : 'open'}:${columnId}`,
     fetch: 'card:',
   }),
-  /** all cards of a board, by update time */
+  /** cards of a board, or those that a user is assigned to in the workspace, by one of their times: see {@link sortedEntry} */
+  sortedCards: (sort: TimedSort, listId: string): Index<Card> => ({ name: `cards_by_${sort}:${listId}`, fetch: 'card:' }),
+  /** all cards of a board */
   boardCards: (boardId: string): Index<Card> => ({ name: `board_cards:${boardId}`, fetch: 'card:' }),
   /** assignments on a board: user, card */
   boardAssignments: (boardId: string): Index<Card> => ({ name: `board_assignments:${boardId}`, fetch: 'card:' }),
@@ -83,6 +90,9 @@ export const indexes = {
   attachments: (cardId: string): Index<Attachment> => ({ name: `attachments:${cardId}`, fetch: 'attachment:' }),
   /** attachments of a file: card, attachment */
   fileAttachments: (fileId: string): Index<Attachment> => ({ name: `file_attachments:${fileId}`, fetch: 'attachment:' }),
+
+  /** changes of a board, in the order of their commits */
+  changes: (boardId: string): Index<ChangeRecord> => ({ name: `changes:${boardId}`, fetch: `change:${boardId}:` }),
 
   /** first responses to writes with an Idempotency-Key, by their hour */
   firstResponses: (hour: string): Index<FirstResponse> => ({ name: `first_responses:${hour}`, fetch: 'first_response:' }),
@@ -111,6 +121,7 @@ const kinds: readonly Index<unknown>[] = [
     indexes.cardsDone(state, '*', true),
     indexes.cardsDone(state, '*', false),
   ]),
+  ...timedSorts.map((sort) => indexes.sortedCards(sort, '*')),
   indexes.boardCards('*'),
   indexes.boardAssignments('*'),
   indexes.assignmentsOf('*'),
@@ -119,6 +130,7 @@ const kinds: readonly Index<unknown>[] = [
   indexes.comments('*'),
   indexes.attachments('*'),
   indexes.fileAttachments('*'),
+  indexes.changes('*'),
   indexes.firstResponses('*'),
   indexes.tombstones(),
 ]
@@ -141,6 +153,25 @@ export function ownersOf(name: string, entry: string): readonly string[] | undef
 /** The index entry of a record that has a position among its siblings. */
 export function positionEntry({ position, id }: { readonly position: string; readonly id: string }): string {
   return `${position} ${id}`
+}
+
+/** Follows every time. */
+const NEVER = '~'
+
+/** The cards of an index by a time that are in the same state: each group is sorted. */
+export function sortedGroup(state: CardState, isCompleted: boolean): string {
+  return `${state}_${isCompleted ? 'done' : 'open'}`
+}
+
+/** The place of a card among those of its group. A card without the time comes last. */
+export function sortedPlace(sort: TimedSort, card: Card): string {
+  return `${card[sort] ?? NEVER} ${card.id}`
+}
+
+/** The entry of a card in {@link indexes.sortedCards}: its group, and its place in that. */
+export function sortedEntry(sort: TimedSort, card: Card): string {
+  const group = sortedGroup(card.archived_at === null ? 'active' : 'archived', card.completed_at !== null)
+  return `${group} ${sortedPlace(sort, card)}`
 }
 
 /** The last word of an index entry: it identifies the record (see {@link Index}). */

@@ -10,16 +10,16 @@ import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { isActive, type Membership, type User } from '../model/workspace.ts'
-import { indexes, positionEntry } from './indexes.ts'
+import { indexes, positionEntry, sortedEntry, timedSorts } from './indexes.ts'
 import type { Change, Stored, Value } from './port.ts'
 
 /** An entry of an index. */
 export type IndexEntry = readonly [index: string, entry: string]
 type Entry = IndexEntry
-type Indexing = { readonly [kind: string]: ((value: never) => readonly Entry[]) | undefined }
+type Indexing = { readonly [kind: string]: ((value: never, key: string) => readonly Entry[]) | undefined }
 
 /**
- * The index entries of a record, by the first word of its key. They depend on the record alone, so a writer cannot
+ * The index entries of a record, by the first word of its key. They depend on the record and its key alone, so a writer cannot
  * forget one.
  */
 const indexing: Indexing = {
@@ -47,13 +47,17 @@ const indexing: Indexing = {
     [indexes.attachments(attachment.card_id).name, `${attachment.created_at} ${attachment.id}`],
     [indexes.fileAttachments(attachment.file_id).name, `${attachment.card_id} ${attachment.id}`],
   ],
+  change: (_change: unknown, key) => {
+    const [, boardId = '', entry = ''] = key.split(':')
+    return [[indexes.changes(boardId).name, entry]]
+  },
   first_response: ({ hour, token_hash, key_hash }: FirstResponse) => [[indexes.firstResponses(hour).name, `${token_hash}:${key_hash}`]],
   tombstone: ({ id, not_before }: Tombstone) => [[indexes.tombstones().name, `${not_before} ${id}`]],
 }
 
 /** The index entries of a record. */
 export function entriesOf(key: string, value: unknown): readonly Entry[] {
-  return indexing[key.slice(0, key.indexOf(':'))]?.(value as never) ?? []
+  return indexing[key.slice(0, key.indexOf(':'))]?.(value as never, key) ?? []
 }
 
 /** The index changes that follow from writing and removing records. `before` holds the records as they were read. */
@@ -84,7 +88,11 @@ function cardEntries(card: Card): Entry[] {
   return [
     [indexes.cards(state, column_id).name, entry],
     [indexes.cardsDone(state, column_id, card.completed_at !== null).name, entry],
-    [indexes.boardCards(board_id).name, `${card.updated_at} ${id}`],
+    [indexes.boardCards(board_id).name, id],
+    ...timedSorts.flatMap((sort) => {
+      const sorted = sortedEntry(sort, card)
+      return [board_id, ...assignee_ids].map((listId): Entry => [indexes.sortedCards(sort, listId).name, sorted])
+    }),
     ...assignee_ids.flatMap((userId): Entry[] => [
       [indexes.cardsOf(state, column_id, userId).name, entry],
       [indexes.boardAssignments(board_id).name, `${userId} ${id}`],

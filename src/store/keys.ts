@@ -1,6 +1,7 @@
 import type { Account, WorkspaceLink, Session, SignUp } from '../model/account.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
+import type { ChangeRecord } from '../model/change.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { Attachment, FileRecord } from '../model/file.ts'
@@ -71,6 +72,8 @@ export const keys = {
   order: (list: string): Key<OrderRecord> => `order:${list}`,
   /** the first response to a write with an Idempotency-Key, by the hashes of the token and of the key */
   firstResponse: (tokenHash: string, keyHash: string): Key<FirstResponse> => `first_response:${tokenHash}:${keyHash}`,
+  /** a change of a board, by its number (see `appends.ts`) */
+  change: (boardId: string, entry: string): Key<ChangeRecord> => `change:${boardId}:${entry}`,
   tombstone: (id: string): Key<Tombstone> => `tombstone:${id}`,
   removals: (): Key<Removals> => 'removals:self',
 }

@@ -1,11 +1,17 @@
 import { lastWord } from './indexes.ts'
 import type { ExpectedRecord, Expectation, Reference, Stored, Value } from './port.ts'
+import type { Read } from './reads.ts'
 import { membersOf, resolveReference } from './references.ts'
 
 /** A reference with the members of the record that a read of it relies on; undefined: on the whole record. */
 export interface RecordRead {
   readonly reference: Reference
   readonly members: readonly string[] | undefined
+}
+
+/** What a transaction relies on in a record that it reads. */
+export function toRecordRead(read: Read): RecordRead {
+  return typeof read === 'string' ? { reference: read, members: undefined } : { reference: read.key, members: read.members }
 }
 
 /** Entries of an index that were read. */

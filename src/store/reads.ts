@@ -1,4 +1,5 @@
 import type { Index } from './indexes.ts'
+import type { IndexRange } from './port.ts'
 import type { Key } from './keys.ts'
 
 /** Which range of an index to read. */
@@ -75,3 +76,20 @@ export interface PrefetchRequest extends LoadRequest {
 export type ValueOf<K> = K extends Part<infer T> ? T | undefined : K extends Key<infer T> ? T | undefined : never
 /** The page type of a range. */
 export type PageOf<R> = R extends { index: Index<infer T> } ? IndexPage<T> : never
+
+/** A text that two ranges share only if they are equal. */
+export function nameOf({ index, options }: RangeRequest): string {
+  const { after, before, reverse = false, limit, weak = false, entriesOnly = false, partial = false } = options
+  return `${index.name} ${limit} ${reverse} ${weak} ${entriesOnly} ${partial}\n${after ?? ''}\n${before ?? ''}`
+}
+
+/** A range as a driver gets it. */
+export function toIndexRange(
+  index: Index<unknown>,
+  { after, before, reverse = false, limit, entriesOnly, partial }: RangeOptions,
+): IndexRange {
+  const range: { -readonly [M in keyof IndexRange]: IndexRange[M] } = { index: index.name, after, before, reverse, limit }
+  if (partial === true) range.partial = true
+  if (entriesOnly !== true) range.fetch = index.fetch
+  return range
+}

@@ -1,11 +1,23 @@
 import { randomText, type RandomSource } from '../model/ids.ts'
-import { indexChanges } from './indexing.ts'
 import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
-import type { Change, IndexRange, Snapshot, Store, Value } from './port.ts'
-import { keysOf, ReadSet, type ReadPage, type RecordRead } from './read-set.ts'
-import type { IndexPage, LoadRequest, PageOf, PrefetchRequest, RangeOptions, RangeRequest, Read, ValueOf } from './reads.ts'
+import type { Author, ChangeLog } from './change-log.ts'
+import type { Change, Snapshot, Store, Value } from './port.ts'
+import { Prefetched } from './prefetched.ts'
+import { keysOf, ReadSet, toRecordRead, type ReadPage, type RecordRead } from './read-set.ts'
+import {
+  toIndexRange,
+  type IndexPage,
+  type LoadRequest,
+  type PageOf,
+  type PrefetchRequest,
+  type RangeOptions,
+  type RangeRequest,
+  type Read,
+  type ValueOf,
+} from './reads.ts'
 import { onlyReduces } from './reductions.ts'
+import { merged, widened, Writes } from './writes.ts'
 
 /** Entries per page of {@link Transaction.all}. */
 const PAGE_SIZE = 1000
@@ -33,11 +45,10 @@ export class Transaction {
   readonly #random: RandomSource
   readonly #turn: string | undefined
   readonly #reads = new ReadSet()
-  readonly #prefetchedPages = new Map<string, ReadPage>()
-  readonly #prefetchedCounts = new Map<string, number>()
-  readonly #put = new Map<string, Value>()
-  readonly #remove = new Set<string>()
+  readonly #prefetched = new Prefetched()
+  readonly #writes = new Writes()
   #newRevision: string | undefined
+  #logged: { readonly log: ChangeLog; readonly author: Author } | undefined
 
   /** @param turn the id of the turn in which it commits */
   constructor(store: Store, partition: string, random: RandomSource, turn?: string) {
@@ -93,14 +104,16 @@ export class Transaction {
   async load<const Reads extends readonly Read[] = [], const Ranges extends readonly RangeRequest[] = []>(
     request: LoadRequest<Reads, Ranges>,
   ): Promise<{ records: { [K in keyof Reads]: ValueOf<Reads[K]> }; ranges: { [R in keyof Ranges]: PageOf<Ranges[R]> } }> {
-    const reads = (request.records ?? []).map(toRecordRead)
+    const reads = this.#writes.resolve((request.records ?? []).map(toRecordRead))
     const ranges = request.ranges ?? []
-    const pages = this.#prefetchedPagesOf(ranges)
+    // What was read ahead may have too few entries of an index that was written since.
+    const pages = ranges.some(({ index }) => this.#writtenTo(index.name)) ? undefined : this.#prefetched.pagesOf(ranges)
     const known = pages && this.#reads.resolve(reads)
-    if (known !== undefined) return { records: known.map((key) => this.#value(key)), ranges: pages } as never
+    if (known !== undefined)
+      return { records: known.map((key) => this.#value(key)), ranges: pages!.map((page, i) => this.#toPage(page, ranges[i]!)) } as never
     const snapshot = await this.#snapshot(reads, ranges, [])
     const keys = this.#addRecords(reads, snapshot)
-    const loaded = snapshot.ranges.map((range, i) => this.#toPage(this.#addRange(ranges[i]!, range)))
+    const loaded = snapshot.ranges.map((range, i) => this.#toPage(this.#addRange(ranges[i]!, range), ranges[i]!))
     return { records: keys.map((key) => this.#value(key)), ranges: loaded } as never
   }
 
@@ -114,8 +127,8 @@ export class Transaction {
     const names = counts.map(({ name }) => name)
     const snapshot = await this.#snapshot(reads, ranges, names)
     const keys = this.#addRecords(reads, snapshot)
-    for (const [i, range] of ranges.entries()) this.#prefetchedPages.set(nameOf(range), this.#addRange(range, snapshot.ranges[i]!))
-    for (const [i, name] of names.entries()) this.#prefetchedCounts.set(name, snapshot.counts[i]!)
+    for (const [i, range] of ranges.entries()) this.#prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
+    for (const [i, name] of names.entries()) this.#prefetched.addCount(name, snapshot.counts[i]!)
     return keys.map((key) => this.#value(key))
   }
 
@@ -140,15 +153,16 @@ export class Transaction {
    */
   async count(index: Index<unknown>, limit: number): Promise<number> {
     const [count] = await this.counts([index])
-    if (count! <= limit) this.#reads.addCapacity(index.name, limit)
+    // The commit compares with what is stored.
+    if (count! <= limit) this.#reads.addCapacity(index.name, limit - this.#gainOf(index.name))
     return count!
   }
 
   /** Counts the entries of several indexes in one snapshot. The transaction does not rely on the counts. */
   async counts(counted: readonly Index<unknown>[]): Promise<number[]> {
     const names = counted.map(({ name }) => name)
-    if (names.every((name) => this.#prefetchedCounts.has(name))) return names.map((name) => this.#prefetchedCounts.get(name)!)
-    return [...(await this.#snapshot([], [], names)).counts]
+    const stored = this.#prefetched.countsOf(names) ?? (await this.#snapshot([], [], names)).counts
+    return names.map((name, i) => stored[i]! + this.#gainOf(name))
   }
 
   /**
@@ -156,9 +170,8 @@ export class Transaction {
    * @throws {TypeError} when it was not read
    */
   put<T>(key: Key<T>, value: T): void {
-    this.#relyOnWhole(key)
-    this.#remove.delete(key)
-    this.#put.set(key, value as Value)
+    this.relyOnWhole(key)
+    this.#writes.set(key, value as Value)
   }
 
   /** Writes a new record. Its key contains a new id, so it is absent: the commit checks that, and no read is needed. */
@@ -172,15 +185,14 @@ export class Transaction {
    * @throws {TypeError} when it was not read
    */
   remove(key: Key<unknown>): void {
-    this.#relyOnWhole(key)
-    this.#put.delete(key)
-    this.#remove.add(key)
+    this.relyOnWhole(key)
+    this.#writes.delete(key)
   }
 
   /** The revision of a record as the transaction leaves it: of one that it writes, the revision of its commit. */
   revisionOf(key: Key<unknown>): string | undefined {
-    if (this.#put.has(key)) return this.#revision
-    return this.#remove.has(key) ? undefined : this.#reads.get(key)?.revision
+    if (this.#writes.put.has(key)) return this.#revision
+    return this.#writes.remove.has(key) ? undefined : this.#reads.get(key)?.revision
   }
 
   get #revision(): string {
@@ -197,7 +209,13 @@ export class Transaction {
    * @throws {TypeError} when it was not read
    */
   relyOnWhole(key: Key<unknown>): void {
-    this.#relyOnWhole(key)
+    if (!this.#reads.reliesOn(key)) throw new TypeError(`store: "${key}" must be read before it is written`)
+    this.#reads.relyOnWhole(key)
+  }
+
+  /** Adds the changes that the commit makes on boards to their change feeds. */
+  logChanges(log: ChangeLog, author: Author): void {
+    this.#logged = { log, author }
   }
 
   /**
@@ -206,22 +224,25 @@ export class Transaction {
    * @throws {StorageUnavailable}
    */
   async commit(): Promise<void> {
-    if (this.#put.size === 0 && this.#remove.size === 0) return
-    const change: Change = {
+    if (this.#writes.isEmpty) return
+    const written: Change = {
       revision: this.#revision,
       turn: this.#turn,
       expect: this.#reads.expectation,
-      reduces: onlyReduces(this.#reads.records, this.#put),
-      put: this.#put,
-      remove: this.#remove,
-      indexes: indexChanges(this.#reads.records, this.#put, this.#remove),
+      reduces: onlyReduces(this.#reads.records, this.#writes.put),
+      put: this.#writes.put,
+      remove: this.#writes.remove,
+      indexes: this.#writes.indexes(this.#reads.records),
     }
+    const records = { before: this.#reads.records, known: (key: string) => this.#value(key) }
+    const change = this.#logged?.log.addTo(written, this.#logged.author, records) ?? written
     if ((await this.#store.commit(this.partition, change)) === 'conflict') throw new TransactionConflict()
+    this.#logged?.log.committed(change)
   }
 
   #value(key: string | null): unknown {
-    if (key === null || this.#remove.has(key)) return undefined
-    return this.#put.get(key) ?? this.#reads.get(key)?.value
+    if (key === null || this.#writes.remove.has(key)) return undefined
+    return this.#writes.put.get(key) ?? this.#reads.get(key)?.value
   }
 
   #addRecords(reads: readonly RecordRead[], { records }: Snapshot): (string | null)[] {
@@ -238,30 +259,30 @@ export class Transaction {
     return page
   }
 
-  #toPage(page: ReadPage): IndexPage<unknown> {
+  #toPage(page: ReadPage, { index, options }: RangeRequest): IndexPage<unknown> {
     const cut = page.isCut && { isCut: true }
-    const entries = [...page.entries]
-    if (this.#put.size + this.#remove.size > 0) return { entries, ...cut, values: keysOf(page).map((key) => this.#value(key)) }
-    return { entries, ...cut, values: page.fetch === undefined ? [] : page.records.map((stored) => stored?.value) }
+    if (this.#writes.isEmpty)
+      return { entries: [...page.entries], ...cut, values: page.fetch === undefined ? [] : page.records.map((stored) => stored?.value) }
+    const written = this.#writtenTo(index.name)
+    const entries = written === undefined ? page.entries : merged(page.entries, written, options, page.isCut)
+    return { entries: [...entries], ...cut, values: keysOf({ ...page, entries }).map((key) => this.#value(key)) }
   }
 
-  /** @returns undefined unless all of them were read ahead */
-  #prefetchedPagesOf(ranges: readonly RangeRequest[]): IndexPage<unknown>[] | undefined {
-    if (ranges.length > 0 && this.#prefetchedPages.size === 0) return undefined
-    const pages = ranges.map((range) => this.#prefetchedPages.get(nameOf(range)))
-    return pages.every((page) => page !== undefined) ? pages.map((page) => this.#toPage(page)) : undefined
+  /** The entries of an index that this transaction has written so far. */
+  #writtenTo(index: string) {
+    return this.#writes.isEmpty ? undefined : this.#writes.indexes(this.#reads.records).get(index)
   }
 
-  #relyOnWhole(key: string): void {
-    if (!this.#reads.reliesOn(key)) throw new TypeError(`store: "${key}" must be read before it is written`)
-    this.#reads.relyOnWhole(key)
+  #gainOf(index: string): number {
+    const { add = [], remove = [] } = this.#writtenTo(index) ?? {}
+    return add.length - remove.length
   }
 
   async #snapshot(reads: readonly RecordRead[], ranges: readonly RangeRequest[], counts: readonly string[]): Promise<Snapshot> {
     const { records, indexes } = this.#reads.expectation
     const snapshot = await this.#store.read(this.partition, {
       records: reads.map(({ reference }) => reference),
-      ranges: ranges.map(({ index, options }) => toIndexRange(index, options)),
+      ranges: ranges.map(({ index, options }) => toIndexRange(index, widened(options, this.#writtenTo(index.name)))),
       counts,
       expect: { records, indexes, capacity: NO_CAPACITY },
     })
@@ -271,25 +292,8 @@ export class Transaction {
 }
 
 /** The first range that {@link Transaction.all} reads, to prefetch it. */
-export function firstPage<T>(index: Index<T>) {
-  return { index, options: { limit: PAGE_SIZE } }
+export function firstPage<T>(index: Index<T>, options: Pick<RangeOptions, 'weak' | 'entriesOnly'> = {}) {
+  return { index, options: { ...options, limit: PAGE_SIZE } }
 }
 
 const NO_CAPACITY: ReadonlyMap<string, number> = new Map()
-
-function toRecordRead(read: Read): RecordRead {
-  return typeof read === 'string' ? { reference: read, members: undefined } : { reference: read.key, members: read.members }
-}
-
-/** A text that two ranges share only if they are equal. */
-function nameOf({ index, options }: RangeRequest): string {
-  const { after, before, reverse = false, limit, weak = false, entriesOnly = false, partial = false } = options
-  return `${index.name} ${limit} ${reverse} ${weak} ${entriesOnly} ${partial}\n${after ?? ''}\n${before ?? ''}`
-}
-
-function toIndexRange(index: Index<unknown>, { after, before, reverse = false, limit, entriesOnly, partial }: RangeOptions): IndexRange {
-  const range: { -readonly [M in keyof IndexRange]: IndexRange[M] } = { index: index.name, after, before, reverse, limit }
-  if (partial === true) range.partial = true
-  if (entriesOnly !== true) range.fetch = index.fetch
-  return range
-}

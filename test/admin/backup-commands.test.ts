@@ -114,7 +114,7 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       child.kill('SIGKILL')
       await ended
       expect(await list()).toMatchObject({ code: 3, stderr: expect.stringContaining('run "restore" again') })
-      const refused = startProcess([], target)
+      const refused = startProcess(['serve'], target)
       expect(await new Promise((resolve) => refused.child.on('close', resolve))).toBe(3)
       expect(refused.stderr()).toContain('has not finished')
       expect((await host.run(['restore', backup], target)).code).toBe(0)

@@ -30,6 +30,7 @@ const transfers: Readonly<Record<string, Transfer>> = {
   tombstone: 'exported',
   removals: 'exported',
   first_response: 'exported',
+  change: 'exported',
   user: 'exported',
   workspace_entry: 'written by the import',
   workspace_link: 'written by the import',

@@ -34,7 +34,7 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
   const collect = () => collectGarbage(service.adminDeps, ann.workspaceId)
   const collectEverything = () => collectAll(service.adminDeps, ann.workspaceId)
   const recordsOf = async (...kinds: string[]) =>
-    (await service.recordKeys(ann.workspaceId)).filter((key) => kinds.some((kind) => key.startsWith(`${kind}:`))).toSorted()
+    (await service.keysBesidesFeeds(ann.workspaceId)).filter((key) => kinds.some((kind) => key.startsWith(`${kind}:`))).toSorted()
   const ALL_KINDS = ['board', 'board_member', 'column', 'card', 'label', 'subtask', 'comment', 'attachment', 'file', 'order', 'tombstone']
 
   /** Creates a board with cards. The first one, and then each {@link FULL_CARD_EVERY}th, has a subtask, comments and a file. */

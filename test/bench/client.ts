@@ -7,6 +7,7 @@ export interface BenchRequest {
   /** sent as JSON, or as bytes of a type */
   readonly body?: unknown
   readonly contentType?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Sends requests over a few connections that stay open. */
@@ -29,10 +30,10 @@ export class Client {
   }
 
   /** Sends a request. @returns the bytes of the body @throws {Error} if it is refused */
-  receive({ method, path, body, contentType }: BenchRequest): Promise<Buffer> {
+  receive({ method, path, body, contentType, headers: further }: BenchRequest): Promise<Buffer> {
     const bytes = body === undefined || body instanceof Buffer ? body : Buffer.from(JSON.stringify(body))
     const entity = bytes && { 'content-type': contentType ?? 'application/json', 'content-length': bytes.length }
-    const headers = { authorization: `Bearer ${this.#token}`, ...entity }
+    const headers = { authorization: `Bearer ${this.#token}`, ...entity, ...further }
     return new Promise((resolve, reject) => {
       const sent = request(`${this.#origin}${path}`, { method, agent: this.#agent, headers }, (response) => {
         const parts: Buffer[] = []

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Client, type BenchRequest } from './client.ts'
 import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
 import { ServerProcess } from './server-process.ts'
@@ -5,7 +6,14 @@ import { formatSpread, ratioOf, spreadOf, type Spread } from './statistics.ts'
 import { DESCRIPTION, TITLE, Workspace } from './workspace.ts'
 
 /** The scenarios, with the least ratio of the CPU time of h3 alone to ours that we want. */
-const goals = { 'GET account': 0.6, 'GET card': 0.55, 'list of 100 cards': 0.8, 'PATCH card': 0.45, 'POST card': 0.4 } as const
+const goals = {
+  'GET account': 0.6,
+  'GET card': 0.55,
+  'list of 100 cards': 0.8,
+  'PATCH card': 0.45,
+  'PATCH card with a key': undefined,
+  'POST card': 0.4,
+} as const
 type Scenario = keyof typeof goals
 const scenarios = Object.keys(goals) as Scenario[]
 
@@ -44,14 +52,14 @@ export const requests: BenchTable = {
     return {
       title:
         'CPU time of the server for one request, in µs (median ± half of the distance of the quartiles). h3 has no authentication, ' +
-        'authorization and storage; for writes, it reads the JSON of the same body and validates it with zod. The ratio is the median ' +
-        'of those of the rounds.',
+        'authorization and storage; for writes, it reads the JSON of the same body and validates it with zod. A key: each request has an ' +
+        'Idempotency-Key, and its response is stored for a day, which h3 does not do. The ratio is the median of those of the rounds.',
       head: ['request', RAW, H3, OURS, 'h3 ÷ Lanekeeper', 'goal'],
       rows: costs.map(({ scenario, cpu, ratio }) => [
         scenario,
         ...[RAW, H3, OURS].map((name) => (cpu[name] === undefined ? '' : formatSpread(cpu[name]))),
         formatSpread(ratio, 2),
-        `≥ ${goals[scenario].toFixed(2)}`,
+        goals[scenario] === undefined ? '' : `≥ ${goals[scenario].toFixed(2)}`,
       ]),
       values: costs,
     }
@@ -130,6 +138,7 @@ export function requestsIn(workspace: Workspace): Record<Scenario, () => BenchRe
     'GET card': get(`/v1/cards/${workspace.cards[0]}`),
     'list of 100 cards': get(`/v1/boards/${workspace.board}/cards?limit=100`),
     'PATCH card': () => workspace.changeCard(),
+    'PATCH card with a key': () => ({ ...workspace.changeCard(), headers: { 'idempotency-key': `"${randomUUID()}"` } }),
     'POST card': () => workspace.newCard(),
   }
 }
@@ -138,8 +147,10 @@ async function startBaselines(): Promise<Measured[]> {
   const reads = { 'GET account': get('/account'), 'GET card': get('/card'), 'list of 100 cards': get('/cards') }
   const body = { title: TITLE, description: DESCRIPTION }
   let changed = 0
+  const changeCard = () => ({ method: 'PATCH', path: '/card', body: { ...body, title: `${TITLE} ${++changed}` } })
   const writes = {
-    'PATCH card': () => ({ method: 'PATCH', path: '/card', body: { ...body, title: `${TITLE} ${++changed}` } }),
+    'PATCH card': changeCard,
+    'PATCH card with a key': changeCard,
     'POST card': () => ({ method: 'POST', path: '/card', body: { column_id: 'col_00000000000000000000', ...body } }),
   }
   return [await startBaseline(RAW, 'raw', reads), await startBaseline(H3, 'h3', { ...reads, ...writes })]

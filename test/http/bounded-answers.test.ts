@@ -22,17 +22,14 @@ describe.each(drivers)('pages of large items, on $name', (driver) => {
       await create(i)
     }
   }
-  const cards = (count: number) => repeat(count, (i) => setup.board.card(setup.columnId, `find ${i}`, { description: text(50_000) }))
+  const cards = (count: number, members: object = {}) =>
+    repeat(count, (i) => setup.board.card(setup.columnId, `find ${i}`, { description: text(50_000), ...members }))
 
   const lists: [what: string, create: () => Promise<void>, path: () => string, count: number][] = [
     ['cards', () => cards(20), () => `/boards/${setup.board.id}/cards?`, 21],
     ['cards that match a search', () => cards(20), () => `/boards/${setup.board.id}/cards?q=find&`, 20],
-    [
-      'cards in the order of their updates',
-      () => cards(20),
-      () => `/boards/${setup.board.id}/cards?updated_since=2000-01-01T00:00:00.000Z&`,
-      21,
-    ],
+    ['cards of all boards', () => cards(20, { assignee_ids: [setup.ann.id] }), () => '/cards?assignee_id=me&', 20],
+    ['cards of all boards, by position', () => cards(20, { title: 'position' }), () => '/cards?q=position&sort=position&order=desc&', 20],
     ['comments', () => repeat(40, () => setup.board.comment(setup.cardId, text(20_000))), () => `/cards/${setup.cardId}/comments?`, 40],
     [
       'subtasks',

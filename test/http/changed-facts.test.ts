@@ -7,7 +7,16 @@ import { recordUses } from '../support/board.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { memory } from '../support/memory.ts'
 import { oracleCells, oracleOperations, type OracleOperation } from '../support/oracle.ts'
-import { buildWorld, createScenario, exampleBody, expectedOutcome, outcomeOf, type Facts, type World } from '../support/scenario.ts'
+import {
+  additionOf,
+  buildWorld,
+  createScenario,
+  exampleBody,
+  expectedOutcome,
+  outcomeOf,
+  type Facts,
+  type World,
+} from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 import { changeableFacts, coverFile, tokenState, type ChangeableFact, type Subject } from './fact-changes.ts'
 
@@ -20,6 +29,8 @@ const changes: Readonly<Record<string, ChangeableFact>> = { ...changeableFacts, 
 interface Row {
   readonly fact: string
   readonly operation: string
+  /** the member of the body whose items the facts are about, if they are decided in addition */
+  readonly member?: string
   /** all facts of the operation at first */
   readonly facts: Facts
   /** the values of the fact with which the operation is allowed and writes nothing */
@@ -66,6 +77,9 @@ const rows: readonly Row[] = [
   { fact: 'user.membership', operation: 'board_members.add', facts: { ...OPEN, ...NAMED, 'board.caller': 'creator' } },
   { fact: 'user.membership', operation: 'cards.assign', facts: { ...OPEN, ...NAMED } },
   { fact: 'user.board', operation: 'cards.assign', facts: { ...HIDDEN, ...NAMED } },
+  { fact: 'user.membership', operation: 'cards.create', member: 'assignee_ids', facts: { ...OPEN, ...NAMED } },
+  { fact: 'user.board', operation: 'cards.create', member: 'assignee_ids', facts: { ...HIDDEN, ...NAMED } },
+  { fact: 'label.board', operation: 'cards.create', member: 'label_ids', facts: { ...OPEN, 'label.board': 'this' } },
   { fact: 'label.board', operation: 'cards.apply_label', facts: { ...OPEN, 'label.board': 'this' } },
 ]
 
@@ -79,9 +93,16 @@ interface Transition extends Row {
   readonly after: string
 }
 
-/** The outcome of a request if the fact has this value, by the oracle. */
-function outcomeWith({ fact, operation, facts }: Row, value: string): string {
+/** What the oracle says of a row. */
+function oracleRow({ operation, member }: Row): OracleOperation {
   const row = oracleOperations.find(({ id }) => id === operation)!
+  return member === undefined ? row : { ...row, grid: row.also[member]!.grid }
+}
+
+/** The outcome of a request if the fact has this value, by the oracle. */
+function outcomeWith(one: Row, value: string): string {
+  const { fact, operation, facts } = one
+  const row = oracleRow(one)
   if (fact === STATE && value !== 'active') return '401 unauthorized'
   const changed = fact === COVER ? { 'file.visibility': value === 'hidden' ? 'private' : 'workspace' } : { [fact]: value }
   const expected = fact.startsWith('token.') ? facts : { ...facts, ...changed }
@@ -96,7 +117,7 @@ function outcomeWith({ fact, operation, facts }: Row, value: string): string {
 
 /** All changes of the rows that change the outcome. */
 const transitions: readonly Transition[] = rows.flatMap((one) => {
-  const row = oracleOperations.find(({ id }) => id === one.operation)!
+  const row = oracleRow(one)
   const { values } = changes[one.fact]!
   return values
     .flatMap((from) => values.map((to) => ({ ...one, row, from, to, before: outcomeWith(one, from), after: outcomeWith(one, to) })))
@@ -160,9 +181,11 @@ async function restore(transition: Transition, subject: Subject): Promise<void> 
   else if (fact.startsWith('caller.')) await change(transition, subject, facts[fact]!)
 }
 
-async function send({ row }: Transition, { world, scenario }: Subject, headers: Record<string, string> = {}): Promise<string> {
+async function send({ row, member }: Transition, { world, scenario }: Subject, headers: Record<string, string> = {}): Promise<string> {
   const path = row.path.replace(/\{(\w+)\}/g, (_all, name: string) => scenario.params[name]!)
-  return outcomeOf(await world.service.send(scenario.caller[row.scope], row.method, path, exampleBody(row.id, scenario), headers))
+  const example = exampleBody(row.id, scenario)
+  const body = member === undefined ? example : { ...(example as object), ...additionOf(member, scenario) }
+  return outcomeOf(await world.service.send(scenario.caller[row.scope], row.method, path, body, headers))
 }
 
 /** Changes the fact immediately before one access of the request to the storage. */
@@ -185,8 +208,12 @@ async function sendWithChange(transition: Transition, subject: Subject, access: 
 /** In place of a value: the membership of the caller is written again. */
 const AGAIN = 'again'
 
-/** Whether the fact is read from the visibility or the creator of a board, by an operation that relies only on these two of it. */
-function reliesOnValues({ fact, operation, from }: Transition): boolean {
+/**
+ * Whether the fact is read from the visibility or the creator of a board, by an operation that relies only on these two of it, or
+ * from the board of a label, by one that relies only on that.
+ */
+function reliesOnValues({ fact, operation, member, from }: Transition): boolean {
+  if (member === 'label_ids') return true
   const isRead = fact === 'board.visibility' || (['board.caller', 'user.board'].includes(fact) && from === 'creator')
   return isRead && !operation.startsWith('board')
 }

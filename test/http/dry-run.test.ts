@@ -6,8 +6,14 @@ import { memory } from '../support/memory.ts'
 import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
 import { setUpObservedWorld } from './observed-commits.ts'
 
-const writes = operations.filter(({ method }) => method !== 'GET').map((row) => [row.id, row] as const)
+const writes = operations.filter(({ isRead }) => !isRead).map((row) => [row.id, row] as const)
 const ZEROS = /^[a-z]{3}_0{20}$/
+
+/** The results of a batch, without what is new of each. */
+function withoutIds(body: object): unknown {
+  const text = JSON.stringify(body).replaceAll(/"etag":("[^,]*"|null)/g, '"etag":null')
+  return JSON.parse(text.replaceAll(/"([a-z]{3})_[0-9a-z]{20}"/g, '"$1"'))
+}
 
 describe.each(drivers)('a dry run, on $name', (driver) => {
   const setup = setUpObservedWorld(driver)
@@ -29,7 +35,8 @@ describe.each(drivers)('a dry run, on $name', (driver) => {
     expect([made.headers.get('dry-run'), made.headers.get('idempotent-replayed'), changes.length > commits]).toEqual([null, null, true])
     expect(dry.status).toBe(made.status)
     const created = row.status === 201 ? { id: expect.stringMatching(ZEROS) } : {}
-    expect(dry.body).toEqual({ data: { ...made.body.data, ...created } })
+    if (id === 'boards.batch') expect(withoutIds(dry.body)).toEqual(withoutIds(made.body))
+    else expect(dry.body).toEqual({ data: { ...made.body.data, ...created } })
   })
 })
 

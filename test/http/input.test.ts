@@ -193,7 +193,7 @@ describe('paths and methods', () => {
     ])
     for (const { headers, body } of replies) {
       expect(headers.get('cache-control')).toBe('private, no-store')
-      expect(headers.get('vary')).toBe('Authorization')
+      expect(headers.get('vary')).toBe('Authorization, Accept-Encoding')
       expect([...headers.keys()].filter((name) => name.startsWith('access-control') || name === 'set-cookie')).toEqual([])
       if (body.error) expect(headers.get('x-request-id')).toBe(body.error.request_id)
     }

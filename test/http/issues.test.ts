@@ -109,12 +109,21 @@ describe('the issues of a request that is not valid name their members exactly',
     ['GET /boards/{board}?include=everything', undefined, [['query', 'include']]],
     ['GET /boards/{board}/columns?archived=1', undefined, [['query', 'archived']]],
     [
-      'GET /boards/{board}/cards?completed=1&updated_since=today&q=%20',
+      'GET /boards/{board}/cards?completed=1&updated_since=2026-01-01T00:00:00Z&q=%20',
       undefined,
       [
         ['query', 'completed'],
         ['query', 'q'],
         ['query', 'updated_since'],
+      ],
+    ],
+    [
+      'GET /cards?sort=title&due_before=today&order=up',
+      undefined,
+      [
+        ['query', 'due_before'],
+        ['query', 'sort'],
+        ['query', 'order'],
       ],
     ],
     ['GET /boards/{board}/cards?board_id=x', undefined, [['query', 'board_id']]],

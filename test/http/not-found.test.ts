@@ -12,15 +12,21 @@ const CALLER = { 'caller.role': 'owner', 'caller.membership': 'active' }
 const PRIVATE = { ...CALLER, 'board.visibility': 'private', 'board.caller': 'creator', 'file.owner': 'caller', 'comment.author': 'caller' }
 const HIDDEN = { ...CALLER, 'board.visibility': 'private', 'board.caller': 'none', 'file.owner': 'other', 'file.visibility': 'private' }
 
-/** Members of bodies that name a resource, with the parameter whose id they take, and the other members of the body. */
+const NEW_CARD = { title: 'x', column_id: 'the column of the scenario' }
+/**
+ * Members of bodies that name a resource, with the parameter whose id they take, and the other members of the body. A list of ids is
+ * named by that parameter in the response, too.
+ */
 const references: [operation: string, member: string, parameter: string, rest: object][] = [
   ['columns.create', 'before', 'column_id', { name: 'x' }],
   ['columns.create', 'after', 'column_id', { name: 'x' }],
   ['columns.move', 'before', 'column_id', {}],
   ['columns.move', 'after', 'column_id', {}],
   ['cards.create', 'column_id', 'column_id', { title: 'x' }],
-  ['cards.create', 'before', 'card_id', { title: 'x', column_id: 'the column of the scenario' }],
-  ['cards.create', 'after', 'card_id', { title: 'x', column_id: 'the column of the scenario' }],
+  ['cards.create', 'before', 'card_id', NEW_CARD],
+  ['cards.create', 'after', 'card_id', NEW_CARD],
+  ['cards.create', 'label_ids', 'label_id', NEW_CARD],
+  ['cards.create', 'assignee_ids', 'user_id', NEW_CARD],
   ['cards.move', 'column_id', 'column_id', {}],
   ['cards.move', 'before', 'card_id', {}],
   ['cards.move', 'after', 'card_id', {}],
@@ -129,14 +135,19 @@ describe.each(drivers)('404, on $name', (driver) => {
 
   test.each(references)('%s has one 404 response, whatever is wrong with the id in "%s"', async (id, member, parameter, rest) => {
     const { method, path } = operations.find((row) => row.id === id)!
+    const isList = member.endsWith('_ids')
     const facts = { 'board.visibility': 'workspace', 'board.caller': 'none', 'file.owner': 'other', 'file.visibility': 'private' }
     const otherBoard = (await createScenario(world, { ...CALLER, ...facts }))!
     const responses = new Map<string, string>()
     for (const [reason, ids] of [...wrongIds, ['of another visible board', otherBoard.params] as const]) {
-      const body = { ...rest, ...('column_id' in rest ? { column_id: visible.params['column_id'] } : {}), [member]: ids[parameter] }
+      const body = {
+        ...rest,
+        ...('column_id' in rest ? { column_id: visible.params['column_id'] } : {}),
+        [member]: isList ? [ids[parameter]] : ids[parameter],
+      }
       responses.set(reason, bytes(await service.send(visible.caller.admin, method, fill(path, visible.params), body)))
     }
-    expectOneResponse(responses, { parameter: member })
+    expectOneResponse(responses, { parameter: isList ? parameter : member })
   })
 
   test('labels of another board and people without access to the board are answered with 404', async () => {
@@ -153,10 +164,16 @@ describe.each(drivers)('404, on $name', (driver) => {
       }
   })
 
-  test.each(['column_id', 'assignee_id', 'label_id'])('a list that is filtered by an inaccessible %s is empty', async (filter) => {
+  test.each([
+    ['column_id', '/boards/{board_id}/cards'],
+    ['assignee_id', '/boards/{board_id}/cards'],
+    ['label_id', '/boards/{board_id}/cards'],
+    ['assignee_id', '/cards'],
+    ['label_id', '/cards'],
+  ])('a list that is filtered by an inaccessible %s is empty: %s', async (filter, list) => {
     const parameter = filter === 'assignee_id' ? 'user_id' : filter
     for (const [reason, ids] of wrongIds) {
-      const path = `/boards/${visible.params['board_id']}/cards?${filter}=${ids[parameter]}`
+      const path = `${fill(list, visible.params)}?${filter}=${ids[parameter]}`
       const reply = await service.send(visible.caller.read, 'GET', path)
       expect([reason, reply.status, reply.body.data]).toEqual([reason, 200, []])
     }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadEngine } from '../../src/policy/engine.ts'
+import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
@@ -108,6 +109,19 @@ test('an index only gives candidates: items that the permission table denies are
   expect(body.data.map(({ name }: any) => name)).toEqual(['Board 3', 'Board 7'])
   const rest = await service.send(bob.read, 'GET', `/boards?limit=2&cursor=${body.page.next_cursor}`)
   expect(rest.body).toMatchObject({ data: [{ name: 'Board 11' }], page: { next_cursor: null } })
+  // The same holds for the cards on them, of which some are assigned to them.
+  for (const { id, creator_id } of (await service.send(ann.read, 'GET', '/boards')).body.data.concat(body.data)) {
+    const creator = creator_id === ann.id ? ann : bob
+    const column = (await service.send(creator.write, 'POST', `/boards/${id}/columns`, { name: 'x' })).body.data.id
+    const assignee_ids = [creator_id]
+    await service.send(creator.write, 'POST', `/boards/${id}/cards`, { column_id: column, title: creator.name, assignee_ids })
+  }
+  await service.write(workspaceId, async (tx) => {
+    const { values } = await tx.range(indexes.assignmentsOf(ann.id), { limit: 1 })
+    tx.put(keys.card(values[0]!.id), { ...values[0]!, assignee_ids: [bob.id] })
+  })
+  for (const query of ['sort=position', 'sort=created_at', 'assignee_id=me'])
+    expect((await service.send(bob.read, 'GET', `/cards?${query}`)).body.data.map((card: any) => card.creator_id)).toEqual([bob.id, bob.id])
   await service.stop()
 })
 
@@ -127,20 +141,6 @@ describe.each(drivers)('pages of cards, on $name', (driver) => {
     const { body } = await board.get(`/boards/${board.id}/cards?${query}`)
     return { titles: body.data.map(({ title }: any) => title), cursor: body.page.next_cursor }
   }
-
-  test('a cursor is valid only for the order in which its list was sorted', async () => {
-    const board = await TestBoard.create(service, ann!)
-    const column = await board.column()
-    for (const title of ['a', 'b']) await board.card(column, title)
-    const since = 'updated_since=2020-01-01T00:00:00Z'
-    const { cursor: byPosition } = await page(board, 'limit=1')
-    const { cursor: byUpdate } = await page(board, `limit=1&${since}`)
-    for (const query of [`${since}&cursor=${byPosition}`, `cursor=${byUpdate}`]) {
-      const { status, body } = await board.get(`/boards/${board.id}/cards?${query}`)
-      expect([status, body.error.issues[0].path]).toEqual([422, 'cursor'])
-    }
-    expect((await page(board, `updated_since=2099-01-01T00:00:00Z&cursor=${byUpdate}`)).titles).toEqual([])
-  })
 
   test('if a column is moved between two pages, no card of it is skipped or repeated', async () => {
     const board = await TestBoard.create(service, ann!)

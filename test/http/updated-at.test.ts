@@ -38,6 +38,20 @@ const writes: Readonly<Record<string, Write>> = {
   'board_members.add': { path: '/boards/{board}/members/{cyd}', created: ['board_member'] },
   'board_members.remove': { path: '/boards/{board}/members/{bob}', first: [PRIVATE], changed: ['card'], removed: ['bob on the board'] },
 
+  'boards.batch': {
+    path: '/boards/{board}/batch',
+    body: {
+      operations: [
+        { operation: 'columns.create', body: { name: 'New' } },
+        { operation: 'cards.move', params: { card_id: '{card}' }, body: { column_id: '$0' } },
+        { operation: 'comments.delete', params: { comment_id: '{comment}' } },
+      ],
+    },
+    changed: ['card'],
+    created: ['column'],
+    removed: ['comment'],
+  },
+
   'columns.create': { path: '/boards/{board}/columns', body: { name: 'New', before: '{column}' }, created: ['column'] },
   'columns.rename': { path: '/columns/{column}', body: { name: 'New' }, changed: ['column'] },
   'columns.move': { path: '/columns/{last column}/move', body: { to: 'first' }, changed: ['last column'] },
@@ -95,7 +109,7 @@ const cases = [...Object.entries(writes), ...variants].map(
 )
 
 test('the table has every write of the operations table', () => {
-  const ids = operations.filter(({ method }) => method !== 'GET').map(({ id }) => id)
+  const ids = operations.filter(({ isRead }) => !isRead).map(({ id }) => id)
   expect(Object.keys(writes).toSorted()).toEqual(ids.toSorted())
 })
 
@@ -166,6 +180,11 @@ async function createFixture(service: Service, { ann, bob, cyd }: Record<'ann' |
   }
 }
 
+/** Whether a record belongs to the change feed itself. */
+function isOfFeed(key: string, value: unknown): boolean {
+  return key.startsWith('change:') || (value as { kind?: string } | undefined)?.kind === 'changes'
+}
+
 /** Records by their keys. */
 type Records = ReadonlyMap<string, Record<string, unknown>>
 
@@ -195,7 +214,8 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
   /** All records of the workspace by their keys. */
   const readRecords = async (): Promise<Records> => {
     const records = new Map<string, Record<string, unknown>>()
-    for await (const batch of service.store.dump(people.ann.workspaceId)) for (const [key, value] of batch) records.set(key, value)
+    for await (const batch of service.store.dump(people.ann.workspaceId))
+      for (const [key, value] of batch) if (!isOfFeed(key, value)) records.set(key, value)
     return records
   }
   /** The resources of the fixture that the API returns, by the keys of their records. A file has no path that returns it. */
@@ -205,6 +225,14 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
     return new Map(replies.flatMap(([key, { status, body }]) => (status === 200 ? [[key, body.data] as const] : [])))
   }
   const fill = (text: string, { ids }: Fixture) => text.replace(/\{([\w ]+)\}/g, (_all, name: string) => ids[name]!)
+  /** The cursor after all changes so far. */
+  const endOfFeed = async ({ board }: Fixture): Promise<{ cursor: string }> => {
+    for (let cursor = ''; ;) {
+      const { data, page } = (await board.get(`/boards/${board.id}/changes?limit=100${cursor && `&after=${cursor}`}`)).body
+      cursor = page.next_cursor
+      if (data.length < 100) return { cursor }
+    }
+  }
   const request = async (fixture: Fixture, method: string, path: string, body?: object) => {
     const reply = await fixture.board.send(method, fill(path, fixture), body && JSON.parse(fill(JSON.stringify(body), fixture)))
     expect(reply.status, reply.text).toBeLessThan(300)
@@ -215,10 +243,11 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
     async (_title, id, { path, body, first = [], ...expected }) => {
       const fixture = await createFixture(service, people)
       for (const [method, ...rest] of first) await request(fixture, method, ...rest)
+      const { cursor } = await endOfFeed(fixture)
       const before = await readRecords()
       const now = fixture.board.tick()
       await request(fixture, operations.find((row) => row.id === id)!.method, path, body)
-      const written = writtenKeys(changes.at(-1)!)
+      const written = writtenKeys(changes.at(-1)!).filter((key) => !isOfFeed(key, changes.at(-1)!.put.get(key)))
       const after = await readRecords()
 
       const namesOf = (recordKeys: Iterable<string>) =>
@@ -244,18 +273,27 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
       const readable = changed.filter((name) => name !== 'file').map(keyOf)
       expect(readable.filter((key) => !resources.has(key))).toEqual([])
 
-      // A client that synchronizes gets exactly the cards that were changed or created.
+      // A client that follows the board gets exactly these changes, each once.
       if (removed.includes('board')) return
-      const listed = await Promise.all(
-        [false, true].map((archived) => fixture.board.all(`/boards/${fixture.board.id}/cards?archived=${archived}&updated_since=${now}`)),
+      const onBoard = (recordKeys: readonly string[], action: string) =>
+        recordKeys.filter((key) => !/^(file|tombstone):/.test(key)).map((key) => `${action} ${key}`)
+      const expectedChanges = [
+        ...onBoard(changed.map(keyOf), 'updated'),
+        ...onBoard(added, 'created'),
+        ...onBoard(removed.map(keyOf), 'deleted'),
+      ]
+      const boardId = id === 'boards.create' ? added[0]!.slice('board:'.length) : fixture.board.id
+      const feed = (await fixture.board.get(`/boards/${boardId}/changes${id === 'boards.create' ? '' : `?after=${cursor}`}`)).body.data
+      const keyInFeed = ({ kind, id: of }: { kind: string; id: string }) =>
+        kind === 'board_member' ? keys.boardMember(boardId, of) : `${kind}:${of}`
+      expect(feed.map((change: any) => `${change.action} ${keyInFeed(change)}`).toSorted()).toEqual(expectedChanges.toSorted())
+      expect(new Set(feed.map(({ actor_id, at }: any) => `${actor_id} ${at}`))).toEqual(
+        new Set(feed.length > 0 ? [`${people.ann.id} ${now}`] : []),
       )
-      const cards = [...changed.map(keyOf), ...added].filter((key) => key.startsWith('card:'))
-      expect(
-        listed
-          .flat()
-          .map((card) => keys.card(card.id))
-          .toSorted(),
-      ).toEqual(cards.toSorted())
+      for (const change of feed) {
+        const key = keyInFeed(change)
+        if (change.kind !== 'board_member') expect(change.data).toEqual(change.action === 'deleted' ? null : after.get(key))
+      }
     },
   )
 })

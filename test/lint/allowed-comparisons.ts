@@ -109,6 +109,16 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'Adding the creator changes nothing: the creator has no entry.',
   },
   {
+    path: 'src/resources/changes/feed.ts',
+    expression: 'isActive(membership)',
+    reason: 'how a change of a board member is shown: former members are none, as in the list of members',
+  },
+  {
+    path: 'src/resources/changes/feed.ts',
+    expression: 'membership.user_id === board.creator_id',
+    reason: 'the member `creator` of a board member',
+  },
+  {
     path: 'src/resources/board-members/operations.ts',
     expression: 'boardMember !== undefined',
     reason: 'Adding a board member a second time changes nothing.',
@@ -167,6 +177,16 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     path: 'src/resources/removals.ts',
     expression: 'id !== userId',
     reason: 'Picks the assignee to remove from a card.',
+  },
+  {
+    path: 'src/resources/cards/additions.ts',
+    expression: 'membership',
+    reason: 'A person who is absent is answered in their turn with 404, like one whom the policy denies.',
+  },
+  {
+    path: 'src/resources/cards/search.ts',
+    expression: 'assignee_id === caller.userId',
+    reason: 'Chooses the index in which the cards are found. The policy decides about each of them.',
   },
   {
     path: 'src/resources/targets.ts',

@@ -52,7 +52,7 @@ describe('the query of a list', () => {
     ['of a list whose name ends with the same words', encodeCursor('all.labels.list', 'x')],
     ['whose list has the same length', encodeCursor('xxxxxx.list', 'x')],
     ['without a position', encodeCursor('labels.list', '')],
-    ['with a position of 201 characters', encodeCursor('labels.list', 'x'.repeat(201))],
+    ['with a position of 251 characters', encodeCursor('labels.list', 'x'.repeat(251))],
     ['with a control character', encodeCursor('labels.list', 'a\nb')],
     ['with a character that is not ASCII', encodeCursor('labels.list', 'é')],
     ['that begins with a control character', encodeCursor('labels.list', '\u0001b')],

@@ -21,6 +21,12 @@ test('the matrix shows the fields of each rule and escapes its reason', () => {
   expect(matrix).not.toContain('b <!--')
 })
 
+test('the matrix shows what is decided about the items of a body in addition', () => {
+  expect(renderMatrix(shipped, operations)).toContain(
+    '| `cards.create` | each of `assignee_ids` | assign Card | kanban:write (S2) | **board.access** and **user.belongs** | P12 | board.access, user.belongs |',
+  )
+})
+
 test('policies/matrix.md is up to date', () => {
   const committed = readFileSync(new URL('../../policies/matrix.md', import.meta.url), 'utf8')
   expect(committed, 'review the difference; if it is intended, run "npm run matrix"').toBe(renderMatrix(shipped, operations))

@@ -57,7 +57,7 @@ const violations: [what: string, ReturnType<typeof changed>, failure: string][] 
   ],
   [
     'a permission without an S rule',
-    changed('scopes', 'subject: [Account, Directory, Board,', 'subject: [Account, Board,'),
+    changed('scopes', 'subject: [Account, Directory, Access, Board,', 'subject: [Account, Access, Board,'),
     '"read Directory" has no S rule',
   ],
   [
@@ -120,7 +120,7 @@ const violations: [what: string, ReturnType<typeof changed>, failure: string][] 
     ),
     '"set_visibility Board" is never allowed',
   ],
-  ['a row without a rule', changed('vocabulary', '  X2: ', '  X3: "(extension) something else"\n  X2: '), 'row X3 has no rule'],
+  ['a row without a rule', changed('vocabulary', '  X2: ', '  X9: "(extension) something else"\n  X2: '), 'row X9 has no rule'],
   [
     'a rule that decides no cell',
     changed(
@@ -141,6 +141,8 @@ const violations: [what: string, ReturnType<typeof changed>, failure: string][] 
   ],
 ]
 
+const CREATE = { id: 'cards.create', permission: 'create Card', row: 'P9' }
+
 describe('the proof', () => {
   test.each(violations)('the proof fails for %s', (_what, engine, failure) => {
     expect(proveInvariants(engine, []).failures.join('\n')).toContain(failure)
@@ -151,6 +153,22 @@ describe('the proof', () => {
     [
       { id: 'boards.read', permission: 'peek Board', row: 'P2' },
       'operation boards.read needs "peek Board", which is not a permission of the vocabulary',
+    ],
+    [
+      { ...CREATE, also: [{ member: 'label_ids', permission: 'apply_label Card', row: 'P9' }] },
+      'operation cards.create (label_ids) states row P9; the deciding row is P12',
+    ],
+    [
+      { ...CREATE, also: [{ member: 'label_ids', permission: 'peek Card', row: 'P12' }] },
+      'operation cards.create (label_ids) needs "peek Card", which is not a permission of the vocabulary',
+    ],
+    [
+      { ...CREATE, also: [{ member: 'gone', permission: 'delete Card', row: 'P10' }] },
+      'operation cards.create (gone) needs "delete Card", which requires kanban:admin; the scope of the operation is kanban:write',
+    ],
+    [
+      { ...CREATE, also: [{ member: 'board', permission: 'update Board', row: 'P4' }] },
+      'operation cards.create (board) needs "update Board", which is decided by field',
     ],
   ])('the proof fails for a wrong claim of an operation: %o', (claim, failure) => {
     expect(proveInvariants(shipped, [claim]).failures).toContain(failure)
@@ -172,6 +190,12 @@ describe('the start of the service', () => {
   test('the service does not start with an operation that states a wrong row', () => {
     expect(start({ operations: operations.map((row) => (row.id === 'boards.delete' ? { ...row, row: 'P5' } : row)) })).toThrow(
       'operation boards.delete states row P5',
+    )
+  })
+  test('the service does not start if a permission is asked about a member that the body of its operation does not have', () => {
+    const change = (row: Operation) => ({ ...row, also: row.also.map((further) => ({ ...further, member: `${further.member}_` })) })
+    expect(start({ operations: operations.map((row) => (row.id === 'cards.create' ? change(row) : row)) })).toThrow(
+      'operation cards.create asks a permission about "label_ids_", which is no member of its body',
     )
   })
   test('the service does not start with a fact that has no reader', () => {

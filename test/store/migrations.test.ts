@@ -3,6 +3,7 @@ import { migrate } from '../../src/admin/migrate.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
 import { takeLease } from '../../src/store/migrations/lease.ts'
 import { bringForward, migrations, SCHEMA_VERSION } from '../../src/store/migrations/list.ts'
 import type { Migration } from '../../src/store/migrations/migration.ts'
@@ -79,6 +80,26 @@ describe('the list of migrations', () => {
     expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_migration, i) => i + 1))
     for (const { summary, reason } of migrations) expect(summary.length * reason.length).toBeGreaterThan(100)
     expect(SCHEMA_VERSION).toBe(migrations.length)
+  })
+
+  test('gives storage of version 1 the indexes by which cards are sorted', async () => {
+    const store = createMemoryStore()
+    const [id, board_id, userId] = ['crd_00000000000000000001', 'brd_00000000000000000001', 'usr_00000000000000000001']
+    const times = { due_at: null, completed_at: AT, archived_at: null, created_at: AT, updated_at: AT }
+    const card = { id, board_id, column_id: 'col_00000000000000000001', position: 'a0', assignee_ids: [userId], label_ids: [], ...times }
+    // The entry of version 1 had the time of the last change.
+    const index = { [`board_cards:${board_id}`]: { add: [`${AT} ${id}`] } }
+    await store.commit('wsp_a', change({ put: { [`card:${id}`]: card, 'schema:self': { version: 1 } }, index }))
+    await store.commit(GLOBAL, change({ put: { 'schema:self': { version: 1 } } }))
+    await migrateStore({ store, random: systemRandom })
+    const { indexes } = await contentOf(store, 'wsp_a')
+    for (const list of [board_id, userId])
+      expect(['due_at', 'updated_at', 'created_at'].map((sort) => indexes[`cards_by_${sort}:${list}`])).toEqual([
+        [`active_done ~ ${id}`],
+        [`active_done ${AT} ${id}`],
+        [`active_done ${AT} ${id}`],
+      ])
+    expect(indexes[`board_cards:${board_id}`]).toEqual([id])
   })
 
   test('applies to a record only the migrations after its version', () => {

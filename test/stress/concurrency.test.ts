@@ -14,6 +14,7 @@ import { interpret, sendTo, startProcesses, type Processes } from '../support/pr
 import { TcpProxy } from '../support/proxy.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 import { engine } from '../support/service.ts'
+import { createWriter, Writers } from '../support/writers.ts'
 import { isLinearizable, type Event } from './linearizability/checker.ts'
 import { runHistory, violation, type Send } from './linearizability/history.ts'
 
@@ -78,6 +79,36 @@ describe('four processes on one Redis', () => {
   test('concurrent requests are linearizable when clients lose responses', { timeout: 3_600_000 }, async () => {
     expect(await findViolation(effort(20), depsOn(store), sendTo(processes.urls, { abortRate: 0.2 }))).toBeUndefined()
   })
+
+  // The last one, because it ends a process.
+  test(
+    'writes under a key are made exactly once while Redis is stopped, the same key is raced and a process is killed',
+    { timeout: 3_600_000 },
+    async () => {
+      const writers = await Writers.start({ urls: processes.urls, token: await createWriter(depsOn(store)) })
+      const running = writers.run(8)
+      for (let round = 0; round < effort(1); round++) {
+        await writers.more('acknowledged', 50)
+        server.process.kill('SIGSTOP')
+        await writers.more('failures', 8)
+        server.process.kill('SIGCONT')
+        await writers.more('acknowledged', 50)
+      }
+      const raced = Array.from({ length: effort(10) }, (_, i) => `raced ${i}`)
+      for (const title of raced) {
+        const results = await Promise.all(Array.from({ length: 8 }, () => writers.create(title)))
+        expect(new Set(results.map(({ data }) => data.id)).size).toBe(1)
+        // A first response can be lost too.
+        expect(results.filter(({ replayed }) => !replayed).length).toBeLessThanOrEqual(1)
+      }
+      await processes.running[3]!.stop('SIGKILL')
+      await writers.more('acknowledged', 50)
+      writers.stop()
+      await running
+      expect(await writers.titles()).toEqual([...writers.acknowledged, ...raced].toSorted())
+      console.log(`${raced.length} races: ${writers.summary()}`)
+    },
+  )
 })
 
 describe.each(drivers)('one process on $name', (driver) => {

@@ -16,6 +16,15 @@ export interface OracleOperation {
   readonly permission: string
   /** the name of a grid, or field → name of a grid */
   readonly grid: string | Readonly<Record<string, string>>
+  /** member of the body → what is decided about each of its items */
+  readonly also: Readonly<Record<string, OracleAddition>>
+}
+
+/** A decision about each item of a member of the body. */
+export interface OracleAddition {
+  readonly row: string
+  readonly permission: string
+  readonly grid: string
 }
 
 export interface OracleCell {
@@ -29,12 +38,20 @@ type Grid = GridOutcome | ({ across?: string } & Record<string, GridOutcome | Gr
 const read = (name: string) => parse(readFileSync(new URL(`../../fixtures/decisions/${name}.yaml`, import.meta.url), 'utf8'))
 const { axes, grids } = read('grids') as { axes: Record<string, string[]>; grids: Record<string, Grid> }
 
-export const oracleOperations: readonly OracleOperation[] = Object.entries(
-  read('operations') as Record<string, [string, string, 'read', string, string, string]>,
-).map(([id, [method, path, scope, row, permission, grid]]) => ({ id, method, path, scope, row, permission, grid }))
+type Row = readonly [string, string, 'read', string, string, string, Readonly<Record<string, readonly [string, string, string]>>?]
+
+export const oracleOperations: readonly OracleOperation[] = Object.entries(read('operations') as Record<string, Row>).map(
+  ([id, [method, path, scope, row, permission, grid, also = {}]]) => {
+    const additions = Object.entries(also).map(([member, [ofRow, ofPermission, ofGrid]]) => [
+      member,
+      { row: ofRow, permission: ofPermission, grid: ofGrid },
+    ])
+    return { id, method, path, scope, row, permission, grid, also: Object.fromEntries(additions) }
+  },
+)
 
 /** Every cell of an operation's grid, for every role, and for active and ended memberships. */
-export function oracleCells({ grid }: OracleOperation): readonly OracleCell[] {
+export function oracleCells({ grid }: Pick<OracleOperation, 'grid'>): readonly OracleCell[] {
   if (typeof grid === 'string') return gridCells(grid)
   return Object.entries(grid).flatMap(([field, name]) => gridCells(name).map((cell) => ({ ...cell, field })))
 }

@@ -24,7 +24,7 @@ export interface RunningProcess {
 }
 
 /** Starts the service on a free port. */
-export function startProcess(args: readonly string[] = [], env: Record<string, string> = {}): RunningProcess {
+export function startProcess(args: readonly string[], env: Record<string, string> = {}): RunningProcess {
   requireBuild()
   const child = ownProcess(
     spawn(process.execPath, [main, ...args], {

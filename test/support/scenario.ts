@@ -103,6 +103,12 @@ export function exampleBody(operationId: string, { params }: Scenario): unknown 
     : JSON.parse(JSON.stringify(body).replaceAll(/\{(\w+)\}/g, (text, name: string) => params[name] ?? text))
 }
 
+/** A body that names something of a scenario in a member whose items are decided in addition (`also` of the oracle). */
+export function additionOf(member: string, { params }: Scenario): Record<string, unknown> {
+  const items: Record<string, unknown> = { label_ids: params['label_id'], assignee_ids: params['user_id'], subtasks: 'Subtask' }
+  return { [member]: [items[member]] }
+}
+
 /** The outcome that the oracle expects for a token with this scope: `ok`, or a status and an error code. */
 export function expectedOutcome({ scope: minimum, grid }: OracleOperation, { expected, field }: OracleCell, scope: ScopeName): string {
   if (expected === 401) return '401 unauthorized'

@@ -11,6 +11,7 @@ import type { AdminDeps } from '../../src/admin/deps.ts'
 import type { Deps } from '../../src/store/deps.ts'
 import { addUser } from '../../src/admin/users.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
+import { SERVICE } from '../../src/store/change-log.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
@@ -100,6 +101,12 @@ export class Service {
   recordKeys(partition: string): Promise<string[]> {
     return this.place.recordKeys(partition)
   }
+  /** The keys of all records of a workspace besides those of the change feeds, which every write has. */
+  async keysBesidesFeeds(workspaceId: string): Promise<string[]> {
+    const all = await this.recordKeys(workspaceId)
+    const values = (await this.write(workspaceId, (tx) => tx.read(all))) as ({ kind?: string } | undefined)[]
+    return all.filter((key, i) => !key.startsWith('change:') && values[i]?.kind !== 'changes')
+  }
   /** The ids of all stored blobs. */
   async blobKeys(): Promise<string[]> {
     return [...new Set((await this.place.blobKeys()).map((key) => key.split(':')[0]!))].toSorted()
@@ -148,7 +155,10 @@ export class Service {
 
   /** Writes to the store directly, for states that the API does not allow. */
   write<T>(workspaceId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return transact(this.store, workspaceId, this.deps.random, work)
+    return transact(this.store, workspaceId, this.deps.random, (tx) => {
+      tx.logChanges(this.app.services.changes, SERVICE)
+      return work(tx)
+    })
   }
 
   /** Ends a membership without revoking its tokens, so that both can be tested separately. */
@@ -184,7 +194,7 @@ export class Service {
   /** @param requestBody the JSON of the request, if it has any */
   async #answer(request: Request, requestBody?: unknown): Promise<Reply> {
     const response = await this.app.fetch(request)
-    const text = await response.text()
+    const text = await textOf(response)
     const json = response.headers.get('content-type')?.startsWith('application/json') === true && text !== ''
     const body = json ? JSON.parse(text) : undefined
     // Only rows of the real table can be checked; some suites bring their own.
@@ -195,6 +205,15 @@ export class Service {
     }
     return { status: response.status, headers: response.headers, text, body: body ?? parse(text) }
   }
+}
+
+/** The body of a response. Of a stream of events, what it begins with: it has no end. */
+async function textOf(response: Response): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream') || response.body === null) return response.text()
+  const reader = response.body.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  return Buffer.from(value as Uint8Array).toString()
 }
 
 function parse(text: string): unknown {

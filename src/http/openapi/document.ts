@@ -4,7 +4,7 @@ import { uploadForm } from '../../resources/attachments/schema.ts'
 import { board } from '../../model/board.ts'
 import { card } from '../../model/card.ts'
 import type { Operation } from '../../resources/operation.ts'
-import { findForbiddable, isDownload } from './error-codes.ts'
+import { findForbiddable, hasData } from './error-codes.ts'
 import { createErrorSchemas, createPageSchema, pascalCase } from './error-schemas.ts'
 import { readExamples } from './examples.ts'
 import { headers, requestHeaders } from './headers.ts'
@@ -85,7 +85,7 @@ function inputNames(operations: readonly Operation[]): Map<z.ZodType, string> {
 function outputNames(operations: readonly Operation[]): Map<z.ZodType, string> {
   const names = new Map<z.ZodType, string>()
   for (const operation of operations) {
-    if (isDownload(operation)) continue
+    if (!hasData(operation)) continue
     const item = itemOf(operation.data)
     const { id } = metaOf(item)
     if (id === undefined) throw new Error(`the schema of the data of ${operation.id} has no id`)
@@ -102,12 +102,12 @@ function outputSchemas(
   const schemas = convertAll(names, 'output', uploadBytes)
   const page = convertOne(createPageSchema(), 'output', uploadBytes)
   for (const [base, name] of [
-    [board, 'BoardWithCounts'],
+    [board, 'BoardSnapshot'],
     [card, 'CardWithCounts'],
   ] as const)
     if (names.has(base) && schemas[name] !== undefined) schemas[name] = extend(names.get(base)!, schemas, name)
   for (const operation of operations) {
-    if (isDownload(operation)) continue
+    if (!hasData(operation)) continue
     const name = names.get(itemOf(operation.data))!
     const isList = operation.data.def.type === 'array'
     schemas[responseName(name, isList)] = responseSchema(name, isList, page)

@@ -25,22 +25,28 @@ const OF_WRITES: readonly ErrorCode[] = ['idempotency_key_in_use', 'idempotency_
 
 /** The codes of all errors that an operation can answer, in the order of the table of errors. */
 export function errorCodesOf(forbiddable: ForbiddablePermissions, operation: Operation): readonly ErrorCode[] {
-  const { method, path, conflicts } = operation
+  const { method, path, conflicts, codes: codesOfRow } = operation
   const codes = new Set<ErrorCode>([
     ...ALWAYS,
     ...(canForbid(forbiddable, operation) ? ['forbidden' as const] : []),
     ...(path.includes('{') ? ['not_found' as const] : []),
     ...(conflicts.length > 0 ? ['conflict' as const] : []),
     ...(method === 'GET' || method === 'DELETE' ? [] : WITH_BODY),
-    ...(method === 'GET' ? [] : OF_WRITES),
+    ...(operation.isRead ? [] : OF_WRITES),
+    ...codesOfRow,
     ...(isDownload(operation) ? ['range_not_satisfiable' as const] : []),
   ])
   return (Object.keys(errors) as ErrorCode[]).filter((code) => codes.has(code))
 }
 
 /** Whether the response is the bytes of a file. */
-export function isDownload({ data }: Operation): boolean {
-  return data.def.type === 'undefined'
+export function isDownload({ data, isStream }: Operation): boolean {
+  return !isStream && data.def.type === 'undefined'
+}
+
+/** Whether the response has `data`: neither the bytes of a file nor a stream of events has it. */
+export function hasData({ data }: Operation): boolean {
+  return data.def.type !== 'undefined'
 }
 
 /** The permissions that the policy can forbid; those that are decided by field with a space and each such field. */
@@ -60,6 +66,7 @@ export function findForbiddable({ vocabulary, decide }: Engine): ForbiddablePerm
 function canForbid(forbiddable: ForbiddablePermissions, operation: Operation): boolean {
   if (operation.kind === 'filtered_list') return false
   const id = operation.needs.join(' ')
+  if (operation.also.some(({ needs }) => forbiddable.has(needs.join(' ')))) return true
   // A member that the body does not have is refused before.
   return forbiddable.has(id) || bodyMembers(operation).some((member) => forbiddable.has(`${id} ${member}`))
 }

@@ -19,6 +19,8 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
   const count = (description: string) =>
     documented(z.number().int(), { description, format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
+  const index = count('In a batch: the number of the operation that failed, from 0.').optional()
+
   const issue = z.strictObject({
     in: documented(z.enum(['query', 'body']), { description: 'Where the member is.' }),
     path: text('The name of the member, with dots between levels; empty for the whole.', 600_000),
@@ -34,18 +36,21 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
       }),
       row,
     },
-    forbidden: { row, reason: text('The rule that is not met.', 1000) },
+    forbidden: { row, reason: text('The rule that is not met.', 1000), index },
     not_found: {
       parameter: documented(z.string(), {
-        description: 'What names the resource: a member of the body, or the second parameter of the path. Absent if it is the path itself.',
+        description:
+          'What names the resource: a member of the body, or the second parameter of the path; `label_id` or `user_id` if it is an item of `label_ids` or `assignee_ids`. Absent if it is the path itself.',
         maxLength: 64,
       }).optional(),
+      index,
     },
-    conflict: { limit: count('The limit that was reached, if one was.').optional() },
-    precondition_failed: { current_etag: text('The current ETag, if there is one.', 100).optional() },
+    conflict: { limit: count('The limit that was reached, if one was.').optional(), index },
+    precondition_failed: { current_etag: text('The current ETag, if there is one.', 100).optional(), index },
     payload_too_large: { limit_bytes: count('The maximum size in bytes.') },
     validation_failed: {
       issues: documented(z.array(issue), { description: `What is not valid: the first ${limits.issues} issues.`, maxItems: limits.issues }),
+      index,
     },
     contention: { outcome: documented(z.literal('not_done'), { description: 'Nothing was changed.' }) },
     unavailable: {

@@ -1,7 +1,7 @@
 import type { HeaderObject, ParameterObject, Reference } from './types.ts'
 
 const text = (maxLength: number, further: object = {}) => ({ type: 'string', maxLength, ...further })
-const ETAG = { type: 'string', pattern: '^"[0-9A-Za-z.]+"$', maxLength: 100 }
+const ETAG = { type: 'string', pattern: '^("[0-9A-Za-z.]+(-br|-gzip)?"|W/"[0-9a-f]{40}")$', maxLength: 100 }
 const EXAMPLE_ETAG = '"0x1vq5k3m8zr7t2c9wgd"'
 
 /** The headers of responses. */
@@ -19,10 +19,16 @@ export const headers = {
     example: 'private, no-store',
   },
   Vary: {
-    description: 'The response depends on the token.',
+    description: 'The response depends on the token, and its coding on what the client accepts. The bytes of files are not compressed.',
     required: true,
-    schema: { type: 'string', const: 'Authorization' },
-    example: 'Authorization',
+    schema: { type: 'string', enum: ['Authorization, Accept-Encoding', 'Authorization'] },
+    example: 'Authorization, Accept-Encoding',
+  },
+  'Content-Encoding': {
+    description:
+      'How the body is compressed: only if the request has an Accept-Encoding that prefers it, and the body more than 1024 bytes.',
+    schema: { type: 'string', enum: ['br', 'gzip'] },
+    example: 'br',
   },
   'X-Content-Type-Options': {
     description: 'Browsers must not guess another media type.',
@@ -46,7 +52,8 @@ export const headers = {
     example: '2027-02-18T12:00:00.000Z',
   },
   ETag: {
-    description: 'The version of the resource of the path; of a created resource, its own. A response with counts has none.',
+    description:
+      'The version of the resource of the path; of a created resource, its own. That of a compressed response has a suffix, which is ignored in conditions. A list has a weak one, of the page. A response with counts has none.',
     schema: ETAG,
     example: EXAMPLE_ETAG,
   },
@@ -95,6 +102,12 @@ export const headers = {
     schema: text(100, { pattern: '^bytes (\\d+-\\d+|\\*)/\\d+$' }),
     example: 'bytes 7-11/12',
   },
+  'X-Accel-Buffering': {
+    description: 'A proxy must send each event as soon as it gets it.',
+    required: true,
+    schema: { type: 'string', const: 'no' },
+    example: 'no',
+  },
   'Content-Disposition': {
     description: 'The name of the file.',
     required: true,
@@ -122,6 +135,7 @@ export const SHARED: readonly HeaderName[] = [
   'X-Request-Id',
   'Cache-Control',
   'Vary',
+  'Content-Encoding',
   'X-Content-Type-Options',
   'RateLimit',
   'RateLimit-Policy',

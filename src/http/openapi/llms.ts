@@ -5,8 +5,8 @@ const CALLS = [
   'account.read',
   'members.list',
   'boards.list',
-  'columns.list',
-  'cards.list',
+  'boards.read',
+  'cards.search',
   'cards.read',
   'cards.create',
   'cards.update',
@@ -33,6 +33,7 @@ export function createLlmsText({ info, paths }: OpenApiDocument, origin: string)
     'Send `Authorization: Bearer <ACCESS_TOKEN>` with every request. A token begins with `lk_pat_` and represents one user in one workspace. Users create tokens in the web app, at ' +
       `${origin}/settings. Its scope is kanban:read, kanban:write or kanban:admin; each includes those before it.`,
     'Success is `{"data": …}`, for a list with `{"page": {"next_cursor": …}}`. Failure is `{"error": {"code", "message", "request_id"}}`. Bodies are JSON. Retry only 429 and 503, after `Retry-After` seconds. Give each write an `Idempotency-Key`, such as a random UUID: sent again with the same key, it is made once. `?dry_run=true` checks a write and changes nothing. What the user has no access to is 404.',
+    `MCP: ${origin}/mcp (Streamable HTTP) takes the same token, and has the tools that its scopes allow.`,
     '## Most used calls',
     calls.join('\n'),
     '## Documents',

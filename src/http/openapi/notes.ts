@@ -1,13 +1,25 @@
 /** What the documentation says of an operation beyond its summary, by its id. */
 export const notes: Readonly<Record<string, string>> = {
   'account.read': 'The recommended first call: it tells whom the token represents, in which workspace, and what it may be used for.',
+  'access.evaluate':
+    'In the shape of the OpenID AuthZEN Authorization API 1.0. The question is decided like the operation itself, by the same tables on the present data, and nothing is done. `subject` is always the calling token: another subject is 422. `action.name` is the id of an operation; `resource` names what its path and its body name. If the decision is false, `context.code` is the error that the operation would answer. Ask about the operations of a batch one by one. A decision does not hold for the future. An `Idempotency-Key` is ignored.',
+  'access.evaluate_all':
+    'As `access.evaluate`. A question that is not valid refuses the whole request. `evaluations_semantic` can stop after the first denied or permitted question, which is then the last one of the response.',
   'members.list': 'Resolves user ids, for assignments and for the members of private boards. E-mail addresses are not part of it.',
   'boards.list': 'Boards without access are left out, and pages are filled past them. Archived columns and cards do not matter here.',
   'boards.create': 'You become its creator. To make it private, set its visibility afterwards.',
+  'boards.read':
+    'The response then has the board with the first 100 active cards and all of its active columns, labels and members. `cards_cursor` continues with the other cards, and `changes_cursor` with what changes later.',
   'boards.update': 'Members that are absent stay as they are. The visibility has its own operation.',
   'boards.set_visibility':
     'When a board becomes private, users who lose their access are unassigned from its cards. They are not notified.',
   'boards.delete': 'It cannot be undone. From the response on, no request finds the board or anything on it.',
+  'boards.batch':
+    'Each operation is decided on its own, after those before it, whose changes it sees. The first one that fails refuses the whole batch, with its own error and `index`, and nothing is changed. Operations that require `kanban:admin` are 422. `$0` in `params`, and in the members of a body that are ids, stands for the id of what the first operation has created, and so on. If-Match refers to the board.',
+  'boards.changes':
+    'A client that follows `page.next_cursor` gets each change once, from all processes, whatever their clocks say. `data` is the object as it is now, so a page may show a state that later changes lead to. The deletion of a card or a board includes what belongs to it. If the service no longer has the changes after a cursor, the response is 410 `cursor_expired`: read the board with `include`, and continue with its `changes_cursor`. Access is decided for each request.',
+  'boards.events':
+    'Each event `change` has a change as `data`, and as `id` the cursor after it, with which a client that connects again continues (`Last-Event-ID`). The token and its access to the board are checked at least once a second; the stream then ends with an event `error`. A comment is sent every 15 seconds. A stream counts as a request in progress.',
   'board_members.list': 'Explicit members matter for private boards. A creator who is no member of the workspace any more is left out.',
   'board_members.add': 'A user who is no member of the workspace gets 404 with `parameter: user_id`.',
   'board_members.remove': 'If the board is private, the user loses access to it, and is unassigned from its cards.',
@@ -16,8 +28,11 @@ export const notes: Readonly<Record<string, string>> = {
   'columns.archive': 'Its cards keep their state. They come back with it. Archiving an archived column changes nothing.',
   'columns.restore': 'Restoring an active column changes nothing.',
   'cards.list':
-    'All filters that are given must match. A filter by something that is not on this board gives an empty list. Requests with `q`, `updated_since` or several filters are searched one after the other for each user.',
-  'cards.create': 'If-Match refers to the board. At most one of `before`, `after` and `to` can be given.',
+    'All filters that are given must match. A filter by something that is not on this board gives an empty list. Requests with `q` or several filters are searched one after the other for each user.',
+  'cards.search':
+    'All filters that are given must match. A filter by something that you have no access to gives an empty list. It costs least with `assignee_id=me` and without `q`. The searches of one user are made one after the other. To follow a board, read its changes instead.',
+  'cards.create':
+    'Everything is created in one commit, or nothing is. A label that is not one of this board is 404 with `parameter: label_id`, and a user without access to the board 404 with `parameter: user_id`. The ids of the subtasks are in the list of the subtasks of the card. If-Match refers to the board. At most one of `before`, `after` and `to` can be given.',
   'cards.update': 'Members that are absent stay as they are. `due_at: null` removes the due time.',
   'cards.move':
     'With only a `column_id`, the card goes to the end of that column. At most one of `before`, `after` and `to` can be given; `before` and `after` name a card of the destination. If the card is there already, nothing changes.',

@@ -4,8 +4,9 @@ import { limits } from '../../model/limits.ts'
 import type { Engine } from '../../policy/engine.ts'
 import { uploadForm } from '../../resources/attachments/schema.ts'
 import type { Operation } from '../../resources/operation.ts'
-import { errorCodesOf, isDownload, type ForbiddablePermissions } from './error-codes.ts'
+import { errorCodesOf, hasData, isDownload, type ForbiddablePermissions } from './error-codes.ts'
 import type { RecordedExample, RecordedExamples } from './examples.ts'
+import { selectableFields } from '../fields.ts'
 import { requestHeaderReferences } from './headers.ts'
 import { notes } from './notes.ts'
 import { successResponses, type ErrorResponses } from './responses.ts'
@@ -30,12 +31,12 @@ export const TOKEN = 'accessToken'
 /** The description of an operation. */
 export function describeOperation(source: OperationSource, operation: Operation): OperationObject {
   const { engine, examples, errorResponses, forbiddable } = source
-  const { id, needs, row, summary, conflicts } = operation
+  const { id, needs, row, also, summary, conflicts } = operation
   const { scopeOrder } = engine.vocabulary
   const scope = engine.checkScope(needs.join(' '), { [scopeOrder.name]: scopeOrder.values[0]! })
   const example = examples.operations[id]
   const body = requestBody(source, operation, example)
-  const item = isDownload(operation) ? undefined : itemOf(operation.data)
+  const item = hasData(operation) ? itemOf(operation.data) : undefined
   return {
     operationId: id,
     summary: summary.split(/(?<=\.) /)[0]!.replace(/\.$/, ''),
@@ -46,18 +47,28 @@ export function describeOperation(source: OperationSource, operation: Operation)
         ? undefined
         : ['The message of a `conflict` (409) is one of these:', ...conflicts.map((text) => `- ${text}`)].join('\n'),
       `Requires the scope \`${scope.required}\` (row ${scope.row}). Row ${row}: ${rowText(engine, row)}.`,
+      ...furtherRows(engine, also),
     ]
       .filter((text) => text !== undefined)
       .join('\n\n'),
     tags: [tagOf(id)],
     security: [{ [TOKEN]: [scope.required] }],
-    parameters: [...pathParameters(operation, example), ...queryParameters(source, operation), ...conditions(operation)],
+    parameters: [
+      ...pathParameters(operation, example),
+      ...queryParameters(source, operation),
+      ...fieldsParameter(operation),
+      ...conditions(operation),
+    ],
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
       ...successResponses(operation, item && source.nameOf(item), example),
       ...errorResponses.of(errorCodesOf(forbiddable, operation)),
     },
-    'x-rows': { scope: scope.row, permission: row },
+    'x-rows': {
+      scope: scope.row,
+      permission: row,
+      ...(also.length > 0 && { also: Object.fromEntries(also.map((further) => [further.member, further.row])) }),
+    },
   }
 }
 
@@ -66,9 +77,23 @@ export function tagOf(id: string): string {
   return id.split('.')[0]!
 }
 
+/** Whether the response is a page of a list. */
+function isList({ data }: Operation): boolean {
+  return data.def.type === 'array'
+}
+
 /** The schema of `data`; of a list, that of its items. */
 export function itemOf(data: z.ZodType): z.ZodType {
   return data.def.type === 'array' ? (data.def as unknown as { element: z.ZodType }).element : data
+}
+
+/** What the rows say of items that the body names in addition: members with the same row share a sentence. */
+function furtherRows(engine: Engine, also: Operation['also']): string[] {
+  const rows = [...new Set(also.map(({ row }) => row))]
+  return rows.map((row) => {
+    const members = also.filter((further) => further.row === row).map(({ member }) => `\`${member}\``)
+    return `Each item of ${members.join(', ')} is decided in addition, as by the operation that adds it to a card. Row ${row}: ${rowText(engine, row)}.`
+  })
 }
 
 function rowText({ vocabulary }: Engine, row: string): string {
@@ -101,8 +126,27 @@ function queryParameters({ uploadBytes }: OperationSource, { query }: Operation)
     in: 'query',
     description: description as string,
     ...(required.includes(name) ? { required: true } : {}),
+    // A list is one text, with commas.
+    ...(schema['type'] === 'array' ? { style: 'form' as const, explode: false as const } : {}),
     schema,
   }))
+}
+
+/** The members that a GET can be asked for. */
+function fieldsParameter(operation: Operation): ParameterObject[] {
+  const names = [...selectableFields(operation)]
+  if (names.length === 0) return []
+  return [
+    {
+      name: 'fields',
+      in: 'query',
+      description:
+        'Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same.',
+      style: 'form',
+      explode: false,
+      schema: { type: 'array', minItems: 1, maxItems: names.length, items: { type: 'string', enum: names } },
+    },
+  ]
 }
 
 /**
@@ -111,8 +155,9 @@ function queryParameters({ uploadBytes }: OperationSource, { query }: Operation)
  */
 function conditions(operation: Operation): Reference[] {
   if (isDownload(operation)) return requestHeaderReferences('IfNoneMatch', 'Range', 'IfRange')
-  const isRead = operation.method === 'GET'
-  const conditional = operation.entity === undefined ? [] : requestHeaderReferences(isRead ? 'IfNoneMatch' : 'IfMatch')
+  const { isRead } = operation
+  const hasTag = operation.entity !== undefined || (isRead && isList(operation))
+  const conditional = hasTag ? requestHeaderReferences(isRead ? 'IfNoneMatch' : 'IfMatch') : []
   return isRead ? conditional : [...conditional, ...requestHeaderReferences('IdempotencyKey')]
 }
 

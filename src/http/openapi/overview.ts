@@ -11,9 +11,9 @@ export function overview({ uploadBytes, quotas }: Omit<DocumentSource, 'origin'>
     '## Responses',
     'Success is `{"data": …}`, with `{"page": {"next_cursor": …}}` for a list. Failure is `{"error": {"code", "message", "request_id"}}`. Responses may get further members: ignore those that you do not know. Requests with unknown members are refused. HEAD is answered like GET, without a body.',
     `## Lists`,
-    `A list accepts \`limit\` (1 to ${limits.pageSize.max}, ${limits.pageSize.default} by default) and \`cursor\`. A page ends early at ${limits.pageBytes} bytes. If a list changes while you page through it, no unchanged item is repeated or skipped. \`next_cursor: null\` marks the last page.`,
+    `A list accepts \`limit\` (1 to ${limits.pageSize.max}, ${limits.pageSize.default} by default) and \`cursor\`. A page ends early at ${limits.pageBytes} bytes. If a list changes while you page through it, no unchanged item is repeated or skipped. \`next_cursor: null\` marks the last page. A page has a weak ETag, with which \`If-None-Match\` saves the transfer of an unchanged one. \`fields\` selects members of reads and lists.`,
     '## Concurrent changes',
-    'Resources have strong ETags. `If-Match` makes a write conditional: of several writers with the same ETag, one succeeds and the others get 412. `If-None-Match` saves the transfer of an unchanged resource. When you create something, they refer to its parent. (`If-None-Match` on a write and `If-Match` on a read work as RFC 9110 says: 412 if the condition is false.) `If-Match` on something without an ETag is 412.',
+    'Resources have strong ETags. `If-Match` makes a write conditional: of several writers with the same ETag, one succeeds and the others get 412. `If-None-Match` saves the transfer of an unchanged resource. When you create something, they refer to its parent. (`If-None-Match` on a write and `If-Match` on a read work as RFC 9110 says: 412 if the condition is false.) `If-Match` on something without a strong ETag is 412. The ETag of a compressed response has a suffix, and works in the same conditions.',
     '## Retrying',
     'Retry 429 and 503 after the seconds in `Retry-After`. With `outcome: not_done`, nothing was changed. With `outcome: unknown`, read before you retry, unless you sent an `Idempotency-Key`: with it, a repeated write changes nothing and gets the first response. Do not retry 500.',
     '## Limits',
@@ -30,6 +30,7 @@ export function overview({ uploadBytes, quotas }: Omit<DocumentSource, 'origin'>
 
 /** What a tag is about, by the first word of its operation ids. */
 export const tagDescriptions: Readonly<Record<string, string>> = {
+  access: 'What the calling token may do.',
   account: 'The user, the workspace and the scopes of the calling token.',
   members: 'The members of the workspace.',
   boards: 'Boards: their names, their visibility and their deletion.',

@@ -6,6 +6,7 @@ import type { RecordedExample, RecordedExamples } from './examples.ts'
 import { headerReferences, SHARED, type HeaderName } from './headers.ts'
 import type { JsonSchema, Reference, ResponseObject } from './types.ts'
 
+const STREAM_HEADERS: readonly HeaderName[] = ['X-Accel-Buffering']
 const DOWNLOAD_HEADERS: readonly HeaderName[] = [
   'ETag',
   'Accept-Ranges',
@@ -43,12 +44,16 @@ export function successResponses(
       304: notModified,
     }
   }
+  if (operation.isStream) {
+    const content = { 'text/event-stream': { schema: { type: 'string', maxLength: Number.MAX_SAFE_INTEGER } } }
+    return { 200: { description: 'A stream of events, each with a change of the board.', headers: headersOf(...STREAM_HEADERS), content } }
+  }
   const { status, method, entity } = operation
   const isList = operation.data.def.type === 'array'
   const further: HeaderName[] = [
     ...(status === 201 ? (['Location'] as const) : []),
-    ...((status === 201 || entity !== undefined) && !isList ? (['ETag'] as const) : []),
-    ...(method === 'GET' ? [] : (['Idempotent-Replayed', 'Dry-Run'] as const)),
+    ...(status === 201 || entity !== undefined || isList ? (['ETag'] as const) : []),
+    ...(operation.isRead ? [] : (['Idempotent-Replayed', 'Dry-Run'] as const)),
   ]
   const success: ResponseObject = {
     description: status === 201 ? 'It was created.' : isList ? 'A page of the list.' : 'The request succeeded.',
@@ -60,7 +65,7 @@ export function successResponses(
       },
     },
   }
-  return { [status]: success, ...(method === 'GET' && entity !== undefined ? { 304: notModified } : {}) }
+  return { [status]: success, ...(method === 'GET' && (entity !== undefined || isList) ? { 304: notModified } : {}) }
 }
 
 /** The name of the component of a whole response. */

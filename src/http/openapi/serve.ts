@@ -2,6 +2,7 @@ import type { H3 } from 'h3'
 import type { Logger } from 'pino'
 import type { ServerRequest } from 'srvx'
 import { notFound } from '../../model/errors.ts'
+import type { Compression } from '../compression.ts'
 import { publicText, respondWithText, type PublicText } from '../public-text.ts'
 import { originOf } from '../request-target.ts'
 import type { DocumentSource } from './source.ts'
@@ -46,9 +47,18 @@ export class ReferenceDocument {
  * `GET /openapi.json` and `GET /llms.txt`, outside /v1 and without a token: what an agent needs besides the base URL and a token.
  * @param origin the public origin; undefined: that of each request
  */
-export function serveDocument(h3: H3, log: Logger, reference: ReferenceDocument, origin: string | undefined): void {
+export function serveDocument(
+  h3: H3,
+  log: Logger,
+  reference: ReferenceDocument,
+  origin: string | undefined,
+  compression: Compression,
+): void {
   const serve = (path: string, find: (request: ServerRequest) => Promise<PublicText>) =>
-    h3.all(path, ({ req, url }) => respondWithText(log, req, () => (url.pathname === path ? find(req) : Promise.reject(notFound()))))
+    h3.all(path, async ({ req, url }) => {
+      const found = () => (url.pathname === path ? find(req) : Promise.reject(notFound()))
+      return compression.apply(req, await respondWithText(log, req, found))
+    })
   serve('/openapi.json', () => reference.text())
   serve('/llms.txt', async (request) => {
     const { createLlmsText } = await import('./llms.ts')

@@ -14,6 +14,9 @@ export interface ParameterObject {
   readonly in: 'path' | 'query' | 'header'
   readonly description: string
   readonly required?: boolean
+  /** of a list that is one text */
+  readonly style?: 'form'
+  readonly explode?: false
   readonly schema: JsonSchema
   readonly example?: unknown
 }
@@ -51,8 +54,12 @@ export interface OperationObject {
     readonly content: Readonly<Record<string, MediaTypeObject>>
   }
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>
-  /** the rows of the specification: of the scope table, and of the permission table */
-  readonly 'x-rows': { readonly scope: string; readonly permission: string }
+  /** the rows of the specification: of the scope table, and of the permission table, also those about items of members of the body */
+  readonly 'x-rows': {
+    readonly scope: string
+    readonly permission: string
+    readonly also?: Readonly<Record<string, string>>
+  }
 }
 
 export interface OpenApiDocument {

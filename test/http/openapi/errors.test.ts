@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener } from '../../../src/http/server.ts'
+import { encodeCursor } from '../../../src/listing/pages.ts'
 import { errors, type ErrorCode } from '../../../src/model/errors.ts'
 import { limits } from '../../../src/model/limits.ts'
 import type { Operation } from '../../../src/resources/operation.ts'
@@ -18,6 +19,9 @@ import { exchangeWhole } from '../../support/whole-reply.ts'
 const ELSEWHERE = new Set<ErrorCode>(['forbidden', 'conflict'])
 /** These come before an operation is known. */
 const BEFORE = new Set<ErrorCode>(['request_timeout', 'headers_too_large'])
+
+/** The cursor of a change that no board has. */
+const LOST = encodeCursor('boards.changes', `${'9'.repeat(16)} 00000000000000000000`)
 
 const document = defaultDocument()
 
@@ -59,7 +63,7 @@ describe('the errors that the document lists for an operation', () => {
   }
 
   /** The requests that get an error, by its code. */
-  function provocations({ id, method, path }: Operation, scenario: Scenario): Partial<Record<ErrorCode, () => Promise<Reply>>> {
+  function provocations({ id, method, path, isRead }: Operation, scenario: Scenario): Partial<Record<ErrorCode, () => Promise<Reply>>> {
     const { caller, params } = scenario
     const fill = (ids: (name: string) => string) => path.replace(/\{(\w+)\}/g, (_all, name: string) => ids(name))
     const target = fill((name) => params[name]!)
@@ -84,6 +88,7 @@ describe('the errors that the document lists for an operation', () => {
       insufficient_scope: () => service.send(caller.none, method, target, body),
       ...(path.includes('{') && { not_found: () => send({}, absent) }),
       precondition_failed: () => send({ 'if-match': '"0000"' }),
+      ...(/\/(changes|events)$/.test(path) && { cursor_expired: () => send({}, `${target}?after=${LOST}`) }),
       ...(path.endsWith('/content') && { range_not_satisfiable: () => send({ range: 'bytes=999-' }) }),
       validation_failed: () => send({}, `${target}?unknown=1`),
       rate_limited: () => limited.send(limitedToken, method, target, body),
@@ -91,7 +96,7 @@ describe('the errors that the document lists for an operation', () => {
       contention: () => failing(new Contention()),
       unavailable: () => failing(new StorageUnavailable('gone')),
       // Last, because a DELETE is done then.
-      ...(method !== 'GET' && {
+      ...(!isRead && {
         idempotency_key_in_use: async () => {
           let reply: Reply | undefined
           service.store.beforeCommit = async () => void (reply = await send({ 'idempotency-key': id }))

@@ -10,6 +10,20 @@ export const cardRequests: Readonly<Record<string, Planner>> = {
     expected: first(model.access(person.id, board), exists(otherColumn), failIf(otherColumn.archived, 409)),
     apply: ({ id }) => otherColumn.cards.push({ ...structuredClone(absentCard), id, title: `${c}` }),
   }),
+  'create card with a label and an assignee': ({ model }, { person, board, otherColumn, label, otherPerson }, { c }) => ({
+    method: 'POST',
+    path: `/boards/${board.id}/cards`,
+    body: { column_id: otherColumn.id, title: `${c}`, label_ids: [label], assignee_ids: [otherPerson.id] },
+    expected: first(
+      model.access(person.id, board),
+      exists(otherColumn),
+      exists(label),
+      failIf(!model.canSee(otherPerson.id, board), 404),
+      failIf(otherColumn.archived, 409),
+    ),
+    apply: ({ id }) =>
+      otherColumn.cards.push({ ...structuredClone(absentCard), id, title: `${c}`, labels: [label], assignees: [otherPerson.id] }),
+  }),
   'move card to a column': ({ model }, { person, board, column, card, otherColumn }, { c }) => ({
     method: 'POST',
     path: `/cards/${card.id}/move`,

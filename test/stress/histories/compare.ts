@@ -9,9 +9,9 @@ type ReadAll = (path: string) => Promise<any[]>
 const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id)
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
 const readerFor =
-  (service: Service, person: Person): ReadAll =>
+  (service: Service, person: Person, limit = 7): ReadAll =>
   (path) =>
-    TestBoard.all(service, person.read, path, 7)
+    TestBoard.all(service, person.read, path, limit)
 
 /** Compares everything that each person can read with the model. */
 export async function compareAll({ service, people, model }: Fixture): Promise<void> {
@@ -25,7 +25,25 @@ export async function compareAll({ service, people, model }: Fixture): Promise<v
       expect((await all(`/boards/${board.id}/members`)).map(({ user_id }) => user_id).toSorted()).toEqual(members.toSorted())
       await compareBoard(board, all)
     }
+    await compareSearches(person, boards, readerFor(service, person, 50))
   }
+}
+
+/** Compares what a person finds on all boards with the model. */
+async function compareSearches(person: Person, boards: readonly ModelBoard[], all: ReadAll): Promise<void> {
+  const inColumns = boards.flatMap((board) => board.columns.flatMap((column) => column.cards.map((card) => ({ column, card }))))
+  const found = (isArchived: boolean, matches: (card: ModelCard) => boolean) =>
+    idsOf(
+      inColumns.filter(({ column, card }) => (column.archived || card.archived) === isArchived && matches(card)).map(({ card }) => card),
+    )
+  for (const [query, ids] of [
+    ['sort=position', found(false, () => true)],
+    ['sort=due_at', found(false, () => true)],
+    ['archived=true', found(true, () => true)],
+    ['assignee_id=me', found(false, (card) => card.assignees.includes(person.id))],
+    ['assignee_id=me&sort=created_at&completed=true', found(false, (card) => card.done && card.assignees.includes(person.id))],
+  ] as const)
+    expect([query, ...idsOf(await all(`/cards?${query}`)).toSorted()]).toEqual([query, ...ids.toSorted()])
 }
 
 async function compareBoard(board: ModelBoard, all: ReadAll): Promise<void> {

@@ -6,6 +6,7 @@ import { Service } from '../../support/service.ts'
 import { compareAll } from './compare.ts'
 import { checkInvariants } from './invariants.ts'
 import { Model } from './model.ts'
+import { Replicas } from './replica.ts'
 import type { Fixture, Step } from './selection.ts'
 import { prepare, send, stepKinds, timeBefore } from './steps.ts'
 
@@ -101,6 +102,7 @@ describe.each(drivers)('random histories on $name', (driver) => {
     await fc.assert(
       fc.asyncProperty(batches, rounds, async (batch, history) => {
         const fixture = await createFixture(driver, batch)
+        const replicas = new Replicas()
         for (const round of history) {
           for (const step of round) fixture.service.now += timeBefore(step)
           const requests = round.map((step) => prepare(fixture, step)).filter((request) => request !== undefined)
@@ -109,7 +111,9 @@ describe.each(drivers)('random histories on $name', (driver) => {
           )
           for (const reply of replies) expect(reply?.status ?? 200).toBeLessThan(500)
           await updateModel(fixture)
+          await replicas.follow(fixture)
         }
+        await replicas.compare(fixture)
         await checkInvariants(fixture.service, fixture.people[0]!.workspaceId)
         await fixture.service.stop()
       }),

@@ -1,0 +1,109 @@
+import { ApiError, notFound } from '../model/errors.ts'
+import type { BatchItem, BatchResult } from '../resources/batch/schema.ts'
+import type { Operation, OperationRequest } from '../resources/operation.ts'
+import { shownRevision } from '../resources/removals.ts'
+import { loadTarget } from '../resources/targets.ts'
+import { isIdMember, shapeOf } from './body-members.ts'
+import { plan, REFERENCE, type PlannedOperation } from './batch-plan.ts'
+import { validationFailed } from './error-mapping.ts'
+import { requireAccess, requireScope } from './permission.ts'
+import { entityTag, requireMatch } from './preconditions.ts'
+import type { DecisionRecord, ItemRecord, Services } from './services.ts'
+
+/**
+ * Performs the operations of a batch in the transaction of its request. Each is decided as if it were requested alone, after the
+ * ones before it, and sees what they have written.
+ * @throws {ApiError} the error of the first one that fails, with its `index`; nothing is changed then
+ */
+export async function performAll(
+  services: Services,
+  request: OperationRequest,
+  record: DecisionRecord,
+  boardId: string,
+  items: readonly BatchItem[],
+): Promise<BatchResult[]> {
+  const planned = plan(services, boardId, items)
+  await readTargets(request, planned)
+  const results: BatchResult[] = []
+  const records: ItemRecord[] = []
+  record.batch = records
+  for (const [index, one] of planned.entries()) {
+    const own: ItemRecord = { operation: one.operation.id }
+    records.push(own)
+    try {
+      results.push(await perform(services, request, one, results, boardId, own))
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      own.code = error.code
+      throw new ApiError(error.code, { ...error.details, message: error.message, members: { ...error.details.members, index } })
+    }
+  }
+  return results
+}
+
+async function perform(
+  services: Services,
+  request: OperationRequest,
+  { operation, params, body, ifMatch }: PlannedOperation,
+  results: readonly BatchResult[],
+  boardId: string,
+  record: ItemRecord,
+): Promise<BatchResult> {
+  const idOf = (text: string): string => (REFERENCE.test(text) ? String(results[Number(text.slice(1))]?.data['id']) : text)
+  const own: OperationRequest = {
+    ...request,
+    params: Object.fromEntries(Object.entries(params).map(([name, text]) => [name, idOf(text)])),
+    query: {},
+    body: withIds(operation, body, idOf),
+    receive: undefined,
+  }
+  const broken = operation.bodyRule?.(own.params, own.body)
+  if (broken !== undefined)
+    throw validationFailed([{ in: 'body', path: `operations.${results.length}.body.${broken.path}`, message: broken.message }])
+  requireScope(services, operation, request.caller, record) // 403
+  const target = await loadTarget(operation.target, own) // 404
+  if (target.board?.id !== boardId) throw notFound()
+  const loaded = await requireAccess(services, operation, own, target, record) // 404 403
+  const entity = operation.entity?.(own.params)
+  if (ifMatch !== undefined) {
+    requireMatch(new Headers({ 'if-match': ifMatch }), entity && shownRevision(request.tx, entity)) // 412
+    if (entity !== undefined) request.tx.relyOnWhole(entity)
+  }
+  const result = await operation.run(own, loaded) // 409
+  const named = result.entity === null ? undefined : (result.entity ?? entity)
+  const isDryRun = (request.query as { readonly dry_run?: boolean }).dry_run === true
+  const revision = named && !isDryRun ? shownRevision(request.tx, named) : undefined
+  return {
+    operation: operation.id,
+    data: result.data as Record<string, unknown>,
+    etag: revision === undefined ? null : entityTag(revision),
+  }
+}
+
+/** Reads the targets that no earlier operation creates, in one snapshot. */
+async function readTargets({ tx, caller }: OperationRequest, planned: readonly PlannedOperation[]): Promise<void> {
+  const texts = { userId: caller.userId, tokenHash: caller.token.hash }
+  const reads: ReturnType<PlannedOperation['operation']['target']['reads']>[number][] = []
+  for (const { operation, params } of planned) {
+    if (Object.values(params).some((text) => REFERENCE.test(text))) continue
+    try {
+      reads.push(...operation.target.reads(params, reads.length, texts))
+    } catch (error) {
+      // It is answered in its turn.
+      if (!(error instanceof ApiError)) throw error
+    }
+  }
+  if (reads.length > 0) await tx.prefetch({ records: reads })
+}
+
+/** A body with ids in place of the references that its members have. */
+function withIds(operation: Operation, body: unknown, idOf: (text: string) => string): unknown {
+  if (typeof body !== 'object' || body === null) return body
+  const shape = shapeOf(operation)
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve)
+    return typeof value === 'string' ? idOf(value) : value
+  }
+  const isId = (name: string): boolean => shape[name] !== undefined && isIdMember(shape[name])
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, isId(name) ? resolve(value) : value]))
+}

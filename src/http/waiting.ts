@@ -1,0 +1,92 @@
+import type { Index } from '../store/indexes.ts'
+import type { Store } from '../store/port.ts'
+
+/** How long to wait for a hint before looking again, in milliseconds: a hint can be lost, and access can end without one. */
+const RECHECK = 1000
+
+/** A read has found nothing, and its client wants to wait. */
+export class NothingYet extends Error {
+  override readonly name = 'NothingYet'
+  readonly awaited: Awaited
+
+  constructor(awaited: Awaited) {
+    super('there is nothing yet')
+    this.awaited = awaited
+  }
+}
+
+/** What a client waits for. */
+export interface Awaited {
+  readonly index: Index<unknown>
+  readonly seconds: number
+}
+
+/** Waits for commits that append to an index. */
+export class Waiter {
+  readonly #signal: AbortSignal
+  readonly #unwatch: () => void
+  #hinted = false
+  #wake: (() => void) | undefined
+
+  /** @param signal ends the waiting */
+  constructor(store: Store, partition: string, { name }: Index<unknown>, signal: AbortSignal) {
+    this.#signal = signal
+    this.#unwatch = store.watch(partition, name, () => this.#hint())
+    signal.addEventListener('abort', this.#abort)
+  }
+
+  get isAborted(): boolean {
+    return this.#signal.aborted
+  }
+
+  /** Waits for a hint since the last wait, but not for long: something may be there without one. */
+  async wait(milliseconds = RECHECK): Promise<void> {
+    if (!this.#hinted && !this.#signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(milliseconds, RECHECK))
+        this.#wake = () => (clearTimeout(timer), resolve())
+      })
+      this.#wake = undefined
+    }
+    this.#hinted = false
+  }
+
+  end(): void {
+    this.#unwatch()
+    this.#signal.removeEventListener('abort', this.#abort)
+  }
+
+  #hint(): void {
+    this.#hinted = true
+    this.#wake?.()
+  }
+
+  readonly #abort = (): void => this.#wake?.()
+}
+
+/** A request that waits until there is something, its time is over, its client has left, or the service stops. */
+export class LongPoll {
+  readonly #waiter: Waiter
+  readonly #deadline: number
+  #began = false
+
+  constructor(store: Store, partition: string, { index, seconds }: Awaited, signal: AbortSignal) {
+    this.#waiter = new Waiter(store, partition, index, signal)
+    this.#deadline = performance.now() + seconds * 1000
+  }
+
+  /** Whether the next read is the last one. */
+  get isOver(): boolean {
+    return this.#waiter.isAborted || performance.now() >= this.#deadline
+  }
+
+  /** Waits for the next read. The first one comes at once: a commit may have come before it began to wait. */
+  async next(): Promise<void> {
+    if (this.#began) await this.#waiter.wait(Math.max(this.#deadline - performance.now(), 0))
+    this.#began = true
+  }
+
+  end(): void {
+    this.#waiter.end()
+  }
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { countField, documented, idField, neighborField, timeField } from './fields.ts'
+
+/** The kinds of objects on a board. */
+export const changedKinds = ['board', 'board_member', 'column', 'card', 'label', 'subtask', 'comment', 'attachment'] as const
+export type ChangedKind = (typeof changedKinds)[number]
+
+const kind = documented(z.enum(changedKinds), { description: 'The kind of the object.' })
+const action = documented(z.enum(['created', 'updated', 'deleted']), {
+  description: 'What was done. What belongs to a deleted object is deleted with it, without changes of its own.',
+})
+const actor_id = documented(idField('user', 'The user who made the change; null: the service or its operator made it.').nullable(), {})
+
+/** A change of an object on a board, as the API returns it. */
+export const change = documented(
+  z.strictObject({
+    seq: countField(
+      'The number of the change: changes of a board have increasing numbers, in the order of their commits.',
+      Number.MAX_SAFE_INTEGER,
+    ),
+    at: timeField('When the change was made, by the clock of the process that made it.'),
+    kind,
+    id: neighborField('The id of the object; of a board member, the id of the user.'),
+    action,
+    actor_id,
+    request_id: documented(z.string(), { description: 'The request that made the change; null if none did.', maxLength: 200 }).nullable(),
+    data: documented(z.looseObject({}), {
+      description:
+        'The object as it is when you read the change, so it can be newer than the change; null if it no longer exists. The same members as in the responses about this kind of object.',
+      additionalProperties: true,
+    }).nullable(),
+  }),
+  { id: 'Change', description: 'A change of a board, or of an object on it.' },
+)
+export type Change = Readonly<z.infer<typeof change>>
+
+/** A change as it is stored: its key has the board and the number. */
+export interface ChangeRecord extends Omit<Change, 'seq' | 'data'> {
+  /** the token with which it was made; null: none */
+  readonly token_id: string | null
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { documented, idField } from '../../model/fields.ts'
+import { limits } from '../../model/limits.ts'
+
+const item = z.strictObject({
+  operation: documented(z.string().max(100), { description: 'The id of a write on the board, such as `cards.create`.', maxLength: 100 }),
+  params: documented(z.record(z.string().max(100), z.string().max(100)).default({}), {
+    description:
+      'The parameters of its path. `board_id` may be left out. `$0` stands for the id of what the first operation of the batch has created, and so on; also in the members of a body that are ids.',
+    maxProperties: 10,
+  }),
+  body: documented(z.unknown(), { description: 'Its body, if it has one.' }).optional(),
+  if_match: documented(z.string().max(100).optional(), {
+    description: 'As If-Match of the operation: an ETag that must be current. An earlier operation of the batch changes it.',
+    maxLength: 100,
+  }),
+})
+
+/** Several writes on a board. */
+export const batch = documented(
+  z.strictObject({
+    operations: documented(z.array(item).min(1).max(limits.batchOperations), {
+      description: 'The writes, in their order. Each is decided on its own.',
+      maxItems: limits.batchOperations,
+    }),
+  }),
+  { id: 'Batch', description: 'Several writes on a board.' },
+)
+export type BatchItem = z.output<typeof item>
+
+const result = documented(
+  z.strictObject({
+    operation: documented(z.string(), { description: 'The id of the operation.', maxLength: 100 }),
+    data: documented(z.looseObject({}), { description: 'What the operation answers as `data`.', additionalProperties: true }),
+    etag: documented(z.string(), { description: 'The ETag that the operation answers; null if it has none.', maxLength: 100 }).nullable(),
+  }),
+  { description: 'What one operation of a batch answers.' },
+)
+
+/** What the operations of a batch answer. */
+export const batchResults = documented(
+  z.strictObject({
+    board_id: idField('board', 'The board.'),
+    results: documented(z.array(result), {
+      description: 'The answers, in the order of the operations.',
+      maxItems: limits.batchOperations,
+    }),
+  }),
+  { id: 'BatchResults', description: 'What the operations of a batch answer.' },
+)
+export type BatchResult = z.output<typeof result>

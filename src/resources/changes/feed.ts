@@ -1,0 +1,115 @@
+import { encodeCursor, fittingItems } from '../../listing/pages.ts'
+import type { Board, BoardMember } from '../../model/board.ts'
+import type { Card } from '../../model/card.ts'
+import type { Change, ChangedKind, ChangeRecord } from '../../model/change.ts'
+import { ApiError } from '../../model/errors.ts'
+import type { Removals } from '../../model/removal.ts'
+import { isActive, type Membership } from '../../model/workspace.ts'
+import { appendedEntry } from '../../store/appends.ts'
+import { indexes } from '../../store/indexes.ts'
+import { keys, type Key } from '../../store/keys.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { toEntry } from '../board-members/operations.ts'
+import { withoutPending } from '../removals.ts'
+
+/** The name of the list, which its cursors contain. */
+export const CHANGES = 'boards.changes'
+/** The entry before the first one. */
+const START = appendedEntry(0)
+/** The revision in a cursor that no change precedes. */
+const NO_REVISION = '-'
+
+/**
+ * A place in the feed: the last change that was read, and the revision of its commit. If storage lost that change, for example in a
+ * failover, its number is used again by another one. The revision then shows that the copy of the reader is not of this history.
+ */
+function positionOf(entry: string, revision: string): string {
+  return `${entry} ${revision}`
+}
+
+/** What is read for the cursor of the feed's present end, together with something else. */
+export function endOfChanges(boardId: string) {
+  return { index: indexes.changes(boardId), options: { limit: 1, reverse: true, weak: true } } as const
+}
+
+/** The cursor of the feed's present end. @param entries what {@link endOfChanges} has read */
+export function cursorAtEnd(tx: Transaction, boardId: string, entries: readonly string[]): string {
+  const [entry] = entries
+  const revision = entry === undefined ? NO_REVISION : tx.revisionOf(keys.change(boardId, entry))!
+  return encodeCursor(CHANGES, positionOf(entry ?? START, revision))
+}
+
+type FeedBoard = Pick<Board, 'id' | 'creator_id'>
+
+/** A part of the feed. */
+export interface ChangesPage {
+  /** changes, with the cursor after each */
+  readonly changes: readonly { readonly id: string; readonly data: Change }[]
+  /** the position after the last one */
+  readonly position: string
+}
+
+/**
+ * Reads the changes after a cursor, with the objects as they are now.
+ * @param position a decoded cursor; undefined: from the first change of the board
+ * @throws {ApiError} `cursor_expired`
+ */
+export async function readChanges(tx: Transaction, board: FeedBoard, position: string | undefined, limit: number): Promise<ChangesPage> {
+  const [after = START, revision = NO_REVISION] = position?.split(' ') ?? []
+  const last = keys.change(board.id, after)
+  const { records, ranges } = await tx.load({
+    records: [last],
+    ranges: [{ index: indexes.changes(board.id), options: { after, limit, weak: true } }],
+  })
+  const [{ entries, values }] = ranges
+  if (revision === NO_REVISION) requireStart(position === undefined, entries[0], values[0])
+  else if (records[0] === undefined || tx.revisionOf(last) !== revision) throw new ApiError('cursor_expired')
+  const found = values.map((value) => value!)
+  const objects = await objectsOf(tx, board, found)
+  const all = found.map(({ token_id: _id, ...change }, i): Change => ({ seq: Number(entries[i]), ...change, data: objects[i]! }))
+  const positions = entries.map((entry) => positionOf(entry, tx.revisionOf(keys.change(board.id, entry))!))
+  const changes = all.slice(0, fittingItems(all)).map((data, i) => ({ id: encodeCursor(CHANGES, positions[i]!), data }))
+  return { changes, position: positions[changes.length - 1] ?? positionOf(after, revision) }
+}
+
+/** @throws {ApiError} `cursor_expired` if the feed does not begin with its first change any more */
+function requireStart(whole: boolean, entry: string | undefined, change: ChangeRecord | undefined): void {
+  if (entry !== undefined && entry !== appendedEntry(1)) throw new ApiError('cursor_expired')
+  // The board is older than its feed: the feed alone does not give its state.
+  if (whole && !(change?.kind === 'board' && change.action === 'created')) throw new ApiError('cursor_expired')
+}
+
+/** The objects that were changed, as the API shows them; null for those that do not exist any more. */
+async function objectsOf(tx: Transaction, board: FeedBoard, changes: readonly ChangeRecord[]): Promise<Change['data'][]> {
+  const changed = [...new Set(changes.filter(({ action }) => action !== 'deleted').map(({ kind, id }) => `${kind} ${id}`))]
+  if (changed.length === 0) return changes.map(() => null)
+  const references = changed.flatMap((name, i) => {
+    const [kind, id] = name.split(' ') as [ChangedKind, string]
+    return referencesOf(kind, id, board, 2 * i)
+  })
+  const records = await tx.read([...references, keys.removals()])
+  const removals = records.at(-1) as Removals | undefined
+  const objects = new Map(
+    changed.map((name, i) => {
+      const [kind] = name.split(' ') as [ChangedKind]
+      const [record, owner] = [records[2 * i], records[2 * i + 1]]
+      return [name, record === undefined || owner === undefined ? null : toObject(kind, record, owner, board, removals)]
+    }),
+  )
+  return changes.map(({ kind, id, action }) => (action === 'deleted' ? null : objects.get(`${kind} ${id}`)!))
+}
+
+/** The record of an object, and one without which it does not exist. @param at the index of the first one in the read */
+function referencesOf(kind: ChangedKind, id: string, board: FeedBoard, at: number): [Key<unknown>, Key<unknown>] {
+  if (kind === 'board_member') return [keys.boardMember(board.id, id), keys.membership(id)]
+  const isOnCard = kind === 'subtask' || kind === 'comment' || kind === 'attachment'
+  return [keys[kind](id), isOnCard ? keys.card(`{${at}.card_id}`) : keys.board(board.id)]
+}
+
+function toObject(kind: ChangedKind, record: unknown, owner: unknown, board: FeedBoard, removals: Removals | undefined): Change['data'] {
+  if (kind === 'card') return withoutPending(record as Card, removals)
+  if (kind !== 'board_member') return record as Record<string, unknown>
+  // Board memberships of former members count for nothing, and are removed in batches.
+  const membership = owner as Membership
+  return isActive(membership) ? toEntry(membership, membership.user_id === board.creator_id, (record as BoardMember).added_at) : null
+}

@@ -1,0 +1,28 @@
+import type { FileRecord } from '../model/file.ts'
+import type { Index } from '../store/indexes.ts'
+import type { Key } from '../store/keys.ts'
+
+/** The result of an operation. A list is read-only. */
+export interface OperationResult<Data = unknown> {
+  readonly data: Data extends readonly (infer Item)[] ? readonly Item[] : Data
+  /** of a list: the cursor of the next page, or null on the last one */
+  readonly nextCursor?: string | null
+  /** of a created resource: its path below /v1 */
+  readonly location?: string
+  /** of a created resource: the record whose revision is its ETag; null: the response has no ETag */
+  readonly entity?: Key<unknown> | null
+  /** of a long poll that has found nothing: what it waits for */
+  readonly awaited?: { readonly index: Index<unknown>; readonly seconds: number }
+  /** the response is a stream of events, instead of `data` */
+  readonly stream?: StreamedResult
+  /** the file whose bytes are the response body, instead of `data` */
+  readonly download?: FileRecord
+}
+
+/** What a stream of events has found. It reads again when a commit appends to the index. */
+export interface StreamedResult {
+  readonly items: readonly { readonly id: string; readonly data: unknown }[]
+  /** what the member `after` of the query is in the next read */
+  readonly position: string
+  readonly index: Index<unknown>
+}

@@ -1,0 +1,119 @@
+import { LRUCache } from 'lru-cache'
+import type { ChangedKind, ChangeRecord } from '../model/change.ts'
+import { durations } from '../model/durations.ts'
+import { DAY, timestamp } from '../model/time.ts'
+import type { Tombstone } from '../model/tombstone.ts'
+import { indexes } from './indexes.ts'
+import { keys } from './keys.ts'
+import type { Appended, Change, Stored, Value } from './port.ts'
+
+/** Who makes the changes of a transaction. */
+export type Author = Pick<ChangeRecord, 'actor_id' | 'token_id' | 'request_id'>
+/** The service itself, or its operator. */
+export const SERVICE: Author = { actor_id: null, token_id: null, request_id: null }
+
+/** How many boards a process remembers for {@link ChangeLog}. */
+const REMEMBERED = 10_000
+const kinds: ReadonlySet<string> = new Set<ChangedKind>([
+  'board',
+  'board_member',
+  'column',
+  'card',
+  'label',
+  'subtask',
+  'comment',
+  'attachment',
+])
+
+/** What a transaction knows of the records that it writes. */
+export interface KnownRecords {
+  readonly before: ReadonlyMap<string, Stored | null>
+  /** a record that was read, as the transaction leaves it */
+  known(key: string): unknown
+}
+
+/**
+ * Adds to a commit what it changes on boards, for the change feed. The entries are a part of the commit, so no change is without
+ * one, and their order is that of the commits.
+ *
+ * A board is recognised by its record: a change of what is on it must have read it. Changes of what belongs to a deleted board or
+ * card are not added.
+ */
+export class ChangeLog {
+  readonly #clock: () => number
+  /** the boards whose tombstones of a day this process has written */
+  readonly #scheduled = new LRUCache<string, true>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
+
+  constructor(clock: () => number) {
+    this.#clock = clock
+  }
+
+  /** @returns the change, with entries and with what schedules their removal */
+  addTo(change: Change, author: Author, records: KnownRecords): Change {
+    const append = new Map<string, { fetch: string; values: Value[] }>()
+    const put = new Map(change.put)
+    const indexChanges = new Map(change.indexes)
+    const now = this.#clock()
+    const at = timestamp(() => now)
+    for (const key of [...change.put.keys(), ...change.remove]) {
+      const changed = describe(key, change, records)
+      if (changed === undefined) continue
+      const { board_id, ...rest } = changed
+      const { name, fetch } = indexes.changes(board_id)
+      const record: ChangeRecord = { at, ...rest, ...author }
+      const appended = append.get(name)
+      if (appended !== undefined) appended.values.push(record as unknown as Value)
+      else {
+        append.set(name, { fetch, values: [record as unknown as Value] })
+        this.#schedule(board_id, now, put, indexChanges)
+      }
+    }
+    if (append.size === 0) return change
+    return { ...change, put, indexes: indexChanges, append: append satisfies ReadonlyMap<string, Appended> }
+  }
+
+  /** Remembers what a commit has scheduled. */
+  committed({ append, put }: Change): void {
+    if (append === undefined) return
+    for (const key of put.keys()) if (key.startsWith('tombstone:')) this.#scheduled.set(key, true)
+  }
+
+  /**
+   * Schedules the removal of the changes that a board has on one day: one tombstone, always the same, so it needs no read. It
+   * cannot have been collected yet.
+   */
+  #schedule(
+    boardId: string,
+    now: number,
+    put: Map<string, Value>,
+    indexChanges: Map<string, { add: readonly string[]; remove: readonly string[] }>,
+  ): void {
+    const day = Math.floor(now / DAY)
+    const id = tombstoneIdOf(boardId, day)
+    const key = keys.tombstone(id)
+    if (this.#scheduled.has(key)) return
+    const not_before = timestamp(() => (day + 1) * DAY + durations.clockSkew)
+    const tombstone: Tombstone = { id, kind: 'changes', target: boardId, not_before }
+    put.set(key, tombstone as unknown as Value)
+    const { name } = indexes.tombstones()
+    const { add = [], remove = [] } = indexChanges.get(name) ?? {}
+    indexChanges.set(name, { add: [...add, `${not_before} ${id}`], remove })
+  }
+}
+
+/** The object that a record is: undefined if it is on no board, or if the board or the card has been deleted. */
+function describe(key: string, { put, remove }: Change, { before, known }: KnownRecords) {
+  const [kind = '', id = '', userId] = key.split(':')
+  if (!kinds.has(kind)) return undefined
+  const old = before.get(key)?.value
+  const value = (put.get(key) ?? old) as { readonly board_id?: string; readonly card_id?: string } | undefined
+  const card = value?.card_id === undefined ? undefined : (known(keys.card(value.card_id)) as { readonly board_id: string } | undefined)
+  const board_id = kind === 'board' ? id : (value?.board_id ?? card?.board_id)
+  if (board_id === undefined || known(keys.board(board_id)) === undefined) return undefined
+  const action: ChangeRecord['action'] = remove.has(key) ? 'deleted' : old === undefined ? 'created' : 'updated'
+  return { board_id, kind: kind as ChangedKind, id: userId ?? id, action }
+}
+
+function tombstoneIdOf(boardId: string, day: number): string {
+  return `tmb_${boardId.slice(boardId.indexOf('_') + 1).slice(0, 15)}${String(day).padStart(5, '0')}`
+}

@@ -1,0 +1,71 @@
+import { indexChanges } from './indexing.ts'
+import type { Change, Stored, Value } from './port.ts'
+import type { RecordRead } from './read-set.ts'
+import type { RangeOptions } from './reads.ts'
+import { membersOf, resolveReference } from './references.ts'
+
+/** What a transaction has written so far. */
+export class Writes {
+  readonly put = new Map<string, Value>()
+  readonly remove = new Set<string>()
+  #indexes: Change['indexes'] | undefined
+
+  get isEmpty(): boolean {
+    return this.put.size + this.remove.size === 0
+  }
+
+  set(key: string, value: Value): void {
+    this.remove.delete(key)
+    this.put.set(key, value)
+    this.#indexes = undefined
+  }
+
+  delete(key: string): void {
+    this.put.delete(key)
+    this.remove.add(key)
+    this.#indexes = undefined
+  }
+
+  /** Resolves the templates that refer to these records: storage does not know them. */
+  resolve(reads: readonly RecordRead[]): readonly RecordRead[] {
+    if (this.isEmpty) return reads
+    const resolved: RecordRead[] = []
+    const memberOf = membersOf((index) => this.put.get(resolved[index]!.reference))
+    for (const read of reads) resolved.push({ ...read, reference: resolveReference(read.reference, memberOf) ?? read.reference })
+    return resolved
+  }
+
+  /** @param before the records as they were read */
+  indexes(before: ReadonlyMap<string, Stored | null>): Change['indexes'] {
+    return (this.#indexes ??= indexChanges(before, this.put, this.remove))
+  }
+}
+
+/** The entries that a transaction adds to an index and removes from it. Its later reads of the index must show that. */
+type WrittenEntries = NonNullable<ReturnType<Change['indexes']['get']>>
+
+/** A range that has enough stored entries, although some of them are removed. */
+export function widened(options: RangeOptions, written: WrittenEntries | undefined): RangeOptions {
+  return written === undefined || written.remove.length === 0 ? options : { ...options, limit: options.limit + written.remove.length }
+}
+
+/**
+ * The entries of a range as the transaction leaves them.
+ * @param entries the stored entries of the {@link widened} range
+ * @param isCut whether the driver has left out the last entries: then none after those that it has is known
+ */
+export function merged(
+  entries: readonly string[],
+  { add, remove }: WrittenEntries,
+  { after, before, reverse = false, limit }: RangeOptions,
+  isCut: boolean,
+): string[] {
+  const last = entries.at(-1)
+  const isInRange = (entry: string): boolean => {
+    if ((after !== undefined && entry <= after) || (before !== undefined && entry >= before)) return false
+    return !isCut || last === undefined || (reverse ? entry > last : entry < last)
+  }
+  const all = new Set([...entries.filter((entry) => !remove.includes(entry)), ...add.filter(isInRange)])
+  const sorted = [...all].toSorted()
+  return (reverse ? sorted.toReversed() : sorted).slice(0, limit)
+}

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest'
+import { operations } from '../../src/resources/table.ts'
+import { setUpBoard, TestBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { memory } from '../support/memory.ts'
+
+interface Item {
+  readonly operation: string
+  readonly params?: object
+  readonly body?: unknown
+  readonly if_match?: string
+}
+
+describe.each(drivers)('a batch, on $name', (driver) => {
+  const setup = setUpBoard(driver)
+  const send = (items: readonly Item[], { token = setup.ann.write, query = '', headers = {} } = {}) =>
+    setup.service.send(token, 'POST', `/boards/${setup.board.id}/batch${query}`, { operations: items }, headers)
+  const snapshot = async () => {
+    const { board } = setup
+    return JSON.stringify([
+      await board.all(`/boards/${board.id}/columns`),
+      await board.all(`/boards/${board.id}/cards`),
+      await board.all(`/boards/${board.id}/labels`),
+      (await board.get(`/boards/${board.id}/changes?limit=100`)).body.data,
+    ])
+  }
+
+  test('makes all changes in one commit, and each sees those before it', async () => {
+    const { board, bob, service } = setup
+    const commits = service.records.length
+    const reply = await send([
+      { operation: 'columns.create', body: { name: 'Next', to: 'first' } },
+      { operation: 'labels.create', body: { name: 'Urgent', color: '#cc0000' } },
+      { operation: 'cards.create', body: { column_id: '$0', title: 'One', label_ids: ['$1'] } },
+      { operation: 'cards.create', body: { column_id: '$0', title: 'Two' } },
+      { operation: 'cards.create', body: { column_id: '$0', title: 'Three', before: '$3' } },
+      { operation: 'cards.assign', params: { card_id: '$2', user_id: bob.id } },
+      { operation: 'subtasks.create', params: { card_id: '$3' }, body: { title: 'First' } },
+      { operation: 'subtasks.create', params: { card_id: '$3' }, body: { title: 'Second' } },
+      { operation: 'comments.create', params: { card_id: '$3' }, body: { body: '$1 is text here' } },
+      { operation: 'cards.move', params: { card_id: setup.cardId }, body: { column_id: '$0', to: 'last' } },
+      { operation: 'cards.archive', params: { card_id: '$4' } },
+    ])
+    expect(reply.status, reply.text).toBe(200)
+    const { results } = reply.body.data
+    const cards = await board.all(`/boards/${board.id}/cards`)
+    expect(cards.map(({ title, column_id }) => [title, column_id === results[0].data.id])).toEqual([
+      ['One', true],
+      ['Two', true],
+      ['Card', true],
+    ])
+    expect(new Set(cards.map(({ position }) => position)).size).toBe(3)
+    expect(cards[0]).toMatchObject({ label_ids: [results[1].data.id], assignee_ids: [bob.id] })
+    expect((await board.all(`/cards/${cards[1].id}/subtasks`)).map(({ title }) => title)).toEqual(['First', 'Second'])
+    expect((await board.all(`/cards/${cards[1].id}/comments`)).map(({ body }) => body)).toEqual(['$1 is text here'])
+    // What the batch answers is what is read afterwards.
+    expect(results.at(-2)).toEqual({
+      operation: 'cards.move',
+      data: cards[2],
+      etag: (await board.get(`/cards/${cards[2].id}`)).headers.get('etag'),
+    })
+    expect(service.records[commits]).toMatchObject({ operation: 'boards.batch', attempts: 1 })
+    const rows = service.records[commits]!.batch!.map(({ decision }) => decision!.row)
+    expect(rows).toEqual(['P8', 'P11', 'P9', 'P9', 'P9', 'P12', 'P12', 'P12', 'P13', 'P9', 'P9'])
+  })
+
+  const failing: readonly (readonly [name: string, item: (ids: Ids) => Item, status: number, code: string])[] = [
+    [
+      'a resource that is absent',
+      () => ({ operation: 'cards.update', params: { card_id: 'crd_00000000000000000000' }, body: { title: 'x' } }),
+      404,
+      'not_found',
+    ],
+    [
+      'a card of another board',
+      ({ otherCard }) => ({ operation: 'cards.update', params: { card_id: otherCard }, body: { title: 'x' } }),
+      404,
+      'not_found',
+    ],
+    [
+      'a comment of someone else',
+      ({ comment }) => ({ operation: 'comments.update', params: { comment_id: comment }, body: { body: 'x' } }),
+      403,
+      'forbidden',
+    ],
+    [
+      'an ETag that is not current',
+      ({ card }) => ({ operation: 'cards.update', params: { card_id: card }, body: { title: 'x' }, if_match: '"old"' }),
+      412,
+      'precondition_failed',
+    ],
+    [
+      'a column that cannot be found',
+      () => ({ operation: 'cards.create', body: { column_id: 'col_00000000000000000000', title: 'x' } }),
+      404,
+      'not_found',
+    ],
+  ]
+  test.each(failing)('changes nothing if it fails because of %s, and tells which operation failed', async (_name, item, status, code) => {
+    const { board, bob, cardId, ann, service } = setup
+    const other = await TestBoard.create(service, ann)
+    const comment = (await service.send(bob.write, 'POST', `/cards/${cardId}/comments`, { body: 'Bob' })).body.data.id
+    const ids = { otherCard: await other.card(await other.column()), comment, card: cardId }
+    const before = await snapshot()
+    const reply = await send([
+      { operation: 'labels.create', body: { name: 'x', color: '#000000' } },
+      item(ids),
+      { operation: 'cards.archive', params: { card_id: cardId } },
+    ])
+    expect([reply.status, reply.body.error.code, reply.body.error.index]).toEqual([status, code, 1])
+    expect(await snapshot()).toBe(before)
+    // The same operation alone is answered in the same way.
+    const { operation, params = {}, body, if_match } = item(ids)
+    if (ids.otherCard !== (params as any).card_id) {
+      const row = operations.find(({ id }) => id === operation)!
+      const path = row.path.replace(/\{(\w+)\}/g, (_all, name: string) => (params as any)[name] ?? board.id)
+      const alone = await service.send(ann.write, row.method, path, body, if_match === undefined ? {} : { 'if-match': if_match })
+      const comparable = ({ request_id: _id, index: _index, ...error }: any) => error
+      expect([alone.status, comparable(alone.body.error)]).toEqual([status, comparable(reply.body.error)])
+    }
+  })
+
+  test('counts what it creates towards a limit', async () => {
+    const { board } = setup
+    const create = (count: number): Item[] =>
+      Array.from({ length: count }, (_, i) => ({ operation: 'labels.create', body: { name: `${i}`, color: '#000000' } }))
+    expect((await send(create(100))).status).toBe(200)
+    expect((await send(create(99))).status).toBe(200)
+    const full = await send(create(2))
+    expect([full.status, full.body.error]).toMatchObject([409, { code: 'conflict', limit: 200, index: 1 }])
+    expect(await board.all(`/boards/${board.id}/labels`)).toHaveLength(199)
+  })
+
+  test('is made once with an Idempotency-Key, and not at all as a dry run', async () => {
+    const items = [
+      { operation: 'columns.create', body: { name: 'Next' } },
+      { operation: 'cards.create', body: { column_id: '$0', title: 'One' } },
+      { operation: 'cards.create', body: { column_id: '$0', title: 'Two' } },
+    ]
+    const before = await snapshot()
+    const dry = await send(items, { query: '?dry_run=true' })
+    expect([dry.status, dry.body.data.results.map(({ data }: any) => data.title ?? data.name)]).toEqual([200, ['Next', 'One', 'Two']])
+    expect(await snapshot()).toBe(before)
+    const headers = { 'idempotency-key': 'batch' + setup.board.id }
+    const [first, again] = [await send(items, { headers }), await send(items, { headers })]
+    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+    expect(await setup.board.all(`/boards/${setup.board.id}/cards`)).toHaveLength(3)
+  })
+
+  interface Ids {
+    readonly otherCard: string
+    readonly comment: string
+    readonly card: string
+  }
+})
+
+describe('a batch', () => {
+  const setup = setUpBoard(memory)
+  const send = (items: unknown, token = setup.ann.admin) =>
+    setup.service.send(token, 'POST', `/boards/${setup.board.id}/batch`, { operations: items })
+
+  test.each([
+    ['an operation that does not exist', { operation: 'cards.explode' }, 'operations.0.operation'],
+    ['a read', { operation: 'cards.read', params: { card_id: 'x' } }, 'operations.0.operation'],
+    ['a write that is not on a board', { operation: 'boards.create', body: { name: 'x' } }, 'operations.0.operation'],
+    ['a write of the scope kanban:admin', { operation: 'boards.delete' }, 'operations.0.operation'],
+    ['a batch', { operation: 'boards.batch', body: { operations: [] } }, 'operations.0.operation'],
+    ['a missing parameter', { operation: 'cards.archive' }, 'operations.0.params.card_id'],
+    [
+      'an unknown parameter',
+      { operation: 'labels.create', params: { card_id: 'x' }, body: { name: 'x', color: '#000000' } },
+      'operations.0.params.card_id',
+    ],
+    ['an invalid body', { operation: 'labels.create', body: { name: 'x', color: 'red' } }, 'operations.0.body.color'],
+    ['a body where none is accepted', { operation: 'cards.archive', params: { card_id: 'x' }, body: {} }, 'operations.0.body'],
+    ['a reference to itself', { operation: 'cards.archive', params: { card_id: '$0' } }, 'operations.0.params.card_id'],
+    [
+      'a reference to a later operation',
+      { operation: 'cards.create', body: { column_id: '$1', title: 'x' } },
+      'operations.0.body.column_id',
+    ],
+    ['an unknown member', { operation: 'cards.archive', params: { card_id: 'x' }, more: 1 }, 'operations.0.more'],
+  ])('refuses %s, and names it', async (_name, item, path) => {
+    const reply = await send([item, { operation: 'columns.create', body: { name: 'x' } }])
+    expect([reply.status, reply.body.error.issues?.map((issue: any) => issue.path)]).toEqual([422, [path]])
+  })
+
+  test('refuses every operation that requires kanban:admin, also with a token that has it', async () => {
+    const admin = operations.filter(
+      ({ method, needs }) =>
+        method !== 'GET' &&
+        ['delete Board', 'set_visibility Board', 'add BoardMember', 'remove BoardMember', 'delete Card'].includes(needs.join(' ')),
+    )
+    expect(admin.length).toBeGreaterThan(3)
+    for (const { id } of admin) {
+      const { body } = await send([{ operation: id, params: { user_id: 'x', card_id: 'x' } }])
+      expect(body.error.issues.map((issue: any) => issue.path)).toContain('operations.0.operation')
+    }
+  })
+
+  test.each([[[]], [Array.from({ length: 101 }, () => ({ operation: 'columns.create', body: { name: 'x' } }))]])(
+    'has 1 to 100 operations',
+    async (items) => {
+      expect((await send(items)).status).toBe(422)
+    },
+  )
+
+  test('needs the scope kanban:write and access to the board', async () => {
+    const items = [{ operation: 'columns.create', body: { name: 'x' } }]
+    expect((await send(items, setup.bob.read)).body.error).toMatchObject({ code: 'insufficient_scope', required_scope: 'kanban:write' })
+    await setup.board.makePrivate()
+    expect((await send(items, setup.bob.write)).status).toBe(404)
+  })
+})

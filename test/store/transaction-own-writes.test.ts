@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { systemRandom } from '../../src/model/ids.ts'
+import type { Label } from '../../src/model/label.ts'
+import { indexes } from '../../src/store/indexes.ts'
+import { keys } from '../../src/store/keys.ts'
+import type { RangeOptions } from '../../src/store/reads.ts'
+import { Transaction, TransactionConflict } from '../../src/store/transaction.ts'
+import { drivers } from '../support/drivers.ts'
+import { runs } from '../support/effort.ts'
+
+const BOARD = 'brd_00000000000000000000'
+const index = indexes.labels(BOARD)
+const idOf = (n: number) => `lbl_${String(n).padStart(20, '0')}`
+const label = (n: number, time: number): Label => {
+  const at = `2026-11-20T12:00:00.${String(time).padStart(3, '0')}Z`
+  return { id: idOf(n), board_id: BOARD, name: `label ${n}`, color: '#000000', created_at: at, updated_at: at }
+}
+
+/** A write of a label: with a time it is created or changed, without one it is removed. */
+const write = fc.record({ n: fc.nat(9), time: fc.option(fc.nat(20)) })
+const bound = fc.option(fc.record({ n: fc.nat(9), time: fc.nat(20) }), { nil: undefined })
+const options = fc.record({ limit: fc.integer({ min: 1, max: 12 }), reverse: fc.boolean(), after: bound, before: bound })
+
+async function perform(tx: Transaction, { n, time }: { n: number; time: number | null }): Promise<void> {
+  const key = keys.label(idOf(n))
+  const present = await tx.get(key)
+  if (time !== null) tx.put(key, label(n, time))
+  else if (present !== undefined) tx.remove(key)
+}
+
+describe.each(drivers)('a transaction, on $name', (driver) => {
+  test('reads from indexes what it has written, as if that were committed', async () => {
+    const { store } = await driver.open()
+    let partition = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(write), fc.array(write), options, async (stored, written, { after, before, ...rest }) => {
+        const entryOf = (at: typeof after) => at && `${label(at.n, at.time).created_at} ${idOf(at.n)}`
+        const range: RangeOptions = { ...rest, after: entryOf(after), before: entryOf(before) }
+        const name = `w${partition++}`
+        const first = new Transaction(store, name, systemRandom)
+        for (const one of stored) await perform(first, one)
+        await first.commit()
+        const tx = new Transaction(store, name, systemRandom)
+        for (const one of written) await perform(tx, one)
+        const seen = [await tx.range(index, range), await tx.counts([index]), await tx.all(index)]
+        await tx.commit()
+        const next = new Transaction(store, name, systemRandom)
+        expect(seen).toEqual([await next.range(index, range), await next.counts([index]), await next.all(index)])
+      }),
+      runs(driver.name === 'memory' ? 300 : 60),
+    )
+    await store.close()
+  })
+
+  test('resolves templates that refer to what it has written', async () => {
+    const { store } = await driver.open()
+    const tx = new Transaction(store, 'w1', systemRandom)
+    tx.create(keys.label(idOf(1)), label(1, 1))
+    const board = { id: BOARD, name: 'Board' } as never
+    tx.create(keys.board(BOARD), board)
+    const reads = [keys.label(idOf(1)), keys.board('{0.board_id}'), keys.user('{1.id}')] as const
+    expect(await tx.read(reads)).toEqual([label(1, 1), board, undefined])
+    await store.close()
+  })
+
+  test('has room for what it adds only if the index has room for all of it', async () => {
+    const { store } = await driver.open()
+    const create = async (n: number): Promise<Transaction> => {
+      const tx = new Transaction(store, 'w1', systemRandom)
+      for (let i = 0; i < 3; i++) {
+        expect(await tx.count(index, 4)).toBeLessThanOrEqual(4)
+        tx.create(keys.label(idOf(n + i)), label(n + i, n))
+      }
+      return tx
+    }
+    // Both see an empty index, which has room for 5.
+    const [one, other] = [await create(0), await create(10)]
+    await one.commit()
+    await expect(other.commit()).rejects.toThrow(TransactionConflict)
+    await store.close()
+  })
+})
