@@ -1,17 +1,31 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { shippedEngine } from '../app.ts'
+import { createDocument } from '../http/openapi/document.ts'
+import { limits } from '../model/limits.ts'
 import { renderMatrix } from '../resources/matrix.ts'
 import { operations } from '../resources/table.ts'
+import { renderClientOperations } from './client-operations.ts'
 import { recordExamples } from './openapi-examples.ts'
 import { insertOperations, renderOperations } from './operations-table.ts'
 
-// Generates the documents that follow from the tables: policies/matrix.md, the operations table of README.md, and the examples of
-// the OpenAPI document.
+// Generates what follows from the tables: policies/matrix.md, the operations table of README.md, the examples of the OpenAPI document,
+// and the types and the table of the client.
 const engine = shippedEngine()
 const fileOf = (path: string): URL => new URL(`../../${path}`, import.meta.url)
 
 writeFileSync(fileOf('policies/matrix.md'), renderMatrix(engine, operations))
 const readme = readFileSync(fileOf('README.md'), 'utf8')
 writeFileSync(fileOf('README.md'), insertOperations(readme, renderOperations(engine, operations)))
-writeFileSync(fileOf('fixtures/openapi-examples.json'), `${JSON.stringify(await recordExamples(), null, 1)}\n`)
-console.log('policies/matrix.md, README.md and fixtures/openapi-examples.json are up to date')
+const { uploadBytes } = limits
+const document = createDocument({
+  engine,
+  operations,
+  uploadBytes,
+  quotas: undefined,
+  origin: undefined,
+  examples: { operations: {}, errors: {} },
+})
+writeFileSync(fileOf('src/client/operations.ts'), renderClientOperations(document, operations))
+const examples = await recordExamples()
+writeFileSync(fileOf('fixtures/openapi-examples.json'), `${JSON.stringify(examples, null, 1)}\n`)
+console.log('policies/matrix.md, README.md, src/client/operations.ts and fixtures/openapi-examples.json are up to date')

@@ -1,0 +1,119 @@
+import { Command, Option } from 'commander'
+import { createClient, type Client, type NotModified, type Page, type Result } from '../../client/client.ts'
+import { ConfigError, readOrigin } from '../../config.ts'
+import { didYouMean } from '../../policy/diagnostic.ts'
+import type { Operation } from '../../resources/operation.ts'
+import { operations } from '../../resources/table.ts'
+import { table } from '../text.ts'
+import { toFailure } from './errors.ts'
+import { toInput } from './input.ts'
+import { printAll, printResult, writeBytes } from './output.ts'
+import { parametersOf, type Parameter } from './parameters.ts'
+
+const DEFAULT_URL = 'http://127.0.0.1:3000'
+
+/** The options that do not come from the operations table. */
+interface FurtherOptions {
+  readonly data?: string
+  readonly idempotencyKey?: string
+  readonly ifMatch?: string
+  readonly ifNoneMatch?: string
+  readonly dryRun?: true
+  readonly all?: true
+  readonly out?: string
+  readonly url?: string
+  readonly json?: true
+  readonly print?: string
+}
+
+/** Runs `lanekeeper api ARGUMENTS`. @throws {ConfigError} `CallFailed` */
+export async function runApi(args: readonly string[]): Promise<void> {
+  const [id] = args
+  if (id === undefined || id === '-h' || id === '--help') return console.log(overview())
+  const row = operations.find((operation) => operation.id === id)
+  if (row === undefined) {
+    const advice = didYouMean(
+      id,
+      operations.map((operation) => operation.id),
+    )
+    throw new ConfigError(`there is no operation "${id}"; ${advice ?? '"lanekeeper api" lists them'}`)
+  }
+  await commandOf(row).parseAsync(args.slice(1), { from: 'user' })
+}
+
+function overview(): string {
+  const rows = operations.map(({ id, summary }) => [id, summary.split(/(?<=\.) /)[0]!])
+  return [
+    'Usage: lanekeeper api OPERATION [options]',
+    '',
+    'Calls an operation of a running service. LANEKEEPER_TOKEN has the access token, LANEKEEPER_URL the URL of the service.',
+    '"lanekeeper api OPERATION --help" prints the options of an operation.',
+    '',
+    ...table([['operation', ''], ...rows]),
+  ].join('\n')
+}
+
+/** The command of an operation. Its options are the parameters of the row. */
+export function commandOf(row: Operation): Command {
+  const parameters = parametersOf(row).filter(({ name }) => name !== 'dry_run')
+  const isRead = row.method === 'GET'
+  const command = new Command(`lanekeeper api ${row.id}`)
+    .description(`${row.summary}\n\n${row.method} /v1${row.path}`)
+    .exitOverride()
+    .allowExcessArguments(false)
+    .helpOption('-h, --help', 'print this help')
+  for (const parameter of parameters) for (const option of optionsOf(parameter)) command.addOption(option)
+  if (row.body !== undefined) command.option('-d, --data <json>', 'the members of the body as JSON, @FILE, or - for stdin')
+  if (!isRead) {
+    command.option('--dry-run', 'check everything and answer as if the change were made, and change nothing')
+    command.option('--idempotency-key <key>', 'requests with the same key make one change (default: a random one)')
+    command.option('--if-match <etag>', 'require that the resource has this ETag')
+  } else if (isBytes(row)) command.option('-o, --out <file>', 'write the bytes to a file (default: stdout)')
+  else if (isList(row)) command.option('--all', 'read all pages')
+  if (isRead) command.option('--if-none-match <etag>', 'answer nothing if the resource has this ETag')
+  command.option('--url <url>', `the URL of the service (env: LANEKEEPER_URL, default: ${DEFAULT_URL})`)
+  if (!isBytes(row)) {
+    command.option('--json', 'print the response as JSON')
+    command.option('--print <member>', 'print only this member of what is returned, such as id')
+  }
+  return command.action((options: FurtherOptions) =>
+    call(row, parameters, options).catch((error: unknown) => {
+      throw toFailure(error, options.json === true)
+    }),
+  )
+}
+
+/** An option for a parameter, and if it can be null a second one, such as `--no-due-at`. Whether one is missing is checked later. */
+function optionsOf({ flag, kind, description, required, nullable, values }: Parameter): Option[] {
+  const placeholder = kind === 'text' ? flag.slice(2).replace(/^.*-id$/, 'id') : kind
+  const option = new Option(`${flag} <${placeholder}>`, required ? `${description} (required)` : description)
+  if (values.length > 0) option.choices(values)
+  const none = new Option(flag.replace('--', '--no-'), `sets it to null`)
+  return nullable ? [option, none] : [option]
+}
+
+const isBytes = ({ data }: Operation): boolean => data.def.type === 'undefined'
+const isList = ({ data }: Operation): boolean => data.def.type === 'array'
+
+type Method = ((input: object, options: object) => Promise<Result<unknown> | Page<unknown> | NotModified>) & {
+  all(input: object): AsyncIterable<unknown>
+}
+
+async function call(row: Operation, parameters: readonly Parameter[], options: FurtherOptions): Promise<void> {
+  const { idempotencyKey, ifMatch, ifNoneMatch, dryRun } = options
+  const format = { json: options.json === true, member: options.print }
+  const input = await toInput(parameters, options as Readonly<Record<string, unknown>>, options.data)
+  const [resource, name] = row.id.split('.') as [string, string]
+  const method = (connect(options) as unknown as Record<string, Record<string, Method>>)[resource]![name]!
+  if (options.all) return printAll(method.all(input), format)
+  const further = { idempotencyKey, ifMatch, ifNoneMatch, dryRun }
+  const result = await method(input, Object.fromEntries(Object.entries(further).filter(([, value]) => value !== undefined)))
+  if (isBytes(row) && result.status !== 304) return writeBytes(result as Result<Response>, options.out)
+  printResult(result, format)
+}
+
+function connect({ url }: FurtherOptions): Client {
+  const token = process.env['LANEKEEPER_TOKEN']
+  if (token === undefined || token === '') throw new ConfigError('LANEKEEPER_TOKEN: it must have an access token, lk_pat_…')
+  return createClient({ url: readOrigin({ url }, process.env) ?? DEFAULT_URL, token })
+}

@@ -1,0 +1,76 @@
+import { convertOne } from '../../http/openapi/schemas.ts'
+import type { JsonSchema } from '../../http/openapi/types.ts'
+import { limits } from '../../model/limits.ts'
+import { uploadForm } from '../../resources/attachments/schema.ts'
+import type { Operation } from '../../resources/operation.ts'
+import { membersOf } from '../schema-types.ts'
+
+/** What the value of an option is: a text, or what is read from it. */
+type ValueKind = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'file'
+
+/** A parameter of an operation, which is an option of its command. */
+export interface Parameter {
+  readonly name: string
+  /** such as `--column-id` */
+  readonly flag: string
+  readonly kind: ValueKind
+  readonly description: string
+  readonly required: boolean
+  readonly nullable: boolean
+  /** the values that it can have, if they are few */
+  readonly values: readonly string[]
+}
+
+/** The parameters of the path, the query and the body of an operation, from its row of the operations table. */
+export function parametersOf({ path, query, body, takesUpload }: Operation): Parameter[] {
+  const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    const description = `the id of the ${name!.replace(/_id$/, '').replaceAll('_', ' ')}`
+    return { name: name!, flag: flagOf(name!), kind: 'text', description, required: true, nullable: false, values: [] } as const
+  })
+  const bodies = [...(body === undefined ? [] : [body]), ...(takesUpload ? [uploadForm] : [])].map((schema) => membersOf(convert(schema)))
+  // Of several kinds of bodies, none is required.
+  const members = bodies.flatMap((one) => one.map((member) => ({ ...member, required: member.required && bodies.length === 1 })))
+  const others = [...membersOf(convert(query)), ...members].map(({ name, schema, required }) => ({
+    name,
+    flag: flagOf(name),
+    kind: kindOf(schema),
+    description: descriptionOf(schema),
+    required,
+    nullable: isNullable(schema),
+    values: valuesOf(schema),
+  }))
+  return [...pathParameters, ...others]
+}
+
+/** `column_id` → `--column-id` */
+function flagOf(name: string): string {
+  return `--${name.replaceAll('_', '-')}`
+}
+
+const convert = (schema: Operation['query']): JsonSchema => convertOne(schema, 'input', limits.uploadBytes)
+
+const typesOf = ({ type }: JsonSchema): readonly unknown[] => (Array.isArray(type) ? type : [type])
+const isNullable = (schema: JsonSchema): boolean => typesOf(schema).includes('null')
+
+function kindOf(schema: JsonSchema): ValueKind {
+  if (schema['contentMediaType'] !== undefined) return 'file'
+  const [type] = typesOf(schema)
+  if (type === 'string' || (type === undefined && schema['enum'] !== undefined)) return 'text'
+  if (type === 'integer' || type === 'number') return 'number'
+  if (type === 'boolean') return 'boolean'
+  return type === 'array' && (schema['items'] as JsonSchema | undefined)?.['type'] === 'string' ? 'list' : 'json'
+}
+
+function valuesOf({ type, enum: values }: JsonSchema): readonly string[] {
+  if (type === 'boolean') return ['true', 'false']
+  return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : []
+}
+
+/** In the style of the other options: without a capital letter and a full stop. Markdown is not shown. */
+function descriptionOf({ description, default: value }: JsonSchema): string {
+  const text = String(description ?? '')
+    .replaceAll('`', '')
+    .replace(/\.$/, '')
+  const suffix = value === undefined || value === null || value === '' ? '' : ` (default: ${JSON.stringify(value)})`
+  return text.charAt(0).toLowerCase() + text.slice(1) + suffix
+}

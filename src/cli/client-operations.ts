@@ -1,0 +1,161 @@
+import { errorName, pascalCase } from '../http/openapi/error-schemas.ts'
+import { tagOf } from '../http/openapi/operations.ts'
+import {
+  resolve,
+  type JsonSchema,
+  type MediaTypeObject,
+  type OpenApiDocument,
+  type OperationObject,
+  type ParameterObject,
+  type Reference,
+  type ResponseObject,
+} from '../http/openapi/types.ts'
+import { errors, type ErrorCode } from '../model/errors.ts'
+import type { Operation } from '../resources/operation.ts'
+import { blockOf, docComment, membersOf, typeOf, type Member } from './schema-types.ts'
+
+const HEAD = `// Written by "npm run matrix" from the operations table and its schemas. Do not edit it.
+import type { BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
+`
+
+/** An operation with its description in the document. */
+interface Described {
+  readonly row: Operation
+  readonly described: OperationObject
+  readonly parameters: readonly ParameterObject[]
+  /** the schemas of the bodies that it takes: JSON, and a form */
+  readonly bodies: readonly JsonSchema[]
+}
+
+/** Renders `src/client/operations.ts`: the rows of the operations table that the client needs, and their types. */
+export function renderClientOperations(document: OpenApiDocument, rows: readonly Operation[]): string {
+  const all = rows.map((row) => describe(document, row))
+  const named = namedSchemas(document)
+  return [
+    HEAD,
+    ...named.map(([name, schema]) => interfaceOf(name, schema)),
+    ...all.flatMap((operation) => inputType(operation)),
+    methodsType(all),
+    errorTypes(document),
+    `/** The operations by id. */\nexport const operations = {\n${all.map(rowText).join('\n')}\n} as const satisfies Record<string, OperationRow>\n`,
+  ].join('\n')
+}
+
+function describe(document: OpenApiDocument, row: Operation): Described {
+  const described = document.paths[row.path]![row.method.toLowerCase()]!
+  const parameters = described.parameters.map((parameter) => resolve(document, parameter))
+  const bodies = Object.values(described.requestBody?.content ?? {}).map(({ schema }) => resolve(document, schema as JsonSchema))
+  return { row, described, parameters, bodies }
+}
+
+/** The schemas of what is in responses and bodies. Whole responses and errors are no types of the client. */
+function namedSchemas({ components: { schemas } }: OpenApiDocument): [string, JsonSchema][] {
+  return Object.entries(schemas).filter(([name]) => !/(Response|Error|Body|Form)$/.test(name))
+}
+
+function interfaceOf(name: string, schema: JsonSchema): string {
+  const members = membersOf(schema)
+  const type = members.length > 0 ? `export interface ${name} ${blockOf(members)}` : `export type ${name} = ${typeOf(schema)}`
+  return [...docComment(schema['description'] as string | undefined), type, ''].join('\n')
+}
+
+/** The input of a method: the parameters of the path and the query, and the members of the body. */
+function inputMembers({ row, parameters }: Described, body: JsonSchema | undefined): Member[] {
+  const fromParameters = parameters
+    .filter(({ name, in: place }) => place === 'path' || (place === 'query' && name !== 'dry_run'))
+    .map(({ name, schema, description, required = false }) => ({ name, schema: { ...schema, description }, required }))
+  const members = [...fromParameters, ...(body === undefined ? [] : membersOf(body))]
+  const names = members.map(({ name }) => name)
+  const repeated = names.find((name, i) => names.indexOf(name) !== i)
+  if (repeated !== undefined) throw new Error(`${row.id}: "${repeated}" is in the path or the query, and in the body`)
+  return members
+}
+
+/** Bodies that are no plain objects are added as they are. */
+function inputType(operation: Described): string[] {
+  const { row, bodies } = operation
+  const alternatives = (bodies.length === 0 ? [undefined] : bodies).map((body) => {
+    const isPlain = body === undefined || membersOf(body).length > 0
+    const members = inputMembers(operation, isPlain ? body : undefined)
+    return [...(members.length > 0 ? [blockOf(members)] : []), ...(isPlain ? [] : [typeOf(body)])].join(' & ')
+  })
+  if (alternatives[0] === '') return []
+  return [`/** The input of \`${row.id}\`. */`, `export type ${inputName(row)} = ${alternatives.join(' | ')}`, '']
+}
+
+function inputName({ id }: Operation): string {
+  return `${pascalCase(id)}Input`
+}
+
+function methodsType(all: readonly Described[]): string {
+  const resources = new Set(all.map(({ row }) => tagOf(row.id)))
+  const groups = [...resources].map((resource) => {
+    const methods = all.filter(({ row }) => tagOf(row.id) === resource).map(methodText)
+    return [`  readonly ${resource}: {`, ...methods, '  }'].join('\n')
+  })
+  return ['/** A method for each operation, by its id. */', 'export interface Methods {', ...groups, '}', ''].join('\n')
+}
+
+function methodText(operation: Described): string {
+  const { row, described } = operation
+  const input = inputType(operation).length === 0 ? '{}' : inputName(row)
+  const scope = Object.values(described.security[0]!)[0]![0]!
+  const name = row.id.slice(tagOf(row.id).length + 1)
+  return [...docComment(`${row.summary} Scope \`${scope}\`.`, '    '), `    readonly ${name}: ${methodType(operation, input)}`].join('\n')
+}
+
+function methodType(operation: Described, input: string): string {
+  const { row } = operation
+  const result = resultOf(operation)
+  if (result === 'bytes') return `BytesMethod<${input}>`
+  const data = dataName(operation)
+  // The changes of a board have no last page.
+  const hasCursor = operation.parameters.some(({ name }) => name === 'cursor')
+  if (result === 'list') return `${hasCursor ? 'ListMethod' : 'PageMethod'}<${input}, ${data}>`
+  return `${row.method === 'GET' ? 'ReadMethod' : 'WriteMethod'}<${input}, ${data}>`
+}
+
+/** The name of the type of `data`, or of its items. */
+function dataName(operation: Described): string {
+  const { $ref } = jsonOf(operation)!.schema as unknown as Reference
+  return $ref
+    .split('/')
+    .at(-1)!
+    .replace(/(List)?Response$/, '')
+}
+
+/** The JSON of a success; undefined if the response is the bytes of a file, or a stream of events. */
+function jsonOf({ row, described }: Described): MediaTypeObject | undefined {
+  return (described.responses[row.status] as ResponseObject).content?.['application/json']
+}
+
+function resultOf(operation: Described): 'item' | 'list' | 'bytes' {
+  if (jsonOf(operation) === undefined) return 'bytes'
+  return operation.row.data.def.type === 'array' ? 'list' : 'item'
+}
+
+function rowText(operation: Described): string {
+  const { row, parameters, bodies } = operation
+  const query = parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name)
+  const body = [...new Set(bodies.flatMap((schema) => membersOf(schema).map(({ name }) => name)))]
+  const names = (list: readonly string[]) => `[${list.map((name) => `'${name}'`).join(', ')}]`
+  const members = [
+    `method: '${row.method}'`,
+    `path: '${row.path}'`,
+    `query: ${names(query)}`,
+    ...(bodies.length === 0 ? [] : [`body: ${names(body)}`]),
+    `result: '${resultOf(operation)}'`,
+  ]
+  return `  '${row.id}': { ${members.join(', ')} },`
+}
+
+/** The further members of each error, by its code. */
+function errorTypes({ components: { schemas } }: OpenApiDocument): string {
+  const shared = new Set(['code', 'message', 'request_id'])
+  const entries = (Object.keys(errors) as ErrorCode[]).map((code) => {
+    const schema = schemas[errorName(code)]
+    const members = schema === undefined ? [] : membersOf(schema).filter(({ name }) => !shared.has(name))
+    return [...docComment(errors[code].message, '  '), `  ${code}: ${members.length === 0 ? '{}' : blockOf(members, '  ')}`].join('\n')
+  })
+  return ['/** The further members of errors, by code. */', 'export interface ErrorMembers {', ...entries, '}', ''].join('\n')
+}

@@ -1,0 +1,47 @@
+import { InvalidInput } from './errors.ts'
+import type { OperationRow } from './methods.ts'
+
+/** The input of a method: the parameters of the path and the query, and the members of the body. */
+export type Input = Readonly<Record<string, unknown>>
+
+/** What an operation is called with, as a request has it. */
+export interface RequestParts {
+  /** below /v1, with the query */
+  readonly target: string
+  readonly body: string | FormData | undefined
+}
+
+/**
+ * Distributes an input to the path, the query and the body.
+ * @throws {InvalidInput} if a parameter of the path is missing, or would lead to another path
+ */
+export function toRequest({ path, query, body }: OperationRow, input: Input, further: Input = {}): RequestParts {
+  const left = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
+  const take = (name: string): unknown => {
+    const value = left.get(name)
+    left.delete(name)
+    return value
+  }
+  const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => {
+    const value = take(name)
+    if (typeof value !== 'string' || value === '') throw new InvalidInput(`"${name}" is required`)
+    // A URL is normalized, also if they are encoded.
+    if (value === '.' || value === '..') throw new InvalidInput(`"${name}" is not an id`)
+    return encodeURIComponent(value)
+  })
+  // An unknown member of a read is sent too: the service refuses it, and a mistake is noticed.
+  const names = body === undefined ? [...left.keys()] : query.filter((name) => left.has(name))
+  const parameters = new URLSearchParams()
+  for (const [name, value] of [...names.map((name) => [name, take(name)] as const), ...Object.entries(further)])
+    if (value !== undefined) parameters.append(name, Array.isArray(value) ? value.join(',') : String(value))
+  const search = parameters.toString()
+  return { target: search === '' ? filled : `${filled}?${search}`, body: body === undefined ? undefined : toBody(left) }
+}
+
+/** A form if a member is a file, otherwise JSON. */
+function toBody(members: ReadonlyMap<string, unknown>): string | FormData {
+  if (![...members.values()].some((value) => value instanceof Blob)) return JSON.stringify(Object.fromEntries(members))
+  const form = new FormData()
+  for (const [name, value] of members) form.append(name, value instanceof Blob ? value : String(value))
+  return form
+}

@@ -1,0 +1,90 @@
+/** What every method accepts beside its input. */
+export interface RequestOptions {
+  /** ends the request and its retries */
+  readonly signal?: AbortSignal
+  /** the time in milliseconds in which each attempt must be answered; default: that of the client */
+  readonly timeout?: number
+  /** further headers, such as `Range` of a download */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What a read accepts beside its input. */
+export interface ReadOptions extends RequestOptions {
+  /** the ETag of a copy. If it is current, the result has the status 304 and no data. */
+  readonly ifNoneMatch?: string
+}
+
+/** What a write accepts beside its input. */
+export interface WriteOptions extends RequestOptions {
+  /**
+   * Requests with the same key make one change. Without it, each call gets a new key, so that the client can repeat it.
+   * `false`: no key; a write whose outcome is unknown is then not repeated.
+   */
+  readonly idempotencyKey?: string | false
+  /** the ETag that the resource must have; otherwise `precondition_failed` */
+  readonly ifMatch?: string
+  /** checks everything and answers as if the change were made, and changes nothing */
+  readonly dryRun?: boolean
+}
+
+/** What the service has answered. */
+export interface Result<Data> {
+  readonly status: 200 | 201 | 206
+  readonly data: Data
+  /** the ETag of the resource, if the response has one */
+  readonly etag: string | undefined
+  /** the id under which the log of the service has the request */
+  readonly requestId: string
+  /** whether this is the response to an earlier request with the same idempotency key */
+  readonly replayed: boolean
+  readonly headers: Headers
+}
+
+/** The copy of the caller is current (304). */
+export interface NotModified extends Omit<Result<undefined>, 'status'> {
+  readonly status: 304
+}
+
+/** One page of a list. */
+export interface Page<Item> extends Result<Item[]> {
+  /** the `cursor` of the next page; null on the last page */
+  readonly nextCursor: string | null
+}
+
+/** The input may be left out if none of its members is required. */
+type Arguments<Input, Options> = {} extends Input ? [input?: Input, options?: Options] : [input: Input, options?: Options]
+
+/** What a method answers: a caller who states `ifNoneMatch` may get 304. */
+type Answer<Data, Options> = Promise<Options extends { readonly ifNoneMatch: string } ? Result<Data> | NotModified : Result<Data>>
+
+/** Reads one thing. */
+export type ReadMethod<Input, Data> = <const Options extends ReadOptions = {}>(...args: Arguments<Input, Options>) => Answer<Data, Options>
+
+/** Makes a change. */
+export type WriteMethod<Input, Data> = (...args: Arguments<Input, WriteOptions>) => Promise<Result<Data>>
+
+/** Reads one page of a list. */
+export type PageMethod<Input, Item> = <const Options extends ReadOptions = {}>(
+  ...args: Arguments<Input, Options>
+) => Promise<Options extends { readonly ifNoneMatch: string } ? Page<Item> | NotModified : Page<Item>>
+
+/** Reads one page of a list, or with `all` the items of all pages, one after the other. */
+export type ListMethod<Input, Item> = PageMethod<Input, Item> & {
+  all(...args: Arguments<Omit<Input, 'cursor'>, RequestOptions>): AsyncGenerator<Item, void, undefined>
+}
+
+/** Reads bytes: `data` is the response, whose body is not read yet. */
+export type BytesMethod<Input> = ReadMethod<Input, Response>
+
+/** A row of the operations table, as the client needs it. */
+export interface OperationRow {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** below /v1, with `{name}` for each parameter */
+  readonly path: string
+  /** the parameters of the query */
+  readonly query: readonly string[]
+  /** the members of the body; undefined if there is none */
+  readonly body?: readonly string[]
+  /** what the response contains */
+  readonly result: 'item' | 'list' | 'bytes'
+}

@@ -1,0 +1,1465 @@
+// Written by "npm run matrix" from the operations table and its schemas. Do not edit it.
+import type { BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
+
+/** The user, the workspace and the scopes of a token. */
+export interface Account {
+  /** The user that the token represents. */
+  user_id: string
+  /** The name of the user in the workspace. */
+  display_name: string
+  /** The role of the user in the workspace. */
+  role: 'owner' | 'admin' | 'member'
+  /** The one workspace that the token is for. */
+  workspace: {
+    /** The id of the workspace. */
+    id: string
+    /** The name of the workspace. */
+    name: string
+  }
+  /** The scopes of the token with those that they include, in the order read, write, admin. */
+  scopes: ('kanban:read' | 'kanban:write' | 'kanban:admin')[]
+  /** The token itself. */
+  token: {
+    /** The id of the token. It is no secret. */
+    id: string
+    /** The name that the token was given. */
+    name: string
+    /** When the token expires. */
+    expires_at: string
+    /** When the token was last used, to about ten minutes; null if that is not recorded yet. */
+    last_used_at: string | null
+  }
+}
+
+/** A decision. What the user has no access to is answered like what does not exist. */
+export interface EvaluationResult {
+  /** Whether the token and its user may do it. A conflict (409) or an invalid body (422) is still possible: see `dry_run`. */
+  decision: boolean
+  /** Why. */
+  context: {
+    /** The error that the operation would answer. Absent if the decision is true. */
+    code?: 'bad_request' | 'unauthorized' | 'insufficient_scope' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'request_timeout' | 'conflict' | 'idempotency_key_in_use' | 'cursor_expired' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'validation_failed' | 'idempotency_key_reused' | 'rate_limited' | 'headers_too_large' | 'internal_error' | 'not_implemented' | 'contention' | 'unavailable'
+    /** The reason of the rule that decides, or the message of the error. */
+    reason: string
+    /** The least scope that the operation requires. */
+    required_scope: 'kanban:read' | 'kanban:write' | 'kanban:admin'
+    /** With `insufficient_scope`: the scopes of the token, with those that they include. */
+    granted_scopes?: ('kanban:read' | 'kanban:write' | 'kanban:admin')[]
+    /** The row of the specification that decides it. Absent with `not_found`. */
+    row?: string
+    /** With `not_found`: what names the resource that cannot be used. Absent if it is that of `resource.id`. */
+    parameter?: string
+  }
+}
+
+/** Decisions. */
+export interface EvaluationResults {
+  /** The decisions, in the order of the questions, up to the one after which it stopped. */
+  evaluations: EvaluationResult[]
+}
+
+/** A member of the workspace. */
+export interface Member {
+  /** The id of the user. */
+  user_id: string
+  /** The role of the user in the workspace. */
+  role: 'owner' | 'admin' | 'member'
+  /** The name of the user in the workspace. */
+  display_name: string
+  /** The address of a picture of the user, an https URL; null if they have none. */
+  avatar_url: string | null
+}
+
+/** A board: the columns and cards of one project. */
+export interface Board {
+  /** The id of the board. */
+  id: string
+  /** The name of the board. */
+  name: string
+  /** What the board is for. It may be empty. */
+  description: string
+  /** The color of the board; null if it has none. */
+  cover_color: string | null
+  /** `workspace`: every member of the workspace has access to the board. `private`: only its creator and its explicit members have. */
+  visibility: 'workspace' | 'private'
+  /** The user who created the board. They always have access to it. */
+  creator_id: string
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
+/** A board, with what the request includes. */
+export type BoardSnapshot = Board & {
+  /** The active columns in their order. Only if it is included. */
+  columns?: Column[]
+  /** The first active cards, column by column in their order. Only if it is included. */
+  cards?: Card[]
+  /** The `cursor` with which GET /boards/{board_id}/cards continues after `cards`; null if these are all. Only if `cards` is included. */
+  cards_cursor?: string | null
+  /** The labels, oldest first. Only if it is included. */
+  labels?: Label[]
+  /** The creator and the explicit members, in the order in which they were added. Only if it is included. */
+  members?: BoardMember[]
+  /** How much belongs to it: only with `include=counts`. */
+  counts?: {
+    /** The number of columns. */
+    columns: number
+    /** The number of cards. */
+    cards: number
+    /** The number of labels. */
+    labels: number
+  }
+  /** The `after` with which GET /boards/{board_id}/changes returns every change that is not in this response. Only if something is included. */
+  changes_cursor?: string
+}
+
+/** Something that was deleted or removed. */
+export interface Deleted {
+  /** The id of what was deleted or removed. */
+  id: string
+  /** Always true. */
+  deleted: true
+}
+
+/** The creator of a board, or an explicit member of it. */
+export interface BoardMember {
+  /** The id of the user. */
+  user_id: string
+  /** The name of the user in the workspace. */
+  display_name: string
+  /** The address of a picture of the user, an https URL; null if they have none. */
+  avatar_url: string | null
+  /** Whether the user created the board. The creator needs no explicit membership. */
+  creator: boolean
+  /** When the user was added; of the creator, when the board was created. */
+  added_at: string
+}
+
+/** A change of a board, or of an object on it. */
+export interface Change {
+  /** The number of the change: changes of a board have increasing numbers, in the order of their commits. */
+  seq: number
+  /** When the change was made, by the clock of the process that made it. */
+  at: string
+  /** The kind of the object. */
+  kind: 'board' | 'board_member' | 'column' | 'card' | 'label' | 'subtask' | 'comment' | 'attachment'
+  /** The id of the object; of a board member, the id of the user. */
+  id: string
+  /** What was done. What belongs to a deleted object is deleted with it, without changes of its own. */
+  action: 'created' | 'updated' | 'deleted'
+  /** The user who made the change; null: the service or its operator made it. */
+  actor_id: string | null
+  /** The request that made the change; null if none did. */
+  request_id: string | null
+  /** The object as it is when you read the change, so it can be newer than the change; null if it no longer exists. The same members as in the responses about this kind of object. */
+  data: Record<string, unknown> | null
+}
+
+/** A column of a board: one state of its cards. */
+export interface Column {
+  /** The id of the column. */
+  id: string
+  /** The board of the column. */
+  board_id: string
+  /** The name of the column. */
+  name: string
+  /** The place among the columns of its board, archived ones included. To sort them, compare their positions as text, by code unit. */
+  position: string
+  /** When the column was archived; null if it is active. */
+  archived_at: string | null
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
+/** A card, with counts if the request asks for them. */
+export type CardWithCounts = Card & {
+  /** How much belongs to it: only with `include=counts`. */
+  counts?: {
+    /** The number of subtasks. */
+    subtasks: number
+    /** The number of comments. */
+    comments: number
+    /** The number of attachments. */
+    attachments: number
+  }
+}
+
+/** A card: one piece of work. It is in one column of one board. */
+export interface Card {
+  /** The id of the card. */
+  id: string
+  /** The board of the card. A card never moves to another board. */
+  board_id: string
+  /** The column of the card. */
+  column_id: string
+  /** The title of the card. */
+  title: string
+  /** The text of the card. It may be empty. */
+  description: string
+  /** The place among the cards of its column, archived ones included. To sort them, compare their positions as text, by code unit. */
+  position: string
+  /** When the card is due; null if it has no due time. */
+  due_at: string | null
+  /** When the card was completed; null if it is not completed. */
+  completed_at: string | null
+  /** When the card was archived; null if it is active. */
+  archived_at: string | null
+  /** The users who are assigned to the card, in the order in which they were assigned. */
+  assignee_ids: string[]
+  /** The labels of the card, in the order in which they were applied. */
+  label_ids: string[]
+  /** The attachment that is the cover of the card; null if it has none. */
+  cover_attachment_id: string | null
+  /** The user who created the card. */
+  creator_id: string
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
+/** A label that the cards of a board can have. */
+export interface Label {
+  /** The id of the label. */
+  id: string
+  /** The board of the label. */
+  board_id: string
+  /** The name of the label. */
+  name: string
+  /** The color of the label. */
+  color: string
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
+/** A step of the work on a card. */
+export interface Subtask {
+  /** The id of the subtask. */
+  id: string
+  /** The card of the subtask. */
+  card_id: string
+  /** The title of the subtask. */
+  title: string
+  /** When the subtask was completed; null if it is not completed. */
+  completed_at: string | null
+  /** The place among the subtasks of its card. To sort them, compare their positions as text, by code unit. */
+  position: string
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
+/** A comment on a card. */
+export interface Comment {
+  /** The id of the comment. */
+  id: string
+  /** The card of the comment. */
+  card_id: string
+  /** The user who wrote the comment. */
+  author_id: string
+  /** The text of the comment. */
+  body: string
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
+/** A file on a card. Everyone with access to the board can read its bytes. */
+export interface Attachment {
+  /** The id of the attachment. */
+  id: string
+  /** The card of the attachment. */
+  card_id: string
+  /** The file that is attached. Another request can attach it to another card. */
+  file_id: string
+  /** The name of the file. */
+  name: string
+  /** The media type that was stated when the file was uploaded. It is not derived from the bytes. */
+  content_type: string
+  /** The size of the file in bytes. */
+  size: number
+  /** The user who attached the file. */
+  attached_by_id: string
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
+/** A file of the workspace. Attachments put it on cards. */
+export interface File {
+  /** The id of the file. */
+  id: string
+  /** The user who uploaded the file. */
+  owner_id: string
+  /** `workspace`: every member of the workspace can attach and detach the file. `private`: only its owner can. */
+  visibility: 'workspace' | 'private'
+  /** The name of the file. */
+  name: string
+  /** The media type that was stated when the file was uploaded. It is not derived from the bytes. */
+  content_type: string
+  /** The size of the file in bytes. */
+  size: number
+  /** When it was created. */
+  created_at: string
+  /** When it was last changed. */
+  updated_at: string
+}
+
+/** What the operations of a batch answer. */
+export interface BatchResults {
+  /** The board. */
+  board_id: string
+  /** The answers, in the order of the operations. */
+  results: {
+    /** The id of the operation. */
+    operation: string
+    /** What the operation answers as `data`. */
+    data: Record<string, unknown>
+    /** The ETag that the operation answers; null if it has none. */
+    etag: string | null
+  }[]
+}
+
+/** May the calling token do this? */
+export interface Evaluation {
+  /** Who wants to act: the calling token. */
+  subject: {
+    /** What the subject is. */
+    type: 'user' | 'token'
+    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    id: string
+    /** Ignored: the service knows them. */
+    properties?: Record<string, unknown>
+  }
+  /** What is to be done. */
+  action: {
+    /** The id of an operation, such as `cards.update`. */
+    name: string
+    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
+    properties?: Record<string, unknown>
+  }
+  /** What is acted on. */
+  resource: {
+    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+    type: string
+    /** Its id. The workspace can be called `me`. */
+    id: string
+    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+    properties?: Record<string, unknown>
+  }
+  /** Ignored: the service reads all facts itself. */
+  context?: Record<string, unknown>
+}
+
+/** May the calling token do these things? All are decided on one state of the data. */
+export interface Evaluations {
+  /** Who wants to act: the calling token. */
+  subject?: {
+    /** What the subject is. */
+    type: 'user' | 'token'
+    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    id: string
+    /** Ignored: the service knows them. */
+    properties?: Record<string, unknown>
+  }
+  /** What is to be done. */
+  action?: {
+    /** The id of an operation, such as `cards.update`. */
+    name: string
+    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
+    properties?: Record<string, unknown>
+  }
+  /** What is acted on. */
+  resource?: {
+    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+    type: string
+    /** Its id. The workspace can be called `me`. */
+    id: string
+    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+    properties?: Record<string, unknown>
+  }
+  /** Ignored: the service reads all facts itself. */
+  context?: Record<string, unknown>
+  /** The questions. What one leaves out is taken from the members beside this list. */
+  evaluations: {
+    /** Who wants to act: the calling token. */
+    subject?: {
+      /** What the subject is. */
+      type: 'user' | 'token'
+      /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+      id: string
+      /** Ignored: the service knows them. */
+      properties?: Record<string, unknown>
+    }
+    /** What is to be done. */
+    action?: {
+      /** The id of an operation, such as `cards.update`. */
+      name: string
+      /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
+      properties?: Record<string, unknown>
+    }
+    /** What is acted on. */
+    resource?: {
+      /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+      type: string
+      /** Its id. The workspace can be called `me`. */
+      id: string
+      /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+      properties?: Record<string, unknown>
+    }
+    /** Ignored: the service reads all facts itself. */
+    context?: Record<string, unknown>
+  }[]
+  /** How the questions are answered. */
+  options?: {
+    /** Whether to answer all questions, or to stop after the first that is denied, or permitted. Default: "execute_all". */
+    evaluations_semantic?: 'execute_all' | 'deny_on_first_deny' | 'permit_on_first_permit'
+  }
+}
+
+/** Several writes on a board. */
+export interface Batch {
+  /** The writes, in their order. Each is decided on its own. */
+  operations: {
+    /** The id of a write on the board, such as `cards.create`. */
+    operation: string
+    /** The parameters of its path. `board_id` may be left out. `$0` stands for the id of what the first operation of the batch has created, and so on; also in the members of a body that are ids. Default: {}. */
+    params?: Record<string, string>
+    /** Its body, if it has one. */
+    body?: unknown
+    /** As If-Match of the operation: an ETag that must be current. An earlier operation of the batch changes it. */
+    if_match?: string
+  }[]
+}
+
+/** The input of `account.read`. */
+export type AccountReadInput = {
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('user_id' | 'display_name' | 'role' | 'workspace' | 'scopes' | 'token')[]
+}
+
+/** The input of `access.evaluate`. */
+export type AccessEvaluateInput = {
+  /** Who wants to act: the calling token. */
+  subject: {
+    /** What the subject is. */
+    type: 'user' | 'token'
+    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    id: string
+    /** Ignored: the service knows them. */
+    properties?: Record<string, unknown>
+  }
+  /** What is to be done. */
+  action: {
+    /** The id of an operation, such as `cards.update`. */
+    name: string
+    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
+    properties?: Record<string, unknown>
+  }
+  /** What is acted on. */
+  resource: {
+    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+    type: string
+    /** Its id. The workspace can be called `me`. */
+    id: string
+    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+    properties?: Record<string, unknown>
+  }
+  /** Ignored: the service reads all facts itself. */
+  context?: Record<string, unknown>
+}
+
+/** The input of `access.evaluate_all`. */
+export type AccessEvaluateAllInput = {
+  /** Who wants to act: the calling token. */
+  subject?: {
+    /** What the subject is. */
+    type: 'user' | 'token'
+    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    id: string
+    /** Ignored: the service knows them. */
+    properties?: Record<string, unknown>
+  }
+  /** What is to be done. */
+  action?: {
+    /** The id of an operation, such as `cards.update`. */
+    name: string
+    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
+    properties?: Record<string, unknown>
+  }
+  /** What is acted on. */
+  resource?: {
+    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+    type: string
+    /** Its id. The workspace can be called `me`. */
+    id: string
+    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+    properties?: Record<string, unknown>
+  }
+  /** Ignored: the service reads all facts itself. */
+  context?: Record<string, unknown>
+  /** The questions. What one leaves out is taken from the members beside this list. */
+  evaluations: {
+    /** Who wants to act: the calling token. */
+    subject?: {
+      /** What the subject is. */
+      type: 'user' | 'token'
+      /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+      id: string
+      /** Ignored: the service knows them. */
+      properties?: Record<string, unknown>
+    }
+    /** What is to be done. */
+    action?: {
+      /** The id of an operation, such as `cards.update`. */
+      name: string
+      /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
+      properties?: Record<string, unknown>
+    }
+    /** What is acted on. */
+    resource?: {
+      /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+      type: string
+      /** Its id. The workspace can be called `me`. */
+      id: string
+      /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+      properties?: Record<string, unknown>
+    }
+    /** Ignored: the service reads all facts itself. */
+    context?: Record<string, unknown>
+  }[]
+  /** How the questions are answered. */
+  options?: {
+    /** Whether to answer all questions, or to stop after the first that is denied, or permitted. Default: "execute_all". */
+    evaluations_semantic?: 'execute_all' | 'deny_on_first_deny' | 'permit_on_first_permit'
+  }
+}
+
+/** The input of `members.list`. */
+export type MembersListInput = {
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('user_id' | 'role' | 'display_name' | 'avatar_url')[]
+}
+
+/** The input of `boards.list`. */
+export type BoardsListInput = {
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `boards.create`. */
+export type BoardsCreateInput = {
+  /** The name of the board. */
+  name: string
+  /** What the board is for. Default: "". */
+  description?: string
+  /** The color of the board, as `#rrggbb`; null: none. Default: null. */
+  cover_color?: string | null
+}
+
+/** The input of `boards.read`. */
+export type BoardsReadInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** What is on the board, as a list with commas: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board. */
+  include?: ('columns' | 'cards' | 'labels' | 'members' | 'counts')[]
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'columns' | 'cards' | 'cards_cursor' | 'labels' | 'members' | 'counts' | 'changes_cursor')[]
+}
+
+/** The input of `boards.update`. */
+export type BoardsUpdateInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The name of the board. */
+  name?: string
+  /** What the board is for. */
+  description?: string
+  /** The color of the board, as `#rrggbb`; null: none. */
+  cover_color?: string | null
+}
+
+/** The input of `boards.set_visibility`. */
+export type BoardsSetVisibilityInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** `workspace`: every member of the workspace gets access to the board. `private`: only its creator and its explicit members have access. */
+  visibility: 'workspace' | 'private'
+}
+
+/** The input of `boards.delete`. */
+export type BoardsDeleteInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+}
+
+/** The input of `board_members.list`. */
+export type BoardMembersListInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('user_id' | 'display_name' | 'avatar_url' | 'creator' | 'added_at')[]
+}
+
+/** The input of `boards.assignable`. */
+export type BoardsAssignableInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('user_id' | 'role' | 'display_name' | 'avatar_url')[]
+}
+
+/** The input of `board_members.add`. */
+export type BoardMembersAddInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The id of the user. A malformed one is answered like an absent one, with 404. */
+  user_id: string
+}
+
+/** The input of `board_members.remove`. */
+export type BoardMembersRemoveInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The id of the user. A malformed one is answered like an absent one, with 404. */
+  user_id: string
+}
+
+/** The input of `boards.changes`. */
+export type BoardsChangesInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. Omit it to begin with the first change of the board. */
+  after?: string
+  /** The number of seconds to wait for a change if there is none. The response comes as soon as there is one. Default: 0. */
+  wait?: number
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('seq' | 'at' | 'kind' | 'id' | 'action' | 'actor_id' | 'request_id' | 'data')[]
+}
+
+/** The input of `boards.events`. */
+export type BoardsEventsInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** Returns the changes after this cursor: `page.next_cursor` of the previous response, or `changes_cursor` of GET /boards/{board_id}?include=…. Omit it to begin with the first change of the board. */
+  after?: string
+}
+
+/** The input of `columns.list`. */
+export type ColumnsListInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Whether to list the archived columns instead of the active ones. Default: false. */
+  archived?: boolean
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'board_id' | 'name' | 'position' | 'archived_at' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `columns.read`. */
+export type ColumnsReadInput = {
+  /** The id of the column. A malformed one is answered like an absent one, with 404. */
+  column_id: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'board_id' | 'name' | 'position' | 'archived_at' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `columns.create`. */
+export type ColumnsCreateInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The name of the column. */
+  name: string
+  /** The item of the same list before which it is placed. */
+  before?: string
+  /** The item of the same list after which it is placed. */
+  after?: string
+  /** The end of the list at which it is placed. */
+  to?: 'first' | 'last'
+}
+
+/** The input of `columns.rename`. */
+export type ColumnsRenameInput = {
+  /** The id of the column. A malformed one is answered like an absent one, with 404. */
+  column_id: string
+  /** The name of the column. */
+  name: string
+}
+
+/** The input of `columns.move`. */
+export type ColumnsMoveInput = {
+  /** The id of the column. A malformed one is answered like an absent one, with 404. */
+  column_id: string
+  /** The item of the same list before which it is placed. */
+  before?: string
+  /** The item of the same list after which it is placed. */
+  after?: string
+  /** The end of the list at which it is placed. */
+  to?: 'first' | 'last'
+}
+
+/** The input of `columns.archive`. */
+export type ColumnsArchiveInput = {
+  /** The id of the column. A malformed one is answered like an absent one, with 404. */
+  column_id: string
+}
+
+/** The input of `columns.restore`. */
+export type ColumnsRestoreInput = {
+  /** The id of the column. A malformed one is answered like an absent one, with 404. */
+  column_id: string
+}
+
+/** The input of `cards.list`. */
+export type CardsListInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only cards of this column. */
+  column_id?: string
+  /** Only cards that this user is assigned to. `me` is the user of the token. */
+  assignee_id?: string
+  /** Only cards with this label. */
+  label_id?: string
+  /** Only cards that are completed, or only those that are not. */
+  completed?: boolean
+  /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
+  archived?: boolean
+  /** Only cards whose title or description contains this text. Upper and lower case are equal. */
+  q?: string
+  /** Adds `counts` to each resource. A response with counts has no ETag, because they change without the resource. */
+  include?: 'counts'
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts')[]
+}
+
+/** The input of `cards.search`. */
+export type CardsSearchInput = {
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only cards that this user is assigned to. `me` is the user of the token. */
+  assignee_id?: string
+  /** Only cards with this label. */
+  label_id?: string
+  /** Only cards that are completed, or only those that are not. */
+  completed?: boolean
+  /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
+  archived?: boolean
+  /** Only cards whose title or description contains this text. Upper and lower case are equal. */
+  q?: string
+  /** Only cards that are due before this time. */
+  due_before?: string
+  /** Only cards that are due at this time or later. */
+  due_after?: string
+  /** What the cards are sorted by. `position`: board by board, the oldest first, and each as GET /boards/{board_id}/cards lists it. `due_at`: cards without a due time follow all others. Default: "updated_at". */
+  sort?: 'position' | 'due_at' | 'updated_at' | 'created_at'
+  /** The direction; by default `desc` for `updated_at` and `created_at`, and `asc` for `due_at` and `position`. */
+  order?: 'asc' | 'desc'
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `cards.read`. */
+export type CardsReadInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** Adds `counts` to each resource. A response with counts has no ETag, because they change without the resource. */
+  include?: 'counts'
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts')[]
+}
+
+/** The input of `cards.create`. */
+export type CardsCreateInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The column of the new card. It must be an active column of the board. */
+  column_id: string
+  /** The title of the card. */
+  title: string
+  /** The text of the card. Default: "". */
+  description?: string
+  /** When the card is due; null: at no time. Any offset is accepted. The answer is in UTC. Default: null. */
+  due_at?: string | null
+  /** The labels of the card. They must be labels of the board. Default: []. */
+  label_ids?: string[]
+  /** The users who are assigned to the card. They must have access to the board. Default: []. */
+  assignee_ids?: string[]
+  /** The subtasks of the card in their order: the title of each, or an object with its title and whether it is completed. Default: []. */
+  subtasks?: string | {
+    /** The title of the subtask. */
+    title: string
+    /** Whether the subtask is completed. Default: false. */
+    completed?: boolean
+  }[]
+  /** The item of the same list before which it is placed. */
+  before?: string
+  /** The item of the same list after which it is placed. */
+  after?: string
+  /** The end of the list at which it is placed. */
+  to?: 'first' | 'last'
+}
+
+/** The input of `cards.update`. */
+export type CardsUpdateInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The title of the card. */
+  title?: string
+  /** The text of the card. */
+  description?: string
+  /** When the card is due; null: at no time. Any offset is accepted. The answer is in UTC. */
+  due_at?: string | null
+}
+
+/** The input of `cards.move`. */
+export type CardsMoveInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The column to move the card to; by default that of `before` or `after`, else its own. */
+  column_id?: string
+  /** The item of the same list before which it is placed. */
+  before?: string
+  /** The item of the same list after which it is placed. */
+  after?: string
+  /** The end of the list at which it is placed. */
+  to?: 'first' | 'last'
+}
+
+/** The input of `cards.complete`. */
+export type CardsCompleteInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** Whether the card is completed. */
+  completed: boolean
+}
+
+/** The input of `cards.archive`. */
+export type CardsArchiveInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+}
+
+/** The input of `cards.restore`. */
+export type CardsRestoreInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+}
+
+/** The input of `cards.delete`. */
+export type CardsDeleteInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+}
+
+/** The input of `cards.assign`. */
+export type CardsAssignInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The id of the user. A malformed one is answered like an absent one, with 404. */
+  user_id: string
+}
+
+/** The input of `cards.unassign`. */
+export type CardsUnassignInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The id of the user. A malformed one is answered like an absent one, with 404. */
+  user_id: string
+}
+
+/** The input of `cards.apply_label`. */
+export type CardsApplyLabelInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The id of the label. A malformed one is answered like an absent one, with 404. */
+  label_id: string
+}
+
+/** The input of `cards.remove_label`. */
+export type CardsRemoveLabelInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The id of the label. A malformed one is answered like an absent one, with 404. */
+  label_id: string
+}
+
+/** The input of `cards.set_cover`. */
+export type CardsSetCoverInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** An attachment of this card whose `content_type` begins with `image/`. */
+  attachment_id: string
+}
+
+/** The input of `cards.clear_cover`. */
+export type CardsClearCoverInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+}
+
+/** The input of `labels.list`. */
+export type LabelsListInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `labels.read`. */
+export type LabelsReadInput = {
+  /** The id of the label. A malformed one is answered like an absent one, with 404. */
+  label_id: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `labels.create`. */
+export type LabelsCreateInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The name of the label. */
+  name: string
+  /** The color of the label, as `#rrggbb`. */
+  color: string
+}
+
+/** The input of `labels.update`. */
+export type LabelsUpdateInput = {
+  /** The id of the label. A malformed one is answered like an absent one, with 404. */
+  label_id: string
+  /** The name of the label. */
+  name?: string
+  /** The color of the label, as `#rrggbb`. */
+  color?: string
+}
+
+/** The input of `labels.delete`. */
+export type LabelsDeleteInput = {
+  /** The id of the label. A malformed one is answered like an absent one, with 404. */
+  label_id: string
+}
+
+/** The input of `subtasks.list`. */
+export type SubtasksListInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `subtasks.read`. */
+export type SubtasksReadInput = {
+  /** The id of the subtask. A malformed one is answered like an absent one, with 404. */
+  subtask_id: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `subtasks.create`. */
+export type SubtasksCreateInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The title of the subtask. */
+  title: string
+  /** Whether the subtask is completed. Default: false. */
+  completed?: boolean
+  /** The item of the same list before which it is placed. */
+  before?: string
+  /** The item of the same list after which it is placed. */
+  after?: string
+  /** The end of the list at which it is placed. */
+  to?: 'first' | 'last'
+}
+
+/** The input of `subtasks.update`. */
+export type SubtasksUpdateInput = {
+  /** The id of the subtask. A malformed one is answered like an absent one, with 404. */
+  subtask_id: string
+  /** The title of the subtask. */
+  title?: string
+  /** Whether the subtask is completed. */
+  completed?: boolean
+  /** The item of the same list before which it is placed. */
+  before?: string
+  /** The item of the same list after which it is placed. */
+  after?: string
+  /** The end of the list at which it is placed. */
+  to?: 'first' | 'last'
+}
+
+/** The input of `subtasks.delete`. */
+export type SubtasksDeleteInput = {
+  /** The id of the subtask. A malformed one is answered like an absent one, with 404. */
+  subtask_id: string
+}
+
+/** The input of `comments.list`. */
+export type CommentsListInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `comments.read`. */
+export type CommentsReadInput = {
+  /** The id of the comment. A malformed one is answered like an absent one, with 404. */
+  comment_id: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `comments.create`. */
+export type CommentsCreateInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The text of the comment. */
+  body: string
+}
+
+/** The input of `comments.update`. */
+export type CommentsUpdateInput = {
+  /** The id of the comment. A malformed one is answered like an absent one, with 404. */
+  comment_id: string
+  /** The text of the comment. */
+  body: string
+}
+
+/** The input of `comments.delete`. */
+export type CommentsDeleteInput = {
+  /** The id of the comment. A malformed one is answered like an absent one, with 404. */
+  comment_id: string
+}
+
+/** The input of `attachments.list`. */
+export type AttachmentsListInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The maximum number of items. A page of long items ends earlier. Default: 50. */
+  limit?: number
+  /** `page.next_cursor` of the previous page. Omit it for the first page. */
+  cursor?: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'card_id' | 'file_id' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `attachments.read`. */
+export type AttachmentsReadInput = {
+  /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
+  attachment_id: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'card_id' | 'file_id' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at')[]
+}
+
+/** The input of `attachments.download`. */
+export type AttachmentsDownloadInput = {
+  /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
+  attachment_id: string
+}
+
+/** The input of `attachments.attach`. */
+export type AttachmentsAttachInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** A file that you have access to. It must not be attached to this card already. */
+  file_id: string
+} | {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The file, with its name and its media type. */
+  file: Blob
+  /** `workspace`: every member of the workspace can attach and detach the file. `private`: only you can. Default: "private". */
+  visibility?: 'workspace' | 'private'
+}
+
+/** The input of `attachments.detach`. */
+export type AttachmentsDetachInput = {
+  /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
+  attachment_id: string
+}
+
+/** The input of `files.update`. */
+export type FilesUpdateInput = {
+  /** The id of the file. A malformed one is answered like an absent one, with 404. */
+  file_id: string
+  /** `workspace`: every member of the workspace can attach and detach the file. `private`: only its owner can. */
+  visibility: 'workspace' | 'private'
+}
+
+/** The input of `boards.batch`. */
+export type BoardsBatchInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** The writes, in their order. Each is decided on its own. */
+  operations: {
+    /** The id of a write on the board, such as `cards.create`. */
+    operation: string
+    /** The parameters of its path. `board_id` may be left out. `$0` stands for the id of what the first operation of the batch has created, and so on; also in the members of a body that are ids. Default: {}. */
+    params?: Record<string, string>
+    /** Its body, if it has one. */
+    body?: unknown
+    /** As If-Match of the operation: an ETag that must be current. An earlier operation of the batch changes it. */
+    if_match?: string
+  }[]
+}
+
+/** A method for each operation, by its id. */
+export interface Methods {
+  readonly account: {
+    /** Returns the user, the workspace and the scopes of the token. Scope `kanban:read`. */
+    readonly read: ReadMethod<AccountReadInput, Account>
+  }
+  readonly access: {
+    /** Tells whether the calling token may perform an operation, and if not, why. Scope `kanban:read`. */
+    readonly evaluate: WriteMethod<AccessEvaluateInput, EvaluationResult>
+    /** Tells which of several operations the calling token may perform. All are decided on one state of the data. Scope `kanban:read`. */
+    readonly evaluate_all: WriteMethod<AccessEvaluateAllInput, EvaluationResults>
+  }
+  readonly members: {
+    /** Lists the members of the workspace, in the order in which they joined. Scope `kanban:read`. */
+    readonly list: ListMethod<MembersListInput, Member>
+  }
+  readonly boards: {
+    /** Lists the boards that you have access to, oldest first. Scope `kanban:read`. */
+    readonly list: ListMethod<BoardsListInput, Board>
+    /** Creates a board that every member of the workspace has access to. Scope `kanban:write`. */
+    readonly create: WriteMethod<BoardsCreateInput, Board>
+    /** Returns a board. With ?include=columns,cards,labels,members,counts it has what is on it, as it was at one moment. Scope `kanban:read`. */
+    readonly read: ReadMethod<BoardsReadInput, BoardSnapshot>
+    /** Changes the name, the description or the cover color of a board. Scope `kanban:write`. */
+    readonly update: WriteMethod<BoardsUpdateInput, Board>
+    /** Gives every member of the workspace access to a board, or only its creator and explicit members. Scope `kanban:admin`. */
+    readonly set_visibility: WriteMethod<BoardsSetVisibilityInput, Board>
+    /** Deletes a board permanently, with everything on it. Scope `kanban:admin`. */
+    readonly delete: WriteMethod<BoardsDeleteInput, Deleted>
+    /** Lists the people who can be assigned to the cards of a board: those who have access to it. Scope `kanban:read`. */
+    readonly assignable: ListMethod<BoardsAssignableInput, Member>
+    /** Returns the changes of a board and of what is on it, in the order of their commits, each once. Scope `kanban:read`. */
+    readonly changes: PageMethod<BoardsChangesInput, Change>
+    /** Returns the changes of a board as a stream of server-sent events, which goes on as they are made. Scope `kanban:read`. */
+    readonly events: BytesMethod<BoardsEventsInput>
+    /** Makes several changes on a board in one commit: all of them, or none. Scope `kanban:write`. */
+    readonly batch: WriteMethod<BoardsBatchInput, BatchResults>
+  }
+  readonly board_members: {
+    /** Lists the creator of a board and its explicit members, in the order in which they were added. Scope `kanban:read`. */
+    readonly list: ListMethod<BoardMembersListInput, BoardMember>
+    /** Makes a member of the workspace an explicit member of a board. Repeating it changes nothing. Scope `kanban:admin`. */
+    readonly add: WriteMethod<BoardMembersAddInput, BoardMember>
+    /** Removes an explicit member from a board. Scope `kanban:admin`. */
+    readonly remove: WriteMethod<BoardMembersRemoveInput, Deleted>
+  }
+  readonly columns: {
+    /** Lists the active columns of a board in their order, or the archived ones with ?archived=true. Scope `kanban:read`. */
+    readonly list: ListMethod<ColumnsListInput, Column>
+    /** Returns a column. Scope `kanban:read`. */
+    readonly read: ReadMethod<ColumnsReadInput, Column>
+    /** Creates a column before or after another one, or at the end. Scope `kanban:write`. */
+    readonly create: WriteMethod<ColumnsCreateInput, Column>
+    /** Renames a column. Scope `kanban:write`. */
+    readonly rename: WriteMethod<ColumnsRenameInput, Column>
+    /** Moves a column to another place on its board. Scope `kanban:write`. */
+    readonly move: WriteMethod<ColumnsMoveInput, Column>
+    /** Archives a column. Its cards leave the active lists with it. Scope `kanban:write`. */
+    readonly archive: WriteMethod<ColumnsArchiveInput, Column>
+    /** Restores an archived column to its place, with its cards. Scope `kanban:write`. */
+    readonly restore: WriteMethod<ColumnsRestoreInput, Column>
+  }
+  readonly cards: {
+    /** Lists the cards of a board column by column. ?archived=true lists the archived ones; ?q= searches title and description. Scope `kanban:read`. */
+    readonly list: ListMethod<CardsListInput, CardWithCounts>
+    /** Lists the cards of all boards that you have access to, such as those that you are assigned to: what changed last comes first. Scope `kanban:read`. */
+    readonly search: ListMethod<CardsSearchInput, Card>
+    /** Returns a card. With ?include=counts it has the numbers of its subtasks, comments and attachments. Scope `kanban:read`. */
+    readonly read: ReadMethod<CardsReadInput, CardWithCounts>
+    /** Creates a card in a column, before or after another card, or at the end: with labels, assignees and subtasks, if the body has them. Scope `kanban:write`. */
+    readonly create: WriteMethod<CardsCreateInput, Card>
+    /** Changes the title, the description or the due time of a card. Scope `kanban:write`. */
+    readonly update: WriteMethod<CardsUpdateInput, Card>
+    /** Moves a card within its column, or to another column of its board: by default to its end. Scope `kanban:write`. */
+    readonly move: WriteMethod<CardsMoveInput, Card>
+    /** Marks a card as completed, or as not completed. Scope `kanban:write`. */
+    readonly complete: WriteMethod<CardsCompleteInput, Card>
+    /** Archives a card. Scope `kanban:write`. */
+    readonly archive: WriteMethod<CardsArchiveInput, Card>
+    /** Restores an archived card to its place. Scope `kanban:write`. */
+    readonly restore: WriteMethod<CardsRestoreInput, Card>
+    /** Deletes a card permanently, with its subtasks, comments and attachments. Scope `kanban:admin`. */
+    readonly delete: WriteMethod<CardsDeleteInput, Deleted>
+    /** Assigns a user who has access to the board. Repeating it changes nothing. Scope `kanban:write`. */
+    readonly assign: WriteMethod<CardsAssignInput, Card>
+    /** Removes an assignee from a card, whether or not they still have access to the board. Scope `kanban:write`. */
+    readonly unassign: WriteMethod<CardsUnassignInput, Card>
+    /** Applies a label of the board to a card. Repeating it changes nothing. Scope `kanban:write`. */
+    readonly apply_label: WriteMethod<CardsApplyLabelInput, Card>
+    /** Removes a label from a card. Scope `kanban:write`. */
+    readonly remove_label: WriteMethod<CardsRemoveLabelInput, Card>
+    /** Makes an image that is attached to a card its cover. Scope `kanban:write`. */
+    readonly set_cover: WriteMethod<CardsSetCoverInput, Card>
+    /** Removes the cover of a card. Without a cover, nothing changes. Scope `kanban:write`. */
+    readonly clear_cover: WriteMethod<CardsClearCoverInput, Card>
+  }
+  readonly labels: {
+    /** Lists the labels of a board, oldest first. Scope `kanban:read`. */
+    readonly list: ListMethod<LabelsListInput, Label>
+    /** Returns a label. Scope `kanban:read`. */
+    readonly read: ReadMethod<LabelsReadInput, Label>
+    /** Creates a label for the cards of a board. Scope `kanban:write`. */
+    readonly create: WriteMethod<LabelsCreateInput, Label>
+    /** Changes the name or the color of a label. Scope `kanban:write`. */
+    readonly update: WriteMethod<LabelsUpdateInput, Label>
+    /** Deletes a label, and removes it from all cards. Scope `kanban:write`. */
+    readonly delete: WriteMethod<LabelsDeleteInput, Deleted>
+  }
+  readonly subtasks: {
+    /** Lists the subtasks of a card in their order. Scope `kanban:read`. */
+    readonly list: ListMethod<SubtasksListInput, Subtask>
+    /** Returns a subtask. Scope `kanban:read`. */
+    readonly read: ReadMethod<SubtasksReadInput, Subtask>
+    /** Adds a subtask to a card, before or after another one, or at the end. Scope `kanban:write`. */
+    readonly create: WriteMethod<SubtasksCreateInput, Subtask>
+    /** Changes the title of a subtask, whether it is completed, or its place. Scope `kanban:write`. */
+    readonly update: WriteMethod<SubtasksUpdateInput, Subtask>
+    /** Deletes a subtask. Scope `kanban:write`. */
+    readonly delete: WriteMethod<SubtasksDeleteInput, Deleted>
+  }
+  readonly comments: {
+    /** Lists the comments on a card, oldest first. Scope `kanban:read`. */
+    readonly list: ListMethod<CommentsListInput, Comment>
+    /** Returns a comment. Scope `kanban:read`. */
+    readonly read: ReadMethod<CommentsReadInput, Comment>
+    /** Adds a comment to a card. Its author is the user of the token. Scope `kanban:write`. */
+    readonly create: WriteMethod<CommentsCreateInput, Comment>
+    /** Changes your own comment. Scope `kanban:write`. */
+    readonly update: WriteMethod<CommentsUpdateInput, Comment>
+    /** Deletes your own comment. Scope `kanban:write`. */
+    readonly delete: WriteMethod<CommentsDeleteInput, Deleted>
+  }
+  readonly attachments: {
+    /** Lists the attachments of a card, oldest first. Scope `kanban:read`. */
+    readonly list: ListMethod<AttachmentsListInput, Attachment>
+    /** Returns an attachment. Scope `kanban:read`. */
+    readonly read: ReadMethod<AttachmentsReadInput, Attachment>
+    /** Downloads the bytes of an attachment, or a range of them. Scope `kanban:read`. */
+    readonly download: BytesMethod<AttachmentsDownloadInput>
+    /** Attaches a file by its id, or uploads a file (multipart/form-data: file, visibility) and attaches it. Scope `kanban:write`. */
+    readonly attach: WriteMethod<AttachmentsAttachInput, Attachment>
+    /** Removes an attachment from its card. If it was the cover, the card has none afterwards. Scope `kanban:write`. */
+    readonly detach: WriteMethod<AttachmentsDetachInput, Deleted>
+  }
+  readonly files: {
+    /** Changes who has access to a file. Its attachments stay readable for everyone with access to their boards. Scope `kanban:write`. */
+    readonly update: WriteMethod<FilesUpdateInput, File>
+  }
+}
+
+/** The further members of errors, by code. */
+export interface ErrorMembers {
+  /** The request could not be read. */
+  bad_request: {}
+  /** A valid access token is required: Authorization: Bearer <ACCESS_TOKEN>. */
+  unauthorized: {}
+  /** The token lacks the scope that this operation requires. */
+  insufficient_scope: {
+    /** The least scope that the operation requires. */
+    required_scope: 'kanban:read' | 'kanban:write' | 'kanban:admin'
+    /** The scopes of the token, with those that they include. */
+    granted_scopes: ('kanban:read' | 'kanban:write' | 'kanban:admin')[]
+    /** The row of the specification that decides it. */
+    row: string
+  }
+  /** You can read this resource, but you lack the permission for this operation. */
+  forbidden: {
+    /** The row of the specification that decides it. */
+    row: string
+    /** The rule that is not met. */
+    reason: string
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** There is no such resource. */
+  not_found: {
+    /** What names the resource: a member of the body, or the second parameter of the path; `label_id` or `user_id` if it is an item of `label_ids` or `assignee_ids`. Absent if it is the path itself. */
+    parameter?: string
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** This path does not support that method. */
+  method_not_allowed: {}
+  /** The request did not arrive in time. */
+  request_timeout: {}
+  /** The request conflicts with the current state of the resource. */
+  conflict: {
+    /** The limit that was reached, if one was. */
+    limit?: number
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** A request with the same Idempotency-Key is still being handled. */
+  idempotency_key_in_use: {}
+  /** The changes after this cursor are no longer kept. Read the board anew with GET /boards/{board_id}?include=columns,cards,labels,members, and continue with its changes_cursor. */
+  cursor_expired: {}
+  /** The resource has changed: its current ETag does not match. */
+  precondition_failed: {
+    /** The current ETag, if there is one. */
+    current_etag?: string
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** The body is larger than this operation accepts. */
+  payload_too_large: {
+    /** The maximum size in bytes. */
+    limit_bytes: number
+  }
+  /** The body must be JSON: Content-Type: application/json. */
+  unsupported_media_type: {}
+  /** The file does not have this range. */
+  range_not_satisfiable: {}
+  /** The request does not match what this operation accepts. */
+  validation_failed: {
+    /** What is not valid: the first 100 issues. */
+    issues: {
+      /** Where the member is. */
+      in: 'query' | 'body'
+      /** The name of the member, with dots between levels; empty for the whole. */
+      path: string
+      /** What is wrong. */
+      message: string
+    }[]
+    /** In a batch: the number of the operation that failed, from 0. */
+    index?: number
+  }
+  /** Another request had the same Idempotency-Key. Each change needs its own. */
+  idempotency_key_reused: {}
+  /** Too many requests. Try again later. */
+  rate_limited: {}
+  /** The head of the request is too large. */
+  headers_too_large: {}
+  /** Something went wrong on our side. The error is logged under the request_id. */
+  internal_error: {}
+  /** This service does not know that method. */
+  not_implemented: {}
+  /** Other requests kept changing the same data. Nothing was changed. Try again soon. */
+  contention: {
+    /** Nothing was changed. */
+    outcome: 'not_done'
+  }
+  /** Storage is not reachable. Nothing was changed. Try again soon. */
+  unavailable: {
+    /** `not_done`: nothing was changed. `unknown`: it is not known whether the change was made. Read before you retry. */
+    outcome: 'not_done' | 'unknown'
+  }
+}
+
+/** The operations by id. */
+export const operations = {
+  'account.read': { method: 'GET', path: '/account', query: ['fields'], result: 'item' },
+  'access.evaluate': { method: 'POST', path: '/access/evaluation', query: [], body: ['subject', 'action', 'resource', 'context'], result: 'item' },
+  'access.evaluate_all': { method: 'POST', path: '/access/evaluations', query: [], body: ['subject', 'action', 'resource', 'context', 'evaluations', 'options'], result: 'item' },
+  'members.list': { method: 'GET', path: '/members', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'boards.list': { method: 'GET', path: '/boards', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'boards.create': { method: 'POST', path: '/boards', query: ['dry_run'], body: ['name', 'description', 'cover_color'], result: 'item' },
+  'boards.read': { method: 'GET', path: '/boards/{board_id}', query: ['include', 'fields'], result: 'item' },
+  'boards.update': { method: 'PATCH', path: '/boards/{board_id}', query: ['dry_run'], body: ['name', 'description', 'cover_color'], result: 'item' },
+  'boards.set_visibility': { method: 'PUT', path: '/boards/{board_id}/visibility', query: ['dry_run'], body: ['visibility'], result: 'item' },
+  'boards.delete': { method: 'DELETE', path: '/boards/{board_id}', query: ['dry_run'], result: 'item' },
+  'board_members.list': { method: 'GET', path: '/boards/{board_id}/members', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'boards.assignable': { method: 'GET', path: '/boards/{board_id}/assignable', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'board_members.add': { method: 'PUT', path: '/boards/{board_id}/members/{user_id}', query: ['dry_run'], result: 'item' },
+  'board_members.remove': { method: 'DELETE', path: '/boards/{board_id}/members/{user_id}', query: ['dry_run'], result: 'item' },
+  'boards.changes': { method: 'GET', path: '/boards/{board_id}/changes', query: ['limit', 'after', 'wait', 'fields'], result: 'list' },
+  'boards.events': { method: 'GET', path: '/boards/{board_id}/events', query: ['after'], result: 'bytes' },
+  'columns.list': { method: 'GET', path: '/boards/{board_id}/columns', query: ['limit', 'cursor', 'archived', 'fields'], result: 'list' },
+  'columns.read': { method: 'GET', path: '/columns/{column_id}', query: ['fields'], result: 'item' },
+  'columns.create': { method: 'POST', path: '/boards/{board_id}/columns', query: ['dry_run'], body: ['name', 'before', 'after', 'to'], result: 'item' },
+  'columns.rename': { method: 'PATCH', path: '/columns/{column_id}', query: ['dry_run'], body: ['name'], result: 'item' },
+  'columns.move': { method: 'POST', path: '/columns/{column_id}/move', query: ['dry_run'], body: ['before', 'after', 'to'], result: 'item' },
+  'columns.archive': { method: 'POST', path: '/columns/{column_id}/archive', query: ['dry_run'], result: 'item' },
+  'columns.restore': { method: 'POST', path: '/columns/{column_id}/restore', query: ['dry_run'], result: 'item' },
+  'cards.list': { method: 'GET', path: '/boards/{board_id}/cards', query: ['limit', 'cursor', 'column_id', 'assignee_id', 'label_id', 'completed', 'archived', 'q', 'include', 'fields'], result: 'list' },
+  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'assignee_id', 'label_id', 'completed', 'archived', 'q', 'due_before', 'due_after', 'sort', 'order', 'fields'], result: 'list' },
+  'cards.read': { method: 'GET', path: '/cards/{card_id}', query: ['include', 'fields'], result: 'item' },
+  'cards.create': { method: 'POST', path: '/boards/{board_id}/cards', query: ['dry_run'], body: ['column_id', 'title', 'description', 'due_at', 'label_ids', 'assignee_ids', 'subtasks', 'before', 'after', 'to'], result: 'item' },
+  'cards.update': { method: 'PATCH', path: '/cards/{card_id}', query: ['dry_run'], body: ['title', 'description', 'due_at'], result: 'item' },
+  'cards.move': { method: 'POST', path: '/cards/{card_id}/move', query: ['dry_run'], body: ['column_id', 'before', 'after', 'to'], result: 'item' },
+  'cards.complete': { method: 'PUT', path: '/cards/{card_id}/completion', query: ['dry_run'], body: ['completed'], result: 'item' },
+  'cards.archive': { method: 'POST', path: '/cards/{card_id}/archive', query: ['dry_run'], result: 'item' },
+  'cards.restore': { method: 'POST', path: '/cards/{card_id}/restore', query: ['dry_run'], result: 'item' },
+  'cards.delete': { method: 'DELETE', path: '/cards/{card_id}', query: ['dry_run'], result: 'item' },
+  'cards.assign': { method: 'PUT', path: '/cards/{card_id}/assignees/{user_id}', query: ['dry_run'], result: 'item' },
+  'cards.unassign': { method: 'DELETE', path: '/cards/{card_id}/assignees/{user_id}', query: ['dry_run'], result: 'item' },
+  'cards.apply_label': { method: 'PUT', path: '/cards/{card_id}/labels/{label_id}', query: ['dry_run'], result: 'item' },
+  'cards.remove_label': { method: 'DELETE', path: '/cards/{card_id}/labels/{label_id}', query: ['dry_run'], result: 'item' },
+  'cards.set_cover': { method: 'PUT', path: '/cards/{card_id}/cover', query: ['dry_run'], body: ['attachment_id'], result: 'item' },
+  'cards.clear_cover': { method: 'DELETE', path: '/cards/{card_id}/cover', query: ['dry_run'], result: 'item' },
+  'labels.list': { method: 'GET', path: '/boards/{board_id}/labels', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'labels.read': { method: 'GET', path: '/labels/{label_id}', query: ['fields'], result: 'item' },
+  'labels.create': { method: 'POST', path: '/boards/{board_id}/labels', query: ['dry_run'], body: ['name', 'color'], result: 'item' },
+  'labels.update': { method: 'PATCH', path: '/labels/{label_id}', query: ['dry_run'], body: ['name', 'color'], result: 'item' },
+  'labels.delete': { method: 'DELETE', path: '/labels/{label_id}', query: ['dry_run'], result: 'item' },
+  'subtasks.list': { method: 'GET', path: '/cards/{card_id}/subtasks', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'subtasks.read': { method: 'GET', path: '/subtasks/{subtask_id}', query: ['fields'], result: 'item' },
+  'subtasks.create': { method: 'POST', path: '/cards/{card_id}/subtasks', query: ['dry_run'], body: ['title', 'completed', 'before', 'after', 'to'], result: 'item' },
+  'subtasks.update': { method: 'PATCH', path: '/subtasks/{subtask_id}', query: ['dry_run'], body: ['title', 'completed', 'before', 'after', 'to'], result: 'item' },
+  'subtasks.delete': { method: 'DELETE', path: '/subtasks/{subtask_id}', query: ['dry_run'], result: 'item' },
+  'comments.list': { method: 'GET', path: '/cards/{card_id}/comments', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'comments.read': { method: 'GET', path: '/comments/{comment_id}', query: ['fields'], result: 'item' },
+  'comments.create': { method: 'POST', path: '/cards/{card_id}/comments', query: ['dry_run'], body: ['body'], result: 'item' },
+  'comments.update': { method: 'PATCH', path: '/comments/{comment_id}', query: ['dry_run'], body: ['body'], result: 'item' },
+  'comments.delete': { method: 'DELETE', path: '/comments/{comment_id}', query: ['dry_run'], result: 'item' },
+  'attachments.list': { method: 'GET', path: '/cards/{card_id}/attachments', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'attachments.read': { method: 'GET', path: '/attachments/{attachment_id}', query: ['fields'], result: 'item' },
+  'attachments.download': { method: 'GET', path: '/attachments/{attachment_id}/content', query: [], result: 'bytes' },
+  'attachments.attach': { method: 'POST', path: '/cards/{card_id}/attachments', query: ['dry_run'], body: ['file_id', 'file', 'visibility'], result: 'item' },
+  'attachments.detach': { method: 'DELETE', path: '/attachments/{attachment_id}', query: ['dry_run'], result: 'item' },
+  'files.update': { method: 'PATCH', path: '/files/{file_id}', query: ['dry_run'], body: ['visibility'], result: 'item' },
+  'boards.batch': { method: 'POST', path: '/boards/{board_id}/batch', query: ['dry_run'], body: ['operations'], result: 'item' },
+} as const satisfies Record<string, OperationRow>

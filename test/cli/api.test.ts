@@ -1,0 +1,150 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { commandOf } from '../../src/cli/api/command.ts'
+import { operations } from '../../src/resources/table.ts'
+import { CommandHost, runCommandLine, startProcess, type RunningProcess } from '../support/process.ts'
+
+describe('lanekeeper api', () => {
+  let service: RunningProcess
+  let host: CommandHost
+  let folder: string
+  let env: Record<string, string>
+  let board: string
+  let reader: string
+  const api = (...args: string[]) => host.run(['api', ...args])
+  const json = async (...args: string[]) => JSON.parse((await api(...args, '--json')).stdout)
+  const path = (name: string) => join(folder, name)
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'lanekeeper-api-'))
+    service = startProcess(['--json'])
+    const start = JSON.parse(await service.until('\n'))
+    const tokenOf = (scope: string) =>
+      start.tokens.find((one: any) => one.display_name === 'Mira Patel' && one.scopes.includes(scope)).token as string
+    env = { LANEKEEPER_URL: start.url, LANEKEEPER_TOKEN: tokenOf('kanban:admin') }
+    reader = tokenOf('kanban:read')
+    host = new CommandHost(env)
+    board = (await json('boards.create', '--name', 'Garden')).data.id
+  })
+  afterAll(async () => {
+    host.stop()
+    await service.stop()
+    await rm(folder, { recursive: true })
+  })
+
+  test('a list is a table for people, and the whole response for programs', async () => {
+    await api('columns.create', '--board-id', board, '--name', 'To do')
+    await api('columns.create', '--board-id', board, '--name', 'Do\u202ene')
+    const { stdout, stderr } = await api('columns.list', '--board-id', board, '--limit', '1')
+    expect(stdout.split('\n')[0]).toMatch(/^id +board_id +name +position/)
+    expect(stderr).toMatch(/^there are more: add --all, or --cursor \S+\n$/)
+    const all = await api('columns.list', '--board-id', board, '--all', '--limit', '1')
+    expect(all.stdout.trimEnd().split('\n')).toHaveLength(3)
+    // A name must not control the terminal.
+    expect(all.stdout).toContain('Do\\u{202e}ne')
+    const page = await json('columns.list', '--board-id', board, '--limit', '1')
+    expect(page).toMatchObject({ data: [{ name: 'To do' }], page: { next_cursor: /--cursor (\S+)/.exec(stderr)![1] } })
+    expect(page.request_id).toMatch(/^[0-9a-f-]{36}$/)
+    expect((await api('columns.list', '--board-id', board, '--print', 'name')).stdout).toBe('To do\nDo\\u{202e}ne\n')
+    const lines = (await api('columns.list', '--board-id', board, '--all', '--json')).stdout.trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).name)).toEqual(['To do', 'Do\u202ene'])
+  })
+
+  test('the members of a body come from --data as text, file or stdin, and options win', async () => {
+    await writeFile(path('board.json'), '{"name":"From a file","description":"x"}')
+    expect((await json('boards.create', '--data', `@${path('board.json')}`, '--description', 'y')).data).toMatchObject({
+      name: 'From a file',
+      description: 'y',
+    })
+    const piped = await runCommandLine(['api', 'boards.create', '--data', '-', '--json'], env, '{"name":"From stdin"}')
+    expect(JSON.parse(piped.stdout).data.name).toBe('From stdin')
+    expect((await json('boards.update', '--board-id', board, '--cover-color', '#00aa00')).data.cover_color).toBe('#00aa00')
+    expect((await json('boards.update', '--board-id', board, '--no-cover-color')).data.cover_color).toBeNull()
+  })
+
+  test('--dry-run, --idempotency-key, --if-match and --if-none-match are sent', async () => {
+    const etag = (await json('boards.read', '--board-id', board)).etag
+    expect((await api('boards.read', '--board-id', board, '--if-none-match', etag)).stdout).toBe('not modified\n')
+    expect((await api('boards.update', '--board-id', board, '--name', 'x', '--if-match', '"0"')).code).toBe(3)
+    expect((await json('boards.create', '--name', 'Never', '--dry-run')).data.id).toMatch(/^brd_0{20}$/)
+    const once = ['boards.create', '--name', 'Once', '--idempotency-key', 'create-once']
+    const [first, second] = [await json(...once), await json(...once)]
+    expect(second.data.id).toBe(first.data.id)
+  })
+
+  test('bytes are written to a file or to stdout', async () => {
+    const column = (await json('columns.list', '--board-id', board)).data[0].id
+    const card = (await json('cards.create', '--board-id', board, '--column-id', column, '--title', 'Sow')).data.id
+    await writeFile(path('notes.txt'), 'Peas first.')
+    const attachment = (await json('attachments.attach', '--card-id', card, '--file', path('notes.txt'))).data
+    expect(attachment).toMatchObject({ name: 'notes.txt', size: 11 })
+    await api('attachments.download', '--attachment-id', attachment.id, '--out', path('copy.txt'))
+    expect(await readFile(path('copy.txt'), 'utf8')).toBe('Peas first.')
+    expect((await api('attachments.download', '--attachment-id', attachment.id)).stdout).toBe('Peas first.')
+  })
+
+  // The exit codes are those of the README.
+  test.each([
+    [2, 'there is no operation "cards.creat"; did you mean "cards.create"?', ['cards.creat']],
+    [2, 'missing: --board-id, --column-id, --title', ['cards.create']],
+    [2, '"board_id" is not an id', ['boards.read', '--board-id', '..']],
+    [2, 'it is not JSON', ['boards.create', '--data', '{']],
+    [2, 'it must be a JSON object', ['boards.create', '--data', '[]']],
+    [2, '--limit: "x" is not a number', ['boards.list', '--limit', 'x']],
+    [2, "unknown option '--nam'", ['boards.create', '--nam', 'x']],
+    [2, 'validation_failed', ['boards.create', '--name', '']],
+    [3, 'not_found', ['boards.read', '--board-id', 'brd_none']],
+  ])('exit code %i and the message %j follow from %j', async (code, message, args) => {
+    const result = await api(...args)
+    expect([result.code, result.stdout]).toEqual([code, ''])
+    expect(result.stderr).toContain(message)
+  })
+
+  test('a refusal names its further members, for people and for programs', async () => {
+    const call = (...further: string[]) =>
+      host.run(['api', 'boards.create', '--name', 'x', '--idempotency-key', 'k', ...further], { ...env, LANEKEEPER_TOKEN: reader })
+    const { code, stderr } = await call()
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringMatching(/^insufficient_scope: .*\n {2}status: 403\n {2}request_id: \S+\n {2}required_scope: kanban:write\n/),
+    ])
+    expect(JSON.parse((await call('--json')).stderr).error).toMatchObject({
+      code: 'insufficient_scope',
+      status: 403,
+      required_scope: 'kanban:write',
+      granted_scopes: ['kanban:read'],
+      idempotency_key: 'k',
+    })
+  })
+
+  test('without a token, a message says where it is read from', async () => {
+    const result = await host.run(['api', 'account.read'], { LANEKEEPER_URL: env['LANEKEEPER_URL']! })
+    expect([result.code, result.stderr]).toEqual([2, 'LANEKEEPER_TOKEN: it must have an access token, lk_pat_…\n'])
+  })
+})
+
+test('a service that answers 503 or nothing ends the command with exit code 4', async () => {
+  const server = await new Promise<Server>((resolve) => {
+    const one: Server = createServer((_request, response) => {
+      response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '3600' })
+      response.end('{"error":{"code":"unavailable","message":"Storage is not reachable.","request_id":"r","outcome":"not_done"}}')
+    }).listen(0, '127.0.0.1', () => resolve(one))
+  })
+  const { port } = server.address() as { port: number }
+  const env = { LANEKEEPER_URL: `http://127.0.0.1:${port}`, LANEKEEPER_TOKEN: 'lk_pat_test' }
+  const refused = await runCommandLine(['api', 'account.read'], env)
+  expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('unavailable: Storage is not reachable.\n  status: 503')])
+  server.close()
+})
+
+test('every operation has a command whose options are its parameters', () => {
+  for (const row of operations) {
+    const flags = commandOf(row).options.map(({ long }) => long)
+    const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `--${name!.replaceAll('_', '-')}`)
+    expect([row.id, new Set(flags).size]).toEqual([row.id, flags.length])
+    expect([row.id, flags]).toEqual([row.id, expect.arrayContaining([...inPath, '--url'])])
+  }
+})
