@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { CommandIo } from '../admin/deps.ts'
-import { settingSource, type Config, type Flags } from '../config.ts'
+import { defaultOf, settingNames, settingSource, type Config, type Flags } from '../config.ts'
 import type * as OnStorage from './run-on-storage.ts'
-import { describe } from './text.ts'
+import { describe, table } from './text.ts'
 
 /** The options of every administration command. */
 export type CommonOptions = Pick<Flags, 'storage' | 'bytes' | 'json'>
@@ -10,10 +10,22 @@ export type CommonOptions = Pick<Flags, 'storage' | 'bytes' | 'json'>
 /** Adds the option of a setting to a command. */
 export function addSetting(command: Command, name: keyof Config, description = settingSource(name).description): Command {
   const { flag, placeholder, env } = settingSource(name)
+  const value = defaultOf(name)
+  const notes = [...(env === undefined ? [] : [`env: ${env}`]), ...(value === undefined ? [] : [`default: ${value}`])]
   return command.option(
     placeholder === undefined ? `--${flag}` : `--${flag} ${placeholder}`,
-    env === undefined ? description : `${description} (env: ${env})`,
+    notes.length === 0 ? description : `${description} (${notes.join(', ')})`,
   )
+}
+
+/** The settings that have no option, for the help of `serve`. */
+export function environmentHelp(): string {
+  const rows = settingNames.flatMap((name) => {
+    const { flag, env, description } = settingSource(name)
+    const value = defaultOf(name)
+    return flag !== undefined ? [] : [['', `${env}`, value === undefined ? description : `${description} (default: ${value})`]]
+  })
+  return ['', 'Environment variables without an option:', ...table(rows)].join('\n')
 }
 
 const argumentDescriptions: Readonly<Record<string, string>> = {

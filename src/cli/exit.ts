@@ -21,7 +21,7 @@ export const exitCodes = {
   usage: 2,
   /** something that a command names does not exist, exists already, or has the wrong state */
   refused: 3,
-  /** the storage is in use, unavailable, damaged or of another format */
+  /** the storage is in use, unavailable, damaged or of another format; or a service cannot be reached, or cannot answer now */
   storage: 4,
   /** an export, import, backup or restore is done, without what could not be read */
   incomplete: 5,
@@ -35,6 +35,17 @@ export class DataLost extends Error {
 
   constructor(files: number, workspaces: number) {
     super(`done, without what is lost: ${files} files and ${workspaces} workspaces`)
+  }
+}
+
+/** A call of the API has failed. The message is complete. */
+export class CallFailed extends Error {
+  override readonly name = 'CallFailed'
+  readonly exitCode: number
+
+  constructor(message: string, exitCode: number) {
+    super(message)
+    this.exitCode = exitCode
   }
 }
 
@@ -64,6 +75,7 @@ const storageErrors = [
 /** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
+  if (error instanceof CallFailed) return error.exitCode
   if (error instanceof DataLost) return exitCodes.incomplete
   if (error instanceof DamageFound) return exitCodes.damage
   if (error instanceof AdminError) return error.code === 'invalid' ? exitCodes.usage : exitCodes.refused
@@ -77,7 +89,8 @@ export function exitCodeOf(error: unknown): number {
 export function printError(error: unknown): void {
   // commander has printed its errors already.
   if (error instanceof CommanderError) return
-  console.error(exitCodeOf(error) === exitCodes.internal ? error : (error as Error).message)
+  const isDefect = exitCodeOf(error) === exitCodes.internal && !(error instanceof CallFailed)
+  console.error(isDefect ? error : (error as Error).message)
 }
 
 function isFileError(error: unknown): boolean {
