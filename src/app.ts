@@ -7,6 +7,7 @@ import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
 import { SignIn } from './auth/accounts/sign-in.ts'
 import { Throttle } from './auth/accounts/throttle.ts'
+import { Compression } from './http/compression.ts'
 import { errorResponse } from './http/envelope.ts'
 import { toApiError } from './http/error-mapping.ts'
 import { SeenTokens } from './http/prefetch.ts'
@@ -19,7 +20,7 @@ import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
 import type { Services, DecisionRecord } from './http/services.ts'
 import { isBelow, targetOf, type RequestTarget } from './http/request-target.ts'
-import { ApiError } from './model/errors.ts'
+import { ApiError, notFound } from './model/errors.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
@@ -30,6 +31,7 @@ import { operations } from './resources/table.ts'
 import { loadEngine, type Engine } from './policy/engine.ts'
 import { proveInvariants, type Proof } from './policy/prove.ts'
 import { createBlobs, type Blobs } from './store/blobs.ts'
+import { ChangeLog } from './store/change-log.ts'
 import type { SharedCounters } from './store/counters.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
@@ -52,12 +54,16 @@ export interface AppOptions {
   readonly legacyPrefixes?: readonly string[]
   /** the origin under which users reach the service, such as `https://kanban.example`; default: the Host of each request */
   readonly origin?: string | undefined
+  /** the host name or address that the service listens on, which a request to /mcp may name */
+  readonly host?: string | undefined
   /** the number of trusted proxies that append to X-Forwarded-For; default: 0 */
   readonly proxies?: number
   /** default: requests are not limited */
   readonly rateLimits?: RateLimitOptions | undefined
   /** with which all processes count together, for rate limits and sign-ins; default: this process counts alone */
   readonly counters?: SharedCounters | undefined
+  /** whether responses are compressed for clients that accept it; default: true */
+  readonly compression?: boolean
   /** how cards are examined one by one; default: without delaying other requests */
   readonly scans?: Scans | undefined
   readonly passwords?: Passwords
@@ -76,10 +82,12 @@ export interface App {
   readonly services: Services
   readonly passwords: Passwords
   fetch(request: globalThis.Request): Promise<Response>
-  /** Loads the pages that people open in a browser. No request below /v1 needs them, so a start need not wait for them. */
+  /** Loads the pages that people open in a browser, and the MCP endpoint. No request below /v1 needs them, so a start need not wait for them. */
   loadPages(): Promise<void>
   /** From now on `/readyz` answers 503, so that load balancers send no more requests. All requests are still answered. */
   drain(): void
+  /** Requests that wait for something are answered now, and streams end. */
+  stop(): void
 }
 
 /** Rows of the operations table that have the same id, or the same method and path. */
@@ -94,6 +102,16 @@ function findAmbiguous(rows: readonly Operation[]): string[] {
     routes.set(route, id)
     return found.filter((failure) => failure !== false)
   })
+}
+
+/** Further permissions about a member that the body does not have: they would never be asked. */
+function findMissingMembers(rows: readonly Operation[]): string[] {
+  const membersOf = ({ body }: Operation) => (body?.def as { shape?: object } | undefined)?.shape ?? {}
+  return rows.flatMap((row) =>
+    row.also
+      .filter(({ member }) => !Object.hasOwn(membersOf(row), member))
+      .map(({ member }) => `operation ${row.id} asks a permission about "${member}", which is no member of its body`),
+  )
 }
 
 /**
@@ -131,17 +149,22 @@ export function createApp(options: AppOptions): App {
   const rows = options.operations ?? operations
   const proof = proveInvariants(
     engine,
-    rows.map(({ id, needs, row }) => ({ id, permission: needs.join(' '), row })),
+    rows.map(({ id, needs, row, also }) => {
+      const further = also.map((one) => ({ member: one.member, permission: one.needs.join(' '), row: one.row }))
+      return { id, permission: needs.join(' '), row, also: further }
+    }),
   )
-  const failures = [...compareFacts(engine.vocabulary), ...findAmbiguous(rows), ...proof.failures]
+  const failures = [...compareFacts(engine.vocabulary), ...findAmbiguous(rows), ...findMissingMembers(rows), ...proof.failures]
   if (failures.length > 0) throw new PolicyInvariantError(`The policy does not hold:\n${failures.map((line) => `  - ${line}`).join('\n')}`)
 
   const { origin, proxies = 0, passwords = createPasswords(), counters } = options
   const requestNetwork = (request: ServerRequest) => networkOf(clientAddress(request, proxies))
+  const stopping = new AbortController()
   const services: Services = {
     engine,
     store,
     route: createRouteTable(rows),
+    operations: rows,
     legacyPrefixes: options.legacyPrefixes ?? [],
     blobs: options.blobs ?? createBlobs(memoryDriver()),
     uploadBytes: options.uploadBytes ?? limits.uploadBytes,
@@ -154,6 +177,8 @@ export function createApp(options: AppOptions): App {
     log,
     scans: options.scans ?? new Scans(),
     runningKeys: new Set(),
+    changes: new ChangeLog(clock),
+    stopping: stopping.signal,
     observe: options.observe,
   }
   const deps = { store, clock, random }
@@ -165,8 +190,12 @@ export function createApp(options: AppOptions): App {
     silent: true,
     onError: (error) => errorResponse(randomUUID(), toApiError(log, 'none', error.cause ?? error)),
   })
-  const api = ({ req: request }: H3Event, { path, search }: RequestTarget) =>
-    handleRequest(services, { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search })
+  const compression = new Compression(options.compression)
+  const api = async ({ req: request }: H3Event, { path, search }: RequestTarget) =>
+    compression.apply(
+      request,
+      await handleRequest(services, { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search }),
+    )
   // h3 normalizes event.url. Routing uses the path that the client sent.
   h3.use((event, next) => {
     const target = targetOf(event.req, event.url)
@@ -178,11 +207,16 @@ export function createApp(options: AppOptions): App {
   serveRevocation(h3, services, requestNetwork)
   const { uploadBytes } = services
   const reference = new ReferenceDocument({ engine, operations: rows, uploadBytes, quotas: options.rateLimits?.quotas, origin })
-  serveDocument(h3, log, reference, origin)
+  serveDocument(h3, log, reference, origin, compression)
   let loaded: Promise<Pages> | undefined
   const loadPages = () => (loaded ??= importPages({ ...deps, engine, log, passwords, signIn, signUps, origin, proxies }, reference))
   const settings = async ({ req, url }: H3Event) => (await loadPages()).settings(req, url)
-  const docs = async ({ req, url }: H3Event) => (await loadPages()).docs(req, url.pathname)
+  const docs = async ({ req, url }: H3Event) => compression.apply(req, await (await loadPages()).docs(req, url.pathname))
+  const mcp = { operations: rows, origin, host: options.host }
+  let loadedMcp: Promise<(request: ServerRequest) => Promise<Response>> | undefined
+  const loadMcp = () => (loadedMcp ??= import('./mcp/endpoint.ts').then(({ createMcpEndpoint }) => createMcpEndpoint(services, mcp)))
+  // The router also matches a trailing slash.
+  h3.all('/mcp', async ({ req, url }) => (url.pathname === '/mcp' ? (await loadMcp())(req) : Promise.reject(notFound())))
   h3.all('/settings', settings)
   h3.all('/settings/**', settings)
   h3.all('/docs', docs)
@@ -194,8 +228,9 @@ export function createApp(options: AppOptions): App {
     services,
     passwords,
     fetch: async (request) => h3.fetch(request),
-    loadPages: async () => void (await loadPages()),
+    loadPages: async () => void (await Promise.all([loadPages(), loadMcp()])),
     drain: () => void (draining = true),
+    stop: () => stopping.abort(),
   }
 }
 

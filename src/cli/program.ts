@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { ConfigError, type Flags } from '../config.ts'
-import { addSetting } from './command.ts'
+import { addSetting, environmentHelp } from './command.ts'
 import { addBoardCommands } from './board.ts'
 import { addCheckCommand } from './check.ts'
+import { addMcpCommand } from './mcp.ts'
 import { addMemberCommands } from './member.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addTokenCommands } from './token.ts'
+import { table } from './text.ts'
 import { addTransferCommands } from './transfer.ts'
 import { addUserCommands } from './user.ts'
 import { addWorkspaceCommands } from './workspace.ts'
@@ -16,8 +18,8 @@ Exit codes:
   0  success
   1  internal error
   2  invalid command, option, setting, input, policy or listen address
-  3  not found, or already exists
-  4  storage is in use, unavailable, damaged or of another format
+  3  not found, or already exists; api: refused
+  4  storage is in use, unavailable, damaged or of another format; api: the service does not answer
   5  done, without files or workspaces that could not be read
   6  check: damage was found`
 
@@ -45,12 +47,46 @@ export function createProgram(): Command {
   addTransferCommands(program)
   addMigrateCommand(program)
   addCheckCommand(program)
+  addMcpCommand(program)
+  addApiCommand(program)
+  addCompletionCommand(program)
   return program
+}
+
+/** The help of a command line without arguments: all commands, and all settings of the service. */
+export function completeHelp(program: Command): string {
+  const serve = program.commands.find((command) => command.name() === 'serve')!
+  const help = serve.createHelp()
+  const options = help.visibleOptions(serve).filter(({ long }) => long !== '--help')
+  const rows = options.map((option) => ['', help.optionTerm(option), help.optionDescription(option)])
+  return [program.helpInformation().trimEnd(), '', 'Options of serve:', ...table(rows), environmentHelp(), EXIT_CODES].join('\n')
+}
+
+/** Adds `lanekeeper api`. What follows is read by the command of the operation, which needs the operations table. */
+function addApiCommand(program: Command): void {
+  program
+    .command('api [arguments...]')
+    .usage('OPERATION [options]')
+    .description('call an operation of a running service; without an operation, list them')
+    .allowUnknownOption()
+    .helpOption(false)
+    .action(async (args: readonly string[]) => (await import('./api/command.ts')).runApi(args))
+}
+
+/** Adds `lanekeeper completion`. */
+function addCompletionCommand(program: Command): void {
+  program
+    .command('completion <shell>')
+    .description('print the completion for bash, zsh or fish: source <(lanekeeper completion bash)')
+    .action(async (shell: string) => console.log((await import('./completion.ts')).renderCompletion(program, shell)))
 }
 
 /** Adds `lanekeeper serve`, the default command. Only this command loads the service: the others start in half the time without it. */
 function addServeCommand(program: Command): void {
-  const command = program.command('serve', { isDefault: true }).description('start the service (the default command)')
+  const command = program
+    .command('serve', { isDefault: true })
+    .description('start the service (the default command, if there is an option)')
+    .addHelpText('after', environmentHelp())
   for (const name of ['storage', 'bytes', 'demo', 'host', 'port', 'origin', 'metrics', 'workers', 'json'] as const)
     addSetting(command, name)
   command.allowExcessArguments().action(async (flags: Flags) => {

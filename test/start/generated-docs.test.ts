@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { renderClientOperations } from '../../src/cli/client-operations.ts'
 import { insertOperations, renderOperations } from '../../src/cli/operations-table.ts'
+import { createDocument } from '../../src/http/openapi/document.ts'
+import { limits } from '../../src/model/limits.ts'
 import { operations } from '../../src/resources/table.ts'
 import { shipped } from '../support/policy.ts'
 
@@ -11,6 +14,15 @@ test('README.md contains the current operations table', () => {
   expect(readme, 'the table is stale: read the difference, and if it is intended, run "npm run matrix"').toBe(
     insertOperations(readme, renderOperations(shipped, operations)),
   )
+})
+
+test('src/client/operations.ts has the current operations and types', () => {
+  const { uploadBytes } = limits
+  const document = createDocument({ engine: shipped, operations, uploadBytes, quotas: undefined, origin: undefined })
+  expect(
+    readFileSync(new URL('../../src/client/operations.ts', import.meta.url), 'utf8'),
+    'it is stale: read the difference, and if it is intended, run "npm run matrix"',
+  ).toBe(renderClientOperations(document, operations))
 })
 
 test('the operations table has one row per operation, below the row of its resource', () => {

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { STATUS_CODES } from 'node:http'
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import type { ServerRequest } from 'srvx'
+import { API_HEADERS, errorBody } from '../http/envelope.ts'
+import { toApiError } from '../http/error-mapping.ts'
+import { readJson } from '../http/input.ts'
+import type { Services } from '../http/services.ts'
+import { ApiError } from '../model/errors.ts'
+import type { Operation } from '../resources/operation.ts'
+import { Exchange, type ApiAnswer } from './exchange.ts'
+import { HostCheck } from './host.ts'
+import { createServer, type ServerContext } from './server.ts'
+import { selectOperation, type CallArguments } from './tool-request.ts'
+import { describeError } from './tool-result.ts'
+import { ToolList } from './tool-list.ts'
+
+/** What the endpoint is made from. */
+export interface McpOptions {
+  readonly operations: readonly Operation[]
+  /** the public origin of the service */
+  readonly origin: string | undefined
+  /** the host name or address that the service listens on */
+  readonly host: string | undefined
+}
+
+const NO_BATCH = 'Send one message in a request. Batches were removed from MCP in its revision 2025-06-18.'
+/** The code of an error that JSON-RPC leaves to the transport. */
+const TRANSPORT_ERROR = -32_000
+const INVALID_REQUEST = -32_600
+/** The headers of the request that the library reads. It gets no credential. */
+const PASSED_ON = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
+/** The headers of an answer of the API that say why a request was refused. */
+const OF_REFUSALS = new Set(['www-authenticate', 'allow', 'retry-after', 'accept-post', 'accept-encoding', 'connection'])
+
+/** What is read of the account of a token. */
+interface Account {
+  readonly scopes: readonly string[]
+  readonly workspace: { readonly id: string }
+}
+
+/** A message of JSON-RPC, as far as it is read here. */
+interface Message {
+  readonly id?: unknown
+  readonly method?: unknown
+  readonly params?: { readonly name?: unknown; readonly arguments?: CallArguments | null } | null
+}
+
+/**
+ * The MCP endpoint: Streamable HTTP without sessions. It accepts the tokens of the API, and does nothing itself: see {@link Exchange}.
+ * @returns the handler of every request to /mcp; it never throws
+ */
+export function createMcpEndpoint(services: Services, options: McpOptions): (request: ServerRequest) => Promise<Response> {
+  const { log } = services
+  const hosts = new HostCheck(options.origin, options.host)
+  const list = new ToolList(services.engine, options.operations)
+  const version = packageVersion()
+  const handler = createMcpHandler(
+    ({ authInfo }) => createServer(list, version, log, authInfo!.extra as unknown as ServerContext),
+    // No tool, resource or list of them announces changes, so there is nothing to subscribe to.
+    { maxSubscriptions: 0, onerror: ({ name }) => log.debug({ event: 'mcp.error', name }, 'MCP') },
+  )
+
+  const answer = async (request: ServerRequest, exchange: Exchange): Promise<Response> => {
+    hosts.requireOwn(request) // 403
+    const account = await exchange.authenticate()
+    if (account.status !== 200) return refuse(exchange, account, null)
+    if (request.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
+    const { scopes, workspace } = account.body.data as Account
+    const beforeLarge = () => services.scans.slice(workspace.id)
+    const message = await readJson(request, { method: 'POST', body: {}, takesUpload: false }, beforeLarge)
+    if (Array.isArray(message)) return respond(exchange, 400, {}, { id: null, error: { code: INVALID_REQUEST, message: NO_BATCH } })
+    const { id, method, params } = (message ?? {}) as Message
+    const refused = method === 'tools/call' ? await findScopeRefusal(list, exchange, scopes, params) : undefined
+    if (refused !== undefined) return refuse(exchange, refused, id)
+    const authInfo = { token: '', clientId: '', scopes: [...scopes], extra: { exchange, scopes } }
+    return withHeaders(exchange, await handler.fetch(withoutCredential(request, exchange.signal), { parsedBody: message, authInfo }))
+  }
+
+  return async (request) => {
+    const exchange = new Exchange(services, request, randomUUID())
+    try {
+      return await answer(request, exchange)
+    } catch (error) {
+      const apiError = toApiError(log, exchange.requestId, error)
+      const { status, details } = apiError
+      return refuse(exchange, { status, headers: new Headers(details.headers), body: errorBody(exchange.requestId, apiError) }, null)
+    }
+  }
+}
+
+/**
+ * Finds out whether a call needs a greater scope than the token has. The response is then the 403 of the API and what is needed (MCP,
+ * Authorization, "Scope Challenge Handling"). The API refuses it, as it refuses any request, and has read nothing of it before.
+ */
+async function findScopeRefusal(
+  list: ToolList,
+  exchange: Exchange,
+  scopes: readonly string[],
+  params: Message['params'],
+): Promise<ApiAnswer | undefined> {
+  const tool = typeof params?.name === 'string' ? list.find(params.name) : undefined
+  const operation = tool && selectOperation(tool, params?.arguments ?? {})?.operation
+  if (operation === undefined || list.isAllowed(operation, scopes)) return undefined
+  const { method, path } = operation
+  return exchange.send({ method, path: path.replaceAll(/\{\w+\}/g, '-'), search: '', headers: {}, body: undefined })
+}
+
+/** Answers with an error of the API: its status and headers, and a message of JSON-RPC that has all its members. */
+function refuse(exchange: Exchange, { status, headers, body }: ApiAnswer, id: unknown): Response {
+  const data = describeError(body.error ?? {}, headers)
+  const message = [data['message'], data['next']].filter((text) => text !== undefined).join(' ')
+  const own = Object.fromEntries([...headers].filter(([name]) => OF_REFUSALS.has(name)))
+  return respond(exchange, status, own, { id: isId(id) ? id : null, error: { code: TRANSPORT_ERROR, message, data } })
+}
+
+function isId(id: unknown): id is string | number {
+  return typeof id === 'string' || typeof id === 'number'
+}
+
+function respond(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>, message: object): Response {
+  const text = JSON.stringify({ jsonrpc: '2.0', ...message })
+  return withHeaders(exchange, new Response(text, { status, headers: { ...headers, 'content-type': API_HEADERS['content-type'] } }))
+}
+
+function withoutCredential(request: ServerRequest, signal: AbortSignal): Request {
+  const headers = new Headers()
+  for (const name of PASSED_ON) {
+    const value = request.headers.get(name)
+    if (value !== null) headers.set(name, value)
+  }
+  return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
+}
+
+/** Adds the headers of every response that depends on a token. */
+function withHeaders({ requestId, shared }: Exchange, { status, headers: own, body }: Response): Response {
+  const headers = new Headers({ ...API_HEADERS, 'x-request-id': requestId })
+  for (const [name, value] of [...shared, ...own]) if (name !== 'cache-control') headers.set(name, value)
+  if (body === null) headers.delete('content-type')
+  return new Response(body, { status, statusText: STATUS_CODES[status] ?? '', headers })
+}
+
+function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  return version
+}

@@ -1,0 +1,98 @@
+import type { ServerRequest } from 'srvx'
+import { clientSignal } from '../http/in-flight.ts'
+import { handleRequest } from '../http/pipeline.ts'
+import type { Services } from '../http/services.ts'
+
+/** A request below /v1. */
+export interface ApiRequest {
+  readonly method: string
+  /** below /v1 */
+  readonly path: string
+  /** with its question mark, or empty */
+  readonly search: string
+  readonly headers: Readonly<Record<string, string>>
+  /** sent as JSON */
+  readonly body: unknown
+}
+
+/** The members of a JSON answer of the API. */
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: {
+    readonly data?: unknown
+    readonly page?: { readonly next_cursor: string | null }
+    readonly error?: Readonly<Record<string, unknown>>
+  }
+}
+
+const SHARED = ['ratelimit', 'ratelimit-policy', 'lanekeeper-token-expires']
+/** The path has its own argument, so that no header or URL of the client decides which operation answers. */
+const URL_BELOW_V1 = 'http://localhost/v1'
+
+/**
+ * One request to the MCP endpoint. Everything that it reads or changes is a request below /v1 with the same credential, which the
+ * pipeline authenticates, decides and records as it does for any other client.
+ */
+export class Exchange {
+  readonly requestId: string
+  /** the headers that the response of the exchange must have, too: the rate limits, and when the token expires */
+  readonly shared = new Headers()
+  /** aborted when the client leaves */
+  readonly signal: AbortSignal
+  readonly #services: Services
+  readonly #unlimited: Services
+  readonly #request: ServerRequest
+
+  constructor(services: Services, request: ServerRequest, requestId: string) {
+    this.#services = services
+    // The exchange is counted once, by `authenticate`.
+    this.#unlimited = { ...services, rateLimits: undefined }
+    this.#request = request
+    this.requestId = requestId
+    this.signal = clientSignal(request)
+  }
+
+  /**
+   * Reads the account of the token. Rate limits count this request, and it is in progress until the response of the whole exchange
+   * has been sent.
+   */
+  async authenticate(): Promise<ApiAnswer> {
+    const { runtime } = this.#request
+    const request = this.#apiRequest({ method: 'GET', path: '/account', search: '', headers: {}, body: undefined })
+    const response = await handleRequest(this.#services, this.#incoming(Object.assign(request, { runtime }), 'GET', '/account', ''))
+    for (const name of SHARED) {
+      const value = response.headers.get(name)
+      if (value !== null) this.shared.set(name, value)
+    }
+    return readAnswer(response)
+  }
+
+  /** Sends a request below /v1. */
+  async send(request: ApiRequest): Promise<ApiAnswer> {
+    const { method, path, search } = request
+    const response = await handleRequest(this.#unlimited, this.#incoming(this.#apiRequest(request), method, path, search))
+    return readAnswer(response)
+  }
+
+  #incoming(request: ServerRequest, method: string, path: string, search: string) {
+    return { request, requestId: this.requestId, method, path, search }
+  }
+
+  /** Only what identifies the client is passed on. */
+  #apiRequest({ method, headers: own, body }: ApiRequest): ServerRequest {
+    const headers = new Headers(own)
+    for (const name of ['authorization', 'x-forwarded-for']) {
+      const value = this.#request.headers.get(name)
+      if (value !== null) headers.set(name, value)
+    }
+    if (body !== undefined) headers.set('content-type', 'application/json')
+    const content = body === undefined ? {} : { body: JSON.stringify(body) }
+    const request = new Request(URL_BELOW_V1, { method, headers, signal: this.signal, ...content })
+    return Object.assign(request, { ip: this.#request.ip }) as ServerRequest
+  }
+}
+
+async function readAnswer(response: Response): Promise<ApiAnswer> {
+  return { status: response.status, headers: response.headers, body: (await response.json()) as ApiAnswer['body'] }
+}

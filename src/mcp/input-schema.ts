@@ -1,0 +1,82 @@
+import { selectableFields } from '../http/fields.ts'
+import { convertOne } from '../http/openapi/schemas.ts'
+import type { JsonSchema } from '../http/openapi/types.ts'
+import type { Operation } from '../resources/operation.ts'
+
+/** The arguments of one operation. */
+export interface OperationArguments {
+  /** the names in its path, in their order */
+  readonly path: readonly string[]
+  readonly query: Readonly<Record<string, JsonSchema>>
+  readonly body: Readonly<Record<string, JsonSchema>>
+  /** the names of those that it cannot do without */
+  readonly required: readonly string[]
+}
+
+/** Without the list of the members, which the error for another one has. */
+const FIELDS = { type: 'array', items: { type: 'string' }, description: 'Only these members of each result, and its `id`.' }
+
+/** Reads the arguments of an operation from its row. */
+export function argumentsOf(operation: Operation): OperationArguments {
+  const { path, query, body } = operation
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const [inQuery, inBody] = [membersOf(convertOne(query, 'input', 0)), membersOf(body === undefined ? {} : convertOne(body, 'input', 0))]
+  const fields = selectableFields(operation).size === 0 ? {} : { fields: FIELDS }
+  return {
+    path: names,
+    query: { ...inQuery.members, ...fields },
+    body: inBody.members,
+    required: [...names, ...inQuery.required, ...inBody.required],
+  }
+}
+
+function membersOf(schema: JsonSchema): { members: Record<string, JsonSchema>; required: readonly string[] } {
+  const definitions = (schema['$defs'] ?? {}) as Record<string, JsonSchema>
+  const { properties = {}, required = [] } = resolve(schema, definitions) as {
+    properties?: Record<string, JsonSchema>
+    required?: readonly string[]
+  }
+  const members = Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, shorten(member, definitions)]))
+  return { members, required }
+}
+
+/**
+ * What a model needs of a schema to write an argument. The rest would cost context, and the pipeline validates everything: an id that
+ * is malformed is answered like one that is absent.
+ */
+const KEPT = new Set(['type', 'enum', 'const', 'description', 'default', 'format', 'items', 'properties', 'required', 'maxItems'])
+const NUMBER_BOUNDS = new Set(['minimum', 'maximum'])
+const NO_FORMATS = new Set(['int32', 'int64'])
+
+function shorten(schema: JsonSchema, definitions: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const result: Record<string, unknown> = {}
+  for (const [keyword, value] of Object.entries(resolve(schema, definitions))) {
+    const isKept = KEPT.has(keyword) || (NUMBER_BOUNDS.has(keyword) && Number.isSafeInteger(value) && value !== Number.MAX_SAFE_INTEGER)
+    if (keyword === 'anyOf' || keyword === 'oneOf') result['anyOf'] = (value as JsonSchema[]).map((one) => shorten(one, definitions))
+    else if (!isKept || (keyword === 'format' && NO_FORMATS.has(String(value)))) continue
+    else if (keyword === 'items') result[keyword] = shorten(value as JsonSchema, definitions)
+    else if (keyword === 'properties')
+      result[keyword] = Object.fromEntries(
+        Object.entries(value as Record<string, JsonSchema>).map(([name, member]) => [name, shorten(member, definitions)]),
+      )
+    else result[keyword] = value
+  }
+  return result
+}
+
+/** A schema without its reference to a definition. */
+function resolve({ $ref, ...own }: JsonSchema, definitions: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return typeof $ref === 'string' ? { ...definitions[$ref.replace('#/$defs/', '')], ...own } : own
+}
+
+/** One schema for an argument that several operations have: what all of them say of it. */
+export function mergeSchemas(schemas: readonly JsonSchema[]): JsonSchema {
+  const [first, ...others] = schemas
+  const merged: Record<string, unknown> = {}
+  for (const [keyword, value] of Object.entries(first!)) {
+    if (others.every((other) => JSON.stringify(other[keyword]) === JSON.stringify(value))) merged[keyword] = value
+  }
+  const descriptions = new Set(schemas.flatMap(({ description }) => (typeof description === 'string' ? description : [])))
+  if (descriptions.size > 0) merged['description'] = [...descriptions].join(' / ')
+  return merged
+}

@@ -1,0 +1,94 @@
+import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult } from '@modelcontextprotocol/server'
+import type { Logger } from 'pino'
+import { ApiError } from '../model/errors.ts'
+import { validationFailed } from '../http/error-mapping.ts'
+import { boardTemplate, listBoards, readBoard, ResourceRefused } from './boards.ts'
+import type { Exchange } from './exchange.ts'
+import { selectOperation, toRequest, type CallArguments } from './tool-request.ts'
+import { describeError, refusedResult, toResult } from './tool-result.ts'
+import { OPERATION, type CallableTool, type ToolList } from './tool-list.ts'
+
+const INSTRUCTIONS = `Lanekeeper is a kanban service. A workspace has boards; a board has columns, labels and cards; a card has subtasks, comments and attachments.
+Begin with read_people (account.read) and read_boards (boards.list). Ids come from such answers: do not guess them.
+A list has at most 50 items unless you set limit; page.next_cursor is the cursor of the next page.
+Give each write an idempotency_key: repeated with the same key, it is made once. dry_run: true checks a write and changes nothing.
+An answer with isError has error.code, error.message and error.next, which says what to do. What your user has no access to is answered like what does not exist.`
+
+/** The tools of a token depend on its scopes, which never change. */
+const KEEP_FIVE_MINUTES = { ttlMs: 300_000, cacheScope: 'private' } as const
+/** The revisions of 2025; the library adds those since 2026. */
+const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
+
+/** What one exchange is answered with. */
+export interface ServerContext {
+  readonly exchange: Exchange
+  /** the effective scopes of the token */
+  readonly scopes: readonly string[]
+}
+
+/** Creates the server of one exchange. It keeps nothing: a client can send its next request to any process. */
+export function createServer(list: ToolList, version: string, log: Logger, { exchange, scopes }: ServerContext): Server {
+  const server = new Server(
+    { name: 'lanekeeper', title: 'Lanekeeper', version },
+    {
+      capabilities: { tools: {}, resources: {} },
+      instructions: INSTRUCTIONS,
+      supportedProtocolVersions: VERSIONS,
+      cacheHints: {
+        'tools/list': KEEP_FIVE_MINUTES,
+        'resources/templates/list': KEEP_FIVE_MINUTES,
+        'server/discover': KEEP_FIVE_MINUTES,
+      },
+    },
+  )
+  const guard = async <T>(answer: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await answer()
+    } catch (error) {
+      throw toProtocolError(log, exchange, error)
+    }
+  }
+  server.setRequestHandler('tools/list', () => ({ tools: [...list.visibleWith(scopes)] }))
+  server.setRequestHandler('tools/call', ({ params }) => guard(() => callTool(list, exchange, scopes, params.name, params.arguments ?? {})))
+  server.setRequestHandler('resources/list', ({ params }) => guard(() => listBoards(exchange, params?.cursor)))
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [boardTemplate] }))
+  server.setRequestHandler('resources/read', ({ params }) => guard(() => readBoard(exchange, params.uri)))
+  return server
+}
+
+async function callTool(
+  list: ToolList,
+  exchange: Exchange,
+  scopes: readonly string[],
+  name: string,
+  args: CallArguments,
+): Promise<CallToolResult> {
+  const tool = list.find(name)
+  if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name: see tools/list.')
+  try {
+    const selected = selectOperation(tool, args)
+    if (selected === undefined) throw noOperation(list, tool, scopes)
+    return toResult(await exchange.send(toRequest(selected, args)))
+  } catch (error) {
+    if (error instanceof ApiError) return refusedResult(exchange.requestId, error)
+    throw error
+  }
+}
+
+function noOperation(list: ToolList, { callables }: CallableTool, scopes: readonly string[]): ApiError {
+  const ids = callables.filter(({ operation }) => list.isAllowed(operation, scopes)).map(({ operation }) => operation.id)
+  return validationFailed([{ in: 'body', path: OPERATION, message: `must be one of ${ids.join(', ')}` }])
+}
+
+/** An unexpected error is logged here, and its response reveals nothing of the inside. */
+function toProtocolError(log: Logger, { requestId }: Exchange, error: unknown): ProtocolError {
+  if (error instanceof ProtocolError) return error
+  if (error instanceof ResourceRefused) {
+    const { body, headers } = error.answer
+    return new ProtocolError(ProtocolErrorCode.InternalError, error.message, describeError(body.error ?? {}, headers))
+  }
+  log.error({ request_id: requestId, err: error }, 'unexpected error')
+  return new ProtocolError(ProtocolErrorCode.InternalError, 'Something went wrong on our side. The error is logged under the request_id.', {
+    request_id: requestId,
+  })
+}

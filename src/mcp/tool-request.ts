@@ -1,0 +1,66 @@
+import { validationFailed } from '../http/error-mapping.ts'
+import type { ApiRequest } from './exchange.ts'
+import { headersOf, IDEMPOTENCY_KEY, IF_MATCH, OPERATION, type Callable, type CallableTool } from './tool-list.ts'
+
+/** The arguments of a call, as the client sent them. */
+export type CallArguments = Readonly<Record<string, unknown>>
+
+/** The headers that arguments become. */
+const headerNames: Readonly<Record<string, string>> = { [IDEMPOTENCY_KEY]: 'idempotency-key', [IF_MATCH]: 'if-match' }
+
+/** The operation of a tool that the arguments select; undefined if they select none. */
+export function selectOperation({ callables }: CallableTool, args: CallArguments): Callable | undefined {
+  const selected = args[OPERATION]
+  if (callables.length === 1 && selected === undefined) return callables[0]
+  return callables.find(({ operation }) => operation.id === selected)
+}
+
+/**
+ * Makes the request below /v1 of a call. The pipeline validates it; here is checked only what must be known to write it.
+ * @throws {ApiError} `validation_failed`
+ */
+export function toRequest({ operation, arguments: known }: Callable, args: CallArguments): ApiRequest {
+  const { method } = operation
+  const rest = new Map(Object.entries(args))
+  rest.delete(OPERATION)
+  const take = (name: string): unknown => {
+    const value = rest.get(name)
+    rest.delete(name)
+    return value
+  }
+  let { path } = operation
+  for (const name of known.path) path = path.replace(`{${name}}`, idOf(name, take(name)))
+  const headers: Record<string, string> = {}
+  for (const name of headersOf(operation)) {
+    const value = take(name)
+    if (value !== undefined && value !== null) headers[headerNames[name]!] = headerOf(name, value)
+  }
+  const query = new URLSearchParams()
+  for (const [name, value] of rest) {
+    if (operation.body !== undefined && !Object.hasOwn(known.query, name)) continue
+    rest.delete(name)
+    if (value !== undefined && value !== null) query.set(name, queryText(value))
+  }
+  const search = query.size === 0 ? '' : `?${query.toString()}`
+  return { method, path, search, headers, body: operation.body === undefined ? undefined : Object.fromEntries(rest) }
+}
+
+/** An id for the path. No id has other characters, so a malformed one stays malformed, and is answered like an absent one. */
+function idOf(name: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value.replaceAll(/\W/g, '-')
+  throw validationFailed([{ in: 'body', path: name, message: value === undefined ? 'is missing' : 'must be a text' }])
+}
+
+/** A list of names is separated by commas. */
+function queryText(value: unknown): string {
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(',')
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Visible ASCII characters and spaces: no other can be sent in a header. */
+const HEADER_TEXT = /^[ -~]+$/
+
+function headerOf(name: string, value: unknown): string {
+  if (typeof value === 'string' && HEADER_TEXT.test(value)) return value
+  throw validationFailed([{ in: 'body', path: name, message: 'must be a text of visible ASCII characters' }])
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import { argumentsOf, mergeSchemas } from '../../src/mcp/input-schema.ts'
+import { ToolList } from '../../src/mcp/tool-list.ts'
+import { tools, withoutTool } from '../../src/mcp/catalog.ts'
+import { operations } from '../../src/resources/table.ts'
+import { oracleOperations } from '../support/oracle.ts'
+import { engine } from '../support/service.ts'
+
+const SCOPES = ['kanban:read', 'kanban:write', 'kanban:admin']
+const list = new ToolList(engine, operations)
+const visibleWith = (count: number) => list.visibleWith(SCOPES.slice(0, count))
+/** The operations that a listed tool offers. */
+const offered = ({ name, inputSchema }: { name: string; inputSchema: any }): string[] =>
+  inputSchema.properties.operation?.enum ?? tools.find((tool) => tool.name === name)!.operations
+
+describe('the table of tools', () => {
+  const named = [...tools.flatMap((tool) => tool.operations), ...Object.keys(withoutTool)]
+
+  test('has every operation exactly once, or states why it has not', () => {
+    expect(named.toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
+  })
+
+  test('marks a tool as read-only if its operations need only the scope for reading, and no other tool', () => {
+    const scopes = new Map(oracleOperations.map(({ id, scope }) => [id, scope]))
+    for (const { name, effect, operations: ids } of tools)
+      for (const id of ids) expect([name, id, effect === 'read']).toEqual([name, id, scopes.get(id) === 'read'])
+  })
+
+  test('marks a tool as destructive if one of its operations deletes something, replaces a text or takes access away', () => {
+    // Assignments, labels and covers are removed from a card by DELETE, and can be set again.
+    const revocable = new Set(['cards.unassign', 'cards.remove_label', 'cards.clear_cover'])
+    const losing = (id: string) => {
+      const method = operations.find((operation) => operation.id === id)?.method
+      return !revocable.has(id) && (method === 'DELETE' || method === 'PATCH' || id === 'boards.set_visibility' || id === 'boards.batch')
+    }
+    for (const { name, effect, operations: ids } of tools)
+      expect([name, effect === 'replace' || effect === 'any']).toEqual([name, ids.some(losing)])
+  })
+
+  test('marks a tool as idempotent if none of its operations creates something', () => {
+    const creating = (id: string) => id === 'boards.batch' || operations.find((operation) => operation.id === id)?.status === 201
+    for (const { name, effect, operations: ids } of tools)
+      expect([name, effect === 'add' || effect === 'any']).toEqual([name, ids.some(creating)])
+  })
+
+  test('has an argument for each member of a body', () => {
+    for (const operation of operations) {
+      const members = Object.keys((operation.example.body as object | undefined) ?? {})
+      expect([operation.id, Object.keys(argumentsOf(operation).body)]).toEqual([operation.id, expect.arrayContaining(members)])
+    }
+  })
+
+  test('no argument of an operation has two meanings', () => {
+    for (const operation of operations) {
+      const { path, query, body } = argumentsOf(operation)
+      const names = [...path, ...Object.keys(query), ...Object.keys(body), 'operation', 'idempotency_key', 'if_match']
+      expect([operation.id, names.length]).toEqual([operation.id, new Set(names).size])
+    }
+  })
+})
+
+describe('the list of tools', () => {
+  test.each([
+    [0, []],
+    [1, ['read']],
+    [2, ['read', 'write']],
+    [3, ['read', 'write', 'admin']],
+  ] as const)('with the %i least scopes has exactly the operations that these allow', (count, scopes) => {
+    const allowed = oracleOperations.filter(
+      ({ id, scope }) => (scopes as readonly string[]).includes(scope) && withoutTool[id] === undefined,
+    )
+    expect(visibleWith(count).flatMap(offered).toSorted()).toEqual(allowed.map(({ id }) => id).toSorted())
+  })
+
+  test('has the order of the table, always', () => {
+    const names = tools.map(({ name }) => name)
+    for (const count of [3, 2, 1]) {
+      const visible = visibleWith(count).map(({ name }) => name)
+      expect(visible).toEqual(names.filter((name) => visible.includes(name)))
+    }
+  })
+
+  test('has at most 8000 tokens for a token with all scopes, at four characters each', () => {
+    expect(JSON.stringify({ tools: visibleWith(3) }).length / 4).toBeLessThan(8000)
+  })
+
+  test('states how each operation of a tool is called, and no operation that the token may not call', () => {
+    const [write, admin] = [2, 3].map((count) => visibleWith(count).find(({ name }) => name === 'manage_access')!)
+    expect(write!.description).toContain('- files.update(file_id, visibility): ')
+    expect(write!.description).not.toContain('boards.set_visibility')
+    expect(write!.inputSchema.required).toEqual(['operation', 'file_id', 'visibility'])
+    expect(write!.inputSchema.properties).not.toHaveProperty('board_id')
+    expect(admin!.description).toContain('- board_members.add(board_id, user_id): ')
+    expect(admin!.inputSchema.required).toEqual(['operation'])
+  })
+
+  test('takes the arguments from the schemas of the operations', () => {
+    const card = visibleWith(2).find(({ name }) => name === 'create_card')!
+    expect(card.inputSchema.required).toEqual(['board_id', 'column_id', 'title'])
+    expect(card.inputSchema.properties).toMatchObject({
+      board_id: { type: 'string' },
+      title: { type: 'string', description: 'The title of the card.' },
+      due_at: { type: ['string', 'null'], format: 'date-time' },
+      to: { enum: ['first', 'last'] },
+      dry_run: { type: 'boolean' },
+      idempotency_key: { type: 'string' },
+      if_match: { type: 'string' },
+    })
+  })
+
+  test('offers neither keys nor preconditions nor a dry run for reading', () => {
+    for (const { name, inputSchema } of visibleWith(1))
+      for (const argument of ['dry_run', 'idempotency_key', 'if_match'])
+        expect([name, Object.keys(inputSchema.properties!)]).not.toEqual([name, expect.arrayContaining([argument])])
+  })
+})
+
+describe('the schema of an argument that several operations have', () => {
+  test('says what all of them say, and has all of their descriptions', () => {
+    const merged = mergeSchemas([
+      { type: 'string', maxItems: 1, description: 'One.' },
+      { type: 'string', maxItems: 2, description: 'Two.' },
+      { type: 'string', maxItems: 2, description: 'One.' },
+    ])
+    expect(merged).toEqual({ type: 'string', description: 'One. / Two.' })
+  })
+})

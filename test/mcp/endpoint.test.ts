@@ -1,0 +1,231 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { tools, withoutTool } from '../../src/mcp/catalog.ts'
+import { limits } from '../../src/model/limits.ts'
+import { TestBoard } from '../support/board.ts'
+import { captureLog } from '../support/log.ts'
+import { revisions, setUpMcp, type CallReply } from '../support/mcp.ts'
+import { oracleOperations } from '../support/oracle.ts'
+
+const captured = captureLog()
+const mcp = setUpMcp({ log: captured.log })
+const raw = (init: RequestInit, path = '/mcp') => mcp.service.app.fetch(new Request(`http://localhost${path}`, init))
+const auth = (token: string) => ({ authorization: `Bearer ${token}` })
+const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+describe.each(revisions)('a client of the revision %s', (revision) => {
+  test('connects, and finds out how to begin', async () => {
+    const client = await mcp.connect(mcp.ann.read, revision)
+    expect(client.getNegotiatedProtocolVersion()).toBe(revision)
+    expect(client.getServerVersion()).toMatchObject({ name: 'lanekeeper', title: 'Lanekeeper' })
+    expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {} })
+    expect(client.getInstructions()).toContain('Begin with read_people (account.read)')
+  })
+
+  test('lists the tools of its token, calls them, and gets the answers of the API', async () => {
+    const board = await TestBoard.create(mcp.service, mcp.ann)
+    const client = await mcp.connect(mcp.ann.read, revision)
+    const listed = await client.listTools()
+    expect(listed.tools.map(({ annotations }) => annotations!.readOnlyHint)).not.toContain(false)
+    const { isError, structuredContent, content } = await client.callTool({
+      name: 'read_boards',
+      arguments: { operation: 'boards.read', board_id: board.id },
+    })
+    const reply = await board.get(`/boards/${board.id}`)
+    expect(isError).toBeUndefined()
+    expect(structuredContent).toEqual({ data: reply.body.data, etag: reply.headers.get('etag') })
+    expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }])
+  })
+
+  test('is refused without the scope of an operation, and learns which one it needs', async () => {
+    const client = await mcp.connect(mcp.ann.read, revision)
+    const call = client.callTool({ name: 'create_board_parts', arguments: { operation: 'boards.create', name: 'New' } })
+    await expect(call).rejects.toMatchObject({ requiredScope: 'kanban:write' })
+  })
+
+  test('without a valid token cannot connect', async () => {
+    await expect(mcp.connect('lk_pat_unknown', revision)).rejects.toThrow()
+  })
+
+  test('lists boards as resources and reads one', async () => {
+    const board = await TestBoard.create(mcp.service, mcp.ann)
+    const card = await board.card(await board.column('Column'))
+    const client = await mcp.connect(mcp.ann.read, revision)
+    const { resources } = await client.listResources()
+    const uri = `lanekeeper://boards/${board.id}`
+    expect(resources).toContainEqual(expect.objectContaining({ uri, name: 'Board', mimeType: 'application/json' }))
+    expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([{ uriTemplate: 'lanekeeper://boards/{board_id}' }])
+    const { contents } = await client.readResource({ uri })
+    const snapshot = JSON.parse((contents[0] as { text: string }).text)
+    const { data } = (await board.get(`/boards/${board.id}?include=columns,cards,labels,members`)).body
+    expect(contents).toMatchObject([{ uri, mimeType: 'application/json' }])
+    expect(snapshot).toEqual(data)
+    expect(JSON.stringify(snapshot)).toContain(card)
+  })
+})
+
+describe('the endpoint', () => {
+  const bad = (body: string, headers: Record<string, string> = {}): RequestInit => ({
+    method: 'POST',
+    body,
+    headers: { ...json, ...auth(mcp.ann.read), ...headers },
+  })
+  const large = `"${'x'.repeat(limits.jsonBytes)}"`
+  const deep = `${'['.repeat(limits.jsonDepth + 1)}${']'.repeat(limits.jsonDepth + 1)}`
+  test.each<[string, () => RequestInit, number, string | undefined]>([
+    ['no token', () => ({ method: 'POST', headers: json, body: '{}' }), 401, 'unauthorized'],
+    ['an unknown token', () => bad('{}', auth('lk_pat_x')), 401, 'unauthorized'],
+    ['no token and another method', () => ({ method: 'DELETE' }), 401, 'unauthorized'],
+    ['a token without a scope of kanban', () => bad('{}', auth(mcp.ann.none)), 403, 'insufficient_scope'],
+    ['GET', () => ({ headers: auth(mcp.ann.read) }), 405, 'method_not_allowed'],
+    ['DELETE', () => ({ method: 'DELETE', headers: auth(mcp.ann.read) }), 405, 'method_not_allowed'],
+    ['a host that is not its own', () => bad('{}', { host: 'evil.example' }), 403, 'forbidden'],
+    ['the origin of another site', () => bad('{}', { origin: 'https://evil.example' }), 403, 'forbidden'],
+    ['a preflight of another site', () => ({ method: 'OPTIONS', headers: { origin: 'https://evil.example' } }), 403, 'forbidden'],
+    ['a body that is no JSON', () => bad('{'), 400, 'bad_request'],
+    ['a body with a duplicate member', () => bad('{"id":1,"id":2}'), 400, 'bad_request'],
+    ['a body that is nested too deep', () => bad(deep), 400, 'bad_request'],
+    ['no body', () => ({ method: 'POST', headers: { ...json, ...auth(mcp.ann.read) } }), 400, 'bad_request'],
+    ['a body that is too large', () => bad(large), 413, 'payload_too_large'],
+    ['a form', () => bad('a=b', { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type'],
+    ['a batch', () => bad('[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]'), 400, undefined],
+    ['a body that is no message', () => bad('null'), 400, undefined],
+  ])('refuses %s, with a message of JSON-RPC', async (_, init, status, code) => {
+    const response = await raw(init())
+    const body: any = await response.json()
+    expect([response.status, body.jsonrpc, body.id, body.error.data?.code]).toEqual([status, '2.0', null, code])
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+    expect(response.headers.get('cache-control')).toBe('private, no-store')
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(response.headers.get('www-authenticate')).toBe(
+      { 401: 'Bearer', 403: code === 'insufficient_scope' ? 'Bearer error="insufficient_scope", scope="kanban:read"' : null }[status] ??
+        null,
+    )
+    expect(response.headers.get('allow')).toBe(status === 405 ? 'POST' : null)
+  })
+
+  test('has exactly one path', async () => {
+    for (const path of ['/mcp/', '/mcp/x', '/MCP', '/v1/mcp']) {
+      const { status } = await raw({ method: 'POST', headers: { ...json, ...auth(mcp.ann.admin) }, body: '{}' }, path)
+      expect([path, status]).toEqual([path, 404])
+    }
+  })
+
+  test('offers no subscription, because nothing announces changes', async () => {
+    const response = await mcp.send(mcp.ann.admin, 'subscriptions/listen', { notifications: { toolsListChanged: true } })
+    expect(await response.json()).toMatchObject({ error: { code: -32_603 } })
+  })
+
+  test('answers a method that it does not have, and a tool that it does not have, with an error of the protocol', async () => {
+    expect(await (await mcp.send(mcp.ann.read, 'prompts/list')).json()).toMatchObject({ error: { code: -32_601 } })
+    expect((await mcp.call(mcp.ann.admin, 'delete_everything', {})).error).toMatchObject({ code: -32_602 })
+  })
+})
+
+/** What a reply has besides ids that differ in each request. */
+const comparable = ({ status, result, error }: CallReply, ...ids: string[]) =>
+  ids.reduce((text, id) => text.replaceAll(id, 'ID'), JSON.stringify({ status, result, error }).replaceAll(/[0-9a-f-]{36}/g, 'REQUEST'))
+
+describe('each call is decided like a request to the API', () => {
+  afterEach(() => (mcp.service.records.length = 0))
+  const scopes = ['read', 'write', 'admin'] as const
+  const withTool = oracleOperations.filter(({ id }) => withoutTool[id] === undefined)
+  const toolOf = (id: string) => tools.find((tool) => tool.operations.includes(id))!.name
+
+  test('an operation that needs a greater scope is refused before anything but the token is read', async () => {
+    for (const { id, scope } of withTool) {
+      for (const held of scopes.slice(0, scopes.indexOf(scope))) {
+        mcp.service.store.touched.length = 0
+        const reply = await mcp.call(mcp.ann[held], toolOf(id), { operation: id })
+        const challenge = `Bearer error="insufficient_scope", scope="kanban:${scope}"`
+        expect([id, held, reply.status, reply.headers.get('www-authenticate')]).toEqual([id, held, 403, challenge])
+        expect(reply.error.data).toMatchObject({ code: 'insufficient_scope', required_scope: `kanban:${scope}` })
+        const read = mcp.service.store.touched.filter((key) => !/^(token|membership|user|workspace)/.test(key))
+        expect([id, read]).toEqual([id, []])
+      }
+    }
+  })
+
+  test('it has a decision record of its own operation, under the id of the response', async () => {
+    const board = await TestBoard.create(mcp.service, mcp.ann)
+    mcp.service.records.length = 0
+    const { headers } = await mcp.call(mcp.ann.admin, 'delete_permanently', { operation: 'boards.delete', board_id: board.id })
+    const recorded = mcp.service.records.map(({ operation, requestId, userId, status }) => ({ operation, requestId, userId, status }))
+    const shared = { requestId: headers.get('x-request-id'), userId: mcp.ann.id, status: 200 }
+    expect(recorded).toEqual([
+      { operation: 'account.read', ...shared },
+      { operation: 'boards.delete', ...shared },
+    ])
+    expect(mcp.service.records[1]!.decision).toMatchObject({ outcome: 'allowed', row: 'P7' })
+  })
+
+  test('it ends when its client leaves', async () => {
+    const board = await TestBoard.create(mcp.service, mcp.ann)
+    const client = await mcp.connect(mcp.ann.read)
+    const after = (await board.get(`/boards/${board.id}/changes`)).body.page.next_cursor
+    mcp.service.records.length = 0
+    const controller = new AbortController()
+    const args = { operation: 'boards.changes', board_id: board.id, after, wait: 30 }
+    const call = client.callTool({ name: 'read_boards', arguments: args }, { signal: controller.signal })
+    const operations = () => mcp.service.records.map(({ operation }) => operation)
+    await expect.poll(operations).toEqual(['account.read'])
+    controller.abort()
+    await expect(call).rejects.toThrow()
+    await expect.poll(operations).toEqual(['account.read', 'boards.changes'])
+  })
+
+  test('a hidden board is answered like an absent one, by tools and as a resource', async () => {
+    const board = await TestBoard.create(mcp.service, mcp.ann, 'private')
+    const bob = await mcp.service.person(mcp.ann.workspaceId, 'admin')
+    const absent = 'brd_00000000000000000000'
+    for (const [name, args] of [
+      ['read_boards', { operation: 'boards.read' }],
+      ['edit_boards', { operation: 'boards.update', name: 'New' }],
+      ['create_board_parts', { operation: 'labels.create', name: 'New', color: '#123456' }],
+      ['delete_permanently', { operation: 'boards.delete' }],
+    ] as const) {
+      const [hidden, none] = await Promise.all([board.id, absent].map((board_id) => mcp.call(bob.admin, name, { ...args, board_id })))
+      expect(hidden!.content.error).toMatchObject({ code: 'not_found' })
+      expect(comparable(hidden!, board.id)).toBe(comparable(none!, absent))
+    }
+    const [hidden, none] = await Promise.all(
+      [board.id, absent].map(async (id) => (await mcp.send(bob.admin, 'resources/read', { uri: `lanekeeper://boards/${id}` })).text()),
+    )
+    expect(JSON.parse(hidden!)).toMatchObject({ error: { code: -32_602 } })
+    expect(hidden!.replaceAll(board.id, 'ID')).toBe(none!.replaceAll(absent, 'ID'))
+    expect(await (await mcp.send(bob.admin, 'resources/list')).text()).not.toContain(board.id)
+  })
+
+  test('a lost access and a revoked token hold for the next call', async () => {
+    const board = await TestBoard.create(mcp.service, mcp.ann)
+    const bob = await mcp.service.person(mcp.ann.workspaceId)
+    const call = () => mcp.call(bob.read, 'read_boards', { operation: 'boards.read', board_id: board.id })
+    expect((await call()).content.data.id).toBe(board.id)
+    await board.makePrivate()
+    expect((await call()).content.error.code).toBe('not_found')
+    await raw({ method: 'POST', body: new URLSearchParams({ token: bob.read }) }, '/revoke')
+    const reply = await call()
+    expect([reply.status, reply.headers.get('www-authenticate'), reply.error.data.code]).toEqual([401, 'Bearer', 'unauthorized'])
+  })
+
+  test('a missing permission is an error of the call, with its row', async () => {
+    const board = await TestBoard.create(mcp.service, mcp.ann)
+    const bob = await mcp.service.person(mcp.ann.workspaceId)
+    const args = { operation: 'boards.set_visibility', board_id: board.id, visibility: 'private' }
+    const { status, result, content } = await mcp.call(bob.admin, 'manage_access', args)
+    expect([status, result.isError, content.error.code, content.error.row]).toEqual([200, true, 'forbidden', 'P5'])
+  })
+
+  test('headers of the request to the endpoint do not reach the operation', async () => {
+    const board = await TestBoard.create(mcp.service, mcp.ann)
+    const headers = { 'if-match': '"other"', 'if-none-match': '*', 'idempotency-key': 'key', range: 'bytes=0-0' }
+    for (const name of ['One', 'Two']) {
+      const args = { operation: 'labels.create', board_id: board.id, name, color: '#123456' }
+      expect((await mcp.call(mcp.ann.write, 'create_board_parts', args, headers)).content.data.name).toBe(name)
+    }
+  })
+
+  test('no token gets into the log', async () => {
+    await mcp.call(mcp.ann.write, 'no_tool', { [mcp.ann.write]: mcp.ann.write })
+    expect(captured.text()).not.toContain('lk_pat_')
+  })
+})
