@@ -5,7 +5,7 @@ import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { createTombstone, removeFileIfUnattached } from '../resources/cascades.ts'
 import { continueRemoval } from '../resources/removals.ts'
-import { ChangeLog, SERVICE } from '../store/change-log.ts'
+import { ChangeLog, secondTombstoneId, SERVICE } from '../store/change-log.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
@@ -142,11 +142,15 @@ const collectChanges: Step = async (tx, tombstone, { clock, changes: { age, coun
   if (expired.length > 0) {
     await tx.confirm(expired.map((entry) => keys.change(boardId, entry)))
     for (const entry of expired) tx.remove(keys.change(boardId, entry))
-  } else if (tombstone.again === true) tx.remove(keys.tombstone(tombstone.id))
-  else {
-    const next = timestamp(() => Date.parse(not_before) + age)
-    tx.put(keys.tombstone(tombstone.id), { ...tombstone, not_before: next, again: true })
+    return undefined
   }
+  tx.remove(keys.tombstone(tombstone.id))
+  if (tombstone.again === true) return undefined
+  // It has another id: a process whose clock is far behind may write the first one again.
+  const id = secondTombstoneId(tombstone.id)
+  if ((await tx.get(keys.tombstone(id))) !== undefined) return undefined
+  const again: Tombstone = { id, kind: 'changes', target: boardId, not_before: timestamp(() => Date.parse(not_before) + age), again: true }
+  tx.put(keys.tombstone(id), again)
   return undefined
 }
 const defaultRetention = { age: durations.changes, count: limits.changesPerBoard }

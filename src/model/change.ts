@@ -27,7 +27,6 @@ export const change = documented(
     data: documented(z.looseObject({}), {
       description:
         'The object as it is when you read the change, so it can be newer than the change; null if it no longer exists. The same members as in the responses about this kind of object.',
-      additionalProperties: true,
     }).nullable(),
   }),
   { id: 'Change', description: 'A change of a board, or of an object on it.' },

@@ -79,8 +79,8 @@ export class ChangeLog {
   }
 
   /**
-   * Schedules the removal of the changes that a board has on one day: one tombstone, always the same, so it needs no read. It
-   * cannot have been collected yet.
+   * Schedules the removal of the changes that a board has on one day: one tombstone, always the same, so it needs no read, and may be
+   * written again.
    */
   #schedule(
     boardId: string,
@@ -114,6 +114,12 @@ function describe(key: string, { put, remove }: Change, { before, known }: Known
   return { board_id, kind: kind as ChangedKind, id: userId ?? id, action }
 }
 
+/** The id has a part of the board's, and the day. */
 function tombstoneIdOf(boardId: string, day: number): string {
-  return `tmb_${boardId.slice(boardId.indexOf('_') + 1).slice(0, 15)}${String(day).padStart(5, '0')}`
+  return `tmb_${boardId.slice(boardId.indexOf('_') + 1).slice(0, 14)}0${String(day).padStart(5, '0')}`
+}
+
+/** The id of the tombstone that follows the one of a day, when that was due. */
+export function secondTombstoneId(first: string): string {
+  return `${first.slice(0, -6)}1${first.slice(-5)}`
 }

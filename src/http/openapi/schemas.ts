@@ -56,7 +56,12 @@ const NAMED = new Set(['properties', '$defs'])
 function simplify(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
   const result: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
-    if (DROPPED.has(keyword) || (io === 'output' && keyword === 'additionalProperties')) continue
+    // What the service sends may get further members later. Those of an open object are stated.
+    if (DROPPED.has(keyword) || (io === 'output' && keyword === 'additionalProperties' && value === false)) continue
+    if (keyword === 'additionalProperties' && isObject(value) && Object.keys(value).length === 0) {
+      result[keyword] = true
+      continue
+    }
     if (NAMED.has(keyword))
       result[keyword] = Object.fromEntries(
         Object.entries(value as object).map(([name, member]) => [name, simplify(member as JsonSchema, io)]),

@@ -31,7 +31,7 @@ export type BatchItem = z.output<typeof item>
 const result = documented(
   z.strictObject({
     operation: documented(z.string(), { description: 'The id of the operation.', maxLength: 100 }),
-    data: documented(z.looseObject({}), { description: 'What the operation answers as `data`.', additionalProperties: true }),
+    data: documented(z.looseObject({}), { description: 'What the operation answers as `data`.' }),
     etag: documented(z.string(), { description: 'The ETag that the operation answers; null if it has none.', maxLength: 100 }).nullable(),
   }),
   { description: 'What one operation of a batch answers.' },
