@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { requireBuild, startProcess } from '../support/process.ts'
+import type { Service } from '../support/service.ts'
+import { formOf, PASSWORD, Visitor } from '../support/visitor.ts'
+
+const run = promisify(execFile)
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+test('the way to the first token in README.md works, from an empty folder to a board of an agent', async () => {
+  requireBuild()
+  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-first-'))
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!)
+  const ofOperator = blocks.find((block) => block.includes('workspace create Acme'))!
+  const ofAgent = blocks.find((block) => block.includes('export LANEKEEPER_TOKEN'))!
+  const shell = (script: string, url: string) => {
+    const program = `lanekeeper() { "${process.execPath}" "${main}" "$@"; }\n${script.replaceAll('http://127.0.0.1:3000', url)}`
+    return run('bash', ['-euc', program], { cwd: folder, env: { PATH: process.env['PATH'] } })
+  }
+  const { stdout } = await shell(ofOperator.replace('lanekeeper serve', ''), 'http://127.0.0.1:3000')
+  const service = startProcess(['serve', '--json'], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
+  try {
+    const { url } = JSON.parse(await service.until('\n')) as { url: string }
+    const fetchLive = (request: Request) => fetch(request, { redirect: 'manual' })
+    const visitor = new Visitor({ app: { fetch: fetchLive } } as unknown as Service, { origin: url })
+    const link = new URL((JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as { sign_up_link: string }).sign_up_link)
+    await visitor.open(link.pathname + link.search)
+    const email = 'olivia@example.org'
+    await visitor.submit({ email, password: PASSWORD, again: PASSWORD })
+    await visitor.signIn(email)
+    const workspace = /wsp_[0-9a-z]{20}/.exec(visitor.page!.text)![0]
+    await visitor.choose(workspace, { name: 'Agent', scope: 'kanban:write' })
+    const created = await visitor.submit({}, formOf(visitor.page!.text).action)
+    const token = /lk_pat_[0-9A-Za-z]+/.exec(created.text)![0]
+    const agent = await shell(`export LANEKEEPER_URL=${url}\n${ofAgent.replace('lk_pat_…', token)}`, url)
+    expect(agent.stdout).toContain('To do')
+  } finally {
+    expect(await service.stop()).toBe(0)
+    await rm(folder, { recursive: true })
+  }
+})
