@@ -436,7 +436,7 @@ export interface Batch {
     params?: Record<string, string>
     /** Its body, if it has one. */
     body?: unknown
-    /** As If-Match of the operation: an ETag that must be current. An earlier operation of the batch changes it. */
+    /** As If-Match of the operation: an ETag that must be current. What an earlier operation of the batch has written has no current one. */
     if_match?: string
   }[]
 }
@@ -1146,7 +1146,7 @@ export type BoardsBatchInput = {
     params?: Record<string, string>
     /** Its body, if it has one. */
     body?: unknown
-    /** As If-Match of the operation: an ETag that must be current. An earlier operation of the batch changes it. */
+    /** As If-Match of the operation: an ETag that must be current. What an earlier operation of the batch has written has no current one. */
     if_match?: string
   }[]
 }

@@ -26,12 +26,13 @@ export async function performAll(
   await readTargets(request, planned)
   const results: BatchResult[] = []
   const records: ItemRecord[] = []
+  const progress: Progress = { results, written: new Set(), created: 0 }
   record.batch = records
   for (const [index, one] of planned.entries()) {
     const own: ItemRecord = { operation: one.operation.id }
     records.push(own)
     try {
-      results.push(await perform(services, request, one, results, boardId, own))
+      results.push(await perform(services, request, one, progress, boardId, own))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       own.code = error.code
@@ -41,20 +42,33 @@ export async function performAll(
   return results
 }
 
+/** What the operations before the present one have done. */
+interface Progress {
+  readonly results: readonly BatchResult[]
+  /** the keys of the resources that they name */
+  readonly written: Set<string>
+  /** how many of them created something */
+  created: number
+}
+
 async function perform(
   services: Services,
   request: OperationRequest,
   { operation, params, body, ifMatch }: PlannedOperation,
-  results: readonly BatchResult[],
+  progress: Progress,
   boardId: string,
   record: ItemRecord,
 ): Promise<BatchResult> {
+  const { results, written } = progress
+  // Lists are ordered by time: what one commit creates has the order of the batch.
+  const later = operation.status === 201 ? progress.created++ : 0
   const idOf = (text: string): string => (REFERENCE.test(text) ? String(results[Number(text.slice(1))]?.data['id']) : text)
   const own: OperationRequest = {
     ...request,
     params: Object.fromEntries(Object.entries(params).map(([name, text]) => [name, idOf(text)])),
     query: {},
     body: withIds(operation, body, idOf),
+    clock: () => request.clock() + later,
     receive: undefined,
   }
   const broken = operation.bodyRule?.(own.params, own.body)
@@ -66,11 +80,14 @@ async function perform(
   const loaded = await requireAccess(services, operation, own, target, record) // 404 403
   const entity = operation.entity?.(own.params)
   if (ifMatch !== undefined) {
+    // The ETag that it has in this transaction is one that no client can know.
+    if (entity !== undefined && written.has(entity)) throw new ApiError('precondition_failed')
     requireMatch(new Headers({ 'if-match': ifMatch }), entity && shownRevision(request.tx, entity)) // 412
     if (entity !== undefined) request.tx.relyOnWhole(entity)
   }
   const result = await operation.run(own, loaded) // 409
   const named = result.entity === null ? undefined : (result.entity ?? entity)
+  for (const key of [entity, named]) if (key !== undefined) written.add(key)
   const isDryRun = (request.query as { readonly dry_run?: boolean }).dry_run === true
   const revision = named && !isDryRun ? shownRevision(request.tx, named) : undefined
   return {

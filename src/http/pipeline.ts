@@ -68,10 +68,15 @@ function observe({ observe: observer, log }: Services, record: DecisionRecord): 
 
 const MAX_ATTEMPTS = 12
 
-/** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only. */
+/** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only, and all differ. */
 function createZeros(): RandomSource {
   let count = 0
-  return (size) => new Uint8Array(size).fill(count++ & 31, size - 1)
+  return (size) => {
+    const bytes = new Uint8Array(size)
+    // Each byte gives 5 bits.
+    for (let rest = count++, i = size - 1; rest > 0 && i >= 0; rest >>>= 5, i--) bytes[i] = rest & 31
+    return bytes
+  }
 }
 
 /**

@@ -120,6 +120,28 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     }
   })
 
+  test('creates things in the order in which lists by time have them', async () => {
+    const { board, cardId } = setup
+    const names = Array.from({ length: 20 }, (_, i) => `${i}`)
+    const reply = await send(names.map((body) => ({ operation: 'comments.create', params: { card_id: cardId }, body: { body } })))
+    expect(reply.status).toBe(200)
+    expect((await board.all(`/cards/${cardId}/comments`)).map(({ body }) => body)).toEqual(names)
+  })
+
+  test('refuses if_match about something that an earlier operation has written, without an ETag that was never there', async () => {
+    const update = { operation: 'cards.update', params: { card_id: setup.cardId }, body: { title: 'x' } }
+    const { status, body, headers } = await send([update, { ...update, if_match: '"0"' }])
+    expect([status, body.error.index, 'current_etag' in body.error, headers.get('etag')]).toEqual([412, 1, false, null])
+  })
+
+  test('has different ids in a dry run, however many it creates', async () => {
+    const items = Array.from({ length: 100 }, (_, i) => ({ operation: 'labels.create', body: { name: `${i}`, color: '#000000' } }))
+    const { body } = await send(items, { query: '?dry_run=true' })
+    const ids = body.data.results.map(({ data }: any) => data.id)
+    expect([new Set(ids).size, ids[0]]).toEqual([100, 'lbl_00000000000000000000'])
+    for (const id of ids) expect(id).toMatch(/^lbl_0{16}/)
+  })
+
   test('counts what it creates towards a limit', async () => {
     const { board } = setup
     const create = (count: number): Item[] =>
@@ -178,6 +200,11 @@ describe('a batch', () => {
       'a reference to a later operation',
       { operation: 'cards.create', body: { column_id: '$1', title: 'x' } },
       'operations.0.body.column_id',
+    ],
+    [
+      'an if_match that no header can have',
+      { operation: 'cards.archive', params: { card_id: 'x' }, if_match: '\u2603' },
+      'operations.0.if_match',
     ],
     ['an unknown member', { operation: 'cards.archive', params: { card_id: 'x' }, more: 1 }, 'operations.0.more'],
   ])('refuses %s, and names it', async (_name, item, path) => {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { filesBelow, importsOf, parse, readText } from '../lint/syntax.ts'
+import { requireBuild } from '../support/process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { files, bin, exports } = JSON.parse(readText('package.json')) as {
@@ -13,6 +14,7 @@ const { files, bin, exports } = JSON.parse(readText('package.json')) as {
 // `.ci/run` builds the package, installs it in an empty folder, starts the service and calls it. This is what can be checked quickly.
 
 test('the package contains what runs and its documents, and nothing else', () => {
+  requireBuild()
   const pack = execFileSync('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], { cwd: root, encoding: 'utf8', stdio: 'pipe' })
   const [{ files: packed }] = JSON.parse(pack) as [{ files: { path: string }[] }]
   expect(packed.flatMap(({ path }) => (path.startsWith('dist/') ? [] : path)).toSorted()).toEqual([

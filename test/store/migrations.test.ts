@@ -143,6 +143,19 @@ describe.each(drivers)('migrations on $name', (driver) => {
     expect(await readSchema(deps())).toEqual({ version: SCHEMA_VERSION })
   })
 
+  test('of several processes that start on a storage without data, none takes the record of another one for old data', async () => {
+    const { impliedSchema: _implied, ...rest } = decorateStore(store, {})
+    const racing: Store = {
+      ...rest,
+      impliedSchema: SCHEMA_VERSION - 1,
+      async partitions() {
+        await readSchema({ store, random: systemRandom })
+        return store.partitions()
+      },
+    }
+    expect(await readSchema({ store: racing, random: systemRandom })).toEqual({ version: SCHEMA_VERSION })
+  })
+
   test('all records and indexes of all partitions are brought forward, over several versions', async () => {
     await outdated()
     const texts: string[] = []

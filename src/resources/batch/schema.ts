@@ -10,10 +10,17 @@ const item = z.strictObject({
     maxProperties: 10,
   }),
   body: documented(z.unknown(), { description: 'Its body, if it has one.' }).optional(),
-  if_match: documented(z.string().max(100).optional(), {
-    description: 'As If-Match of the operation: an ETag that must be current. An earlier operation of the batch changes it.',
-    maxLength: 100,
-  }),
+  if_match: documented(
+    z
+      .string()
+      .regex(/^[\x21-\x7e ]{1,100}$/, 'must be an ETag')
+      .optional(),
+    {
+      description:
+        'As If-Match of the operation: an ETag that must be current. What an earlier operation of the batch has written has no current one.',
+      maxLength: 100,
+    },
+  ),
 })
 
 /** Several writes on a board. */

@@ -43,11 +43,13 @@ export interface MigrationSummary {
  * @throws {StorageUnavailable}
  */
 export async function readSchema({ store, random, list = migrations }: MigrationDeps): Promise<SchemaRecord> {
-  const present = await readSchemaOf(store, GLOBAL, random)
+  let present = await readSchemaOf(store, GLOBAL, random)
   const current = versionAfter(list)
-  if (present === undefined && (await store.partitions()).length === 0) {
-    await writeSchema(store, GLOBAL, random, (other) => other ?? { version: current })
-    return { version: current }
+  if (present === undefined) {
+    const isEmpty = (await store.partitions()).length === 0
+    if (isEmpty) await writeSchema(store, GLOBAL, random, (other) => other ?? { version: current })
+    // Another process that starts at the same time may have written it since.
+    present = await readSchemaOf(store, GLOBAL, random)
   }
   const { version } = present ?? { version: store.impliedSchema ?? current }
   if (version > current)
