@@ -1,4 +1,5 @@
 import { ApiError, notFound } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import type { BatchItem, BatchResult } from '../resources/batch/schema.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { shownRevision } from '../resources/removals.ts'
@@ -9,6 +10,9 @@ import { validationFailed } from './error-mapping.ts'
 import { requireAccess, requireScope } from './permission.ts'
 import { entityTag, requireMatch } from './preconditions.ts'
 import type { DecisionRecord, ItemRecord, Services } from './services.ts'
+
+/** Operations between two pauses for other requests. */
+const AT_ONCE = 10
 
 /**
  * Performs the operations of a batch in the transaction of its request. Each is decided as if it were requested alone, after the
@@ -26,13 +30,18 @@ export async function performAll(
   await readTargets(request, planned)
   const results: BatchResult[] = []
   const records: ItemRecord[] = []
-  const progress: Progress = { results, written: new Set(), created: 0 }
+  const progress: Progress = { results, written: new Set(), created: 0, bytes: 0 }
   record.batch = records
   for (const [index, one] of planned.entries()) {
+    if (index > 0 && index % AT_ONCE === 0) await services.scans.slice(request.caller.workspaceId)
     const own: ItemRecord = { operation: one.operation.id }
     records.push(own)
     try {
-      results.push(await perform(services, request, one, progress, boardId, own))
+      requireRoom(request.tx, index)
+      const result = await perform(services, request, one, progress, boardId, own)
+      progress.bytes += Buffer.byteLength(JSON.stringify(result.data))
+      if (progress.bytes > limits.pageBytes) throw refusal(index, `makes the response longer than ${limits.pageBytes} bytes`)
+      results.push(result)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       own.code = error.code
@@ -42,6 +51,15 @@ export async function performAll(
   return results
 }
 
+/** Each further record makes the later operations of a transaction slower. @throws {ApiError} `validation_failed` */
+function requireRoom({ writeCount }: OperationRequest['tx'], index: number): void {
+  if (writeCount > limits.batchRecords) throw refusal(index, `comes after more than ${limits.batchRecords} changes in this batch`)
+}
+
+function refusal(index: number, message: string): ApiError {
+  return validationFailed([{ in: 'body', path: `operations.${index}`, message }])
+}
+
 /** What the operations before the present one have done. */
 interface Progress {
   readonly results: readonly BatchResult[]
@@ -49,6 +67,8 @@ interface Progress {
   readonly written: Set<string>
   /** how many of them created something */
   created: number
+  /** the length of their results */
+  bytes: number
 }
 
 async function perform(

@@ -177,7 +177,10 @@ async function attempt(
     batch,
     holds,
     evaluate: (questions, semantic) => evaluate(services, request, record, questions, semantic),
-    perform: (boardId, items) => performAll(services, request, record, boardId, items),
+    perform: (boardId, items) => {
+      once.rates?.chargeFurther(caller, items.length - 1) // 429
+      return performAll(services, request, record, boardId, items)
+    },
     receive,
     beginScan,
   }

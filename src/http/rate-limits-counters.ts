@@ -28,11 +28,11 @@ export class WindowCounters {
   }
 
   /** Counts one event. @returns the number of events in this window */
-  count(name: string): number {
+  count(name: string, by = 1): number {
     const counts = this.#currentCounts()
-    const count = (counts.get(name) ?? 0) + 1
+    const count = (counts.get(name) ?? 0) + by
     counts.set(name, count)
-    this.#batches?.add(this.#keyOf(name), 1)
+    this.#batches?.add(this.#keyOf(name), by)
     return count
   }
 

@@ -65,9 +65,9 @@ export class RateLimits {
     return this.#counters.settle()
   }
 
-  /** Counts a request of a token, in its workspace too. */
-  countRequest({ token, workspaceId }: Pick<Caller, 'token' | 'workspaceId'>): RateState[] {
-    return [this.#count('token', token.id), this.#count('workspace', workspaceId)]
+  /** Counts a request of a token, in its workspace too. @param by how many it counts as */
+  countRequest({ token, workspaceId }: Pick<Caller, 'token' | 'workspaceId'>, by = 1): RateState[] {
+    return [this.#count('token', token.id, by), this.#count('workspace', workspaceId, by)]
   }
 
   /** Counts a failed credential. */
@@ -108,8 +108,8 @@ export class RateLimits {
     else this.#inFlight.set(tokenId, count)
   }
 
-  #count(name: keyof RateQuotas, key: string): RateState {
-    return this.#stateOf(name, this.#counters.count(`${name}:${key}`))
+  #count(name: keyof RateQuotas, key: string, by = 1): RateState {
+    return this.#stateOf(name, this.#counters.count(`${name}:${key}`, by))
   }
 
   #stateOf(name: keyof RateQuotas, count: number): RateState {
@@ -126,6 +126,7 @@ export class RequestRates {
   readonly #limits: RateLimits
   readonly #request: ServerRequest
   #charged = false
+  #chargedFurther = false
   #leave: (() => void) | undefined
 
   constructor(limits: RateLimits, request: ServerRequest) {
@@ -146,6 +147,17 @@ export class RequestRates {
     if (this.#leave !== undefined) return
     this.exceeded = 'in_flight'
     throw new ApiError('rate_limited', { message: TOO_MANY_AT_ONCE, headers: { 'retry-after': '1' } })
+  }
+
+  /**
+   * Counts the further operations of a batch, as often as it is attempted only once.
+   * @throws {ApiError} `rate_limited`
+   */
+  chargeFurther(caller: Pick<Caller, 'token' | 'workspaceId'>, count: number): void {
+    if (this.#chargedFurther || count === 0) return
+    this.#chargedFurther = true
+    this.#setStates(this.#limits.countRequest(caller, count))
+    if (this.exceeded !== undefined) throw new ApiError('rate_limited')
   }
 
   /**

@@ -26,7 +26,6 @@ export async function run(
   loaded: AuthorizationContext,
   once: ReadOnce,
 ): Promise<Response> {
-  const rateHeaders = once.rates?.headers ?? {}
   const {
     requestId,
     method,
@@ -37,6 +36,8 @@ export async function run(
   const entity = operation.entity?.(request.params)
   if (!reads) requirePreconditions(tx, headers, entity) // 412
   const result = await operation.run(request, loaded) // 409
+  // A batch counts its operations.
+  const rateHeaders = once.rates?.headers ?? {}
   if (result.awaited !== undefined && once.longPoll?.isOver !== true) throw new NothingYet(result.awaited)
   if (result.stream !== undefined) return streamResponse(services, incoming, request, result.stream, once)
   if (once.isDryRun) return dryRunResponse(services, incoming, operation, result, once)

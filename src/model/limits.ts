@@ -23,6 +23,8 @@ export const limits = {
   issues: 100,
   /** operations of a batch */
   batchOperations: 100,
+  /** records that a batch may write, before its last operation */
+  batchRecords: 1_000,
   /** seconds that a long poll waits */
   longPoll: 30,
   /** characters of a bearer token, checked before anything else */

@@ -58,10 +58,7 @@ export class Transaction {
     this.#turn = turn
   }
 
-  /**
-   * Reads one record.
-   * @throws {TransactionConflict} when something read before has changed since; this applies to every read
-   */
+  /** Reads one record. @throws {TransactionConflict} when something read before has changed since; this applies to every read */
   async get<T>(key: Key<T>): Promise<T | undefined> {
     const [value] = await this.read([key])
     return value as T | undefined
@@ -195,6 +192,11 @@ export class Transaction {
     return this.#writes.remove.has(key) ? undefined : this.#reads.get(key)?.revision
   }
 
+  /** How many records it writes so far. */
+  get writeCount(): number {
+    return this.#writes.size
+  }
+
   get #revision(): string {
     return (this.#newRevision ??= newRevision(this.#random))
   }
@@ -204,10 +206,7 @@ export class Transaction {
     return this.#value(key) as T | undefined
   }
 
-  /**
-   * Relies on a record that was read as a whole, for example because the client has stated its revision.
-   * @throws {TypeError} when it was not read
-   */
+  /** Relies on a record as a whole, for example because the client has stated its revision. @throws {TypeError} when it was not read */
   relyOnWhole(key: Key<unknown>): void {
     if (!this.#reads.reliesOn(key)) throw new TypeError(`store: "${key}" must be read before it is written`)
     this.#reads.relyOnWhole(key)

@@ -10,8 +10,12 @@ export class Writes {
   readonly remove = new Set<string>()
   #indexes: Change['indexes'] | undefined
 
+  get size(): number {
+    return this.put.size + this.remove.size
+  }
+
   get isEmpty(): boolean {
-    return this.put.size + this.remove.size === 0
+    return this.size === 0
   }
 
   set(key: string, value: Value): void {

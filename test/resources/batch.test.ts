@@ -3,6 +3,7 @@ import { operations } from '../../src/resources/table.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { memory } from '../support/memory.ts'
+import { Service } from '../support/service.ts'
 
 interface Item {
   readonly operation: string
@@ -210,6 +211,32 @@ describe('a batch', () => {
   ])('refuses %s, and names it', async (_name, item, path) => {
     const reply = await send([item, { operation: 'columns.create', body: { name: 'x' } }])
     expect([reply.status, reply.body.error.issues?.map((issue: any) => issue.path)]).toEqual([422, [path]])
+  })
+
+  test('does not grow without limit: neither its changes nor its response', async () => {
+    const { columnId, board, cardId } = setup
+    const subtasks = Array.from({ length: 200 }, () => 'x')
+    const cards = Array.from({ length: 10 }, () => ({ operation: 'cards.create', body: { column_id: columnId, title: 'x', subtasks } }))
+    const many = await send(cards)
+    expect([many.status, many.body.error?.issues?.[0].path]).toEqual([422, 'operations.5'])
+    const update = (body: object) => ({ operation: 'cards.update', params: { card_id: cardId }, body })
+    const long = await send([
+      update({ description: 'x'.repeat(50_000) }),
+      ...Array.from({ length: 40 }, (_, i) => update({ title: `${i}` })),
+    ])
+    expect([long.status, long.body.error?.issues?.[0].path]).toEqual([422, 'operations.20'])
+    expect(await board.titles()).toEqual(['Card'])
+  })
+
+  test('counts as as many requests as it has operations', async () => {
+    const limited = await Service.start(memory, { rateLimits: { quotas: { token: 10, workspace: 1000, address: 1000 } } })
+    const ann = await limited.person(await limited.workspace())
+    const { id } = (await limited.send(ann.write, 'POST', '/boards', { name: 'Board' })).body.data
+    const operations = Array.from({ length: 6 }, (_, i) => ({ operation: 'labels.create', body: { name: `${i}`, color: '#000000' } }))
+    const first = await limited.send(ann.write, 'POST', `/boards/${id}/batch`, { operations })
+    expect([first.status, first.headers.get('ratelimit')]).toEqual([200, expect.stringContaining('"token";r=3;')])
+    expect((await limited.send(ann.write, 'POST', `/boards/${id}/batch`, { operations })).status).toBe(429)
+    await limited.stop()
   })
 
   test('refuses every operation that requires kanban:admin, also with a token that has it', async () => {

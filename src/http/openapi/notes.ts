@@ -15,7 +15,7 @@ export const notes: Readonly<Record<string, string>> = {
     'When a board becomes private, users who lose their access are unassigned from its cards. They are not notified.',
   'boards.delete': 'It cannot be undone. From the response on, no request finds the board or anything on it.',
   'boards.batch':
-    'Each operation is decided on its own, after those before it, whose changes it sees. The first one that fails refuses the whole batch, with its own error and `index`, and nothing is changed. Operations that require `kanban:admin` are 422. `$0` in `params`, and in the members of a body that are ids, stands for the id of what the first operation has created, and so on. If-Match refers to the board.',
+    'Each operation is decided on its own, after those before it, whose changes it sees. The first one that fails refuses the whole batch, with its own error and `index`, and nothing is changed. Operations that require `kanban:admin` are 422, and so are those after 1,000 changed records or a response of 1 MiB. For the rate limits, each operation counts as a request. `$0` in `params`, and in the members of a body that are ids, stands for the id of what the first operation has created, and so on. If-Match refers to the board.',
   'boards.changes':
     'A client that follows `page.next_cursor` gets each change once, from all processes, whatever their clocks say. `data` is the object as it is now, so a page may show a state that later changes lead to. The deletion of a card or a board includes what belongs to it. If the service no longer has the changes after a cursor, the response is 410 `cursor_expired`: read the board with `include`, and continue with its `changes_cursor`. Access is decided for each request.',
   'boards.events':

@@ -25,7 +25,8 @@ export async function compareAll({ service, people, model }: Fixture): Promise<v
       expect((await all(`/boards/${board.id}/members`)).map(({ user_id }) => user_id).toSorted()).toEqual(members.toSorted())
       await compareBoard(board, all)
     }
-    await compareSearches(person, boards, readerFor(service, person, 50))
+    // On the slower drivers for one person: the equivalence of the drivers has a suite.
+    if (service.store.driver === 'memory' || person === people[0]) await compareSearches(person, boards, readerFor(service, person, 50))
   }
 }
 

@@ -111,7 +111,8 @@ describe.each(drivers)('random histories on $name', (driver) => {
           )
           for (const reply of replies) expect(reply?.status ?? 200).toBeLessThan(500)
           await updateModel(fixture)
-          await replicas.follow(fixture)
+          // Not after each round: a client does not see each state either.
+          if (round.length % 3 === 0) await replicas.follow(fixture)
         }
         await replicas.compare(fixture)
         await checkInvariants(fixture.service, fixture.people[0]!.workspaceId)

@@ -19,7 +19,7 @@ class Replica {
   async follow({ service }: Fixture, { read }: Person, boardId: string): Promise<void> {
     for (;;) {
       const after = this.#cursor === undefined ? '' : `&after=${this.#cursor}`
-      const { status, text, body } = await service.send(read, 'GET', `/boards/${boardId}/changes?limit=9${after}`)
+      const { status, text, body } = await service.send(read, 'GET', `/boards/${boardId}/changes?limit=100${after}`)
       expect(status, text).toBe(200)
       for (const change of body.data) this.#apply(change)
       this.#cursor = body.page.next_cursor
