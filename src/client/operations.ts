@@ -324,7 +324,7 @@ export interface BatchResults {
     operation: string
     /** What the operation answers as `data`. */
     data: Record<string, unknown>
-    /** The ETag that the operation answers; null if it has none. */
+    /** The ETag that the operation answers; null if it has none, or if a later operation of the batch has changed the resource. */
     etag: string | null
   }[]
 }

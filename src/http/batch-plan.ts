@@ -64,7 +64,8 @@ function paramsOf({ path }: Operation, { params }: BatchItem, boardId: string, r
 
 function bodyOf({ body: schema }: Operation, { body }: BatchItem, refuse: Refuse): unknown {
   if (schema === undefined) {
-    if (body !== undefined) refuse('body', 'is not accepted by this operation')
+    // As a request without a body: `{}` is one, too.
+    if (body !== undefined && JSON.stringify(body) !== '{}') refuse('body', 'is not accepted by this operation')
     return undefined
   }
   const result = schema.safeParse(body)

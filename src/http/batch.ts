@@ -30,7 +30,7 @@ export async function performAll(
   await readTargets(request, planned)
   const results: BatchResult[] = []
   const records: ItemRecord[] = []
-  const progress: Progress = { results, written: new Set(), created: 0, bytes: 0 }
+  const progress: Progress = { results, written: new Set(), created: 0, bytes: 0, named: [] }
   record.batch = records
   for (const [index, one] of planned.entries()) {
     if (index > 0 && index % AT_ONCE === 0) await services.scans.slice(request.caller.workspaceId)
@@ -48,7 +48,18 @@ export async function performAll(
       throw new ApiError(error.code, { ...error.details, message: error.message, members: { ...error.details.members, index } })
     }
   }
-  return results
+  return results.map((result, i) => (isSuperseded(request.tx, progress.named[i]) ? { ...result, etag: null } : result))
+}
+
+/** Whether a later operation has written the resource again: the ETag is then that of another state. */
+function isSuperseded(tx: OperationRequest['tx'], named: NamedState | undefined): boolean {
+  return named !== undefined && tx.known(named.key) !== named.state
+}
+
+/** A resource as an operation has left it. */
+interface NamedState {
+  readonly key: string
+  readonly state: unknown
 }
 
 /** Each further record makes the later operations of a transaction slower. @throws {ApiError} `validation_failed` */
@@ -69,6 +80,8 @@ interface Progress {
   created: number
   /** the length of their results */
   bytes: number
+  /** what each of them names; undefined: nothing */
+  readonly named: (NamedState | undefined)[]
 }
 
 async function perform(
@@ -107,6 +120,7 @@ async function perform(
   }
   const result = await operation.run(own, loaded) // 409
   const named = result.entity === null ? undefined : (result.entity ?? entity)
+  progress.named.push(named && { key: named, state: request.tx.known(named) })
   for (const key of [entity, named]) if (key !== undefined) written.add(key)
   const isDryRun = (request.query as { readonly dry_run?: boolean }).dry_run === true
   const revision = named && !isDryRun ? shownRevision(request.tx, named) : undefined

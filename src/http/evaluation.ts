@@ -195,7 +195,9 @@ function readQuestion(
     else refuse(`resource.properties.${name}`, value === undefined ? 'is missing' : 'has not the type that the operation takes')
   }
   const workspaceId = first === undefined && resource.id !== OWN ? resource.id : undefined
-  return { operation, params, body, members: action.properties && Object.keys(action.properties), workspaceId }
+  // Clients send empty properties for no properties.
+  const members = Object.keys(action.properties ?? {})
+  return { operation, params, body, members: members.length === 0 ? undefined : members, workspaceId }
 }
 
 const knownNames = new WeakMap<Operation, ReadonlyMap<string, z.ZodType>>()

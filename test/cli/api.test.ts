@@ -43,6 +43,10 @@ describe('lanekeeper api', () => {
     expect(stderr).toMatch(/^there are more: add --all, or --cursor \S+\n$/)
     const all = await api('columns.list', '--board-id', board, '--all', '--limit', '1')
     expect(all.stdout.trimEnd().split('\n')).toHaveLength(3)
+    const changes = await api('boards.changes', '--board-id', board, '--limit', '1')
+    expect(changes.stderr).toMatch(/^there are more: add --after \S+\n$/)
+    expect((await api('boards.changes', '--board-id', board, '--after', changes.stderr.split(' ').at(-1)!.trim())).code).toBe(0)
+    expect((await api('boards.changes', '--board-id', board, '--all')).code).toBe(2)
     // A name must not control the terminal.
     expect(all.stdout).toContain('Do\\u{202e}ne')
     const page = await json('columns.list', '--board-id', board, '--limit', '1')
@@ -123,6 +127,8 @@ describe('lanekeeper api', () => {
   test('without a token, a message says where it is read from', async () => {
     const result = await host.run(['api', 'account.read'], { LANEKEEPER_URL: env['LANEKEEPER_URL']! })
     expect([result.code, result.stderr]).toEqual([2, 'LANEKEEPER_TOKEN: it must have an access token, lk_pat_…\n'])
+    const broken = await host.run(['api', 'account.read'], { ...env, LANEKEEPER_TOKEN: 'lk_pat_secret\n' })
+    expect([broken.code, broken.stderr]).toEqual([2, 'LANEKEEPER_TOKEN: it has characters that no token has\n'])
   })
 })
 

@@ -204,6 +204,15 @@ describe('a question that is not valid', () => {
     expect([all.status, all.body.error.issues]).toEqual([422, [{ in: 'body', path: `evaluations.1.${path}`, message }]])
   })
 
+  test('with empty properties is as one without', async () => {
+    for (const properties of [undefined, {}]) {
+      const action = { name: 'boards.update', ...(properties && { properties }) }
+      const question = { subject: { type: 'user', id: 'me' }, action, resource: { type: 'board', id: board.id } }
+      const { status, body } = await service.send(ann.write, 'POST', '/access/evaluation', question)
+      expect([status, body.data.decision]).toEqual([200, true])
+    }
+  })
+
   test('in a body of another shape is refused', async () => {
     const question = about('boards.read')
     const wrong = [

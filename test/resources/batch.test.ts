@@ -135,6 +135,19 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect([status, body.error.index, 'current_etag' in body.error, headers.get('etag')]).toEqual([412, 1, false, null])
   })
 
+  test('answers no ETag for what a later operation has changed again', async () => {
+    const { columnId } = setup
+    const { body } = await send([
+      { operation: 'cards.create', body: { column_id: columnId, title: 'One' } },
+      { operation: 'cards.create', body: { column_id: columnId, title: 'Two' } },
+      { operation: 'cards.update', params: { card_id: '$0' }, body: { title: 'Changed' } },
+    ])
+    const [first, second, third] = body.data.results
+    expect([first.etag, second.etag === third.etag]).toEqual([null, true])
+    for (const { data, etag } of [second, third])
+      expect((await setup.board.send('GET', `/cards/${data.id}`, undefined, { 'if-none-match': etag })).status).toBe(304)
+  })
+
   test('has different ids in a dry run, however many it creates', async () => {
     const items = Array.from({ length: 100 }, (_, i) => ({ operation: 'labels.create', body: { name: `${i}`, color: '#000000' } }))
     const { body } = await send(items, { query: '?dry_run=true' })
@@ -195,7 +208,7 @@ describe('a batch', () => {
       'operations.0.params.card_id',
     ],
     ['an invalid body', { operation: 'labels.create', body: { name: 'x', color: 'red' } }, 'operations.0.body.color'],
-    ['a body where none is accepted', { operation: 'cards.archive', params: { card_id: 'x' }, body: {} }, 'operations.0.body'],
+    ['a body where none is accepted', { operation: 'cards.archive', params: { card_id: 'x' }, body: { x: 1 } }, 'operations.0.body'],
     ['a reference to itself', { operation: 'cards.archive', params: { card_id: '$0' } }, 'operations.0.params.card_id'],
     [
       'a reference to a later operation',

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { endMembership } from '../../src/admin/memberships.ts'
+import { encodeCursor } from '../../src/listing/pages.ts'
 import { DAY, HOUR } from '../../src/model/time.ts'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
@@ -127,6 +128,7 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
       const change = (await tx.get(key))!
       tx.put(key, { ...change, kind: 'label' })
     })
+    for (const forged of ['x -', `${'9'.repeat(16)} -`]) expect((await read(encodeCursor('boards.changes', forged))).status).toBe(410)
     const lost = await read(cursor)
     expect([lost.status, lost.error.code]).toEqual([410, 'cursor_expired'])
     expect(lost.error.message).toContain('include=')

@@ -69,7 +69,7 @@ export function commandOf(row: Operation): Command {
     command.option('--idempotency-key <key>', 'requests with the same key make one change (default: a random one)')
     command.option('--if-match <etag>', 'require that the resource has this ETag')
   } else if (isBytes(row)) command.option('-o, --out <file>', 'write the bytes to a file (default: stdout)')
-  else if (isList(row)) command.option('--all', 'read all pages')
+  else if (isPaged(row)) command.option('--all', 'read all pages')
   if (isRead) command.option('--if-none-match <etag>', 'answer nothing if the resource has this ETag')
   command.option('--url <url>', `the URL of the service (env: LANEKEEPER_URL, default: ${DEFAULT_URL})`)
   if (!isBytes(row)) {
@@ -93,7 +93,8 @@ function optionsOf({ flag, kind, description, required, nullable, values }: Para
 }
 
 const isBytes = ({ data }: Operation): boolean => data.def.type === 'undefined'
-const isList = ({ data }: Operation): boolean => data.def.type === 'array'
+/** Changes have no last page, and another name for the cursor. */
+const isPaged = ({ id, data }: Operation): boolean => data.def.type === 'array' && id !== 'boards.changes'
 
 type Method = ((input: object, options: object) => Promise<Result<unknown> | Page<unknown> | NotModified>) & {
   all(input: object): AsyncIterable<unknown>
@@ -109,11 +110,13 @@ async function call(row: Operation, parameters: readonly Parameter[], options: F
   const further = { idempotencyKey, ifMatch, ifNoneMatch, dryRun }
   const result = await method(input, Object.fromEntries(Object.entries(further).filter(([, value]) => value !== undefined)))
   if (isBytes(row) && result.status !== 304) return writeBytes(result as Result<Response>, options.out)
-  printResult(result, format)
+  printResult(result, format, isPaged(row) ? '--all, or --cursor' : '--after')
 }
 
 function connect({ url }: FurtherOptions): Client {
   const token = process.env['LANEKEEPER_TOKEN']
   if (token === undefined || token === '') throw new ConfigError('LANEKEEPER_TOKEN: it must have an access token, lk_pat_…')
+  // The error of fetch would have the token in its message.
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new ConfigError('LANEKEEPER_TOKEN: it has characters that no token has')
   return createClient({ url: readOrigin({ url }, process.env) ?? DEFAULT_URL, token })
 }

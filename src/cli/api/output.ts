@@ -12,8 +12,8 @@ interface Format {
   readonly member: string | undefined
 }
 
-/** Prints what the service has answered. */
-export function printResult(result: Result<unknown> | Page<unknown> | NotModified, { json, member }: Format): void {
+/** Prints what the service has answered. @param further the options with which the next page can be had */
+export function printResult(result: Result<unknown> | Page<unknown> | NotModified, { json, member }: Format, further: string): void {
   const { data, etag, requestId } = result
   const next = 'nextCursor' in result ? result.nextCursor : undefined
   if (member !== undefined) return printMembers(Array.isArray(data) ? data : [data], member)
@@ -24,7 +24,7 @@ export function printResult(result: Result<unknown> | Page<unknown> | NotModifie
   if (result.status === 304) return console.log('not modified')
   console.log(describeData(data))
   if (etag !== undefined && next === undefined) console.error(`etag: ${etag}`)
-  if (typeof next === 'string') console.error(`there are more: add --all, or --cursor ${next}`)
+  if (typeof next === 'string') console.error(`there are more: add ${further} ${next}`)
 }
 
 /** Prints items one by one: as a table, or as a line of JSON each. */

@@ -39,7 +39,11 @@ const result = documented(
   z.strictObject({
     operation: documented(z.string(), { description: 'The id of the operation.', maxLength: 100 }),
     data: documented(z.looseObject({}), { description: 'What the operation answers as `data`.' }),
-    etag: documented(z.string(), { description: 'The ETag that the operation answers; null if it has none.', maxLength: 100 }).nullable(),
+    etag: documented(z.string(), {
+      description:
+        'The ETag that the operation answers; null if it has none, or if a later operation of the batch has changed the resource.',
+      maxLength: 100,
+    }).nullable(),
   }),
   { description: 'What one operation of a batch answers.' },
 )

@@ -62,7 +62,7 @@ export async function readChanges(tx: Transaction, board: FeedBoard, position: s
     ranges: [{ index: indexes.changes(board.id), options: { after, limit, weak: true } }],
   })
   const [{ entries, values }] = ranges
-  if (revision === NO_REVISION) requireStart(position === undefined, entries[0], values[0])
+  if (revision === NO_REVISION && after === START) requireStart(position === undefined, entries[0], values[0])
   else if (records[0] === undefined || tx.revisionOf(last) !== revision) throw new ApiError('cursor_expired')
   const found = values.map((value) => value!)
   const objects = await objectsOf(tx, board, found)
