@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import type { ChangedKind, ChangeRecord } from '../model/change.ts'
+import { changedKinds, type ChangedKind, type ChangeRecord } from '../model/change.ts'
 import { durations } from '../model/durations.ts'
 import { DAY, timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { indexes } from './indexes.ts'
+import { entriesOf } from './indexing.ts'
 import { keys } from './keys.ts'
 import type { Appended, Change, Stored, Value } from './port.ts'
 
@@ -14,16 +15,7 @@ export const SERVICE: Author = { actor_id: null, token_id: null, request_id: nul
 
 /** How many boards a process remembers for {@link ChangeLog}. */
 const REMEMBERED = 10_000
-const kinds: ReadonlySet<string> = new Set<ChangedKind>([
-  'board',
-  'board_member',
-  'column',
-  'card',
-  'label',
-  'subtask',
-  'comment',
-  'attachment',
-])
+const kinds: ReadonlySet<string> = new Set(changedKinds)
 
 /** What a transaction knows of the records that it writes. */
 export interface KnownRecords {
@@ -51,8 +43,7 @@ export class ChangeLog {
   /** @returns the change, with entries and with what schedules their removal */
   addTo(change: Change, author: Author, records: KnownRecords): Change {
     const append = new Map<string, { fetch: string; values: Value[] }>()
-    const put = new Map(change.put)
-    const indexChanges = new Map(change.indexes)
+    const scheduled: Tombstone[] = []
     const now = this.#clock()
     const at = timestamp(() => now)
     for (const key of [...change.put.keys(), ...change.remove]) {
@@ -65,11 +56,14 @@ export class ChangeLog {
       if (appended !== undefined) appended.values.push(record as unknown as Value)
       else {
         append.set(name, { fetch, values: [record as unknown as Value] })
-        this.#schedule(board_id, now, put, indexChanges)
+        scheduled.push(removalOf(board_id, now))
       }
     }
     if (append.size === 0) return change
-    return { ...change, put, indexes: indexChanges, append: append satisfies ReadonlyMap<string, Appended> }
+    return withTombstones(
+      { ...change, append: append satisfies ReadonlyMap<string, Appended> },
+      scheduled.filter(({ id }) => !this.#scheduled.has(keys.tombstone(id))),
+    )
   }
 
   /** Remembers what a commit has scheduled. */
@@ -77,28 +71,32 @@ export class ChangeLog {
     if (append === undefined) return
     for (const key of put.keys()) if (key.startsWith('tombstone:')) this.#scheduled.set(key, true)
   }
+}
 
-  /**
-   * Schedules the removal of the changes that a board has on one day: one tombstone, always the same, so it needs no read, and may be
-   * written again.
-   */
-  #schedule(
-    boardId: string,
-    now: number,
-    put: Map<string, Value>,
-    indexChanges: Map<string, { add: readonly string[]; remove: readonly string[] }>,
-  ): void {
-    const day = Math.floor(now / DAY)
-    const id = tombstoneIdOf(boardId, day)
-    const key = keys.tombstone(id)
-    if (this.#scheduled.has(key)) return
-    const not_before = timestamp(() => (day + 1) * DAY + durations.clockSkew)
-    const tombstone: Tombstone = { id, kind: 'changes', target: boardId, not_before }
-    put.set(key, tombstone as unknown as Value)
-    const { name } = indexes.tombstones()
-    const { add = [], remove = [] } = indexChanges.get(name) ?? {}
-    indexChanges.set(name, { add: [...add, `${not_before} ${id}`], remove })
+/** What schedules the removal of the changes that a board has on one day: always the same, so it needs no read, and may be written again. */
+function removalOf(boardId: string, now: number): Tombstone {
+  const day = Math.floor(now / DAY)
+  return {
+    id: tombstoneIdOf(boardId, day),
+    kind: 'changes',
+    target: boardId,
+    not_before: timestamp(() => (day + 1) * DAY + durations.clockSkew),
   }
+}
+
+function withTombstones(change: Change, tombstones: readonly Tombstone[]): Change {
+  if (tombstones.length === 0) return change
+  const put = new Map(change.put)
+  const written = new Map(change.indexes)
+  for (const tombstone of tombstones) {
+    const key = keys.tombstone(tombstone.id)
+    put.set(key, tombstone as unknown as Value)
+    for (const [name, entry] of entriesOf(key, tombstone)) {
+      const { add = [], remove = [] } = written.get(name) ?? {}
+      written.set(name, { add: [...add, entry], remove })
+    }
+  }
+  return { ...change, put, indexes: written }
 }
 
 /** The object that a record is: undefined if it is on no board, or if the board or the card has been deleted. */
