@@ -3,7 +3,8 @@ import { limits } from '../model/limits.ts'
 import type { BatchItem, BatchResult } from '../resources/batch/schema.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { shownRevision } from '../resources/removals.ts'
-import { loadTarget } from '../resources/targets.ts'
+import { loadTarget, readsOf } from '../resources/targets.ts'
+import type { Read } from '../store/reads.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
 import { plan, REFERENCE, type PlannedOperation } from './batch-plan.ts'
 import { validationFailed } from './error-mapping.ts'
@@ -134,15 +135,12 @@ async function perform(
 /** Reads the targets that no earlier operation creates, in one snapshot. */
 async function readTargets({ tx, caller }: OperationRequest, planned: readonly PlannedOperation[]): Promise<void> {
   const texts = { userId: caller.userId, tokenHash: caller.token.hash }
-  const reads: ReturnType<PlannedOperation['operation']['target']['reads']>[number][] = []
+  const reads: Read[] = []
   for (const { operation, params } of planned) {
     if (Object.values(params).some((text) => REFERENCE.test(text))) continue
-    try {
-      reads.push(...operation.target.reads(params, reads.length, texts))
-    } catch (error) {
-      // It is answered in its turn.
-      if (!(error instanceof ApiError)) throw error
-    }
+    const found = readsOf(operation.target, params, reads.length, texts)
+    // An error is answered in its turn.
+    if (!(found instanceof ApiError)) reads.push(...found)
   }
   if (reads.length > 0) await tx.prefetch({ records: reads })
 }

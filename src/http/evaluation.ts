@@ -1,9 +1,12 @@
 import type { z } from 'zod'
 import type { Caller } from '../authz/context.ts'
+import { scopeFacts } from '../authz/facts.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import type { Scope } from '../model/token.ts'
 import type { Evaluation, EvaluationResult, Question, Semantic } from '../resources/access/schema.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
+import { readsOf } from '../resources/targets.ts'
+import type { Read } from '../store/reads.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
 import { requireAccess, requireScope } from './permission.ts'
@@ -71,19 +74,16 @@ export async function evaluate(
 type TargetRecords = readonly unknown[] | ApiError
 
 /** Reads the targets of all questions in one snapshot, except of those that the token may not be used for. */
-async function readTargets(services: Services, { tx, caller }: OperationRequest, all: readonly Evaluated[]): Promise<TargetRecords[]> {
+async function readTargets({ engine }: Services, { tx, caller }: OperationRequest, all: readonly Evaluated[]): Promise<TargetRecords[]> {
   const texts = { userId: caller.userId, tokenHash: caller.token.hash }
-  const reads: ReturnType<(Operation & { kind: 'single' })['target']['reads']>[number][] = []
+  const reads: Read[] = []
   const places = all.map(({ operation, params }) => {
     const at = reads.length
-    try {
-      requireScope(services, operation, caller, {})
-      if (operation.kind === 'single') reads.push(...operation.target.reads(params, at, texts))
-      return [at, reads.length] as const
-    } catch (error) {
-      if (error instanceof ApiError) return error
-      throw error
-    }
+    const { allowed } = engine.checkScope(operation.permission, scopeFacts(engine.vocabulary, caller.token))
+    const found = allowed && operation.kind === 'single' ? readsOf(operation.target, params, at, texts) : []
+    if (found instanceof ApiError) return found
+    reads.push(...found)
+    return [at, reads.length] as const
   })
   const records = reads.length === 0 ? [] : await tx.prefetch({ records: reads })
   return places.map((place) => (place instanceof ApiError ? place : records.slice(...place)))

@@ -4,7 +4,7 @@ import { scopeFacts } from '../authz/facts.ts'
 import { ApiError } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Engine } from '../policy/engine.ts'
-import type { Target } from '../resources/operation.ts'
+import { readsOf } from '../resources/targets.ts'
 import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { credentialKeys, type CredentialRecords } from './authenticate.ts'
@@ -58,19 +58,9 @@ export async function prefetch(
   const token = seen.get(hash)
   if (token === undefined || operation.kind !== 'single') return undefined
   if (!engine.checkScope(operation.permission, scopeFacts(engine.vocabulary, token)).allowed) return undefined
-  const target = targetReads(operation.target, params, hash)
-  if (target === undefined) return undefined
+  const target = readsOf(operation.target, params, TARGET, { userId: '{0.user_id}', tokenHash: hash })
+  if (target instanceof ApiError) return undefined
   const records = await tx.prefetch({ records: [...credentialKeys(hash), ...target, ...further], counts: operation.counts?.(params) })
   const end = TARGET + target.length
   return { credentials: records.slice(0, TARGET) as unknown as CredentialRecords, target: records.slice(TARGET, end) }
-}
-
-/** @returns undefined if an id of the path is malformed: that is answered later, after the token was checked */
-function targetReads(target: Target<unknown>, params: Route['params'], tokenHash: string): readonly Read[] | undefined {
-  try {
-    return target.reads(params, TARGET, { userId: '{0.user_id}', tokenHash })
-  } catch (error) {
-    if (error instanceof ApiError) return undefined
-    throw error
-  }
 }

@@ -1,5 +1,5 @@
 import type { BoardAccess } from '../authz/context.ts'
-import { notFound } from '../model/errors.ts'
+import { ApiError, notFound } from '../model/errors.ts'
 import { isId, type IdKind } from '../model/ids.ts'
 import { isActive } from '../model/workspace.ts'
 import { keys } from '../store/keys.ts'
@@ -13,6 +13,21 @@ import type { CallerTexts, OperationRequest, Target, TargetRequest } from './ope
 /** Loads a target. @throws {ApiError} `not_found` */
 export async function loadTarget<Context>(target: Target<Context>, { tx, caller, params }: TargetRequest): Promise<Context> {
   return target.from(await tx.read(target.reads(params, 0, { userId: caller.userId, tokenHash: caller.token.hash })))
+}
+
+/**
+ * What a target reads, for those who read ahead.
+ * @returns the error if an id is malformed: it is answered later, in its turn
+ */
+export function readsOf(
+  ...[target, ...given]: [target: Target<unknown>, ...Parameters<Target<unknown>['reads']>]
+): readonly Read[] | ApiError {
+  try {
+    return target.reads(...given)
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
 }
 
 /** Makes a target. Its context is made from the records of its references. */
