@@ -1,7 +1,7 @@
 import { ApiError, notFound } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { BatchItem, BatchResult } from '../resources/batch/schema.ts'
-import type { Operation, OperationRequest } from '../resources/operation.ts'
+import { isDryRun, type Operation, type OperationRequest } from '../resources/operation.ts'
 import { shownRevision } from '../resources/removals.ts'
 import { loadTarget, readsOf } from '../resources/targets.ts'
 import type { Read } from '../store/reads.ts'
@@ -29,9 +29,9 @@ export async function performAll(
 ): Promise<BatchResult[]> {
   const planned = plan(services, boardId, items)
   await readTargets(request, planned)
-  const results: BatchResult[] = []
+  const performed: Performed[] = []
   const records: ItemRecord[] = []
-  const progress: Progress = { results, written: new Set(), created: 0, bytes: 0, named: [] }
+  let bytes = 0
   record.batch = records
   for (const [index, one] of planned.entries()) {
     if (index > 0 && index % AT_ONCE === 0) await services.scans.slice(request.caller.workspaceId)
@@ -39,28 +39,29 @@ export async function performAll(
     records.push(own)
     try {
       requireRoom(request.tx, index)
-      const result = await perform(services, request, one, progress, boardId, own)
-      progress.bytes += Buffer.byteLength(JSON.stringify(result.data))
-      if (progress.bytes > limits.pageBytes) throw refusal(index, `makes the response longer than ${limits.pageBytes} bytes`)
-      results.push(result)
+      const done = await perform(services, request, planned, performed, boardId, own)
+      bytes += Buffer.byteLength(JSON.stringify(done.result.data))
+      if (bytes > limits.pageBytes) throw refusal(index, `makes the response longer than ${limits.pageBytes} bytes`)
+      performed.push(done)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       own.code = error.code
       throw new ApiError(error.code, { ...error.details, message: error.message, members: { ...error.details.members, index } })
     }
   }
-  return results.map((result, i) => (isSuperseded(request.tx, progress.named[i]) ? { ...result, etag: null } : result))
+  return performed.map((done) => (isSuperseded(request.tx, done) ? { ...done.result, etag: null } : done.result))
+}
+
+/** What one operation of a batch has done. */
+interface Performed {
+  readonly result: BatchResult
+  /** the key of the resource that the result names, and its state then; undefined: it names none */
+  readonly named: { readonly key: string; readonly state: unknown } | undefined
 }
 
 /** Whether a later operation has written the resource again: the ETag is then that of another state. */
-function isSuperseded(tx: OperationRequest['tx'], named: NamedState | undefined): boolean {
+function isSuperseded(tx: OperationRequest['tx'], { named }: Performed): boolean {
   return named !== undefined && tx.known(named.key) !== named.state
-}
-
-/** A resource as an operation has left it. */
-interface NamedState {
-  readonly key: string
-  readonly state: unknown
 }
 
 /** Each further record makes the later operations of a transaction slower. @throws {ApiError} `validation_failed` */
@@ -68,35 +69,26 @@ function requireRoom({ writeCount }: OperationRequest['tx'], index: number): voi
   if (writeCount > limits.batchRecords) throw refusal(index, `comes after more than ${limits.batchRecords} changes in this batch`)
 }
 
-function refusal(index: number, message: string): ApiError {
-  return validationFailed([{ in: 'body', path: `operations.${index}`, message }])
+/** @param member of the operation, with the dot before it */
+function refusal(index: number, message: string, member = ''): ApiError {
+  return validationFailed([{ in: 'body', path: `operations.${index}${member}`, message }])
 }
 
-/** What the operations before the present one have done. */
-interface Progress {
-  readonly results: readonly BatchResult[]
-  /** the keys of the resources that they name */
-  readonly written: Set<string>
-  /** how many of them created something */
-  created: number
-  /** the length of their results */
-  bytes: number
-  /** what each of them names; undefined: nothing */
-  readonly named: (NamedState | undefined)[]
-}
-
+/** Performs the next operation. @param performed those before it */
 async function perform(
   services: Services,
   request: OperationRequest,
-  { operation, params, body, ifMatch }: PlannedOperation,
-  progress: Progress,
+  planned: readonly PlannedOperation[],
+  performed: readonly Performed[],
   boardId: string,
   record: ItemRecord,
-): Promise<BatchResult> {
-  const { results, written } = progress
+): Promise<Performed> {
+  const { tx } = request
+  const index = performed.length
+  const { operation, params, body, ifMatch } = planned[index]!
   // Lists are ordered by time: what one commit creates has the order of the batch.
-  const later = operation.status === 201 ? progress.created++ : 0
-  const idOf = (text: string): string => (REFERENCE.test(text) ? String(results[Number(text.slice(1))]?.data['id']) : text)
+  const later = operation.status === 201 ? planned.slice(0, index).filter((one) => one.operation.status === 201).length : 0
+  const idOf = (text: string): string => (REFERENCE.test(text) ? String(performed[Number(text.slice(1))]?.result.data['id']) : text)
   const own: OperationRequest = {
     ...request,
     params: Object.fromEntries(Object.entries(params).map(([name, text]) => [name, idOf(text)])),
@@ -106,8 +98,7 @@ async function perform(
     receive: undefined,
   }
   const broken = operation.bodyRule?.(own.params, own.body)
-  if (broken !== undefined)
-    throw validationFailed([{ in: 'body', path: `operations.${results.length}.body.${broken.path}`, message: broken.message }])
+  if (broken !== undefined) throw refusal(index, broken.message, `.body.${broken.path}`)
   requireScope(services, operation, request.caller, record) // 403
   const target = await loadTarget(operation.target, own) // 404
   if (target.board?.id !== boardId) throw notFound()
@@ -115,20 +106,17 @@ async function perform(
   const entity = operation.entity?.(own.params)
   if (ifMatch !== undefined) {
     // The ETag that it has in this transaction is one that no client can know.
-    if (entity !== undefined && written.has(entity)) throw new ApiError('precondition_failed')
-    requireMatch(new Headers({ 'if-match': ifMatch }), entity && shownRevision(request.tx, entity)) // 412
-    if (entity !== undefined) request.tx.relyOnWhole(entity)
+    if (entity !== undefined && tx.isWritten(entity)) throw new ApiError('precondition_failed')
+    requireMatch(new Headers({ 'if-match': ifMatch }), entity && shownRevision(tx, entity)) // 412
+    if (entity !== undefined) tx.relyOnWhole(entity)
   }
   const result = await operation.run(own, loaded) // 409
   const named = result.entity === null ? undefined : (result.entity ?? entity)
-  progress.named.push(named && { key: named, state: request.tx.known(named) })
-  for (const key of [entity, named]) if (key !== undefined) written.add(key)
-  const isDryRun = (request.query as { readonly dry_run?: boolean }).dry_run === true
-  const revision = named && !isDryRun ? shownRevision(request.tx, named) : undefined
+  const revision = named && !isDryRun(request) ? shownRevision(tx, named) : undefined
+  const etag = revision === undefined ? null : entityTag(revision)
   return {
-    operation: operation.id,
-    data: result.data as Record<string, unknown>,
-    etag: revision === undefined ? null : entityTag(revision),
+    result: { operation: operation.id, data: result.data as Record<string, unknown>, etag },
+    named: named && { key: named, state: tx.known(named) },
   }
 }
 

@@ -8,7 +8,7 @@ import { limits } from '../model/limits.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { TokenRecord } from '../model/token.ts'
-import type { Operation, OperationRequest, Upload } from '../resources/operation.ts'
+import { isDryRun, type Operation, type OperationRequest, type Upload } from '../resources/operation.ts'
 import { loadTarget } from '../resources/targets.ts'
 import { keys } from '../store/keys.ts'
 import { retryConflicts } from '../store/transact.ts'
@@ -155,7 +155,7 @@ async function attempt(
   once.input ??= await readInput(incoming.request, search, operation, params, services.uploadBytes, beforeLarge) // 400 413 415 422
   const { body, upload } = once.input
   const query = once.stream === undefined ? once.input.query : Object.assign({}, once.input.query, { after: once.stream.position })
-  once.isDryRun = (query as { readonly dry_run?: boolean }).dry_run === true
+  once.isDryRun = isDryRun({ query })
   const receiveOnce = (): Promise<Upload> => {
     // Others must not wait for this client.
     if (once.upload === undefined) turn?.end()

@@ -145,9 +145,7 @@ export class Transaction {
     this.#reads.forgetWeak(key)
   }
 
-  /**
-   * Counts the entries of an index. When the count is at most `limit`, the commit succeeds only if that is still true.
-   */
+  /** Counts the entries of an index. When the count is at most `limit`, the commit succeeds only if that is still true. */
   async count(index: Index<unknown>, limit: number): Promise<number> {
     const [count] = await this.counts([index])
     // The commit compares with what is stored.
@@ -177,10 +175,7 @@ export class Transaction {
     this.put(key, value)
   }
 
-  /**
-   * Removes a record that was read before.
-   * @throws {TypeError} when it was not read
-   */
+  /** Removes a record that was read before. @throws {TypeError} when it was not read */
   remove(key: Key<unknown>): void {
     this.relyOnWhole(key)
     this.#writes.delete(key)
@@ -190,6 +185,11 @@ export class Transaction {
   revisionOf(key: Key<unknown>): string | undefined {
     if (this.#writes.put.has(key)) return this.#revision
     return this.#writes.remove.has(key) ? undefined : this.#reads.get(key)?.revision
+  }
+
+  /** Whether it writes or removes a record. */
+  isWritten(key: Key<unknown>): boolean {
+    return this.#writes.has(key)
   }
 
   /** How many records it writes so far. */

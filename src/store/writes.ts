@@ -18,6 +18,10 @@ export class Writes {
     return this.size === 0
   }
 
+  has(key: string): boolean {
+    return this.put.has(key) || this.remove.has(key)
+  }
+
   set(key: string, value: Value): void {
     this.remove.delete(key)
     this.put.set(key, value)

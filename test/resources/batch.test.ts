@@ -135,6 +135,13 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect([status, body.error.index, 'current_etag' in body.error, headers.get('etag')]).toEqual([412, 1, false, null])
   })
 
+  test('accepts the ETag of the board for several creations, as they do when they are requested alone', async () => {
+    const { board } = setup
+    const if_match = (await board.get(`/boards/${board.id}`)).headers.get('etag')!
+    const create = (name: string) => ({ operation: 'columns.create', body: { name }, if_match })
+    expect((await send([create('One'), create('Two')])).status).toBe(200)
+  })
+
   test('answers no ETag for what a later operation has changed again', async () => {
     const { columnId } = setup
     const { body } = await send([
