@@ -1,3 +1,4 @@
+import type { AwaitedEntry } from '../resources/result.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Store } from '../store/port.ts'
 
@@ -7,18 +8,12 @@ const RECHECK = 1000
 /** A read has found nothing, and its client wants to wait. */
 export class NothingYet extends Error {
   override readonly name = 'NothingYet'
-  readonly awaited: Awaited
+  readonly awaited: AwaitedEntry
 
-  constructor(awaited: Awaited) {
+  constructor(awaited: AwaitedEntry) {
     super('there is nothing yet')
     this.awaited = awaited
   }
-}
-
-/** What a client waits for. */
-export interface Awaited {
-  readonly index: Index<unknown>
-  readonly seconds: number
 }
 
 /** Waits for commits that append to an index. */
@@ -70,7 +65,7 @@ export class LongPoll {
   readonly #deadline: number
   #began = false
 
-  constructor(store: Store, partition: string, { index, seconds }: Awaited, signal: AbortSignal) {
+  constructor(store: Store, partition: string, { index, seconds }: AwaitedEntry, signal: AbortSignal) {
     this.#waiter = new Waiter(store, partition, index, signal)
     this.#deadline = performance.now() + seconds * 1000
   }

@@ -12,7 +12,7 @@ export interface OperationResult<Data = unknown> {
   /** of a created resource: the record whose revision is its ETag; null: the response has no ETag */
   readonly entity?: Key<unknown> | null
   /** of a long poll that has found nothing: what it waits for */
-  readonly awaited?: { readonly index: Index<unknown>; readonly seconds: number }
+  readonly awaited?: AwaitedEntry
   /** the response is a stream of events, instead of `data` */
   readonly stream?: StreamedResult
   /** the file whose bytes are the response body, instead of `data` */
@@ -25,4 +25,10 @@ export interface StreamedResult {
   /** what the member `after` of the query is in the next read */
   readonly position: string
   readonly index: Index<unknown>
+}
+
+/** What a client waits for: the next entry of an index, for a time. */
+export interface AwaitedEntry {
+  readonly index: Index<unknown>
+  readonly seconds: number
 }
