@@ -10,7 +10,7 @@ import type { RecordedExample, RecordedExamples } from '../http/openapi/examples
 import { ApiError, type ErrorCode } from '../model/errors.ts'
 import type { RandomSource } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
-import type { Operation } from '../resources/operation.ts'
+import { namesInPath, type Operation } from '../resources/operation.ts'
 import { operations } from '../resources/table.ts'
 import { createBlobs } from '../store/blobs.ts'
 import { decorateStore } from '../store/decorate.ts'
@@ -135,7 +135,7 @@ class Recorder {
     const body = example.body === undefined ? undefined : (JSON.parse(fill(JSON.stringify(example.body))) as unknown)
     const reply = await this.#send(method, fill(path) + query, body)
     if (reply.status >= 300) throw new Error(`the example of ${id} failed: ${reply.status} ${JSON.stringify(reply.body)}`)
-    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+    const names = namesInPath(path)
     const params = Object.fromEntries(names.map((name) => [name, ids[name]!]))
     return { params, ...(body === undefined ? {} : { body }), response: reply.body }
   }

@@ -1,7 +1,7 @@
 import { scopeFacts } from '../authz/facts.ts'
 import { isBatchable } from '../resources/batch/operations.ts'
 import type { BatchItem } from '../resources/batch/schema.ts'
-import type { Operation } from '../resources/operation.ts'
+import { namesInPath, type Operation } from '../resources/operation.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
 import { issuesOf } from './input.ts'
@@ -51,7 +51,7 @@ function findOperation({ operations, engine }: Services, { operation: id }: Batc
 }
 
 function paramsOf({ path }: Operation, { params }: BatchItem, boardId: string, refuse: Refuse): Record<string, string> {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const names = namesInPath(path)
   for (const name of Object.keys(params)) if (!names.includes(name)) refuse(`params.${name}`, 'is not a parameter of this operation')
   return Object.fromEntries(
     names.map((name) => {

@@ -4,7 +4,7 @@ import { scopeFacts } from '../authz/facts.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import type { Scope } from '../model/token.ts'
 import type { Evaluation, EvaluationResult, Question, Semantic } from '../resources/access/schema.ts'
-import type { Operation, OperationRequest } from '../resources/operation.ts'
+import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
 import { readsOf } from '../resources/targets.ts'
 import type { Read } from '../store/reads.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
@@ -172,7 +172,7 @@ function readQuestion(
   if (!own.includes(subject.id)) refuse('subject.id', 'must be me, or your own id: what others may do is not answered')
   const operation = operations.find(({ id }) => id === action.name)
   if (operation === undefined) return void refuse('action.name', 'is not the id of an operation')
-  const [first, ...others] = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const [first, ...others] = namesInPath(operation.path)
   const type = first?.replace(/_id$/, '') ?? WORKSPACE
   if (resource.type !== type) refuse('resource.type', `must be ${type} for ${operation.id}`)
   const { properties = {} } = resource

@@ -1,7 +1,7 @@
 import { selectableFields } from '../http/fields.ts'
 import { convertOne } from '../http/openapi/schemas.ts'
 import type { JsonSchema } from '../http/openapi/types.ts'
-import type { Operation } from '../resources/operation.ts'
+import { namesInPath, type Operation } from '../resources/operation.ts'
 
 /** The arguments of one operation. */
 export interface OperationArguments {
@@ -19,7 +19,7 @@ const FIELDS = { type: 'array', items: { type: 'string' }, description: 'Only th
 /** Reads the arguments of an operation from its row. */
 export function argumentsOf(operation: Operation): OperationArguments {
   const { path, query, body } = operation
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const names = namesInPath(path)
   const [inQuery, inBody] = [membersOf(convertOne(query, 'input', 0)), membersOf(body === undefined ? {} : convertOne(body, 'input', 0))]
   const fields = selectableFields(operation).size === 0 ? {} : { fields: FIELDS }
   return {

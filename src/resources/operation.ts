@@ -216,6 +216,11 @@ const writeQuery = z.strictObject({
       'Checks everything and answers as if the change were made, with `Dry-Run: true`, and changes nothing. The id of what would be created consists of zeros.',
   }),
 })
+/** The names of the parameters of a path, in their order. */
+export function namesInPath(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+}
+
 /** Whether a request only asks what it would be answered. */
 export function isDryRun({ query }: Pick<OperationRequest, 'query'>): boolean {
   return (query as { readonly dry_run?: boolean }).dry_run === true

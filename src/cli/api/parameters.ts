@@ -2,7 +2,7 @@ import { convertOne } from '../../http/openapi/schemas.ts'
 import type { JsonSchema } from '../../http/openapi/types.ts'
 import { limits } from '../../model/limits.ts'
 import { uploadForm } from '../../resources/attachments/schema.ts'
-import type { Operation } from '../../resources/operation.ts'
+import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { membersOf } from '../schema-types.ts'
 
 /** What the value of an option is: a text, or what is read from it. */
@@ -23,9 +23,9 @@ export interface Parameter {
 
 /** The parameters of the path, the query and the body of an operation, from its row of the operations table. */
 export function parametersOf({ path, query, body, takesUpload }: Operation): Parameter[] {
-  const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
-    const description = `the id of the ${name!.replace(/_id$/, '').replaceAll('_', ' ')}`
-    return { name: name!, flag: flagOf(name!), kind: 'text', description, required: true, nullable: false, values: [] } as const
+  const pathParameters = namesInPath(path).map((name) => {
+    const description = `the id of the ${name.replace(/_id$/, '').replaceAll('_', ' ')}`
+    return { name, flag: flagOf(name), kind: 'text', description, required: true, nullable: false, values: [] } as const
   })
   const bodies = [...(body === undefined ? [] : [body]), ...(takesUpload ? [uploadForm] : [])].map((schema) => membersOf(convert(schema)))
   // Of several kinds of bodies, none is required.

@@ -3,7 +3,7 @@ import { idPattern, idPrefixes, type IdKind } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import type { Engine } from '../../policy/engine.ts'
 import { uploadForm } from '../../resources/attachments/schema.ts'
-import type { Operation } from '../../resources/operation.ts'
+import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { errorCodesOf, hasData, isDownload, type ForbiddablePermissions } from './error-codes.ts'
 import type { RecordedExample, RecordedExamples } from './examples.ts'
 import { selectableFields } from '../fields.ts'
@@ -101,12 +101,12 @@ function rowText({ vocabulary }: Engine, row: string): string {
 }
 
 function pathParameters({ path }: Operation, example: RecordedExample | undefined): ParameterObject[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
-    const kind = name!.replace(/_id$/, '') as IdKind
+  return namesInPath(path).map((name) => {
+    const kind = name.replace(/_id$/, '') as IdKind
     if (!Object.hasOwn(idPrefixes, kind)) throw new Error(`${path}: "${name}" is not the id of a known kind`)
-    const value = example?.params[name!]
+    const value = example?.params[name]
     return {
-      name: name!,
+      name,
       in: 'path',
       required: true,
       description: `The id of the ${kind}. A malformed one is answered like an absent one, with 404.`,
