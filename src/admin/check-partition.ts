@@ -190,6 +190,12 @@ async function explanations(deps: AdminDeps, partition: string): Promise<Set<str
   return new Set([...tombstones.map(({ kind, target }) => `${kind} ${target}`), ...labels])
 }
 
+/** Calls `referenced` with the id of each blob that a record of a partition names. */
+export async function nameBlobsOf(store: Store, partition: string, referenced: (blobId: string) => void): Promise<void> {
+  for await (const batch of store.scan(partition))
+    for (const [key, stored] of batch) if (stored !== null) nameBlobs(key, stored.value, referenced)
+}
+
 function nameBlobs(key: string, value: Value, referenced: (blobId: string) => void): void {
   if (key.startsWith('tombstone:') && value['kind'] === 'blob') referenced(String(value['target']))
   if (/^(file|imported_bytes):/.test(key)) referenced(String(value['blob_id']))

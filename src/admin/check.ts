@@ -4,7 +4,7 @@ import { GLOBAL, keys } from '../store/keys.ts'
 import { NO_EXPECTATION, type Store } from '../store/port.ts'
 import { newRevision } from '../store/transaction.ts'
 import { listAll, transact } from '../store/transact.ts'
-import { checkPartition, type FindingKind, type PartitionCheck, type PartitionFinding } from './check-partition.ts'
+import { checkPartition, nameBlobsOf, type FindingKind, type PartitionCheck, type PartitionFinding } from './check-partition.ts'
 import type { AdminDeps, CommandIo } from './deps.ts'
 import { registerWorkspace } from './workspaces.ts'
 
@@ -84,7 +84,8 @@ export async function checkStorage(deps: AdminDeps, options: CheckOptions, io: C
   }
   if (!unreadable.has(GLOBAL)) await checkWorkspaces(deps, options, readable, report)
   // The files of a partition that cannot be read may need them.
-  if (unreadable.size === 0)
+  if (unreadable.size === 0) {
+    await nameBlobsAgain(deps, unreferenced)
     for (const id of unreferenced)
       if (await blobs.exists(id))
         await report({
@@ -93,7 +94,21 @@ export async function checkStorage(deps: AdminDeps, options: CheckOptions, io: C
           subject: id,
           message: 'no record names these bytes; they are not removed',
         })
+  }
   return summary
+}
+
+/**
+ * Removes the blobs that a record names from a set. A scan has several steps, so it misses bytes whose record is replaced
+ * between two of them. That happens at most twice: the tombstone of an upload is replaced by a file, and the file by the
+ * tombstone of its removal. So of three scans, the first of which is done, one has seen the record.
+ */
+async function nameBlobsAgain(deps: AdminDeps, unreferenced: Set<string>): Promise<void> {
+  for (let scans = 1; scans < 3; scans++) {
+    if (unreferenced.size === 0) return
+    for (const partition of await allPartitions(deps))
+      await hold(deps.store, partition, () => nameBlobsOf(deps.store, partition, (id) => unreferenced.delete(id)))
+  }
 }
 
 /** The partitions of all workspaces, also of unlisted ones, and the one of the installation. */

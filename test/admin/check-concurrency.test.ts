@@ -38,6 +38,19 @@ describe.each(drivers)('a check of storage in use on $name', (driver) => {
     expect([(await findDamage({ ...setup.service.adminDeps, store })).findings, uploaded]).toEqual([[], true])
   })
 
+  test('finds nothing when the record of bytes is replaced during two of its scans', async () => {
+    await setup.board.attach(setup.cardId)
+    const present = setup.service.adminDeps.store
+    let scans = 0
+    const store = decorateStore(present, {
+      async *scan(partition) {
+        const hidden = partition === setup.workspaceId && ++scans <= 2
+        for await (const batch of present.scan(partition)) yield hidden ? batch.filter(([key]) => !key.startsWith('file:')) : batch
+      },
+    })
+    expect([(await findDamage({ ...setup.service.adminDeps, store })).findings, scans]).toEqual([[], 3])
+  })
+
   test('finds nothing while requests write', async () => {
     const labelId = await setup.board.label()
     const write = async () => {

@@ -169,7 +169,7 @@ describe.each(drivers)('a check on $name', (driver) => {
     ],
     [
       'a column of another board',
-      () => edit(keys.column(columnId), { board_id: board.id.replace(/.$/, '0') }),
+      () => edit(keys.column(columnId), { board_id: `brd_${'0'.repeat(20)}` }),
       'reference_broken',
       () => [`card:${cardId}`, `column:${columnId}`],
       /column:col_|board:brd_/,
