@@ -20,7 +20,7 @@ const rowOf = (id: string) => operations.find((row) => row.id === id)!
 /** A resource with an ETag, or none. The ETag of `bytes` is the hash of a file, that of a `page` a weak one of a list. */
 type Entity = 'board' | 'column' | 'card' | 'label' | 'subtask' | 'comment' | 'attachment' | 'file' | 'bytes' | 'page' | 'none'
 /** By operation: the resource that If-Match refers to, and the resource whose ETag the response has. Written by hand. */
-const expected = parse(readFileSync(new URL('../../fixtures/decisions/etags.yaml', import.meta.url), 'utf8')) as Record<
+const expected = parse(readFileSync(new URL('../../fixtures/etags.yaml', import.meta.url), 'utf8')) as Record<
   string,
   { if_match: Entity; etag: Entity }
 >

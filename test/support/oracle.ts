@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
-// Expands the hand-written oracle (fixtures/decisions) to cells. This file shares no code with the engine, the
+// Expands the hand-written oracle (policies/decisions) to cells. This file shares no code with the engine, the
 // operations table or the vocabulary.
 
 /** An outcome as the grids state it. */
@@ -35,7 +35,7 @@ export interface OracleCell {
 
 type Grid = GridOutcome | ({ across?: string } & Record<string, GridOutcome | GridOutcome[]>)
 
-const read = (name: string) => parse(readFileSync(new URL(`../../fixtures/decisions/${name}.yaml`, import.meta.url), 'utf8'))
+const read = (name: string) => parse(readFileSync(new URL(`../../policies/decisions/${name}.yaml`, import.meta.url), 'utf8'))
 const { axes, grids } = read('grids') as { axes: Record<string, string[]>; grids: Record<string, Grid> }
 
 type Row = readonly [string, string, 'read', string, string, string, Readonly<Record<string, readonly [string, string, string]>>?]
