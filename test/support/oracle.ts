@@ -33,22 +33,24 @@ export interface OracleCell {
   readonly expected: GridOutcome | 401
 }
 
-type Grid = GridOutcome | ({ across?: string } & Record<string, GridOutcome | GridOutcome[]>)
+type Grid = GridOutcome | ({ down: string; across?: string } & Record<string, GridOutcome | GridOutcome[]>)
 
 const read = (name: string) => parse(readFileSync(new URL(`../../policies/decisions/${name}.yaml`, import.meta.url), 'utf8'))
-const { axes, grids } = read('grids') as { axes: Record<string, string[]>; grids: Record<string, Grid> }
+const { axes: cases, grids } = read('grids') as { axes: Record<string, object>; grids: Record<string, Grid> }
+// Only the names of the cases. Which facts they stand for is stated here once more.
+const axes = Object.fromEntries(Object.entries(cases).map(([axis, ofAxis]) => [axis, Object.keys(ofAxis)]))
 
 type Row = readonly [string, string, 'read', string, string, string, Readonly<Record<string, readonly [string, string, string]>>?]
 
-export const oracleOperations: readonly OracleOperation[] = Object.entries(read('operations') as Record<string, Row>).map(
-  ([id, [method, path, scope, row, permission, grid, also = {}]]) => {
-    const additions = Object.entries(also).map(([member, [ofRow, ofPermission, ofGrid]]) => [
-      member,
-      { row: ofRow, permission: ofPermission, grid: ofGrid },
-    ])
-    return { id, method, path, scope, row, permission, grid, also: Object.fromEntries(additions) }
-  },
-)
+export const oracleOperations: readonly OracleOperation[] = Object.entries(
+  (read('operations') as { operations: Record<string, Row> }).operations,
+).map(([id, [method, path, scope, row, permission, grid, also = {}]]) => {
+  const additions = Object.entries(also).map(([member, [ofRow, ofPermission, ofGrid]]) => [
+    member,
+    { row: ofRow, permission: ofPermission, grid: ofGrid },
+  ])
+  return { id, method, path, scope, row, permission, grid, also: Object.fromEntries(additions) }
+})
 
 /** Every cell of an operation's grid, for every role, and for active and ended memberships. */
 export function oracleCells({ grid }: Pick<OracleOperation, 'grid'>): readonly OracleCell[] {
@@ -67,39 +69,43 @@ function gridCells(name: string): readonly OracleCell[] {
 function expandGrid(name: string): OracleCell[] {
   const grid = grids[name]
   if (grid === undefined) throw new Error(`the oracle has no grid "${name}"`)
-  const rows = typeof grid === 'object' ? Object.entries(grid).filter(([row]) => row !== 'across') : [['', grid] as const]
+  const rows = typeof grid === 'object' ? Object.entries(grid).filter(([row]) => row !== 'down' && row !== 'across') : [['', grid] as const]
+  const down = typeof grid === 'object' ? grid.down : undefined
   const axis = typeof grid === 'object' ? grid.across : undefined
   return rows.flatMap(([row, outcomes]) => {
     const columns =
       axis === undefined
         ? [['', outcomes as GridOutcome] as const]
         : axes[axis]!.map((column, i) => [column, (outcomes as GridOutcome[])[i]!] as const)
-    return columns.flatMap(([column, outcome]) => expand(row as string, axis, column, outcome))
+    return columns.flatMap(([column, outcome]) => expand({ down, row: row as string }, axis, column, outcome))
   })
 }
 
-function expand(row: string, axis: string | undefined, column: string, outcome: GridOutcome): OracleCell[] {
+function expand(
+  { down, row }: { down: string | undefined; row: string },
+  axis: string | undefined,
+  column: string,
+  outcome: GridOutcome,
+): OracleCell[] {
   if (outcome !== 'ok' && outcome !== 403 && outcome !== 404) throw new Error(`the oracle has no outcome for "${row}", "${column}"`)
   const roles = axis === 'role' ? [column] : axes['role']!
   return roles.flatMap((role) =>
     ['active', 'ended'].flatMap((membership) =>
-      columnFacts(axis, column).map((facts) => ({
-        facts: { 'caller.membership': membership, 'caller.role': role, ...boardFacts(row), ...facts },
-        expected: membership === 'ended' ? 401 : outcome,
-      })),
+      caseFacts(down, row).flatMap((rowFacts) =>
+        caseFacts(axis, column).map((columnFacts) => ({
+          facts: { 'caller.membership': membership, 'caller.role': role, ...rowFacts, ...columnFacts },
+          expected: membership === 'ended' ? 401 : outcome,
+        })),
+      ),
     ),
   )
 }
 
-function boardFacts(row: string): Record<string, string> {
-  const [visibility, caller] = row.split(' ')
-  return row === '' || row === 'no board' ? {} : { 'board.visibility': visibility!, 'board.caller': caller! }
-}
-
-/** The facts that a column stands for. A card without a cover stands for all facts of a file. */
-function columnFacts(axis: string | undefined, column: string): Record<string, string>[] {
+/** The facts that a case stands for. A card without a cover stands for all facts of a file. */
+function caseFacts(axis: string | undefined, column: string): Record<string, string>[] {
   const words = column.split(' ')
   const person = (word: string | undefined) => (word === 'own' ? 'caller' : 'other')
+  if (axis === 'board') return [{ 'board.visibility': words[0]!, 'board.caller': words[1]! }]
   if (axis === 'comment') return [{ 'comment.author': person(column) }]
   if (axis === 'label') return [{ 'label.board': column }]
   if (axis === 'user') return [{ 'user.membership': words[0]!, 'user.board': words[1]! }]
