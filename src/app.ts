@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import { H3, type H3Event } from 'h3'
 import type { Logger } from 'pino'
 import type { ServerRequest } from 'srvx'
@@ -7,7 +7,9 @@ import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
 import { SignIn } from './auth/accounts/sign-in.ts'
 import { Throttle } from './auth/accounts/throttle.ts'
+import type { DecisionLog } from './decision-log/log.ts'
 import { Compression } from './http/compression.ts'
+import { RequestLog } from './http/decision-log.ts'
 import { errorResponse } from './http/envelope.ts'
 import { toApiError } from './http/error-mapping.ts'
 import { SeenTokens } from './http/prefetch.ts'
@@ -18,18 +20,21 @@ import { serveRevocation } from './http/revocation.ts'
 import { handleRequest } from './http/pipeline.ts'
 import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
-import type { Services, DecisionRecord } from './http/services.ts'
+import type { DecisionRecord } from './http/decision-record.ts'
+import type { Services } from './http/services.ts'
 import { isBelow, targetOf, type RequestTarget } from './http/request-target.ts'
 import { ApiError, notFound } from './model/errors.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { limits } from './model/limits.ts'
 import { systemClock, type Clock } from './model/time.ts'
-import { compareFacts } from './authz/facts.ts'
+import { specificationRows } from './authz/specification.ts'
 import type { Operation } from './resources/operation.ts'
+import { provePolicy } from './resources/policy-proof.ts'
 import { Scans } from './resources/scans.ts'
 import { operations } from './resources/table.ts'
 import { loadEngine, type Engine } from './policy/engine.ts'
-import { proveInvariants, type Proof } from './policy/prove.ts'
+import { PolicyInvariantError, readPolicyFolder } from './policy/folder.ts'
+import type { Proof } from './policy/prove.ts'
 import { createBlobs, type Blobs } from './store/blobs.ts'
 import { ChangeLog } from './store/change-log.ts'
 import type { SharedCounters } from './store/counters.ts'
@@ -71,6 +76,8 @@ export interface AppOptions {
   readonly batch?: number | undefined
   readonly clock?: Clock
   readonly random?: RandomSource
+  /** gets the record of every request below /v1; default: records are not stored */
+  readonly decisionLog?: DecisionLog | undefined
   readonly observe?: (record: DecisionRecord) => void
 }
 
@@ -90,51 +97,16 @@ export interface App {
   stop(): void
 }
 
-/** Rows of the operations table that have the same id, or the same method and path. */
-function findAmbiguous(rows: readonly Operation[]): string[] {
-  const ids = new Set<string>()
-  const routes = new Map<string, string>()
-  return rows.flatMap(({ id, method, path }) => {
-    const route = `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
-    const other = routes.get(route)
-    const found = [ids.has(id) && `operation ${id} is a duplicate`, other !== undefined && `${other} and ${id} are both ${method} ${path}`]
-    ids.add(id)
-    routes.set(route, id)
-    return found.filter((failure) => failure !== false)
-  })
-}
-
-/** Further permissions about a member that the body does not have: they would never be asked. */
-function findMissingMembers(rows: readonly Operation[]): string[] {
-  const membersOf = ({ body }: Operation) => (body?.def as { shape?: object } | undefined)?.shape ?? {}
-  return rows.flatMap((row) =>
-    row.also
-      .filter(({ member }) => !Object.hasOwn(membersOf(row), member))
-      .map(({ member }) => `operation ${row.id} asks a permission about "${member}", which is no member of its body`),
-  )
-}
+const shippedFolder = fileURLToPath(new URL('../policies', import.meta.url))
 
 /**
- * Loads the policy that ships with the service. Its path is relative to this file, the same from `src` and from `dist`.
+ * Loads a policy. The one that ships with the service has a path relative to this file, the same from `src` and from `dist`.
+ * @param folder default: the shipped policy
  * @throws {PolicyError}
  * @throws {PolicyInvariantError} if a file cannot be read
  */
-export function shippedEngine(): Engine {
-  const file = (name: string) => ({ path: `policies/${name}`, text: readPolicy(name) })
-  return loadEngine({ vocabulary: file('vocabulary.yaml'), scopes: file('scopes.yaml'), permissions: file('permissions.yaml') })
-}
-
-function readPolicy(name: string): string {
-  try {
-    return readFileSync(new URL(`../policies/${name}`, import.meta.url), 'utf8')
-  } catch (error) {
-    throw new PolicyInvariantError(`policies/${name} cannot be read: ${(error as Error).message}`)
-  }
-}
-
-/** Tables, facts and operations contradict each other. The service does not start. */
-export class PolicyInvariantError extends Error {
-  override readonly name = 'PolicyInvariantError'
+export function loadPolicy(folder?: string): Engine {
+  return loadEngine(readPolicyFolder(folder ?? shippedFolder, folder ?? 'policies'), specificationRows)
 }
 
 /**
@@ -145,17 +117,11 @@ export class PolicyInvariantError extends Error {
 export function createApp(options: AppOptions): App {
   const { store, clock = systemClock, random = systemRandom } = options
   const log = sampleLog(options.log, clock)
-  const engine = options.engine ?? shippedEngine()
+  const engine = options.engine ?? loadPolicy()
   const rows = options.operations ?? operations
-  const proof = proveInvariants(
-    engine,
-    rows.map(({ id, needs, row, also }) => {
-      const further = also.map((one) => ({ member: one.member, permission: one.needs.join(' '), row: one.row }))
-      return { id, permission: needs.join(' '), row, also: further }
-    }),
-  )
-  const failures = [...compareFacts(engine.vocabulary), ...findAmbiguous(rows), ...findMissingMembers(rows), ...proof.failures]
-  if (failures.length > 0) throw new PolicyInvariantError(`The policy does not hold:\n${failures.map((line) => `  - ${line}`).join('\n')}`)
+  const proof = provePolicy(engine, rows)
+  if (proof.failures.length > 0)
+    throw new PolicyInvariantError(`The policy does not hold:\n${proof.failures.map((line) => `  - ${line}`).join('\n')}`)
 
   const { origin, proxies = 0, passwords = createPasswords(), counters } = options
   const requestNetwork = (request: ServerRequest) => networkOf(clientAddress(request, proxies))
@@ -179,6 +145,7 @@ export function createApp(options: AppOptions): App {
     runningKeys: new Set(),
     changes: new ChangeLog(clock),
     stopping: stopping.signal,
+    decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
     observe: options.observe,
   }
   const deps = { store, clock, random }
@@ -216,7 +183,10 @@ export function createApp(options: AppOptions): App {
   let loadedMcp: Promise<(request: ServerRequest) => Promise<Response>> | undefined
   const loadMcp = () => (loadedMcp ??= import('./mcp/endpoint.ts').then(({ createMcpEndpoint }) => createMcpEndpoint(services, mcp)))
   // The router also matches a trailing slash.
-  h3.all('/mcp', async ({ req, url }) => (url.pathname === '/mcp' ? (await loadMcp())(req) : Promise.reject(notFound())))
+  h3.all('/mcp', async ({ req, url }) => {
+    if (url.pathname !== '/mcp') throw notFound()
+    return compression.apply(req, await (await loadMcp())(req))
+  })
   h3.all('/settings', settings)
   h3.all('/settings/**', settings)
   h3.all('/docs', docs)

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { shippedEngine } from '../app.ts'
+import { loadPolicy } from '../app.ts'
 import { createDocument } from '../http/openapi/document.ts'
 import { limits } from '../model/limits.ts'
 import { renderMatrix } from '../resources/matrix.ts'
@@ -10,7 +10,7 @@ import { insertOperations, renderOperations } from './operations-table.ts'
 
 // Generates what follows from the tables: policies/matrix.md, the operations table of README.md, the examples of the OpenAPI document,
 // and the types and the table of the client.
-const engine = shippedEngine()
+const engine = loadPolicy()
 const fileOf = (path: string): URL => new URL(`../../${path}`, import.meta.url)
 
 writeFileSync(fileOf('policies/matrix.md'), renderMatrix(engine, operations))

@@ -16,11 +16,16 @@ export function recordKey(fact: string): string {
   return fact.replace('.', '/')
 }
 
-/**
- * A CASL ability behind a function, so that no caller can change it.
- * @returns the rule that allows `action` on the record (for `field`, if given), or undefined
- */
-export type Ability = (action: string, record: FactRecord, field?: string) => Rule | undefined
+/** A CASL ability behind two functions, so that no caller can change it. */
+export interface Ability {
+  /**
+   * The rules that allow `action` on the record (for `field`, if given), whatever their order in the table.
+   * @param without the id of a rule that is ignored
+   */
+  allowing(action: string, record: FactRecord, field?: string, without?: string): readonly Rule[]
+  /** Whether there is such a rule. */
+  allows(action: string, record: FactRecord, without?: string): boolean
+}
 
 type RawRule = RawRuleOf<MongoAbility> & { rule: Rule }
 
@@ -45,8 +50,41 @@ export function compile(rules: readonly Rule[]): Ability {
       for (const subject of rule.subject as string[]) for (const compiled of ability.rulesFor(action, subject)) void compiled.ast
     }
   }
-  // A record is required by type: given only the name of a subject, CASL ignores conditions.
-  return (action, record, field) => (ability.relevantRuleFor(action, record as never, field)?.origin as RawRule | undefined)?.rule
+  // The ability never changes. CASL would filter its rules by field at every check.
+  const candidates = new Map<string, Map<string, readonly Candidate[]>>()
+  const candidatesFor = (action: string, subject: string, field: string | undefined): readonly Candidate[] => {
+    const key = field === undefined ? subject : `${subject}.${field}`
+    const ofAction = candidates.get(action) ?? new Map<string, readonly Candidate[]>()
+    candidates.set(action, ofAction)
+    const known = ofAction.get(key)
+    if (known !== undefined) return known
+    const found = ability.rulesFor(action, subject, field).map((compiled) => ({
+      rule: (compiled.origin as RawRule).rule,
+      matches: (record: FactRecord) => compiled.matchesConditions(record as never),
+    }))
+    ofAction.set(key, found)
+    return found
+  }
+  return {
+    // A record is required by type: given only the name of a subject, CASL ignores conditions.
+    allowing(action, record, field, without) {
+      const allowing: Rule[] = []
+      for (const { rule, matches } of candidatesFor(action, record[SUBJECT], field))
+        if (rule.id !== without && matches(record)) allowing.push(rule)
+      return allowing
+    },
+    allows(action, record, without) {
+      for (const { rule, matches } of candidatesFor(action, record[SUBJECT], undefined))
+        if (rule.id !== without && matches(record)) return true
+      return false
+    },
+  }
+}
+
+/** A rule that allows an action on a record whose facts match. */
+interface Candidate {
+  readonly rule: Rule
+  matches(record: FactRecord): boolean
 }
 
 function deepFreeze<T>(value: T): T {

@@ -12,12 +12,16 @@ export interface Confusable {
 // they change the direction of text) and the Unicode line and paragraph separators.
 const HIDDEN = /(?![\t\n])\p{Cc}|[\p{Cf}\p{Zl}\p{Zp}]/gu
 
+// Letters, digits, marks and spaces that are not ASCII. Many of them look like an ASCII character, or like nothing: a Cyrillic "a", the
+// no-break space, the Hangul filler. Lines and arrows between comments are none of these.
+const FOREIGN = /(?![\x00-\x7F])[\p{L}\p{N}\p{M}\p{Zs}]/gu
+
 /**
- * Finds confusables: characters that are invisible or change how others are displayed, YAML directives, which
+ * Finds confusables: characters that are invisible, change how others are displayed or look like others, YAML directives, which
  * change how the file is parsed, and YAML tags, which change the type of a value.
  */
 export function findConfusables(text: string): Confusable[] {
-  return [...hiddenCharacters(text), ...directivesAndTags(text)]
+  return [...hiddenCharacters(text), ...foreignCharacters(text), ...directivesAndTags(text)]
 }
 
 /** Replaces each hidden character with U+FFFD, so that a message can quote the text safely. */
@@ -34,6 +38,18 @@ function* hiddenCharacters(text: string): Generator<Confusable> {
       range: [index, index + character.length],
       message: `hidden character U+${code}`,
       suggestion: 'remove it: it is invisible or changes how the text is displayed',
+    }
+  }
+}
+
+function* foreignCharacters(text: string): Generator<Confusable> {
+  for (const { 0: character, index } of text.matchAll(FOREIGN)) {
+    const kind = /\p{L}/u.test(character) ? 'letter' : /\p{N}/u.test(character) ? 'digit' : /\p{M}/u.test(character) ? 'mark' : 'space'
+    const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+    yield {
+      range: [index, index + character.length],
+      message: `${kind} U+${code} that is not ASCII`,
+      suggestion: 'replace it: it can look like another character',
     }
   }
 }

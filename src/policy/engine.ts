@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
 import { compile } from './compile.ts'
-import { blankRecord, checkFields, decidingRule, derive, factRecord, refuse, type Facts } from './evaluate.ts'
+import { readDecisions, type ExpectedDecisions } from './decisions.ts'
+import { blankRecord, checkFields, decidingRules, derive, factRecord, refuse, type Facts } from './evaluate.ts'
+import { readGrids } from './grids.ts'
 import { factSlot, prepareDefinition, preparePermission, type PreparedPermission } from './prepare.ts'
 import { isDefinition, readRules, type Rule } from './rules.ts'
 import { readSource, type SourceFile } from './source.ts'
+import type { Row } from './specification.ts'
 import { readVocabulary, type Vocabulary } from './vocabulary.ts'
 
 /** What the scope table decides about a permission. */
@@ -25,11 +28,11 @@ export interface Decision {
   readonly facts: Facts
   /** the definitions that were evaluated, and their values */
   readonly derived: Readonly<Record<string, boolean>>
-  /** the id of the rule that allows it, if one does */
-  readonly rule: string | undefined
-  /** the row of that rule; if no rule allows it, the row that could have allowed it */
+  /** the ids of all rules that allow it, sorted; none if it is not allowed */
+  readonly rules: readonly string[]
+  /** the row of the permission */
   readonly row: string
-  /** the reason of that rule; if no rule allows it, what was missing */
+  /** the reasons of those rules; if no rule allows it, what was missing */
   readonly reason: string
 }
 
@@ -38,7 +41,9 @@ export interface Engine {
   readonly vocabulary: Vocabulary
   readonly scopeRules: readonly Rule[]
   readonly permissionRules: readonly Rule[]
-  /** SHA-256 of the three files, in hexadecimal */
+  /** the hand-written decisions that the tables are compared with */
+  readonly expected: ExpectedDecisions
+  /** SHA-256 of all files of the policy, in hexadecimal */
   readonly hash: string
   /**
    * Checks the scope table.
@@ -52,9 +57,10 @@ export interface Engine {
    * @param permission `action Subject`
    * @param facts those of the permission's groups; others are ignored, but they are kept in the decision
    * @param fields the fields to change, if the permission is decided field by field
+   * @param without the id of a rule that is ignored. For proofs and explanations.
    * @throws {TypeError} if the permission, a fact, a value or a field is missing or not in the vocabulary
    */
-  decide(permission: string, facts: Facts, fields?: readonly string[]): Decision
+  decide(permission: string, facts: Facts, fields?: readonly string[], without?: string): Decision
   /**
    * Whether a definition holds. For effects of a change that need no permission themselves.
    * @throws {TypeError} if the definition is not in the vocabulary, or a fact is missing or unknown
@@ -62,28 +68,41 @@ export interface Engine {
   holds(definition: string, facts: Facts): boolean
 }
 
-/** The three files of a policy. */
-export interface PolicyFiles {
-  readonly vocabulary: SourceFile
-  readonly scopes: SourceFile
-  readonly permissions: SourceFile
+/** The files of a policy. */
+export type PolicyFiles = Readonly<Record<PolicyFile, SourceFile>>
+export type PolicyFile = 'vocabulary' | 'specification' | 'scopes' | 'permissions' | 'grids' | 'operations'
+
+/** The path of each file in the folder of a policy. Diagnostics are given for the first file that has any, in this order. */
+export const policyPaths: Readonly<Record<PolicyFile, string>> = {
+  vocabulary: 'vocabulary.yaml',
+  specification: 'specification.yaml',
+  scopes: 'scopes.yaml',
+  permissions: 'permissions.yaml',
+  grids: 'decisions/grids.yaml',
+  operations: 'decisions/operations.yaml',
 }
 
 /**
  * Reads and compiles a policy.
+ * @param shippedRows the rows of the specification, which the policy must state as they are
  * @throws {PolicyError} with the diagnostics of the first file that has any
  */
-export function loadEngine(files: PolicyFiles): Engine {
-  const vocabulary = readVocabulary(readSource(files.vocabulary))
+export function loadEngine(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row>): Engine {
+  const vocabulary = readVocabulary(readSource(files.vocabulary), readSource(files.specification), shippedRows)
   const scopeRules = readRules(readSource(files.scopes), 'scopes', vocabulary)
   const permissionRules = readRules(readSource(files.permissions), 'permissions', vocabulary)
+  const expected = readDecisions(readSource(files.operations), readGrids(readSource(files.grids), vocabulary), vocabulary)
   const hash = createHash('sha256')
-  for (const { text } of [files.vocabulary, files.scopes, files.permissions]) hash.update(`${Buffer.byteLength(text)}:${text}`)
-  return createEngine(vocabulary, scopeRules, permissionRules, hash.digest('hex'))
+  for (const name of Object.keys(policyPaths) as PolicyFile[]) hash.update(`${Buffer.byteLength(files[name].text)}:${files[name].text}`)
+  return createEngine({ vocabulary, scopeRules, permissionRules, expected, hash: hash.digest('hex') })
 }
 
-/** Compiles rules that were read and checked. @param hash the SHA-256 of their files */
-export function createEngine(vocabulary: Vocabulary, scopeRules: readonly Rule[], permissionRules: readonly Rule[], hash: string): Engine {
+/** What an engine is made of. */
+export type EngineParts = Pick<Engine, 'vocabulary' | 'scopeRules' | 'permissionRules' | 'expected' | 'hash'>
+
+/** Compiles rules that were read and checked. */
+export function createEngine(parts: EngineParts): Engine {
+  const { vocabulary, scopeRules, permissionRules } = parts
   const scopes = compile(scopeRules)
   const definitions = compile(permissionRules.filter(isDefinition))
   const permissions = compile(permissionRules.filter((rule) => !isDefinition(rule)))
@@ -101,32 +120,40 @@ export function createEngine(vocabulary: Vocabulary, scopeRules: readonly Rule[]
   const lookUp = (id: string): PreparedPermission => preparedPermissions.get(id) ?? refuse(`"${id}" is not a permission of the vocabulary`)
 
   return Object.freeze({
-    vocabulary,
-    scopeRules,
-    permissionRules,
-    hash,
+    ...parts,
     checkScope(id: string, facts: Facts): ScopeDecision {
       const { permission, requiredScope, scopeRow } = lookUp(id)
-      const rule = scopes(permission.action, factRecord(blank, permission.subject, scopeSlots, facts))
-      return { allowed: rule !== undefined, row: scopeRow, required: requiredScope }
+      const allowed = scopes.allows(permission.action, factRecord(blank, permission.subject, scopeSlots, facts))
+      return { allowed, row: scopeRow, required: requiredScope }
     },
-    decide(id: string, facts: Facts, fields?: readonly string[]): Decision {
+    decide(id: string, facts: Facts, fields?: readonly string[], without?: string): Decision {
       const prepared = lookUp(id)
       const { permission, row, reason } = prepared
       checkFields(permission, fields)
       const record = factRecord(blank, permission.subject, prepared.facts, facts)
-      const derived = derive(prepared.definitions, record, definitions)
-      const rule = decidingRule(permissions, permission.action, record, fields)
-      if (rule !== undefined)
-        return { outcome: 'allowed', permission: id, fields, facts, derived, rule: rule.id, row: rule.row, reason: rule.reason }
+      const derived = derive(prepared.definitions, record, definitions, without)
+      const rules = decidingRules(permissions, permission.action, record, fields, without)
+      // Written out: copying the shared members would take a tenth of a decision.
+      if (rules.length > 0)
+        return { outcome: 'allowed', permission: id, fields, facts, derived, rules: idsOf(rules), row, reason: reasonsOf(rules) }
       const failed = permission.notFoundUnless.find((name) => derived[name] !== true)
       if (failed !== undefined)
-        return { outcome: 'not_found', permission: id, fields, facts, derived, rule: undefined, row, reason: `${failed} does not hold` }
-      return { outcome: 'forbidden', permission: id, fields, facts, derived, rule: undefined, row, reason }
+        return { outcome: 'not_found', permission: id, fields, facts, derived, rules: NONE, row, reason: `${failed} does not hold` }
+      return { outcome: 'forbidden', permission: id, fields, facts, derived, rules: NONE, row, reason }
     },
     holds(name: string, facts: Facts): boolean {
       const prepared = preparedDefinitions.get(name) ?? refuse(`"${name}" is not a definition of the vocabulary`)
       return derive(prepared.definitions, factRecord(blank, name, prepared.facts, facts), definitions)[name]!
     },
   })
+}
+
+const NONE: readonly string[] = Object.freeze([])
+
+function idsOf(rules: readonly Rule[]): readonly string[] {
+  return rules.length === 1 ? [rules[0]!.id] : rules.map(({ id }) => id).toSorted()
+}
+
+function reasonsOf(rules: readonly Rule[]): string {
+  return rules.length === 1 ? rules[0]!.reason : [...new Set(rules.map(({ reason }) => reason))].toSorted().join(' ')
 }

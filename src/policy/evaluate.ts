@@ -42,31 +42,41 @@ export function factRecord(blank: FactRecord, subject: string, slots: readonly F
   return record
 }
 
-/** Evaluates definitions in their order and adds each to the record, where later definitions and rules use it. */
-export function derive(definitions: readonly DefinitionSlot[], record: FactRecord, ability: Ability): Record<string, boolean> {
+/**
+ * Evaluates definitions in their order and adds each to the record, where later definitions and rules use it.
+ * @param without the id of a rule that is ignored
+ */
+export function derive(
+  definitions: readonly DefinitionSlot[],
+  record: FactRecord,
+  ability: Ability,
+  without?: string,
+): Record<string, boolean> {
   const derived: Record<string, boolean> = {}
   const subject = record[SUBJECT]
   for (const { name, key } of definitions) {
     record[SUBJECT] = name
-    derived[name] = record[key] = ability(DEFINE, record) !== undefined
+    derived[name] = record[key] = ability.allows(DEFINE, record, without)
   }
   record[SUBJECT] = subject
   return derived
 }
 
 /**
- * The rule that allows the action. With fields, every field must be allowed, and the rule of the first one is
- * returned. Each field is checked separately, because CASL ignores `fields` when it gets no field.
+ * All rules that allow the action. With fields, each field must be allowed by at least one rule, or there is none. Each field is checked
+ * separately, because CASL ignores `fields` when it gets no field.
+ * @param without the id of a rule that is ignored
  */
-export function decidingRule(
+export function decidingRules(
   permissions: Ability,
   action: string,
   record: FactRecord,
   fields: readonly string[] | undefined,
-): Rule | undefined {
-  if (fields === undefined) return permissions(action, record)
-  const rules = fields.map((field) => permissions(action, record, field))
-  return rules.every((rule) => rule !== undefined) ? rules[0] : undefined
+  without?: string,
+): readonly Rule[] {
+  if (fields === undefined) return permissions.allowing(action, record, undefined, without)
+  const rules = fields.map((field) => permissions.allowing(action, record, field, without))
+  return rules.every((ofField) => ofField.length > 0) ? [...new Set(rules.flat())] : []
 }
 
 /** @throws {TypeError} if fields are required but not given, not required but given, or unknown */

@@ -34,8 +34,7 @@ export function preparePermission(
   const { action, subject } = permission
   const { scopeOrder } = vocabulary
   const blank = blankRecord(vocabulary)
-  const allows = (value: string) =>
-    scopes(action, factRecord(blank, subject, [factSlot(scopeOrder)], { [scopeOrder.name]: value })) !== undefined
+  const allows = (value: string) => scopes.allows(action, factRecord(blank, subject, [factSlot(scopeOrder)], { [scopeOrder.name]: value }))
   const rules = permissionRules.filter((rule) => covers(rule, permission))
   return {
     permission,

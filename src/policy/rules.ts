@@ -84,7 +84,7 @@ type RuleTerms = Pick<ConditionTerms, 'groups' | 'definitions'>
 
 function checkRow({ id, row }: RawRule, table: Table, vocabulary: Vocabulary, report: Report): void {
   if (!vocabulary.rows.has(row))
-    report(['row'], `unknown row "${row}"`, didYouMean(row, vocabulary.rows.keys()) ?? 'the vocabulary lists the rows')
+    report(['row'], `unknown row "${row}"`, didYouMean(row, vocabulary.rows.keys()) ?? 'specification.yaml lists the rows')
   if (row.startsWith('S') !== (table === 'scopes'))
     report(['row'], `row ${row} does not belong to this table`, 'S rows belong to the scope table, all others to the permission table')
   if (id !== row && !(id.startsWith(`${row}.`) && /^\w+\.\w+$/.test(id)))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
 import { readShape, singleLine } from './shape.ts'
 import type { Path, Report, Source } from './source.ts'
+import { readSpecification, type Row } from './specification.ts'
 
 /** A fact that code states: one of a few values. */
 export interface Fact {
@@ -10,6 +11,8 @@ export interface Fact {
   readonly group: string
   readonly values: readonly string[]
   readonly means: string
+  /** nobody can change it, such as who wrote a comment */
+  readonly fixed?: true | undefined
 }
 
 /** A fact that D rules derive from other facts: true or false. */
@@ -46,10 +49,8 @@ export interface Vocabulary {
   readonly permissions: ReadonlyMap<string, Permission>
   readonly subjects: ReadonlySet<string>
   readonly actions: ReadonlySet<string>
-  /** row of the scope table → the least value of `scopeOrder` that its rules allow */
-  readonly minimumScopes: ReadonlyMap<string, string>
-  /** row of the specification → its words */
-  readonly rows: ReadonlyMap<string, string>
+  /** the rows of the specification */
+  readonly rows: ReadonlyMap<string, Row>
 }
 
 const word = z.string().regex(/^[a-z][a-z_]*$/, 'a name consists of lower-case letters and "_"')
@@ -58,9 +59,8 @@ const dotted = z.string().regex(/^[a-z][a-z_]*\.[a-z][a-z_]*$/, 'a fact is writt
 const values = z.array(z.string().min(1)).min(2, 'a fact has at least two values')
 const shape = z.strictObject({
   version: z.literal(1),
-  facts: z.record(word, z.record(word, z.strictObject({ values, means: singleLine }))),
+  facts: z.record(word, z.record(word, z.strictObject({ values, means: singleLine, fixed: z.literal(true).optional() }))),
   scope_order: dotted,
-  minimum_scopes: z.record(z.string(), z.string()).default({}),
   definitions: z.record(dotted, z.strictObject({ groups: z.array(word).min(1), means: singleLine })),
   subjects: z.record(subject, z.strictObject({ fields: z.array(word).min(1).optional() })),
   permissions: z.array(
@@ -71,12 +71,9 @@ const shape = z.strictObject({
       actions: z.record(word, z.array(subject).min(1)),
     }),
   ),
-  rows: z.record(z.string().regex(/^[SDPX][1-9][0-9]?$/, 'a row is S, D, P or X and a number'), singleLine),
 })
 const KEYS =
-  'version facts values means scope_order minimum_scopes definitions groups subjects fields permissions not_found_unless by_field actions rows'.split(
-    ' ',
-  )
+  'version facts values means fixed scope_order definitions groups subjects fields permissions not_found_unless by_field actions'.split(' ')
 
 /** The action of D rules. No permission can use it. */
 export const DEFINE = 'define'
@@ -87,10 +84,11 @@ type Data = z.output<typeof shape>
 type Groups = Vocabulary['groups']
 
 /**
- * Reads the vocabulary.
- * @throws {PolicyError} if a name is unknown, duplicate or reserved
+ * Reads the vocabulary and the rows of the specification.
+ * @param shippedRows see {@link readSpecification}
+ * @throws {PolicyError} if a name is unknown, duplicate or reserved, or a row is not the one that was shipped
  */
-export function readVocabulary(source: Source): Vocabulary {
+export function readVocabulary(source: Source, specification: Source, shippedRows: ReadonlyMap<string, Row>): Vocabulary {
   const data = readShape(source, shape, KEYS)
   const diagnostics: PolicyDiagnostic[] = []
   const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
@@ -101,7 +99,6 @@ export function readVocabulary(source: Source): Vocabulary {
   const permissions = readPermissions(data, groups, definitions, report)
   const scopeOrder = readScopeOrder(data, facts, report)
   if (scopeOrder !== undefined) checkScopeGroup(scopeOrder, definitions, permissions, report)
-  const minimumScopes = readMinimumScopes(data, scopeOrder, report)
   if (diagnostics.length > 0) throw new PolicyError(diagnostics)
   return {
     facts,
@@ -111,8 +108,7 @@ export function readVocabulary(source: Source): Vocabulary {
     permissions,
     subjects: new Set(Object.keys(data.subjects)),
     actions: new Set([...permissions.values()].map(({ action }) => action)),
-    minimumScopes,
-    rows: new Map(Object.entries(data.rows)),
+    rows: readSpecification(specification, { scopeOrder: scopeOrder! }, shippedRows),
   }
 }
 
@@ -207,18 +203,4 @@ function checkScopeGroup(
 ): void {
   for (const [name, { groups }] of [...definitions, ...permissions])
     if (groups.includes(group)) report(['scope_order'], `"${name}" uses group "${group}" too`, 'only the scope table can use this group')
-}
-
-/** Every S row states its minimum scope, so that the proof can compare the scope table with it. */
-function readMinimumScopes(data: Data, scopeOrder: Fact | undefined, report: Report): Map<string, string> {
-  for (const row of Object.keys(data.rows))
-    if (row.startsWith('S') && !Object.hasOwn(data.minimum_scopes, row))
-      report(['rows', row], `"minimum_scopes" has no entry for row ${row}`, undefined, 'key')
-  for (const [row, scope] of Object.entries(data.minimum_scopes)) {
-    const at: Path = ['minimum_scopes', row]
-    if (!row.startsWith('S') || !Object.hasOwn(data.rows, row)) report(at, `"${row}" is not a row of the scope table`, undefined, 'key')
-    if (scopeOrder?.values.includes(scope) === false)
-      report(at, `"${scope}" is not a value of ${scopeOrder.name}`, didYouMean(scope, scopeOrder.values))
-  }
-  return new Map(Object.entries(data.minimum_scopes))
 }

@@ -26,7 +26,10 @@ export function renderMatrix(engine: Engine, operations: readonly Operation[]): 
     '',
     ...markdownTable(['fact', 'values', 'meaning'], facts),
     '',
-    ...markdownTable(['row', 'words of the specification'], [...vocabulary.rows]),
+    ...markdownTable(
+      ['row', 'minimum scope', 'words of the specification'],
+      [...vocabulary.rows].map(([id, { scopes, words }]) => [id, scopes.join(', '), words]),
+    ),
     '',
   ].join('\n')
 }

@@ -24,8 +24,8 @@ export function allowances(engine: Engine, granted: readonly string[]): readonly
     )
     return {
       scope,
-      capability: scopeRow === undefined ? '' : splitRow(vocabulary.rows.get(scopeRow)!).where,
-      rows: [...new Set(rules.map((rule) => rule.row))].map((id) => ({ id, ...splitRow(vocabulary.rows.get(id)!) })),
+      capability: scopeRow === undefined ? '' : splitRow(vocabulary.rows.get(scopeRow)!.words).where,
+      rows: [...new Set(rules.map((rule) => rule.row))].map((id) => ({ id, ...splitRow(vocabulary.rows.get(id)!.words) })),
     }
   })
 }

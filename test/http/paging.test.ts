@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadEngine } from '../../src/policy/engine.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { shippedFiles } from '../support/policy.ts'
+import { expectingItself, load, shippedFiles } from '../support/policy.ts'
 import { Service, type Person } from '../support/service.ts'
 
 describe.each(drivers)('pages of boards, on $name', (driver) => {
@@ -92,15 +91,15 @@ describe.each(drivers)('pages of boards, on $name', (driver) => {
 })
 
 test('an index only gives candidates: items that the permission table denies are left out, and pages are filled', async () => {
-  // With this table only its creator can see a workspace board. The index still offers the board to everyone.
+  // With this table only owners of the workspace, and its creator, can see a workspace board. The index still offers the board to everyone.
   const permissions = {
     ...shippedFiles.permissions,
     text: shippedFiles.permissions.text.replace(
       'conditions: { caller.membership: active, board.visibility: workspace }',
-      'conditions: { caller.membership: active, board.visibility: workspace, board.caller: creator }',
+      'conditions: { caller.membership: active, board.visibility: workspace, caller.role: owner }',
     ),
   }
-  const service = await Service.start(drivers[0]!, { engine: loadEngine({ ...shippedFiles, permissions }) })
+  const service = await Service.start(drivers[0]!, { engine: expectingItself(load({ ...shippedFiles, permissions })) })
   const workspaceId = await service.workspace()
   const ann = await service.person(workspaceId)
   const bob = await service.person(workspaceId)

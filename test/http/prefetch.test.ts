@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { shippedEngine } from '../../src/app.ts'
+import { loadPolicy } from '../../src/app.ts'
 import { prefetch, SeenTokens } from '../../src/http/prefetch.ts'
 import { ApiError } from '../../src/model/errors.ts'
 import type { Operation } from '../../src/resources/operation.ts'
@@ -7,7 +7,7 @@ import { operations } from '../../src/resources/table.ts'
 import type { PrefetchRequest } from '../../src/store/reads.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 
-const engine = shippedEngine()
+const engine = loadPolicy()
 const BOARD = `brd_${'0'.repeat(20)}`
 const row = (id: string) => operations.find((operation) => operation.id === id)!
 

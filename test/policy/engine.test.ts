@@ -68,7 +68,7 @@ describe('a decision', () => {
       fields: undefined,
       facts: { ...insider, 'caller.role': 'admin' },
       derived: { 'board.access': true },
-      rule: 'P7.role',
+      rules: ['P7.role'],
       row: 'P7',
       reason: 'Workspace owner and admins may delete a board that they can see. Their role does not let them see a private board.',
     })
@@ -77,7 +77,7 @@ describe('a decision', () => {
     expect(shipped.decide('delete Board', insider)).toMatchObject({
       outcome: 'forbidden',
       row: 'P7',
-      rule: undefined,
+      rules: [],
       reason: expect.stringContaining('P7.creator'),
     })
   })
@@ -97,6 +97,6 @@ describe('a decision', () => {
 
 test('an engine is immutable', () => {
   expect(() => Object.assign(shipped, { decide: () => undefined })).toThrow()
-  const { rule } = shipped.decide('read Board', insider)
-  expect(rule).toBe('P2')
+  const { rules } = shipped.decide('read Board', insider)
+  expect(rules).toEqual(['P2'])
 })

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { loadEngine } from '../../src/policy/engine.ts'
+import { specificationRows } from '../../src/authz/specification.ts'
 import { PolicyError } from '../../src/policy/diagnostic.ts'
+import { loadEngine, type PolicyFiles } from '../../src/policy/engine.ts'
+import type { Row } from '../../src/policy/specification.ts'
 import { shippedFiles } from '../support/policy.ts'
 
 const folder = new URL('../../fixtures/bad-policies/', import.meta.url)
@@ -10,15 +12,26 @@ const rule = (row: string, conditions: string) =>
   `version: 1\nrules: [{ id: ${row}, row: ${row}, action: read, subject: Board, conditions: { ${conditions} }, reason: because }]\n`
 const good = {
   vocabulary: read('vocabulary.yaml'),
+  specification: read('specification.yaml'),
+  grids: read('grids.yaml'),
+  operations: read('operations.yaml'),
   scopes: { path: 'scopes.yaml', text: rule('S1', 'token.scope: read') },
   permissions: { path: 'permissions.yaml', text: rule('P1', 'caller.role: owner') },
 }
-const badPolicies = readdirSync(folder).filter((name) => name !== 'vocabulary.yaml')
+const badPolicies = readdirSync(folder).filter((name) => !Object.values(good).some(({ path }) => path === name))
+
+const rows = new Map([
+  ['S1', { scopes: ['read'], words: 'read' }],
+  ['S2', { scopes: ['write'], words: 'write' }],
+  ['D1', { scopes: [], words: 'board access' }],
+  ['P1', { scopes: ['read'], words: 'read' }],
+  ['P2', { scopes: ['write'], words: 'update' }],
+])
 
 /** The message of the error that the loader throws. */
-function loadingError(files: typeof good): string {
+function loadingError(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row> = rows): string {
   try {
-    loadEngine(files)
+    loadEngine(files, shippedRows)
   } catch (error) {
     if (error instanceof PolicyError) return error.message
     throw error
@@ -49,7 +62,7 @@ describe('loading a policy', () => {
         'condition: { caller.membership: active, board.visibility: workspace }',
       ),
     }
-    expect(loadingError({ ...shippedFiles, permissions })).toMatchInlineSnapshot(`
+    expect(loadingError({ ...shippedFiles, permissions }, specificationRows)).toMatchInlineSnapshot(`
       "policies/permissions.yaml:11:5: D1.workspace: "conditions" is missing
        11 |   - id: D1.workspace
           |     ^^^^^^^^^^^^^^^^ state it: there is no default value

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { renderMatrix } from '../../src/resources/matrix.ts'
-import { loadEngine } from '../../src/policy/engine.ts'
-import { shipped, shippedFiles } from '../support/policy.ts'
+import { load, shipped, shippedFiles } from '../support/policy.ts'
 
 test('the matrix shows the fields of each rule and escapes its reason', () => {
   const text = shippedFiles.permissions.text
@@ -12,7 +11,7 @@ test('the matrix shows the fields of each rule and escapes its reason', () => {
       '  - id: P4.more\n    row: P4\n    action: update\n    subject: Board\n    fields: [visibility]\n    conditions: { board.access: true, board.caller: creator }\n    reason: because\n  - id: P5\n',
     )
     .replace('reason: A label belongs to one board.', 'reason: "a | b <!-- c"')
-  const engine = loadEngine({ ...shippedFiles, permissions: { ...shippedFiles.permissions, text } })
+  const engine = load({ ...shippedFiles, permissions: { ...shippedFiles.permissions, text } })
   const matrix = renderMatrix(engine, operations)
   expect(matrix).toContain(
     'name, description, cover_color: **board.access** **or** visibility: **board.access** and board.caller is creator',

@@ -60,6 +60,19 @@ describe('the tables agree with the oracle', () => {
     console.log(`oracle: ${oracleOperations.length} operations, ${count} hand-written answers after expansion, over ${size} cells`)
   })
 
+  test('the service reads the oracle as the tests do', () => {
+    for (const { id, permission, grid, scope, row, also, ...operation } of oracleOperations) {
+      const expected = shipped.expected.permissions.get(permission)!
+      expect({ id, ...expected }).toMatchObject({ id, scope: `kanban:${scope}`, row })
+      const { method, path } = operation
+      expect(shipped.expected.operations.get(id)).toMatchObject({ id, method, path, permission, row })
+      const further = Object.entries(also).map(([member, one]) => [member, { permission: one.permission, row: one.row }] as const)
+      expect(shipped.expected.operations.get(id)!.also).toEqual(new Map(further))
+      const wrong = oracleCells({ grid }).filter((cell) => expected.lookUp(cell.facts, cell.field).response !== cell.expected)
+      expect(wrong).toEqual([])
+    }
+  })
+
   test('every cell that is allowed is decided by the row of its operation', () => {
     for (const operation of oracleOperations) {
       const rows = new Set<string>()

@@ -1,25 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { createApp, PolicyInvariantError, shippedEngine } from '../../src/app.ts'
+import { createApp, loadPolicy } from '../../src/app.ts'
+import { PolicyInvariantError } from '../../src/policy/folder.ts'
+import { claimOf } from '../../src/resources/policy-proof.ts'
 import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
-import { loadEngine, type PolicyFiles } from '../../src/policy/engine.ts'
+import type { PolicyFiles } from '../../src/policy/engine.ts'
 import { proveInvariants } from '../../src/policy/prove.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { quiet } from '../support/log.ts'
-import { shipped, shippedFiles } from '../support/policy.ts'
+import { load, shipped, shippedFiles } from '../support/policy.ts'
 
 /** The shipped tables with one replacement in the text of a file. */
 function changed(table: keyof PolicyFiles, from: string, to: string) {
   const file = shippedFiles[table]
   if (file.text.split(from).length !== 2) throw new Error(`"${from}" does not occur exactly once in ${file.path}`)
-  return loadEngine({ ...shippedFiles, [table]: { ...file, text: file.text.replace(from, () => to) } })
+  return load({ ...shippedFiles, [table]: { ...file, text: file.text.replace(from, () => to) } })
 }
 
 test('the proof of the shipped tables succeeds', () => {
-  const proof = proveInvariants(
-    shipped,
-    operations.map(({ id, needs, row }) => ({ id, permission: needs.join(' '), row })),
-  )
+  const proof = proveInvariants(shipped, operations.map(claimOf))
   expect(proof.failures).toEqual([])
   expect(proof.cells).toBe(countCells())
 })
@@ -120,15 +119,19 @@ const violations: [what: string, ReturnType<typeof changed>, failure: string][] 
     ),
     '"set_visibility Board" is never allowed',
   ],
-  ['a row without a rule', changed('vocabulary', '  X2: ', '  X9: "(extension) something else"\n  X2: '), 'row X9 has no rule'],
   [
-    'a rule that decides no cell',
+    'a row without a rule',
+    changed('specification', '  X2: ', '  X9: { scope: "kanban:read", words: "(extension) something else" }\n  X2: '),
+    'row X9 has no rule',
+  ],
+  [
+    'a rule that can be removed',
     changed(
       'permissions',
       '  - id: P3\n',
       '  - id: P3.again\n    row: P3\n    action: create_board\n    subject: Workspace\n    conditions: { caller.membership: active, caller.role: owner }\n    reason: because\n  - id: P3\n',
     ),
-    'P3.again decides no cell',
+    'P3.again can be removed: no decision changes',
   ],
   [
     'a definition that always holds',
@@ -141,7 +144,8 @@ const violations: [what: string, ReturnType<typeof changed>, failure: string][] 
   ],
 ]
 
-const CREATE = { id: 'cards.create', permission: 'create Card', row: 'P9' }
+const CREATE = { id: 'cards.create', method: 'POST', path: '/boards/{board_id}/cards', permission: 'create Card', row: 'P9' }
+const READ = { id: 'boards.read', method: 'GET', path: '/boards/{board_id}', permission: 'read Board', row: 'P2' }
 
 describe('the proof', () => {
   test.each(violations)('the proof fails for %s', (_what, engine, failure) => {
@@ -149,11 +153,8 @@ describe('the proof', () => {
   })
 
   test.each([
-    [{ id: 'boards.read', permission: 'read Board', row: 'P3' }, 'operation boards.read states row P3; the deciding row is P2'],
-    [
-      { id: 'boards.read', permission: 'peek Board', row: 'P2' },
-      'operation boards.read needs "peek Board", which is not a permission of the vocabulary',
-    ],
+    [{ ...READ, row: 'P3' }, 'operation boards.read states row P3; the deciding row is P2'],
+    [{ ...READ, permission: 'peek Board' }, 'operation boards.read needs "peek Board", which is not a permission of the vocabulary'],
     [
       { ...CREATE, also: [{ member: 'label_ids', permission: 'apply_label Card', row: 'P9' }] },
       'operation cards.create (label_ids) states row P9; the deciding row is P12',
@@ -176,10 +177,11 @@ describe('the proof', () => {
 })
 
 test('the proof fails for a permission that no operation needs', () => {
-  const claims = operations
-    .filter(({ id }) => id !== 'files.update')
-    .map(({ id, needs, row }) => ({ id, permission: needs.join(' '), row }))
-  expect(proveInvariants(shipped, claims).failures).toEqual(['no operation needs "update File"'])
+  const claims = operations.filter(({ id }) => id !== 'files.update').map(claimOf)
+  expect(proveInvariants(shipped, claims).failures).toEqual([
+    'no operation needs "update File"',
+    'the decisions have an operation files.update, which does not exist',
+  ])
 })
 
 describe('the start of the service', () => {
@@ -207,11 +209,13 @@ describe('the start of the service', () => {
     expect(start({ engine })).toThrow('fact "sprint.open" of the vocabulary has no reader')
   })
   test('the service does not start if the values of a fact differ from those of its reader', () => {
-    const engine = changed(
-      'vocabulary',
-      'values: [active, ended]\n      means: whether the person',
-      'values: [active, left]\n      means: whether the person',
+    const vocabulary = shippedFiles.vocabulary.text.replace(
+      '[active, ended]\n      means: whether the person',
+      '[active, left]\n      means: whether the person',
     )
+    const grids = shippedFiles.grids.text.replaceAll('user.membership: ended', 'user.membership: left')
+    const texts = { vocabulary: { ...shippedFiles.vocabulary, text: vocabulary }, grids: { ...shippedFiles.grids, text: grids } }
+    const engine = load({ ...shippedFiles, ...texts })
     expect(start({ engine })).toThrow('fact "user.membership" has the values active, left; its reader has active, ended')
   })
   test.each([
@@ -222,6 +226,6 @@ describe('the start of the service', () => {
     expect(start({ operations: [...operations, change(row)] })).toThrow(message)
   })
   test('the service starts with the shipped policy', () => {
-    expect(start({ engine: shippedEngine() })).not.toThrow()
+    expect(start({ engine: loadPolicy() })).not.toThrow()
   })
 })

@@ -31,6 +31,7 @@ test('the package contains what runs and its documents, and nothing else', () =>
     'policies/matrix.md',
     'policies/permissions.yaml',
     'policies/scopes.yaml',
+    'policies/specification.yaml',
     'policies/vocabulary.yaml',
   ])
 })

@@ -1,15 +1,40 @@
-import { readFileSync } from 'node:fs'
-import { loadEngine, type Decision, type Engine, type PolicyFiles } from '../../src/policy/engine.ts'
+import { fileURLToPath } from 'node:url'
+import { specificationRows } from '../../src/authz/specification.ts'
+import { createEngine, loadEngine, type Decision, type Engine, type PolicyFiles } from '../../src/policy/engine.ts'
+import type { Facts } from '../../src/policy/evaluate.ts'
+import { readPolicyFolder } from '../../src/policy/folder.ts'
 import type { GridOutcome, OracleCell } from './oracle.ts'
 
-const file = (name: string) => ({
-  path: `policies/${name}.yaml`,
-  text: readFileSync(new URL(`../../policies/${name}.yaml`, import.meta.url), 'utf8'),
-})
-
 /** The policy files in `policies/`. */
-export const shippedFiles: PolicyFiles = { vocabulary: file('vocabulary'), scopes: file('scopes'), permissions: file('permissions') }
-export const shipped: Engine = loadEngine(shippedFiles)
+export const shippedFiles: PolicyFiles = readPolicyFolder(fileURLToPath(new URL('../../policies', import.meta.url)), 'policies')
+export const shipped: Engine = load(shippedFiles)
+
+/** Loads a policy with the rows of the specification. */
+export function load(files: PolicyFiles): Engine {
+  return loadEngine(files, specificationRows)
+}
+
+/**
+ * An engine that expects what its own tables decide. For tests of a service with another policy: it would not start with the shipped
+ * decisions.
+ */
+export function expectingItself(engine: Engine): Engine {
+  const { vocabulary } = engine
+  const permissions = new Map(
+    [...vocabulary.permissions].map(([id, permission]) => {
+      const { row } = engine.permissionRules.find(
+        ({ action, subject }) => action.includes(permission.action) && subject.includes(permission.subject),
+      )!
+      const scope = engine.checkScope(id, { [vocabulary.scopeOrder.name]: vocabulary.scopeOrder.values[0]! }).required
+      const lookUp = (facts: Facts, field: string | undefined) => ({
+        response: toGridOutcome(decideCell(engine, id, { facts, field })),
+        name: 'itself',
+      })
+      return [id, { scope, row, gridOf: () => 'itself', lookUp }] as const
+    }),
+  )
+  return createEngine({ ...engine, expected: { ...engine.expected, permissions: new Map(permissions) } })
+}
 
 /** The decision of the permission table for a cell of the oracle or of the decision space. */
 export function decideCell(engine: Engine, permission: string, { facts, field }: Pick<OracleCell, 'facts' | 'field'>): Decision {

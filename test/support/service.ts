@@ -1,7 +1,8 @@
 import { createPasswords } from '../../src/auth/accounts/passwords.ts'
-import { createApp, shippedEngine, type App, type AppOptions } from '../../src/app.ts'
+import { createApp, loadPolicy, type App, type AppOptions } from '../../src/app.ts'
 import { SeenTokens } from '../../src/http/prefetch.ts'
-import type { DecisionRecord, Services } from '../../src/http/services.ts'
+import type { DecisionRecord } from '../../src/http/decision-record.ts'
+import type { Services } from '../../src/http/services.ts'
 import type { Engine } from '../../src/policy/engine.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
@@ -50,7 +51,7 @@ export type ServiceOptions = Omit<Partial<AppOptions>, 'store' | 'blobs' | 'cloc
 export const cheapPasswords = createPasswords({ memoryCost: 8, timeCost: 1, parallelism: 1 })
 
 /** The shipped policy, loaded once: an engine is immutable, and reading the tables takes longer than most tests. */
-export const engine: Engine = shippedEngine()
+export const engine: Engine = loadPolicy()
 
 /** A service on one store, with a clock that tests set. */
 export class Service {

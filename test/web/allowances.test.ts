@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { stringify, parse } from 'yaml'
 import { operations } from '../../src/resources/table.ts'
-import { loadEngine, type Engine } from '../../src/policy/engine.ts'
+import { createEngine, type Engine } from '../../src/policy/engine.ts'
+import type { Row } from '../../src/policy/specification.ts'
 import { memory } from '../support/memory.ts'
-import { shipped, shippedFiles } from '../support/policy.ts'
+import { expectingItself, load, shipped, shippedFiles } from '../support/policy.ts'
 import { Service } from '../support/service.ts'
 import { formOf, signedIn, textOf } from '../support/visitor.ts'
 
@@ -16,11 +17,14 @@ interface Rules {
   rules: { id: string; row: string; action: string | string[]; subject: string | string[]; conditions: Record<string, unknown> }[]
 }
 
-/** The engine of the shipped policy with one file changed. */
-function engineWith(table: 'scopes' | 'permissions' | 'vocabulary', change: (data: any) => void): Engine {
-  const data = parse(shippedFiles[table].text)
+/** The engine of the shipped policy with another scope table, and other words and scopes of rows. */
+function engineWith(change: (data: Rules) => void, changedRows: Record<string, Row> = {}): Engine {
+  const data = parse(shippedFiles.scopes.text) as Rules
   change(data)
-  return loadEngine({ ...shippedFiles, [table]: { ...shippedFiles[table], text: stringify(data, { aliasDuplicateObjects: false }) } })
+  const scopes = { ...shippedFiles.scopes, text: stringify(data, { aliasDuplicateObjects: false }) }
+  const engine = load({ ...shippedFiles, scopes })
+  const rows = new Map([...engine.vocabulary.rows, ...Object.entries(changedRows)])
+  return expectingItself(createEngine({ ...engine, vocabulary: { ...engine.vocabulary, rows } }))
 }
 
 /** Returns for each scope on the confirmation page its description and the ids of its rows. */
@@ -66,11 +70,12 @@ describe('the list of what a token can do', () => {
   })
 
   test('when the scope table moves a permission to another scope, it moves on the page', async () => {
-    const moved = engineWith('scopes', ({ rules }: Rules) => {
+    const move = ({ rules }: Rules) => {
       rules.find(({ id }) => id === 'S3.deletion')!.subject = ['Board']
       const cards = rules.find(({ id }) => id === 'S2.cards')!
       cards.action = [...[cards.action].flat(), 'delete']
-    })
+    }
+    const moved = engineWith(move, { P10: { ...shipped.vocabulary.rows.get('P10')!, scopes: ['kanban:write'] } })
     const [before, after] = [await readConfirmationPage(shipped, 'kanban:write'), await readConfirmationPage(moved, 'kanban:write')]
     expect([before.get('kanban:write')!.rows.includes('P10'), after.get('kanban:write')!.rows.includes('P10')]).toEqual([false, true])
     const admin = (await readConfirmationPage(moved, 'kanban:admin')).get('kanban:admin')!.rows
@@ -78,10 +83,9 @@ describe('the list of what a token can do', () => {
   })
 
   test('when the text of a row changes, it changes on the page', async () => {
-    const reworded = engineWith('vocabulary', ({ rows }: { rows: Record<string, string> }) => {
-      rows['S1'] = 'kanban:read: look at <everything> that is visible'
-      rows['P2'] = 'List everything: being there'
-    })
+    const words = { S1: 'kanban:read: look at <everything> that is visible', P2: 'List everything: being there' }
+    const row = (id: 'S1' | 'P2') => ({ ...shipped.vocabulary.rows.get(id)!, words: words[id] })
+    const reworded = engineWith(() => undefined, { S1: row('S1'), P2: row('P2') })
     const scopes = await readConfirmationPage(reworded, 'kanban:read')
     expect(scopes.get('kanban:read')).toMatchObject({ words: 'look at <everything> that is visible' })
   })
@@ -92,7 +96,7 @@ describe('the list of what a token can do', () => {
     const workspaceId = await service.workspace()
     const visitor = await signedIn(service, await service.person(workspaceId))
     const text = textOf((await visitor.open(`/settings/tokens/new?workspace=${workspaceId}`)).text)
-    for (const row of ['S1', 'S2', 'S3']) expect(text).toContain(shipped.vocabulary.rows.get(row)!.replace(': ', ' '))
+    for (const row of ['S1', 'S2', 'S3']) expect(text).toContain(shipped.vocabulary.rows.get(row)!.words.replace(': ', ' '))
   })
 
   test('the rotation page shows the same list as the confirmation page', async () => {

@@ -66,7 +66,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
       headers,
       responses: errorResponses.components,
     },
-    'x-rows': Object.fromEntries(engine.vocabulary.rows),
+    'x-rows': Object.fromEntries([...engine.vocabulary.rows].map(([id, { words }]) => [id, words])),
   }
   return shareParameters(document)
 }

@@ -61,7 +61,7 @@ export function describeOperation(source: OperationSource, operation: Operation)
     ],
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      ...successResponses(operation, item && source.nameOf(item), example),
+      ...successResponses(operation, item && source.nameOf(item), examples),
       ...errorResponses.of(errorCodesOf(forbiddable, operation)),
     },
     'x-rows': {
@@ -97,7 +97,7 @@ function furtherRows(engine: Engine, also: Operation['also']): string[] {
 }
 
 function rowText({ vocabulary }: Engine, row: string): string {
-  return vocabulary.rows.get(row)!.replace('(extension) ', '')
+  return vocabulary.rows.get(row)!.words.replace('(extension) ', '')
 }
 
 function pathParameters({ path }: Operation, example: RecordedExample | undefined): ParameterObject[] {

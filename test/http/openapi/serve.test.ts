@@ -3,6 +3,7 @@ import { startListener, type Listener } from '../../../src/http/server.ts'
 import { operations } from '../../../src/resources/table.ts'
 import { defaultDocument } from '../../support/document-check.ts'
 import { memory } from '../../support/memory.ts'
+import { load, shippedFiles } from '../../support/policy.ts'
 import { Service } from '../../support/service.ts'
 
 describe('what is served outside of /v1 for the developers of clients', () => {
@@ -41,7 +42,8 @@ describe('what is served outside of /v1 for the developers of clients', () => {
 
   test('a service with its own operations documents these', async () => {
     const rows = operations.map((row) => (row.id === 'account.read' ? { ...row, path: '/me' } : row))
-    const other = await Service.start(memory, { operations: rows })
+    const decisions = { ...shippedFiles.operations, text: shippedFiles.operations.text.replace('/account,', '/me,') }
+    const other = await Service.start(memory, { operations: rows, engine: load({ ...shippedFiles, operations: decisions }) })
     const document = (await (await other.app.fetch(new Request('http://localhost/openapi.json'))).json()) as any
     await other.stop()
     expect([document.paths['/me'].get.operationId, document.paths['/account']]).toEqual(['account.read', undefined])

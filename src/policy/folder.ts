@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { policyPaths, type PolicyFile, type PolicyFiles } from './engine.ts'
+
+/** A policy that cannot be used: a file cannot be read, or tables, facts, decisions and operations contradict each other. */
+export class PolicyInvariantError extends Error {
+  override readonly name = 'PolicyInvariantError'
+}
+
+/**
+ * Reads the files of a policy.
+ * @param folder the path of its folder
+ * @param name the folder as diagnostics show it
+ * @throws {PolicyInvariantError} if a file cannot be read
+ */
+export function readPolicyFolder(folder: string, name: string): PolicyFiles {
+  const entries = Object.entries(policyPaths).map(([file, path]) => [
+    file,
+    { path: join(name, path), text: readText(join(folder, path), join(name, path)) },
+  ])
+  return Object.fromEntries(entries) as Record<PolicyFile, PolicyFiles[PolicyFile]>
+}
+
+function readText(path: string, name: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new PolicyInvariantError(`${name} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : (error as Error).message}`)
+  }
+}

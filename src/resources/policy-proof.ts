@@ -1,0 +1,47 @@
+import { compareFacts } from '../authz/facts.ts'
+import type { OperationClaim } from '../policy/claims.ts'
+import type { Engine } from '../policy/engine.ts'
+import { proveInvariants, type Proof } from '../policy/prove.ts'
+import type { Operation } from './operation.ts'
+
+/**
+ * Proves a policy, and compares it with the facts and the operations of the service.
+ * @returns its failures are empty if the service may use it
+ */
+export function provePolicy(engine: Engine, rows: readonly Operation[]): Proof {
+  const proof = proveInvariants(engine, rows.map(claimOf))
+  return {
+    ...proof,
+    failures: [...compareFacts(engine.vocabulary), ...findAmbiguous(rows), ...findMissingMembers(rows), ...proof.failures],
+  }
+}
+
+/** What a row of the operations table states about its decisions. */
+export function claimOf({ id, method, path, needs, row, also }: Operation): OperationClaim {
+  const further = also.map((one) => ({ member: one.member, permission: one.needs.join(' '), row: one.row }))
+  return { id, method, path, permission: needs.join(' '), row, also: further }
+}
+
+/** Rows of the operations table that have the same id, or the same method and path. */
+function findAmbiguous(rows: readonly Operation[]): string[] {
+  const ids = new Set<string>()
+  const routes = new Map<string, string>()
+  return rows.flatMap(({ id, method, path }) => {
+    const route = `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+    const other = routes.get(route)
+    const found = [ids.has(id) && `operation ${id} is a duplicate`, other !== undefined && `${other} and ${id} are both ${method} ${path}`]
+    ids.add(id)
+    routes.set(route, id)
+    return found.filter((failure) => failure !== false)
+  })
+}
+
+/** Further permissions about a member that the body does not have: they would never be asked. */
+function findMissingMembers(rows: readonly Operation[]): string[] {
+  const membersOf = ({ body }: Operation) => (body?.def as { shape?: object } | undefined)?.shape ?? {}
+  return rows.flatMap((row) =>
+    row.also
+      .filter(({ member }) => !Object.hasOwn(membersOf(row), member))
+      .map(({ member }) => `operation ${row.id} asks a permission about "${member}", which is no member of its body`),
+  )
+}

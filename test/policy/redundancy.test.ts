@@ -1,0 +1,70 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { cells } from '../../src/policy/enumerate.ts'
+import { createEngine, type Engine } from '../../src/policy/engine.ts'
+import { findRedundant } from '../../src/policy/redundancy.ts'
+import type { Rule } from '../../src/policy/rules.ts'
+import { effort } from '../support/effort.ts'
+import { decideCell, shipped } from '../support/policy.ts'
+
+const twin = (id: string, rule: string, changes: Partial<Rule> = {}): Rule => ({
+  ...shipped.permissionRules.find((other) => other.id === rule)!,
+  id,
+  ...changes,
+})
+
+// Each makes itself redundant, or its twin too, or a third rule.
+const additions: readonly (readonly [what: string, rules: readonly Rule[], redundant: readonly string[]])[] = [
+  ['nothing', [], []],
+  ['a twin', [twin('P13.twin', 'P13')], ['P13', 'P13.twin']],
+  ['a narrower rule', [twin('P7.narrow', 'P7.role', { conditions: { 'board.access': true, 'caller.role': 'owner' } })], ['P7.narrow']],
+  [
+    'two rules that make a third one redundant',
+    [
+      twin('P7.owner', 'P7.role', { conditions: { 'board.access': true, 'caller.role': 'owner' } }),
+      twin('P7.admin', 'P7.role', { conditions: { 'board.access': true, 'caller.role': 'admin' } }),
+    ],
+    ['P7.admin', 'P7.owner', 'P7.role'],
+  ],
+  ['a twin of a definition', [twin('D1.twin', 'D1.private')], ['D1.private', 'D1.twin']],
+  [
+    'a definition that makes others redundant',
+    [twin('D1.wide', 'D1.workspace', { conditions: { 'caller.membership': 'active' } })],
+    ['D1.private', 'D1.workspace'],
+  ],
+]
+
+function withRules(permissionRules: readonly Rule[]): Engine {
+  return createEngine({ ...shipped, permissionRules })
+}
+
+/** The rules that can be removed, found by removing each of them from the table and deciding every cell. */
+function redundantByRemoval(rules: readonly Rule[]): string[] {
+  const space = [...cells(shipped.vocabulary)]
+  const decisionsOf = (engine: Engine) => space.map((cell) => decideCell(engine, cell.permission.id, cell).outcome[0]).join('')
+  const all = decisionsOf(withRules(rules))
+  return rules.filter((rule) => decisionsOf(withRules(rules.filter((other) => other !== rule))) === all).map(({ id }) => id)
+}
+
+test.each(additions)('with %s, redundancy is what removing each rule shows', (_what, rules, redundant) => {
+  const all = [...shipped.permissionRules, ...rules]
+  expect(findRedundant(withRules(all)).toSorted()).toEqual(redundant)
+  expect(redundantByRemoval(all).toSorted()).toEqual(redundant)
+})
+
+test('the order of rules changes neither what is redundant nor any decision', () => {
+  const space = [...cells(shipped.vocabulary)].filter((_cell, i) => i % 97 === 0)
+  const decisionsOf = (engine: Engine) => space.map((cell) => decideCell(engine, cell.permission.id, cell))
+  for (const [, rules, redundant] of additions) {
+    const all = [...shipped.permissionRules, ...rules]
+    const decisions = decisionsOf(withRules(all))
+    fc.assert(
+      fc.property(fc.shuffledSubarray(all, { minLength: all.length }), (shuffled) => {
+        const engine = withRules(shuffled)
+        expect(decisionsOf(engine)).toEqual(decisions)
+        expect(findRedundant(engine).toSorted()).toEqual(redundant)
+      }),
+      { numRuns: effort(17) },
+    )
+  }
+})
