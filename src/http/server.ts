@@ -3,8 +3,9 @@ import { isIPv6, type AddressInfo } from 'node:net'
 import type { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { listen } from 'listhen'
-import { isIdle, limitRequests } from './in-flight.ts'
+import { limitRequests } from './in-flight.ts'
 import { speakEnvelope, type NodeHandler } from './protocol.ts'
+import { dropUnread } from './unread.ts'
 
 /** A running listener. */
 export interface Listener {
@@ -65,16 +66,6 @@ export async function startListener(h3: H3, { port, host, grace = 10_000, unread
   dropUnread(server, unread)
   const name = anywhere ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host
   return { url: `http://${name}:${address.port}`, port: address.port, close: () => close(server, grace) }
-}
-
-/**
- * Closes a connection whose client reads nothing of a response, so that the response does not stay in memory. Node reports
- * a connection on which no byte was sent or received for this time. One that waits for the service itself stays open.
- */
-function dropUnread(server: Server, timeout: number): void {
-  server.setTimeout(timeout, (socket) => {
-    if (socket.writableLength > 0 || isIdle(socket)) socket.destroy()
-  })
 }
 
 async function close(server: Server, grace: number): Promise<void> {
