@@ -7,6 +7,9 @@ import { commandOf } from '../../src/cli/api/command.ts'
 import { operations } from '../../src/resources/table.ts'
 import { CommandHost, runCommandLine, startProcess, type RunningProcess } from '../support/process.ts'
 
+const CARD = ['cards.create', '--board-id', 'brd_none', '--column-id', 'col_none', '--title', 'Sow']
+const BATCH = ['boards.batch', '--board-id', 'brd_none', '--operations']
+
 describe('lanekeeper api', () => {
   let service: RunningProcess
   let host: CommandHost
@@ -95,8 +98,18 @@ describe('lanekeeper api', () => {
     [2, 'there is no operation "cards.creat"; did you mean "cards.create"?', ['cards.creat']],
     [2, 'missing: --board-id, --column-id, --title', ['cards.create']],
     [2, '"board_id" is not an id', ['boards.read', '--board-id', '..']],
-    [2, 'it is not JSON', ['boards.create', '--data', '{']],
-    [2, 'it must be a JSON object', ['boards.create', '--data', '[]']],
+    [2, '--data: it must be a JSON object, @FILE with one, or - to read one from stdin; it is not JSON: ', ['boards.create', '--data', '{']],
+    [2, '--data: it must be a JSON object, @FILE with one, or - to read one from stdin, not a list', ['boards.create', '--data', '[]']],
+    [2, '--data: it must be a JSON object, @FILE with one, or - to read one from stdin, not null', ['boards.create', '--data', 'null']],
+    [2, '--data: the file "/none.json" cannot be read: ENOENT', ['boards.create', '--data', '@/none.json']],
+    [2, '--file: the file "/none.txt" cannot be read: ENOENT', ['attachments.attach', '--card-id', 'crd_none', '--file', '/none.txt']],
+    [2, '--subtasks: it must be a JSON list, in square brackets; it is not JSON: ', [...CARD, '--subtasks', 'Water']],
+    [2, '--subtasks: it must be a JSON list, in square brackets, not an object', [...CARD, '--subtasks', '{"title":"Water"}']],
+    [2, '--label-ids: it must be a list separated by commas, such as a,b; "a,,b" is none', [...CARD, '--label-ids', 'a,,b']],
+    [2, '--label-ids: it must be a list separated by commas, such as a,b; "["a"]" is none', [...CARD, '--label-ids', '["a"]']],
+    [2, '--print: boards.list returns no member "nam"; it must be one of id, name, description,', ['boards.list', '--print', 'nam']],
+    [2, '--print: boards.batch returns no member "data"; it must be one of board_id, results', [...BATCH, '[]', '--print', 'data']],
+    [2, '--operations: it must be a JSON list, in square brackets, not a string', [...BATCH, '"cards.create"']],
     [2, '--limit: "x" is not a number', ['boards.list', '--limit', 'x']],
     [2, "unknown option '--nam'", ['boards.create', '--nam', 'x']],
     [2, 'validation_failed', ['boards.create', '--name', '']],
@@ -153,4 +166,15 @@ test('every operation has a command whose options are its parameters', () => {
     expect([row.id, new Set(flags).size]).toEqual([row.id, flags.length])
     expect([row.id, flags]).toEqual([row.id, expect.arrayContaining([...inPath, '--url'])])
   }
+})
+
+test.each<[id: string, flags: string]>([
+  ['boards.batch', 'board-id operations data dry-run idempotency-key if-match url json print'],
+  // An evaluation changes nothing.
+  ['access.evaluate', 'subject action resource context data url json print'],
+  ['labels.delete', 'label-id dry-run idempotency-key if-match url json print'],
+  ['labels.read', 'label-id fields if-none-match url json print'],
+])('the options of the command of %s are those of its body, and what its method allows', (id, flags) => {
+  const { options } = commandOf(operations.find((row) => row.id === id)!)
+  expect(options.map(({ long }) => long)).toEqual(flags.split(' ').map((flag) => `--${flag}`))
 })

@@ -8,7 +8,7 @@ import { table } from '../text.ts'
 import { toFailure } from './errors.ts'
 import { toInput } from './input.ts'
 import { printAll, printResult, writeBytes } from './output.ts'
-import { parametersOf, type Parameter } from './parameters.ts'
+import { parametersOf, returnedMembers, type Parameter } from './parameters.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:3000'
 
@@ -56,7 +56,6 @@ function overview(): string {
 /** The command of an operation. Its options are the parameters of the row. */
 export function commandOf(row: Operation): Command {
   const parameters = parametersOf(row).filter(({ name }) => name !== 'dry_run')
-  const isRead = row.method === 'GET'
   const command = new Command(`lanekeeper api ${row.id}`)
     .description(`${row.summary}\n\n${row.method} /v1${row.path}`)
     .exitOverride()
@@ -64,13 +63,13 @@ export function commandOf(row: Operation): Command {
     .helpOption('-h, --help', 'print this help')
   for (const parameter of parameters) for (const option of optionsOf(parameter)) command.addOption(option)
   if (row.body !== undefined) command.option('-d, --data <json>', 'the members of the body as JSON, @FILE, or - for stdin')
-  if (!isRead) {
+  if (!row.isRead) {
     command.option('--dry-run', 'check everything and answer as if the change were made, and change nothing')
     command.option('--idempotency-key <key>', 'requests with the same key make one change (default: a random one)')
     command.option('--if-match <etag>', 'require that the resource has this ETag')
   } else if (isBytes(row)) command.option('-o, --out <file>', 'write the bytes to a file (default: stdout)')
   else if (isPaged(row)) command.option('--all', 'read all pages')
-  if (isRead) command.option('--if-none-match <etag>', 'answer nothing if the resource has this ETag')
+  if (row.method === 'GET') command.option('--if-none-match <etag>', 'answer nothing if the resource has this ETag')
   command.option('--url <url>', `the URL of the service (env: LANEKEEPER_URL, default: ${DEFAULT_URL})`)
   if (!isBytes(row)) {
     command.option('--json', 'print the response as JSON')
@@ -102,6 +101,7 @@ type Method = ((input: object, options: object) => Promise<Result<unknown> | Pag
 
 async function call(row: Operation, parameters: readonly Parameter[], options: FurtherOptions): Promise<void> {
   const { idempotencyKey, ifMatch, ifNoneMatch, dryRun } = options
+  if (options.print !== undefined) requireMember(row, options.print)
   const format = { json: options.json === true, member: options.print }
   const input = await toInput(parameters, options as Readonly<Record<string, unknown>>, options.data)
   const [resource, name] = row.id.split('.') as [string, string]
@@ -111,6 +111,13 @@ async function call(row: Operation, parameters: readonly Parameter[], options: F
   const result = await method(input, Object.fromEntries(Object.entries(further).filter(([, value]) => value !== undefined)))
   if (isBytes(row) && result.status !== 304) return writeBytes(result as Result<Response>, options.out)
   printResult(result, format, isPaged(row) ? '--all, or --cursor' : '--after')
+}
+
+/** @throws {ConfigError} if nothing that is returned has this member: it would be noticed only after the change */
+function requireMember(row: Operation, name: string): void {
+  const names = returnedMembers(row)
+  if (names.includes(name)) return
+  throw new ConfigError(`--print: ${row.id} returns no member "${name}"; it must be one of ${names.join(', ')}`)
 }
 
 function connect({ url }: FurtherOptions): Client {

@@ -30,10 +30,23 @@ function optionName({ flag }: Pick<Parameter, 'flag'>): string {
 }
 
 async function readData(data: string): Promise<Record<string, unknown>> {
-  const source = data === '-' ? await text(process.stdin) : data.startsWith('@') ? await readFile(data.slice(1), 'utf8') : data
-  const value = parseJson('--data', source)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError('--data: it must be a JSON object')
-  return value as Record<string, unknown>
+  const expected = '--data: it must be a JSON object, @FILE with one, or - to read one from stdin'
+  const value = parseJson(expected, await sourceOf(data))
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw new ConfigError(`${expected}, not ${kindOf(value)}`)
+}
+
+async function sourceOf(data: string): Promise<string> {
+  if (data === '-') return text(process.stdin)
+  return data.startsWith('@') ? (await readFileOf('--data', data.slice(1))).toString() : data
+}
+
+async function readFileOf(flag: string, path: string): Promise<Buffer<ArrayBuffer>> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    throw new ConfigError(`${flag}: the file "${path}" cannot be read: ${(error as Error).message}`)
+  }
 }
 
 async function toValue({ flag, kind, values }: Parameter, value: string): Promise<unknown> {
@@ -45,20 +58,42 @@ async function toValue({ flag, kind, values }: Parameter, value: string): Promis
       if (!values.includes(value)) throw new ConfigError(`${flag}: "${value}" is not true or false`)
       return value === 'true'
     case 'list':
-      return value === '' ? [] : value.split(',')
+      return toList(flag, value)
     case 'json':
-      return parseJson(flag, value)
+      return parseJson(`${flag}: it must be JSON`, value)
+    case 'json-list':
+      return parseJsonList(flag, value)
     case 'file':
-      return new File([await readFile(value)], basename(value), { type: 'application/octet-stream' })
+      return new File([await readFileOf(flag, value)], basename(value), { type: 'application/octet-stream' })
     default:
       return value
   }
 }
 
-function parseJson(flag: string, source: string): unknown {
+function toList(flag: string, value: string): string[] {
+  const items = value === '' ? [] : value.split(',')
+  if (items.includes('') || value.startsWith('['))
+    throw new ConfigError(`${flag}: it must be a list separated by commas, such as a,b; "${value}" is none`)
+  return items
+}
+
+function parseJsonList(flag: string, value: string): unknown[] {
+  const expected = `${flag}: it must be a JSON list, in square brackets`
+  const parsed = parseJson(expected, value)
+  if (Array.isArray(parsed)) return parsed
+  throw new ConfigError(`${expected}, not ${kindOf(parsed)}`)
+}
+
+/** @param expected the option and what it must have */
+function parseJson(expected: string, source: string): unknown {
   try {
     return JSON.parse(source)
   } catch (error) {
-    throw new ConfigError(`${flag}: it is not JSON: ${(error as Error).message}`)
+    throw new ConfigError(`${expected}; it is not JSON: ${(error as Error).message}`)
   }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -1,3 +1,5 @@
+import { selectableFields } from '../../http/fields.ts'
+import { itemOf } from '../../http/openapi/operations.ts'
 import { convertOne } from '../../http/openapi/schemas.ts'
 import type { JsonSchema } from '../../http/openapi/types.ts'
 import { limits } from '../../model/limits.ts'
@@ -5,8 +7,8 @@ import { uploadForm } from '../../resources/attachments/schema.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { membersOf } from '../schema-types.ts'
 
-/** What the value of an option is: a text, or what is read from it. */
-type ValueKind = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'file'
+/** What the value of an option is: a text, or what is read from it. A `list` is one of texts, with commas; a `json-list` is one of JSON. */
+type ValueKind = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'json-list' | 'file'
 
 /** A parameter of an operation, which is an option of its command. */
 export interface Parameter {
@@ -22,7 +24,8 @@ export interface Parameter {
 }
 
 /** The parameters of the path, the query and the body of an operation, from its row of the operations table. */
-export function parametersOf({ path, query, body, takesUpload }: Operation): Parameter[] {
+export function parametersOf(operation: Operation): Parameter[] {
+  const { path, query, body, takesUpload } = operation
   const pathParameters = namesInPath(path).map((name) => {
     const description = `the id of the ${name.replace(/_id$/, '').replaceAll('_', ' ')}`
     return { name, flag: flagOf(name), kind: 'text', description, required: true, nullable: false, values: [] } as const
@@ -34,20 +37,40 @@ export function parametersOf({ path, query, body, takesUpload }: Operation): Par
     name,
     flag: flagOf(name),
     kind: kindOf(schema),
-    description: descriptionOf(schema),
+    description: `${descriptionOf(schema)}${NOTATIONS[kindOf(schema)] ?? ''}`,
     required,
     nullable: isNullable(schema),
     values: valuesOf(schema),
   }))
-  return [...pathParameters, ...others]
+  return [...pathParameters, ...others, ...fieldsParameter(operation)]
 }
+
+/** The members that a GET can be asked for. */
+function fieldsParameter(operation: Operation): Parameter[] {
+  if (selectableFields(operation).size === 0) return []
+  const description = 'only these members, and the id (separated by commas)'
+  return [{ name: 'fields', flag: '--fields', kind: 'list', description, required: false, nullable: false, values: [] }]
+}
+
+/** How values are written that are no plain text. */
+const NOTATIONS: Partial<Readonly<Record<ValueKind, string>>> = { list: ' (separated by commas)', 'json-list': ' (JSON)', json: ' (JSON)' }
 
 /** `column_id` → `--column-id` */
 function flagOf(name: string): string {
   return `--${name.replaceAll('_', '-')}`
 }
 
-const convert = (schema: Operation['query']): JsonSchema => convertOne(schema, 'input', limits.uploadBytes)
+/** The names of the members of what an operation returns, or of each item of its list. */
+export function returnedMembers({ data }: Operation): string[] {
+  return membersOf(convert(itemOf(data), 'output')).map(({ name }) => name)
+}
+
+function convert(schema: Operation['query'], io: 'input' | 'output' = 'input'): JsonSchema {
+  const converted = convertOne(schema, io, limits.uploadBytes)
+  // A schema that has an id is a reference to its definition.
+  const name = (converted['$ref'] as string | undefined)?.split('/').at(-1)
+  return name === undefined ? converted : (converted['$defs'] as Record<string, JsonSchema>)[name]!
+}
 
 const typesOf = ({ type }: JsonSchema): readonly unknown[] => (Array.isArray(type) ? type : [type])
 const isNullable = (schema: JsonSchema): boolean => typesOf(schema).includes('null')
@@ -58,7 +81,8 @@ function kindOf(schema: JsonSchema): ValueKind {
   if (type === 'string' || (type === undefined && schema['enum'] !== undefined)) return 'text'
   if (type === 'integer' || type === 'number') return 'number'
   if (type === 'boolean') return 'boolean'
-  return type === 'array' && (schema['items'] as JsonSchema | undefined)?.['type'] === 'string' ? 'list' : 'json'
+  if (type !== 'array') return 'json'
+  return (schema['items'] as JsonSchema | undefined)?.['type'] === 'string' ? 'list' : 'json-list'
 }
 
 function valuesOf({ type, enum: values }: JsonSchema): readonly string[] {
