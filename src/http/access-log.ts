@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { DecisionRecord } from './services.ts'
+import type { DecisionRecord } from './decision-record.ts'
 
 /**
  * Writes one line for each answered request below /v1. It has no path, query or body: an operation and ids are enough to

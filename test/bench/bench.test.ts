@@ -9,6 +9,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   requests: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
   redis: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card', 'POST comment'],
   decisions: ['if-chain', 'Lanekeeper', 'cedar-wasm', 'casbin'],
+  'decision-log': ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
   scale: ['memory', 'memory', 'memory'],
   files: ['upload', 'download'],
   start: ['Node.js alone', 'fs, 2 workspaces'],

@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startReaper } from '../setup/global-setup.ts'
 import { createRunFolder } from '../support/run.ts'
+import { decisionLog } from './decision-log.ts'
 import { decisions } from './decisions.ts'
 import { files } from './files.ts'
 import { redis } from './redis.ts'
@@ -13,7 +14,7 @@ import { pinning } from './server-process.ts'
 import { start } from './start.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, redis, decisions, scale, files, start]
+export const tables: readonly BenchTable[] = [requests, redis, decisions, decisionLog, scale, files, start]
 
 const USAGE = `npm run bench -- [options] [tables]
 

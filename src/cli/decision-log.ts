@@ -1,0 +1,50 @@
+import cluster from 'node:cluster'
+import type { Logger } from 'pino'
+import { ConfigError, type Config } from '../config.ts'
+import { logFileSystem } from '../decision-log/disk.ts'
+import { FileSink } from '../decision-log/file.ts'
+import { NoDecisionLog } from '../decision-log/line.ts'
+import { DecisionLog } from '../decision-log/log.ts'
+import { streamSink, type Sink } from '../decision-log/sink.ts'
+import { systemClock } from '../model/time.ts'
+
+type Settings = Pick<Config, 'decisionLog' | 'decisionLogSync' | 'decisionLogFull' | 'decisionLogBytes'>
+
+/**
+ * Opens the decision log of this process, and begins a chain in it.
+ * @param policy the hash of the policy
+ * @throws {ConfigError} if the file is something else
+ */
+export async function openDecisionLog(settings: Settings, policy: string, log: Logger): Promise<DecisionLog> {
+  return DecisionLog.open(await openSink(settings, log), {
+    sync: settings.decisionLogSync,
+    onFull: settings.decisionLogFull,
+    policy,
+    clock: systemClock,
+    onState: (failure) =>
+      failure === undefined
+        ? log.info({ event: 'decision_log.written' }, 'the decision log can be written again')
+        : log.error({ event: 'decision_log.failed', err: failure }, 'the decision log cannot be written'),
+  })
+}
+
+async function openSink({ decisionLog, decisionLogBytes }: Settings, log: Logger): Promise<Sink> {
+  if (decisionLog === 'stdout') return streamSink(process.stdout)
+  const path = pathOf(decisionLog!)
+  const onFailedRotation = (error: unknown) =>
+    log.warn({ event: 'decision_log.rotation_failed', err: error }, 'the full file of the decision log could not be renamed')
+  return FileSink.open(logFileSystem, path, {
+    maxBytes: decisionLogBytes,
+    now: () => performance.now(),
+    clock: systemClock,
+    onFailedRotation,
+  }).catch((error: unknown) => {
+    throw error instanceof NoDecisionLog ? new ConfigError(`decision-log: ${error.message}`) : error
+  })
+}
+
+/** Each worker has its own file and its own chain. */
+function pathOf(path: string): string {
+  const slot = Number(process.env['WORKER_SLOT'] ?? 1)
+  return cluster.worker === undefined || slot === 1 ? path : `${path}.worker-${slot}`
+}

@@ -1,0 +1,297 @@
+import { randomBytes } from 'node:crypto'
+import { SyncFailed } from '../store/fs/disk.ts'
+import { encodeLine } from './line.ts'
+import type { Sink } from './sink.ts'
+
+/** When lines are synced. `always`: before what waits for them goes on; `interval`: every second. */
+export type SyncPolicy = 'always' | 'interval' | 'never'
+/** What happens when a line cannot be written. `fail`: nothing is done without a record; `drop`: the record is left out, and counted. */
+export type FullPolicy = 'fail' | 'drop'
+
+export interface LogOptions {
+  readonly sync: SyncPolicy
+  readonly onFull: FullPolicy
+  /** SHA-256 of the policy at the start */
+  readonly policy: string
+  readonly clock: () => number
+  /** the bytes of lines that may wait; default: 8 MiB */
+  readonly queueBytes?: number
+  /** is called when lines cannot be written, and when they can again */
+  readonly onState?: (failure: Error | undefined) => void
+}
+
+/** A line cannot be written now. */
+export class LogUnavailable extends Error {
+  override readonly name = 'LogUnavailable'
+}
+
+/** What was counted since the start. */
+export interface LogCounts {
+  readonly written: number
+  /** with `drop`: the records that were left out */
+  readonly dropped: number
+  /** with `fail`: the requests that were refused because their records could not be written */
+  readonly refused: number
+}
+
+/** A line that is written, or waits for it. */
+export interface Entry {
+  readonly body: string
+  /** its number in the log, as soon as it is written */
+  n?: number
+  readonly done?: () => void
+  readonly failed?: (error: LogUnavailable) => void
+}
+
+const QUEUE = 8 * 1024 * 1024
+/** The size of lines that are written at once without a delay, in bytes. */
+const BATCH = 64 * 1024
+/** The longest time for which lines wait that no request waits for, in milliseconds. */
+const DELAY = 100
+/** The time between syncs with `interval`, in milliseconds. */
+const SYNC_INTERVAL = 1000
+
+/**
+ * A log of records as a chain of lines. Lines that come while others are written are written together. The chain is made when a line is
+ * written, so that what could not be written is no part of it.
+ */
+export class DecisionLog {
+  readonly #sink: Sink
+  readonly #options: LogOptions
+  readonly #queueBytes: number
+  readonly #name: string
+  #queue: Entry[] = []
+  #bytes = 0
+  #head: string | null
+  #n: number
+  /** a line break that the file lacks */
+  #lead: string
+  #isRunning = false
+  #work: Promise<void> | undefined
+  #immediate: NodeJS.Immediate | undefined
+  #timer: NodeJS.Timeout | undefined
+  #syncTimer: NodeJS.Timeout | undefined
+  #isSyncDue = false
+  #failure: Error | undefined
+  /** nothing can be written until a restart */
+  #isBroken = false
+  /** records that are missing since the last line */
+  #missing = 0
+  #counts = { written: 0, dropped: 0, refused: 0 }
+
+  private constructor(sink: Sink, options: LogOptions) {
+    this.#sink = sink
+    this.#options = options
+    this.#queueBytes = options.queueBytes ?? QUEUE
+    this.#head = sink.end.head
+    this.#n = sink.end.next
+    this.#lead = sink.end.isOpen ? '\n' : ''
+    const { policy, clock } = options
+    const started = JSON.stringify(new Date(clock()).toISOString())
+    this.#name = `"chain":"${randomBytes(8).toString('hex')}","pid":${process.pid},"started":${started},"policy":"${policy}"`
+  }
+
+  /** Begins a chain after what the sink has. @throws if its first line cannot be written */
+  static async open(sink: Sink, options: LogOptions): Promise<DecisionLog> {
+    const log = new DecisionLog(sink, options)
+    const { torn } = sink.end
+    try {
+      await log.#writeNow([{ body: `"kind":"start",${log.#name}${torn === undefined ? '' : `,"torn":${JSON.stringify(torn)}`}` }])
+    } catch (error) {
+      await sink.close()
+      throw error
+    }
+    log.#counts.written = 0
+    return log
+  }
+
+  /** The hash of the last line. */
+  get head(): string | null {
+    return this.#head
+  }
+
+  get counts(): LogCounts {
+    return this.#counts
+  }
+
+  /** Whether what a line is about must wait until it is synced. */
+  get isSynced(): boolean {
+    return this.#options.sync === 'always'
+  }
+
+  /**
+   * Checks that lines can be written.
+   * @returns undefined if they can; with `fail`, a failed log first tries to write again
+   * @throws {LogUnavailable} as a rejection
+   */
+  ready(): Promise<void> | undefined {
+    if (this.#options.onFull === 'drop') return undefined
+    if (this.#failure === undefined && this.#bytes < this.#queueBytes) return undefined
+    return this.#recover()
+  }
+
+  /** Counts a request that was refused because of the log. */
+  refuse(): void {
+    this.#counts.refused++
+    this.#missing++
+  }
+
+  /** Writes a line soon. */
+  append(body: string): void {
+    this.#enqueue({ body })
+    if (this.#bytes >= BATCH) this.#begin()
+    else if (!this.#isRunning) this.#timer ??= setTimeout(() => this.#begin(), DELAY).unref()
+  }
+
+  /**
+   * Writes a line, and with `always` syncs it.
+   * @throws {LogUnavailable} with `fail`, if it is not written
+   */
+  write(body: string): Promise<Entry> {
+    return new Promise((resolve, reject) => {
+      const entry: Entry = { body, done: () => resolve(entry), failed: reject }
+      this.#enqueue(entry)
+      // After all requests that have arrived together.
+      if (!this.#isRunning) this.#immediate ??= setImmediate(() => this.#begin())
+    })
+  }
+
+  /** Writes all lines that wait. */
+  async flush(): Promise<void> {
+    do {
+      this.#begin()
+      await this.#work
+    } while (this.#queue.length > 0 && this.#failure === undefined)
+  }
+
+  /** Writes and syncs what waits. @throws {LogUnavailable} if lines are lost */
+  async close(): Promise<void> {
+    await this.flush()
+    // A failed log tries once more.
+    if (this.#queue.length > 0) await this.flush()
+    if (!this.#isBroken && this.#options.sync !== 'never') await this.#sink.sync().catch((error: Error) => this.#fail(error))
+    for (const timer of [this.#timer, this.#syncTimer]) clearTimeout(timer)
+    await this.#sink.close()
+    if (this.#queue.length > 0) throw new LogUnavailable(`the last ${this.#queue.length} lines of the decision log are lost`)
+  }
+
+  #enqueue(entry: Entry): void {
+    if (this.#bytes >= this.#queueBytes && this.#options.onFull === 'drop') return this.#drop([entry])
+    this.#queue.push(entry)
+    this.#bytes += entry.body.length
+  }
+
+  /** Begins to write, unless it has begun: then it goes on until nothing waits. */
+  #begin(): void {
+    clearTimeout(this.#timer)
+    clearImmediate(this.#immediate)
+    this.#timer = undefined
+    this.#immediate = undefined
+    if (!this.#isRunning) this.#work = this.#run()
+  }
+
+  /** Never throws. */
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    do {
+      const entries = this.#queue
+      this.#queue = []
+      this.#bytes = 0
+      try {
+        if (entries.length > 0 || this.#failure !== undefined) await this.#writeNow(entries)
+        if (this.#isSyncDue) await this.#sync()
+        for (const { done } of entries) done?.()
+      } catch (error) {
+        this.#fail(error as Error)
+        this.#giveBack(entries)
+        break
+      }
+    } while (this.#queue.length > 0 || this.#isSyncDue)
+    this.#isRunning = false
+  }
+
+  /** Writes lines, with those that the chain itself needs before them. */
+  async #writeNow(entries: readonly Entry[]): Promise<void> {
+    if (this.#isBroken) throw this.#failure!
+    const isNew = await this.#sink.prepare()
+    const before: string[] = []
+    if (isNew) before.push(`"kind":"continue",${this.#name}`)
+    if (this.#missing > 0) {
+      const kind = this.#options.onFull === 'drop' ? 'dropped' : 'refused'
+      before.push(`"time":${JSON.stringify(new Date(this.#options.clock()).toISOString())},"kind":"${kind}","count":${this.#missing}`)
+    }
+    const missing = this.#missing
+    const first = this.#n + before.length
+    let head = this.#head
+    let n = this.#n
+    let text = this.#lead
+    const add = (body: string): void => {
+      const line = encodeLine(head, n++, body)
+      text += line.text
+      head = line.hash
+    }
+    for (const body of before) add(body)
+    for (const { body } of entries) add(body)
+    if (n > this.#n) await this.#sink.write(Buffer.from(text))
+    // It is a part of the file now, whether or not it is synced.
+    for (const [i, entry] of entries.entries()) entry.n = first + i
+    this.#head = head
+    this.#n = n
+    this.#lead = ''
+    this.#missing -= missing
+    this.#counts.written += entries.length
+    if (this.#options.sync === 'always') await this.#sink.sync()
+    else if (this.#options.sync === 'interval') this.#syncTimer ??= setTimeout(() => this.#requestSync(), SYNC_INTERVAL).unref()
+    if (this.#failure !== undefined) this.#options.onState?.(undefined)
+    this.#failure = undefined
+  }
+
+  #requestSync(): void {
+    this.#syncTimer = undefined
+    this.#isSyncDue = true
+    this.#begin()
+  }
+
+  async #sync(): Promise<void> {
+    this.#isSyncDue = false
+    await this.#sink.sync()
+  }
+
+  #fail(error: Error): void {
+    // What a disk has after a failed sync is unknown.
+    if (error instanceof SyncFailed) this.#isBroken = true
+    if (this.#failure === undefined) this.#options.onState?.(error)
+    this.#failure = error
+  }
+
+  /** After a failure: what requests wait for is refused or dropped, and the lines of requests that were answered are written later. */
+  #giveBack(entries: readonly Entry[]): void {
+    const waiting = [...entries, ...this.#queue]
+    this.#queue = []
+    this.#bytes = 0
+    if (this.#options.onFull === 'drop') return this.#drop(waiting)
+    for (const entry of waiting)
+      if (entry.failed !== undefined) entry.failed(this.#unavailable())
+      else if (entry.n === undefined) {
+        this.#queue.push(entry)
+        this.#bytes += entry.body.length
+      }
+  }
+
+  #drop(entries: readonly Entry[]): void {
+    const lost = entries.filter(({ n }) => n === undefined).length
+    this.#counts.dropped += lost
+    this.#missing += lost
+    for (const { done } of entries) done?.()
+  }
+
+  #unavailable(): LogUnavailable {
+    return new LogUnavailable('the decision log cannot be written', { cause: this.#failure })
+  }
+
+  async #recover(): Promise<void> {
+    this.#begin()
+    await this.#work
+    if (this.#failure !== undefined || this.#bytes >= this.#queueBytes) throw this.#unavailable()
+  }
+}

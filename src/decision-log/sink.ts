@@ -1,0 +1,31 @@
+import type { Writable } from 'node:stream'
+import type { LogEnd } from './line.ts'
+
+/** Where the lines of a log are written. */
+export interface Sink {
+  /** what was there before */
+  readonly end: LogEnd
+  /**
+   * Prepares the next write.
+   * @returns whether it goes to a file that has nothing yet: its first line then names the chain
+   */
+  prepare(): Promise<boolean>
+  /** Writes lines. If it throws, the next write begins where this one began. */
+  write(bytes: Buffer): Promise<void>
+  /** @throws {SyncFailed} */
+  sync(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Lines on a stream, such as stdout. What it keeps is the concern of the process that reads it. */
+export function streamSink(stream: Writable): Sink {
+  // Each failed write gets the error, too.
+  stream.on('error', () => undefined)
+  return {
+    end: { head: null, next: 0, torn: undefined, isOpen: false },
+    prepare: async () => false,
+    write: (bytes) => new Promise((resolve, reject) => void stream.write(bytes, (error) => (error == null ? resolve() : reject(error)))),
+    sync: async () => undefined,
+    close: async () => undefined,
+  }
+}

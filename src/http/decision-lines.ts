@@ -1,0 +1,162 @@
+import { anyIdPattern } from '../model/ids.ts'
+import type { Decision } from '../policy/engine.ts'
+import type { DecisionRecord, ItemRecord, ScopeRecord } from './decision-record.ts'
+
+/** How many parts of questions are remembered. */
+const REMEMBERED = 20_000
+
+/** What is remembered of a question to a table: its text if it is complete, and what can follow. A map of whole questions would need their text. */
+interface Known {
+  text: string | undefined
+  readonly next: Map<string, Known>
+}
+
+/** What kind of record a request has. */
+type Kind = 'decision' | 'list' | 'absence' | 'repetition' | 'refusal'
+
+/** What a record, or a part of one, has of both stages. */
+type Stages = Pick<DecisionRecord, 'scope' | 'decision' | 'further' | 'hidden'>
+
+/**
+ * Writes records as JSON. Decisions are finite in number, so their texts are remembered: to write them anew would take longer than to
+ * decide.
+ */
+export class RecordWriter {
+  #policy = ''
+  #decisions: Known = { text: undefined, next: new Map() }
+  #scopes: Known = { text: undefined, next: new Map() }
+  #size = 0
+  #second = -1
+  #prefix = ''
+
+  /**
+   * The members of a line.
+   * @param time in milliseconds since 1970
+   * @param effect whether a commit follows
+   */
+  write(record: DecisionRecord, time: number, status: number, effect: 'commit' | 'none'): string {
+    const { requestId, method, policy, attempts } = record
+    this.#begin(policy)
+    const kind = kindOf(record)
+    const head = `"time":"${this.#time(time)}","kind":"${kind}","request_id":"${requestId}","method":${quoted(method)}`
+    const who = `"token_id":${text(record.tokenId)},"user_id":${text(record.userId)},"workspace_id":${text(record.workspaceId)}`
+    const code = effect === 'commit' ? undefined : record.code
+    const outcome = `"status":${status},"code":${text(code)},"effect":"${effect}","attempts":${attempts},"policy":"${policy}"`
+    const stage = kind === 'refusal' ? `,"stage":"${record.stage ?? 'log'}"` : ''
+    const flags = record.dryRun === true ? ',"dry_run":true' : ''
+    return `${head},${what(record)},${who},${outcome}${stage}${flags}${this.#stages(record)}${this.#parts(record)}`
+  }
+
+  #stages({ scope, decision, further, hidden }: Stages): string {
+    let stages = ''
+    if (scope !== undefined) stages += `,"scope":${this.#scope(scope)}`
+    if (hidden !== undefined) stages += `,"hidden":${JSON.stringify(hidden)}`
+    if (decision !== undefined) stages += `,"permission":${this.#decision(decision)}`
+    if (further !== undefined) stages += `,"further":${this.#counted(further)}`
+    return stages
+  }
+
+  #parts({ vectors, listed, evaluations, batch }: DecisionRecord): string {
+    if (vectors !== undefined && listed !== undefined) {
+      const items = [...vectors.values()].map(({ decision, count }) => `{"count":${count},"permission":${this.#decision(decision)}}`)
+      return `,"list":{"permission":${quoted(listed.permission)},"decisions":[${items.join()}]}`
+    }
+    if (evaluations !== undefined) return `,"evaluations":${this.#items(evaluations)}`
+    return batch === undefined ? '' : `,"batch":${this.#items(batch)}`
+  }
+
+  #items(items: readonly ItemRecord[]): string {
+    return `[${items.map((item) => `{${what(item)},"code":${text(item.code)}${this.#stages(item)}}`).join()}]`
+  }
+
+  /** Decisions in their order; the same one several times in a row is written once. */
+  #counted(decisions: readonly Decision[]): string {
+    const groups: { readonly text: string; count: number }[] = []
+    for (const decision of decisions) {
+      const own = this.#decision(decision)
+      const last = groups.at(-1)
+      if (last?.text === own) last.count++
+      else groups.push({ text: own, count: 1 })
+    }
+    return `[${groups.map((group) => `{"count":${group.count},"permission":${group.text}}`).join()}]`
+  }
+
+  #scope({ permission, facts, required, row, allowed }: ScopeRecord): string {
+    let node = this.#child(this.#scopes, permission)
+    for (const name in facts) node = this.#child(node, facts[name]!)
+    node = this.#child(node, required)
+    return (node.text ??= JSON.stringify({ permission, facts, required, row, allowed }))
+  }
+
+  #decision({ permission, fields, facts, derived, outcome, row, rules }: Decision): string {
+    let node = this.#child(this.#decisions, permission)
+    for (const name in facts) node = this.#child(node, facts[name]!)
+    if (fields !== undefined) node = this.#child(node, fields.join())
+    return (node.text ??= JSON.stringify({ permission, fields: fields ?? null, facts, derived, outcome, row, rules }))
+  }
+
+  #child({ next }: Known, value: string): Known {
+    let child = next.get(value)
+    if (child === undefined) {
+      next.set(value, (child = { text: undefined, next: new Map() }))
+      this.#size++
+    }
+    return child
+  }
+
+  /** Forgets the texts of another policy, and too many. */
+  #begin(policy: string): void {
+    if (policy === this.#policy && this.#size < REMEMBERED) return
+    this.#policy = policy
+    this.#size = 0
+    this.#decisions = { text: undefined, next: new Map() }
+    this.#scopes = { text: undefined, next: new Map() }
+  }
+
+  /** RFC 3339. Only the milliseconds are written anew for each record of a second. */
+  #time(time: number): string {
+    const second = Math.floor(time / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#prefix = new Date(second * 1000).toISOString().slice(0, -4)
+    }
+    return `${this.#prefix}${String(time - second * 1000).padStart(3, '0')}Z`
+  }
+}
+
+/** A text that is the same for the same question to the permission table. */
+export function vectorOf(permission: string, facts: Decision['facts'], fields?: readonly string[]): string {
+  let key = permission
+  for (const name in facts) key += `|${facts[name]}`
+  return fields === undefined ? key : `${key}||${fields.join()}`
+}
+
+const ID = new RegExp(anyIdPattern)
+
+/** The ids in a path. What is no id is content of a user, and is left out. */
+export function resourcesIn(params: Readonly<Record<string, string>>): Pick<DecisionRecord, 'resource' | 'related'> {
+  const [resource, related] = Object.values(params)
+  const found: { resource?: string; related?: string } = {}
+  if (resource !== undefined && ID.test(resource)) found.resource = resource
+  if (related !== undefined && ID.test(related)) found.related = related
+  return found
+}
+
+/** An absence is a 404 about which no table was asked: there is nothing to ask about. */
+function kindOf({ listed, hidden, absent, decision, replayed, stage, code }: DecisionRecord): Kind {
+  if (listed !== undefined) return 'list'
+  if (absent === true) return 'absence'
+  if (hidden !== undefined || decision !== undefined) return 'decision'
+  return replayed === true ? 'repetition' : stage === 'target' && code === 'not_found' ? 'absence' : 'refusal'
+}
+
+function what({ operation, resource, related }: Pick<DecisionRecord, 'operation' | 'resource' | 'related'>): string {
+  return `"operation":${text(operation)},"resource_id":${text(resource)},"related_id":${text(related)}`
+}
+
+/** A text of the service itself, which needs no escape. */
+function text(value: string | undefined): string {
+  return value === undefined ? 'null' : `"${value}"`
+}
+
+const quoted = (value: string): string => JSON.stringify(value)

@@ -1,0 +1,110 @@
+import { LogUnavailable, type DecisionLog } from '../decision-log/log.ts'
+import { ApiError } from '../model/errors.ts'
+import type { Clock } from '../model/time.ts'
+import { StorageUnavailable } from '../store/port.ts'
+import { TransactionConflict, type Transaction } from '../store/transaction.ts'
+import { RecordWriter } from './decision-lines.ts'
+import type { DecisionRecord } from './decision-record.ts'
+import { errorResponse } from './envelope.ts'
+
+/**
+ * Writes the record of each request to the decision log. That of a write is written before its commit: nothing is done without a
+ * record, whatever fails, and whenever the process ends. If the commit is not made, a second line says so.
+ */
+export class RequestLog {
+  readonly #log: DecisionLog
+  readonly #clock: Clock
+  readonly #writer = new RecordWriter()
+
+  constructor(log: DecisionLog, clock: Clock) {
+    this.#log = log
+    this.#clock = clock
+  }
+
+  /** @returns undefined if a record can be written @throws {ApiError} `unavailable`, as a rejection */
+  ready(record: DecisionRecord): Promise<void> | undefined {
+    return this.#log.ready()?.catch((error: unknown) => this.#refuse(record, error))
+  }
+
+  /** Writes the record of a request whose commit follows. @throws {ApiError} `unavailable`: the commit must not be made */
+  async beforeCommit(record: DecisionRecord, status: number): Promise<void> {
+    const body = this.#writer.write(record, this.#clock(), status, 'commit')
+    const entry = await this.#log.write(body).catch((error: unknown) => this.#refuse(record, error))
+    record.logged = { entry, status }
+  }
+
+  /** The commit after {@link beforeCommit} has failed. */
+  withdraw({ logged, requestId }: DecisionRecord, error: unknown): void {
+    const isKnown = error instanceof TransactionConflict || (error instanceof StorageUnavailable && error.outcomeKnown)
+    logged!.outcome = isKnown ? 'not_done' : 'unknown'
+    const { n } = logged!.entry
+    if (n === undefined) return
+    const time = new Date(this.#clock()).toISOString()
+    this.#log.append(`"time":"${time}","kind":"outcome","of":${n},"request_id":"${requestId}","outcome":"${logged!.outcome}"`)
+  }
+
+  /**
+   * Writes the record of an answered request, unless it is written already.
+   * @returns undefined if the response can be sent; otherwise whether it can be, when that is known
+   */
+  finish(record: DecisionRecord): Promise<boolean> | undefined {
+    const log = this.#log
+    const { logged } = record
+    if (record.isUnrecorded) return void log.refuse()
+    if (logged !== undefined && logged.outcome === undefined && logged.status === record.status) return undefined
+    const body = this.#writer.write(record, this.#clock(), record.status, 'none')
+    // It is done, or that is unknown: another response would be wrong.
+    if (logged !== undefined && logged.outcome !== 'not_done') return void log.append(body)
+    const refused = () => (log.refuse(), false)
+    if (log.isSynced) return log.write(body).then(() => true, refused)
+    const waiting = log.ready()
+    if (waiting === undefined) return void log.append(body)
+    return waiting.then(() => (log.append(body), true), refused)
+  }
+
+  #refuse(record: DecisionRecord, error: unknown): never {
+    if (!(error instanceof LogUnavailable)) throw error
+    record.isUnrecorded = true
+    throw unavailable()
+  }
+}
+
+/** Commits a transaction. If it changes something, the record of the request is written before. @throws {ApiError} `unavailable` */
+export async function commit(log: RequestLog | undefined, tx: Transaction, record: DecisionRecord, status: number): Promise<void> {
+  if (log === undefined || tx.writeCount === 0) return tx.commit()
+  await log.beforeCommit(record, status)
+  try {
+    await tx.commit()
+  } catch (error) {
+    log.withdraw(record, error)
+    throw error
+  }
+}
+
+/** Writes the record of a response. @returns the response, or 503 if no record of it can be written */
+export function recordResponse(
+  log: RequestLog,
+  record: DecisionRecord,
+  response: Response,
+  rateHeaders?: Readonly<Record<string, string>>,
+): Response | Promise<Response> {
+  const recorded = log.finish(record)
+  if (recorded === undefined) return response
+  return recorded.then((isRecorded) => (isRecorded ? response : refuse(record, response, rateHeaders)))
+}
+
+async function refuse(record: DecisionRecord, response: Response, rateHeaders?: Readonly<Record<string, string>>): Promise<Response> {
+  await response.body?.cancel()
+  const error = unavailable()
+  record.status = error.status
+  record.code = error.code
+  return errorResponse(record.requestId, error, rateHeaders)
+}
+
+function unavailable(): ApiError {
+  return new ApiError('unavailable', {
+    message: 'The decision log cannot take the record of this request. Nothing was changed. Try again soon.',
+    headers: { 'retry-after': '1' },
+    members: { outcome: 'not_done' },
+  })
+}

@@ -1,0 +1,108 @@
+import type { Entry } from '../decision-log/log.ts'
+import type { ErrorCode } from '../model/errors.ts'
+import type { Decision, ScopeDecision } from '../policy/engine.ts'
+import type { Facts } from '../policy/evaluate.ts'
+import type { RequestRates } from './rate-limits.ts'
+
+/** How far a request has come, in the order in which the contract refuses requests. */
+export type Stage = 'credential' | 'rate_limit' | 'route' | 'scope' | 'input' | 'idempotency' | 'target' | 'permission' | 'run'
+
+/** What the scope table decided, and about what. */
+export interface ScopeRecord extends ScopeDecision {
+  readonly permission: string
+  readonly facts: Facts
+}
+
+/** A line of the decision log that was written before the commit that it is about. */
+export interface WrittenAhead {
+  readonly entry: Entry
+  readonly status: number
+  /** what was written later: the commit was not made, or that is unknown */
+  outcome?: 'not_done' | 'unknown'
+}
+
+/**
+ * The record of one request: who asked for what, and what both tables decided, and why. With the policy's hash and the
+ * facts of the decision, the decision can be replayed against any version of the tables.
+ */
+export interface DecisionRecord {
+  readonly requestId: string
+  readonly method: string
+  /** when the request arrived, by the monotonic clock of this process in milliseconds */
+  readonly arrivedAt: number
+  /** SHA-256 of the policy files, in hex */
+  readonly policy: string
+  stage?: Stage
+  operation?: string
+  /** the id in the path, and the second one */
+  resource?: string
+  related?: string
+  userId?: string
+  workspaceId?: string
+  tokenId?: string
+  /** when the token expires, if that is soon: the value of the header Lanekeeper-Token-Expires */
+  tokenExpires?: string
+  scope?: ScopeRecord
+  decision?: Decision
+  /** the decisions about what the body names in addition, up to the one that was denied */
+  further?: Decision[]
+  /** instead of a decision: the definition that denied access to the target, and its facts */
+  hidden?: { readonly definition: string; readonly facts: Facts }
+  /** instead of a decision: the number of list items that were decided, and that were allowed */
+  listed?: { readonly permission: string; asked: number; allowed: number }
+  /** for the decision log: the decisions about these items, and how often each was made */
+  vectors?: Map<string, { readonly decision: Decision; count: number }> | undefined
+  /** whether something is absent that the body names in addition */
+  absent?: true
+  /** what an evaluation decided, for each of its questions */
+  evaluations?: readonly ItemRecord[]
+  /** what was decided about each operation of a batch, up to the one that failed */
+  batch?: readonly ItemRecord[]
+  /** whether the response is that of an earlier request with the same Idempotency-Key */
+  replayed?: true
+  dryRun?: true
+  /** the line of the decision log that was written before the commit */
+  logged?: WrittenAhead
+  /** whether the decision log cannot take the record */
+  isUnrecorded?: true
+  /** the number of attempts; more than one if concurrent writes caused a conflict */
+  attempts: number
+  status: number
+  code?: ErrorCode
+  /** the rate limit that the request exceeded */
+  exceeded?: RequestRates['exceeded']
+}
+
+/** What was decided about one question of an evaluation, or one operation of a batch. */
+export interface ItemRecord extends Pick<
+  DecisionRecord,
+  'scope' | 'decision' | 'further' | 'hidden' | 'absent' | 'stage' | 'resource' | 'related'
+> {
+  readonly operation: string
+  /** the error that the operation answers, or would answer */
+  code?: ErrorCode
+}
+
+/** Clears what the previous attempt recorded: it is no part of the response. */
+export function resetRecord(record: DecisionRecord): void {
+  for (const member of [
+    'stage',
+    'operation',
+    'resource',
+    'related',
+    'userId',
+    'workspaceId',
+    'tokenId',
+    'tokenExpires',
+    'scope',
+    'decision',
+    'further',
+    'hidden',
+    'listed',
+    'vectors',
+    'absent',
+    'evaluations',
+    'batch',
+  ] as const)
+    delete record[member]
+}

@@ -1,0 +1,150 @@
+import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isChain } from '../support/decision-log.ts'
+import { CommandHost, startProcess, type RunningProcess } from '../support/process.ts'
+
+const policies = fileURLToPath(new URL('../../policies', import.meta.url))
+const commands = new CommandHost({})
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lanekeeper-log-'))
+})
+afterAll(() => commands.stop())
+
+const policy = (...args: string[]) => commands.run(['policy', ...args])
+const recordsIn = (text: string): any[] => text.split('\n').slice(0, -1).map((line) => JSON.parse(line)) // prettier-ignore
+
+/** Sends requests from several clients until the service is gone. @returns the ids of those that were answered */
+async function sendUntilGone({ url, tokens }: any, onAnswer: (count: number) => void): Promise<string[]> {
+  const { token } = tokens.find(({ scopes, state }: any) => state === 'active' && scopes.includes('kanban:admin'))
+  const answered: string[] = []
+  const client = async (number: number) => {
+    for (let i = 0; ; i++) {
+      const write = { method: 'POST', body: JSON.stringify({ name: `${number} ${i}` }) }
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      try {
+        const response = await fetch(`${url}/v1/boards`, { headers, ...(i % 2 === 0 ? write : { method: 'GET' }) })
+        if (response.status < 300) answered.push(response.headers.get('x-request-id')!)
+      } catch {
+        return
+      }
+      onAnswer(answered.length)
+    }
+  }
+  await Promise.all([1, 2, 3, 4].map(client))
+  return answered
+}
+
+describe('a service with a decision log', () => {
+  let file: string
+  const start = (...more: string[]): RunningProcess => startProcess(['--json', '--demo', '--decision-log', file, ...more])
+
+  test('that is killed under load has the record of every request that it has answered, and goes on with the chain', async () => {
+    file = join(folder, 'killed.jsonl')
+    const storage = ['--storage', `fs:${join(folder, 'data')}`]
+    const first = start(...storage)
+    const { tokens } = JSON.parse(await first.until('\n'))
+    await first.stop()
+    const killed = start(...storage, '--decision-log-sync', 'always')
+    const world = { ...JSON.parse(await killed.until('\n')), tokens }
+    const answered = await sendUntilGone(world, (done) => done >= 60 && killed.child.kill('SIGKILL'))
+    const next = start(...storage)
+    await next.until('\n')
+    await next.stop()
+    const text = await readFile(file, 'utf8')
+    const recorded = new Set([...text.matchAll(/"request_id":"([^"]+)".*"hash":"[0-9a-f]{64}"\}\n/g)].map(([, id]) => id))
+    expect(answered.filter((id) => !recorded.has(id))).toEqual([])
+    expect(answered.length).toBeGreaterThanOrEqual(60)
+    const { code, stdout } = await policy('verify-log', file, '--json')
+    const summary = JSON.parse(stdout)
+    expect([code, summary]).toMatchObject([0, { findings: 0, begins_after: null, open_end: false }])
+    expect((await policy('verify-log', file, '--anchor', summary.head)).code).toBe(0)
+    expect((await policy('replay', file)).code).toBe(0)
+  })
+
+  test('on stdout has nothing else there, and its head is in the last line', async () => {
+    file = 'stdout'
+    const service = start()
+    while (!service.stderr().includes('"url"')) await new Promise((resolve) => setTimeout(resolve, 20))
+    const { url } = JSON.parse(/^\{"url".*$/m.exec(service.stderr())![0])
+    await fetch(`${url}/v1/boards`)
+    await service.stop()
+    expect(isChain(service.stdout())).toBe(true)
+    expect(recordsIn(service.stdout()).at(-1)).toMatchObject({ kind: 'refusal', code: 'unauthorized' })
+  })
+
+  test('does not start on a file that is something else', async () => {
+    file = join(folder, 'notes.txt')
+    await writeFile(file, 'notes\n')
+    const service = start()
+    await expect(service.until('\n')).rejects.toThrow('is not a decision log: nothing is added to it')
+    expect([await service.stop(), await readFile(file, 'utf8')]).toEqual([2, 'notes\n'])
+  })
+})
+
+describe('the commands for decision logs', () => {
+  let file: string
+  let text: string
+  beforeAll(async () => {
+    file = join(folder, 'decisions.jsonl')
+    const service = startProcess(['--json', '--decision-log', file])
+    const { url, tokens } = JSON.parse(await service.until('\n'))
+    for (const { token } of tokens) await fetch(`${url}/v1/boards`, { headers: { authorization: `Bearer ${token}` } })
+    await service.stop()
+    text = await readFile(file, 'utf8')
+  })
+  const altered = async (name: string, change: (lines: string[]) => string[]) => {
+    const path = join(folder, name)
+    await writeFile(path, change(text.split('\n')).join('\n'))
+    return path
+  }
+
+  test('verify-log names the line and byte of each finding, and has its own exit code', async () => {
+    const path = await altered('altered.jsonl', (lines) => lines.with(3, lines[3]!.replace('"status":2', '"status":4')))
+    const byte = Buffer.byteLength(text.split('\n').slice(0, 3).join('\n')) + 1
+    const { code, stdout, stderr } = await policy('verify-log', path)
+    expect([code, stdout, stderr]).toEqual([
+      8,
+      expect.stringContaining(`altered ${path}:4, byte ${byte}: this line has not the hash of its content\n`),
+      'the log is not as it was written: 1 findings\n',
+    ])
+    const json = await policy('verify-log', path, '--json')
+    expect(json.stdout.split('\n').slice(0, 2).map((line) => JSON.parse(line))).toMatchObject([{ kind: 'altered', file: path, line: 4, byte }, { findings: 1 }]) // prettier-ignore
+    const anchor = JSON.parse(text.split('\n').at(-2)!).hash
+    const cut = await altered('cut.jsonl', (lines) => lines.toSpliced(-2, 1))
+    expect([(await policy('verify-log', cut)).code, (await policy('verify-log', cut, '--anchor', anchor)).code]).toEqual([0, 8])
+  })
+
+  test('replay prints what another policy decides differently, and has its own exit code', async () => {
+    expect(await policy('replay', file)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+ decisions of \d+ records: 0 are decided differently, 0 for other reasons\n$/),
+    })
+    const other = join(folder, 'policies')
+    await cp(policies, other, { recursive: true })
+    const permissions = await readFile(join(other, 'permissions.yaml'), 'utf8')
+    await writeFile(
+      join(other, 'permissions.yaml'),
+      permissions.replace('caller.membership: active, board.visibility: workspace', 'caller.membership: active, board.visibility: private'),
+    )
+    const { code, stdout } = await policy('replay', file, '--policies', other, '--json')
+    const lines = stdout.trim().split('\n').map((line) => JSON.parse(line)) // prettier-ignore
+    expect([code, lines[0], lines.at(-1)]).toMatchObject([
+      9,
+      { kind: 'narrowed', stage: 'permission', was: 'allowed', now: 'not_found', example: { file, facts: expect.any(Object) } },
+      { changed: expect.any(Number) },
+    ])
+    expect(lines.at(-1).changed).toBeGreaterThan(0)
+  })
+
+  test.each([
+    [['verify-log', 'none.jsonl'], 'none.jsonl: ENOENT'],
+    [['verify-log', 'none.jsonl', '--anchor', 'x'], 'anchor: "x" is not a hash of 64 hexadecimal digits'],
+    [['replay', policies + '/README.md'], 'README.md:1 is no line of a decision log'],
+  ])('%j is refused', async (args, message) => {
+    expect(await policy(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+  })
+})

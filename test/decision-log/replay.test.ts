@@ -1,0 +1,190 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { encodeLine, splitLines } from '../../src/decision-log/line.ts'
+import { Replay, type Difference } from '../../src/decision-log/replay.ts'
+import { RecordWriter, vectorOf } from '../../src/http/decision-lines.ts'
+import type { DecisionRecord } from '../../src/http/decision-record.ts'
+import type { Decision, Engine } from '../../src/policy/engine.ts'
+import { cells } from '../../src/policy/enumerate.ts'
+import { linesOf, logDisk, PATH, recordRequests } from '../support/decision-log.ts'
+import { memory } from '../support/memory.ts'
+import { operations } from '../../src/resources/table.ts'
+import { load, shipped, shippedFiles } from '../support/policy.ts'
+import { seededRandom } from '../support/random.ts'
+import { buildWorld, createScenario, exampleBody, pathOf, SCOPES } from '../support/scenario.ts'
+import { Service } from '../support/service.ts'
+
+const SCOPE_FACT = shipped.vocabulary.scopeOrder
+const space = [...cells(shipped.vocabulary)]
+
+/** A log of random decisions: single ones, lists, and absences. */
+function randomLog(count: number): {
+  readonly text: string
+  readonly decisions: Decision[]
+  readonly scopes: [permission: string, value: string][]
+} {
+  const random = seededRandom(1)
+  const pick = <T>(all: readonly T[]): T => all[random(all.length)]!
+  const writer = new RecordWriter()
+  const decisions: Decision[] = []
+  const scopes: [string, string][] = []
+  const decide = (): Decision => {
+    const { permission, facts, field } = pick(space)
+    const decision = shipped.decide(permission.id, facts, field === undefined ? undefined : [field])
+    decisions.push(decision)
+    return decision
+  }
+  const texts: string[] = []
+  let head: string | null = null
+  while (decisions.length < count) {
+    const base = { requestId: 'r', method: 'GET', arrivedAt: 0, policy: shipped.hash, attempts: 1, status: 200, operation: 'x.y' } as const
+    const { id } = pick([...shipped.vocabulary.permissions.values()])
+    const facts = { [SCOPE_FACT.name]: pick(SCOPE_FACT.values) }
+    scopes.push([id, facts[SCOPE_FACT.name]!])
+    const record: DecisionRecord = { ...base, scope: { ...shipped.checkScope(id, facts), permission: id, facts }, stage: 'run' }
+    const kind = random(4)
+    if (kind === 0) Object.assign(record, { stage: 'target', code: 'not_found', status: 404 })
+    else if (kind === 1) {
+      record.listed = { permission: 'read Board', asked: 0, allowed: 0 }
+      record.vectors = new Map()
+      for (let i = random(10); i > 0; i--) {
+        const decision = decide()
+        const key = vectorOf(decision.permission, decision.facts, decision.fields)
+        record.vectors.set(key, { decision, count: (record.vectors.get(key)?.count ?? 0) + 1 })
+      }
+    } else {
+      record.decision = decide()
+      if (kind === 2) record.further = [decide(), decide()]
+    }
+    const line: ReturnType<typeof encodeLine> = encodeLine(head, texts.length, writer.write(record, 0, record.status, 'none'))
+    head = line.hash
+    texts.push(line.text)
+  }
+  return { text: texts.join(''), decisions, scopes }
+}
+
+async function replay(engine: Engine, text: string): Promise<Replay> {
+  const replayed = new Replay(engine)
+  let line = 0
+  for await (const { bytes } of splitLines([Buffer.from(text)])) replayed.add(bytes.toString(), { file: 'log', line: ++line })
+  return replayed
+}
+
+const total = (differences: readonly Difference[], ...kinds: Difference['kind'][]) =>
+  differences.filter(({ kind }) => kinds.includes(kind)).reduce((sum, { count }) => sum + count, 0)
+/** The shipped tables with one change in their text. */
+const changed = (table: 'permissions' | 'scopes', from: string, to: string) => {
+  const { path, text } = shippedFiles[table]
+  expect(text).toContain(from)
+  return load({ ...shippedFiles, [table]: { path, text: text.replace(from, to) } })
+}
+
+test('100,000 random decisions, with lists and absences, are decided again exactly as they were', async () => {
+  const { text, decisions: decided, scopes } = randomLog(100_000)
+  const { differences, decisions, records } = await replay(shipped, text)
+  expect([differences, decisions, records]).toEqual([[], decided.length + scopes.length, scopes.length])
+  expect(decided.length).toBeGreaterThanOrEqual(100_000)
+})
+
+describe('random decisions', () => {
+  let log: ReturnType<typeof randomLog>
+  beforeAll(() => {
+    log = randomLog(5000)
+  })
+
+  test.each([
+    ['more is allowed', 'board.access: true, caller.role: { $in: [owner, admin] }', 'caller.role: { $in: [owner, admin] }'],
+    ['less is allowed', 'board.access: true, caller.role: { $in: [owner, admin] }', 'board.access: true, caller.role: owner'],
+    ['a rule has another name', 'id: P5\n', 'id: P5.creator\n'],
+  ])('have a difference for each that is decided differently when %s', async (_how, from, to) => {
+    const other = changed('permissions', from, to)
+    const expected = { widened: 0, narrowed: 0, explained: 0 }
+    for (const { permission, facts, fields, outcome, rules } of log.decisions) {
+      const now = other.decide(permission, facts, fields)
+      if (now.outcome === outcome) expected.explained += now.rules.join() === rules.join() ? 0 : 1
+      else expected[now.outcome === 'allowed' ? 'widened' : 'narrowed']++
+    }
+    const { differences } = await replay(other, log.text)
+    expect(expected.widened + expected.narrowed + expected.explained).toBeGreaterThan(0)
+    const found = {
+      widened: total(differences, 'widened'),
+      narrowed: total(differences, 'narrowed'),
+      explained: total(differences, 'explained'),
+    }
+    expect(found).toEqual(expected)
+    for (const { example } of differences) expect(log.text.split('\n')[example.line - 1]).toContain(JSON.stringify(example.facts))
+  })
+
+  test('have a difference for each scope that is checked differently', async () => {
+    const other = changed('scopes', '["kanban:write", "kanban:admin"]', '["kanban:admin"]')
+    const differs = log.scopes.filter(([permission, value]) => {
+      const facts = { [SCOPE_FACT.name]: value }
+      return shipped.checkScope(permission, facts).allowed !== other.checkScope(permission, facts).allowed
+    })
+    expect(differs.length).toBeGreaterThan(0)
+    const { differences } = await replay(other, log.text)
+    expect(
+      total(
+        differences.filter(({ stage }) => stage === 'scope'),
+        'widened',
+        'narrowed',
+      ),
+    ).toBe(differs.length)
+  })
+})
+
+test('requests of every operation with every scope, allowed, hidden and absent, are decided again as they were', async () => {
+  const service = await Service.start(memory)
+  const disk = await logDisk()
+  const log = await recordRequests(service, disk)
+  const world = await buildWorld(service)
+  const facts = { 'caller.role': 'member', 'caller.membership': 'active', 'comment.author': 'caller', 'file.owner': 'caller' }
+  const boards = [
+    { 'board.visibility': 'private', 'board.caller': 'none', 'user.membership': 'active', 'user.board': 'none', 'label.board': 'this' },
+    {
+      'board.visibility': 'workspace',
+      'board.caller': 'creator',
+      'user.membership': 'active',
+      'user.board': 'none',
+      'label.board': 'this',
+    },
+  ]
+  const send = (token: string, method: string, path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    return service.app.fetch(
+      new Request(`http://x/v1${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }),
+    )
+  }
+  for (const { id, method, path } of operations)
+    for (const board of boards) {
+      const scenario = (await createScenario(world, { ...facts, ...board }))!
+      const { caller } = scenario
+      if (board === boards[0]) for (const scope of SCOPES) await send(caller[scope], method, pathOf(path, scenario))
+      await send(caller.admin, method, pathOf(path, scenario), exampleBody(id, scenario))
+      await send(caller.admin, method, path.replaceAll(/\{\w+\}/g, 'brd_00000000000000000000'))
+    }
+  await log.close()
+  const lines = await linesOf(disk)
+  const replayed = await replay(shipped, (await disk.read(PATH))!.toString())
+  expect(replayed.differences).toEqual([])
+  expect(new Set(lines.map(({ kind }) => kind))).toEqual(new Set(['start', 'decision', 'list', 'absence', 'refusal']))
+  expect(replayed.decisions).toBeGreaterThan(lines.length)
+  // Every private board is hidden from those who are no member of it. Without that rule, they are shown again.
+  const open = changed('permissions', 'caller.membership: active, board.visibility: workspace', 'caller.membership: active')
+  const { differences } = await replay(open, (await disk.read(PATH))!.toString())
+  expect(differences.filter(({ stage, kind }) => stage === 'definition' && kind === 'widened').map(({ about }) => about)).toEqual([
+    'board.access',
+  ])
+  await service.stop()
+})
+
+test('a decision that a policy does not know is a difference, and a line that is none is refused', () => {
+  const replayed = new Replay(shipped)
+  const decision = { permission: 'fly Board', fields: null, facts: {}, derived: {}, outcome: 'allowed', row: 'P1', rules: ['P1'] }
+  const scope = { permission: 'read Board', facts: { 'token.scope': 'kanban:owner' }, allowed: true, row: 'S1', required: 'kanban:read' }
+  expect(replayed.add(JSON.stringify({ request_id: 'r', scope, permission: decision }), { file: 'f', line: 7 })).toBe(true)
+  expect(replayed.differences).toMatchObject([
+    { kind: 'undecidable', stage: 'scope', count: 1, example: { file: 'f', line: 7, request_id: 'r' } },
+    { kind: 'undecidable', stage: 'permission', about: 'fly Board' },
+  ])
+  expect(replayed.add('{"kind":', { file: 'f', line: 8 })).toBe(false)
+})

@@ -1,0 +1,183 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { isChain, linesOf, logDisk, openLog, PATH, verify } from '../support/decision-log.ts'
+
+describe('a decision log', () => {
+  let text: string
+  let lines: string[]
+  let hashes: string[]
+  beforeAll(async () => {
+    const disk = await logDisk()
+    // Two processes, one after the other.
+    for (const bodies of [
+      ['"kind":"a","text":"}"', '"kind":"b"', '"kind":"c","of":1'],
+      ['"kind":"d"', '"kind":"e"'],
+    ]) {
+      const log = await openLog(disk)
+      for (const body of bodies) await log.write(body)
+      await log.close()
+    }
+    text = (await disk.read(PATH))!.toString()
+    lines = text.split('\n').slice(0, -1)
+    hashes = (await linesOf(disk)).map(({ hash }) => hash)
+  })
+  const join = (some: readonly string[]) => some.map((line) => `${line}\n`).join('')
+  const last = () => hashes.at(-1)!
+
+  test('is a chain of SHA-256 hashes, also across processes', () => {
+    const kinds = lines.map((line) => JSON.parse(line)).map(({ kind, n }) => `${n} ${kind}`)
+    expect(kinds).toEqual(['0 start', '1 a', '2 b', '3 c', '4 start', '5 d', '6 e'])
+    expect(isChain(text)).toBe(true)
+  })
+
+  test('is verified without a finding, and its head is the anchor for later', async () => {
+    expect(await verify([text])).toEqual({
+      files: 1,
+      lines: 7,
+      findings: 0,
+      begins_after: null,
+      head: last(),
+      torn: 0,
+      open_end: false,
+      found: [],
+    })
+    for (const anchor of hashes) expect((await verify([text], [anchor])).findings).toBe(0)
+  })
+
+  test('with any altered byte is found', async () => {
+    const bytes = Buffer.from(text)
+    const missed: [number, number][] = []
+    for (let at = 0; at < bytes.length; at++)
+      for (const change of [1, 128, bytes[at]! ^ 10, bytes[at]! ^ 48]) {
+        if (change === 0) continue
+        const altered = Buffer.from(bytes)
+        altered[at]! ^= change
+        const { findings } = await verify([altered])
+        if (findings === 0) missed.push([at, change])
+      }
+    expect(missed).toEqual([])
+  })
+
+  test('with an altered byte names the line and its first byte', async () => {
+    const altered = text.replace('"kind":"d"', '"kind":"x"')
+    const byte = Buffer.byteLength(join(lines.slice(0, 5)))
+    expect((await verify([altered])).found).toEqual([
+      { kind: 'altered', file: 'file 0', line: 6, byte, message: 'this line has not the hash of its content' },
+    ])
+  })
+
+  test('without any one of its lines, or any run of lines, is found; without its last ones given an anchor', async () => {
+    const missed: unknown[] = []
+    for (let from = 0; from < lines.length; from++)
+      for (let to = from + 1; to <= lines.length; to++) {
+        const rest = [...lines.slice(0, from), ...lines.slice(to)]
+        // The first and the last lines leave no gap.
+        const isEnd = from === 0 || to === lines.length
+        const anchors = isEnd ? [hashes[from]!, last()] : []
+        const { findings, begins_after } = await verify([join(rest)], anchors)
+        // A log whose first line is gone says so.
+        if (findings === 0 && begins_after === null) missed.push([from, to])
+      }
+    expect(missed).toEqual([])
+  })
+
+  test('that begins later states the hash of the line before', async () => {
+    expect(await verify([join(lines.slice(2))])).toMatchObject({ findings: 0, begins_after: hashes[1] })
+    expect((await verify([join(lines.slice(2))], [hashes[1]!])).findings).toBe(0)
+    expect((await verify([join(lines.slice(2))], [hashes[0]!])).found).toMatchObject([{ kind: 'anchor_missing' }])
+  })
+
+  test('cut at any byte is found, given an anchor', async () => {
+    const bytes = Buffer.from(text)
+    const missed: number[] = []
+    // The line break at the end belongs to no record.
+    for (let size = 0; size < bytes.length - 1; size++)
+      if ((await verify([bytes.subarray(0, size)], [last()])).findings === 0) missed.push(size)
+    expect(missed).toEqual([])
+  })
+
+  test('cut in its last line has an open end, and no finding without an anchor', async () => {
+    expect(await verify([text.slice(0, -5)])).toMatchObject({ findings: 0, open_end: true, lines: 6, head: hashes[5] })
+    expect((await verify([`${text.slice(0, -1)}x`])).found).toMatchObject([{ kind: 'malformed', line: 7 }])
+  })
+
+  test('whose lines were moved is found', async () => {
+    const missed: unknown[] = []
+    for (let a = 0; a < lines.length; a++)
+      for (let b = a + 1; b < lines.length; b++) {
+        const moved = [...lines]
+        ;[moved[a], moved[b]] = [moved[b]!, moved[a]!]
+        if ((await verify([join(moved)])).findings === 0) missed.push([a, b])
+      }
+    expect(missed).toEqual([])
+    const swapped = [lines[0]!, lines[2]!, lines[1]!, ...lines.slice(3)]
+    expect((await verify([join(swapped)])).found).toMatchObject([
+      { kind: 'missing', line: 2, message: 'a line is missing before this line' },
+      { kind: 'out_of_order', line: 3 },
+      { kind: 'missing', line: 4 },
+    ])
+  })
+
+  test('with a line that is repeated, inserted or blank is found', async () => {
+    for (const line of [lines[1]!, '', '{"prev":null}', 'nonsense'])
+      for (let at = 0; at <= lines.length; at++)
+        expect([line, at, (await verify([join(lines.toSpliced(at, 0, line))])).findings > 0]).toEqual([line, at, true])
+  })
+
+  test('in several files is one chain; a file that is missing or in the wrong place is found', async () => {
+    const [a, b, c] = [join(lines.slice(0, 2)), join(lines.slice(2, 5)), join(lines.slice(5))]
+    expect(await verify([a, b, c])).toMatchObject({ files: 3, lines: 7, findings: 0 })
+    expect((await verify([a, c])).found).toMatchObject([{ kind: 'missing', file: 'file 1', line: 1, byte: 0 }])
+    expect((await verify([b, a, c])).findings).toBeGreaterThan(0)
+  })
+})
+
+describe('a line that a crash has torn', () => {
+  const crashed = async (cut: number) => {
+    const disk = await logDisk()
+    const first = await openLog(disk)
+    await first.write('"kind":"a"')
+    await first.write('"kind":"b"')
+    const whole = (await disk.read(PATH))!
+    const file = await disk.append(PATH)
+    await file.truncate(whole.length - cut)
+    const second = await openLog(disk)
+    await second.write('"kind":"c"')
+    return (await disk.read(PATH))!.toString()
+  }
+
+  test('is recognized by the next process, which goes on with the chain, wherever it was torn', async () => {
+    const { length } = '{"prev":"","n":2,"kind":"b","hash":""}\n'
+    for (let cut = 2; cut < length + 128; cut++) {
+      const text = await crashed(cut)
+      expect([cut, await verify([text])]).toMatchObject([cut, { findings: 0, torn: 1, lines: 4 }])
+      expect(text).toContain('"kind":"c"')
+    }
+  })
+
+  test('is a whole line if only its line break is missing', async () => {
+    expect(await verify([await crashed(1)])).toMatchObject({ findings: 0, torn: 0, lines: 5 })
+  })
+
+  test('is found when it was altered or removed later', async () => {
+    const text = await crashed(20)
+    const torn = text.split('\n')[2]!
+    expect((await verify([text.replace(torn, torn.replace('"b"', '"x"'))])).found).toMatchObject([{ kind: 'malformed', line: 3 }])
+    expect((await verify([text.replace(`${torn}\n`, '')])).findings).toBe(1)
+  })
+
+  test('at the very beginning of a log is recognized, too', async () => {
+    const disk = await logDisk()
+    const file = await disk.append(PATH)
+    await file.write(Buffer.from('{"pre'))
+    await openLog(disk)
+    expect(await verify([(await disk.read(PATH))!])).toMatchObject({ findings: 0, torn: 1, lines: 1 })
+  })
+
+  test('does not begin in a file that is something else', async () => {
+    const disk = await logDisk()
+    const file = await disk.append(PATH)
+    await file.write(Buffer.from('# notes\n'))
+    await expect(openLog(disk)).rejects.toThrow('/logs/decisions.jsonl is not a decision log')
+    expect((await disk.read(PATH))!.toString()).toBe('# notes\n')
+  })
+})

@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { DecisionLog } from '../../src/decision-log/log.ts'
+import { Metrics } from '../../src/http/metrics.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
+import { recordUses, TestBoard } from '../support/board.ts'
+import { FOLDER, linesOf, logDisk, PATH, recordRequests, verify } from '../support/decision-log.ts'
+import type { FaultyDisk } from '../support/faulty-disk.ts'
+import { memory } from '../support/memory.ts'
+import { diskError, recordDisk, type RecordingDisk } from '../support/recording-disk.ts'
+import { Service, type Person } from '../support/service.ts'
+
+let service: Service
+let ann: Person
+let bob: Person
+let disk: RecordingDisk
+let log: DecisionLog
+/** the operations of the disk that fail */
+let fails: RegExp | undefined
+const start = async (options: Parameters<typeof recordRequests>[2] = {}) => {
+  disk = recordDisk(await logDisk(), (operation) => {
+    if (fails?.test(operation)) throw diskError('ENOSPC')
+  })
+  log = await recordRequests(service, disk, options)
+}
+beforeEach(async () => {
+  fails = undefined
+  service = await Service.start(memory)
+  const workspaceId = await service.workspace()
+  ann = await service.person(workspaceId, 'member', 'Ann')
+  bob = await service.person(workspaceId, 'member', 'Bob')
+  await recordUses(service, ann, bob)
+  await start()
+})
+afterEach(async () => {
+  await service.stop()
+  vi.useRealTimers()
+})
+const create = (name: string, token = ann.write) => service.send(token, 'POST', '/boards', { name })
+const names = async () => (await service.send(ann.read, 'GET', '/boards')).body.data.map(({ name }: any) => name)
+const records = async () => (await log.flush(), (await linesOf(disk)).slice(1))
+
+const REFUSED = {
+  code: 'unavailable',
+  outcome: 'not_done',
+  message: 'The decision log cannot take the record of this request. Nothing was changed. Try again soon.',
+}
+
+describe('when the disk of the decision log is full', () => {
+  test('a write is refused before its commit, and the next ones before anything is read', async () => {
+    fails = /^write/
+    const first = await create('One')
+    expect([first.status, first.headers.get('retry-after'), first.body.error]).toMatchObject([503, '1', REFUSED])
+    const { trips } = service.store
+    expect((await create('Two')).body.error).toMatchObject(REFUSED)
+    expect((await service.send(null, 'GET', '/boards')).status).toBe(503)
+    expect(service.store.trips).toBe(trips)
+    fails = undefined
+    expect(await names()).toEqual([])
+    expect(await records()).toMatchObject([{ kind: 'refused', count: 3 }, { kind: 'list' }])
+    expect(log.counts.refused).toBe(3)
+  })
+
+  test('a read that was already decided is refused, too', async () => {
+    let isDecided = false
+    await start({ sync: 'always' })
+    service.store.beforeRead = async () => {
+      isDecided = true
+      fails = /^write/
+    }
+    const reply = await service.send(ann.read, 'GET', '/account')
+    expect([isDecided, reply.status, reply.body.error]).toMatchObject([true, 503, REFUSED])
+  })
+
+  test('the bytes of an upload that was refused are removed', async () => {
+    const board = await TestBoard.create(service, ann)
+    const card = await board.card(await board.column())
+    fails = /^write/
+    expect((await board.attach(card)).status).toBe(503)
+    expect(await service.blobKeys()).toEqual([])
+  })
+
+  test('with `drop` requests succeed, and the records that are missing are counted', async () => {
+    await start({ onFull: 'drop' })
+    const metrics = new Metrics()
+    metrics.watchLog(() => log.counts)
+    fails = /^write/
+    expect((await create('One')).status).toBe(201)
+    fails = undefined
+    expect((await create('Two')).status).toBe(201)
+    expect(await records()).toMatchObject([{ kind: 'dropped', count: 1 }, { operation: 'boards.create' }])
+    const text = await metrics.read()
+    for (const line of ['records_total 1', 'dropped_total 1', 'refused_total 0'])
+      expect(text).toContain(`lanekeeper_decision_log_${line}\n`)
+  })
+
+  test('requests are answered again as soon as there is space', async () => {
+    fails = /^write/
+    await create('One')
+    fails = undefined
+    expect((await create('Two')).status).toBe(201)
+    expect(await names()).toEqual(['Two'])
+  })
+})
+
+describe('a commit that is not made', () => {
+  test('after a conflict is withdrawn, and the next attempt has its own record', async () => {
+    const { id } = (await create('One')).body.data
+    const before = (await records()).length
+    service.store.beforeCommit = async () => void (await service.send(ann.write, 'PATCH', `/boards/${id}`, { name: 'Other' }))
+    expect((await service.send(ann.write, 'PATCH', `/boards/${id}`, { name: 'Two' })).status).toBe(200)
+    const [first, other, withdrawn, second] = (await records()).slice(before)
+    expect([first, other, withdrawn, second]).toMatchObject([
+      { kind: 'decision', effect: 'commit', attempts: 1 },
+      { kind: 'decision', effect: 'commit', attempts: 1 },
+      { kind: 'outcome', of: first.n, outcome: 'not_done', request_id: first.request_id },
+      { kind: 'decision', effect: 'commit', attempts: 2, request_id: first.request_id },
+    ])
+    expect(await records()).toHaveLength(before + 4)
+  })
+
+  test.each([
+    [true, 'not_done'],
+    [false, 'unknown'],
+  ] as const)('because storage is unavailable is withdrawn; outcome known: %s', async (outcomeKnown, outcome) => {
+    service.store.beforeCommit = async () => {
+      throw new StorageUnavailable('gone', { outcomeKnown })
+    }
+    expect((await create('One')).status).toBe(503)
+    expect(await records()).toMatchObject([
+      { effect: 'commit', status: 201 },
+      { kind: 'outcome', outcome },
+      { effect: 'none', status: 503, code: 'unavailable' },
+    ])
+  })
+
+  test('with an unknown outcome is still answered so when the log fails afterwards', async () => {
+    service.store.beforeCommit = async () => {
+      fails = /^write/
+      throw new StorageUnavailable('gone', { outcomeKnown: false })
+    }
+    expect((await create('One')).body.error).toMatchObject({ code: 'unavailable', outcome: 'unknown' })
+  })
+})
+
+test('with `always`, no response is sent before its record is synced', async () => {
+  await start({ sync: 'always' })
+  for (const send of [() => create('One'), () => service.send(ann.read, 'GET', '/boards'), () => service.send(null, 'GET', '/boards')]) {
+    const before = (await linesOf(disk)).length
+    await send()
+    expect(disk.operations.slice(-2)).toEqual([`write ${PATH}`, `sync ${PATH}`])
+    expect(await linesOf(disk)).toHaveLength(before + 1)
+  }
+})
+
+/** Creates boards while one operation of the disk fails. @returns the boards without a record, and how many were refused */
+async function createUnderFault(fault: FaultyDisk['fault'] | undefined, seed: number, log: typeof recordRequests = recordRequests) {
+  const faulty = await logDisk(seed)
+  let now = 0
+  await log(service, faulty, { sync: 'always', maxBytes: 1300, now: () => (now += 400) })
+  const begun = faulty.operations
+  if (fault !== undefined) faulty.fault = { ...fault, at: begun + fault.at }
+  const replies = []
+  for (let i = 0; i < 4; i++) replies.push(await create(`${seed}`, i % 2 === 0 ? ann.write : bob.write))
+  const operations = faulty.operations - begun
+  faulty.fault = undefined
+  const files = await Promise.all(
+    (await faulty.list(FOLDER)).map((name) => `${FOLDER}/${name}`).toSorted((a, b) => Number(a === PATH) - Number(b === PATH)),
+  )
+  const lines = (await Promise.all(files.map((path) => linesOf(faulty, path)))).flat()
+  const recorded = new Set(lines.filter(({ effect, status }) => effect === 'commit' && status === 201).map(({ request_id }) => request_id))
+  const { findings } = await verify((await Promise.all(files.map((path) => faulty.read(path)))) as Buffer[])
+  const done = replies.filter(({ status }) => status === 201)
+  return {
+    operations,
+    findings,
+    done,
+    refused: replies.length - done.length,
+    lost: done.filter((one) => !recorded.has(one.headers.get('x-request-id'))),
+  }
+}
+
+test('whatever fails on the disk, every commit has its record, and what was refused was not done', async () => {
+  const boards = async () => (await service.recordKeys(ann.workspaceId)).filter((key) => key.startsWith('board:'))
+  const { operations, done: all } = await createUnderFault(undefined, 0)
+  expect([operations > 12, all.length]).toEqual([true, 4])
+  let created = all.length
+  let refusals = 0
+  for (let at = 1; at <= operations; at++)
+    for (const [kind, effect] of [['EIO', 'none'], ['EIO', 'full'], ['ENOSPC', 'partial']] as const) // prettier-ignore
+      for (const permanent of [true, false]) {
+        const { findings, lost, done, refused } = await createUnderFault({ at, kind, effect, permanent }, at)
+        const stored = await boards()
+        expect([at, kind, effect, permanent, findings, lost]).toEqual([at, kind, effect, permanent, 0, []])
+        expect(done.filter(({ body }) => !stored.includes(`board:${body.data.id}`))).toEqual([])
+        created += done.length
+        expect(stored).toHaveLength(created)
+        refusals += refused
+      }
+  expect(refusals).toBeGreaterThan(operations)
+})

@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { DecisionLog } from '../../src/decision-log/log.ts'
+import { RecordWriter } from '../../src/http/decision-lines.ts'
+import { filteredPage } from '../../src/http/filtered-page.ts'
+import { isChain, linesOf, logDisk, PATH, recordRequests } from '../support/decision-log.ts'
+import { TestBoard } from '../support/board.ts'
+import type { FaultyDisk } from '../support/faulty-disk.ts'
+import { memory } from '../support/memory.ts'
+import { oracleOperations } from '../support/oracle.ts'
+import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
+import { engine, Service, type Person, type Reply } from '../support/service.ts'
+import { setUpObservedWorld } from './observed-commits.ts'
+
+/** Makes the requests of a suite be recorded. @returns the records of what a function sends */
+function setUpLog(serviceOf: () => Service) {
+  let log: DecisionLog
+  let disk: FaultyDisk
+  beforeEach(async () => {
+    disk = await logDisk()
+    log = await recordRequests(serviceOf(), disk)
+  })
+  const lines = async () => (await log.flush(), linesOf(disk))
+  return {
+    async recordsOf(send: () => Promise<unknown>): Promise<any[]> {
+      const before = (await lines()).length
+      await send()
+      return (await lines()).slice(before)
+    },
+    text: async () => (await log.flush(), (await disk.read(PATH))!.toString()),
+  }
+}
+
+/** Operations whose items are decided one by one. */
+const FILTERED = new Set(['boards.list', 'cards.search'])
+
+describe('a request that succeeds', () => {
+  const observed = setUpObservedWorld(memory)
+  const { recordsOf } = setUpLog(() => observed.service)
+
+  test.each(oracleOperations)('to $id has one record with both stages', async ({ id, method, path, scope, permission, row }) => {
+    const { service, changes, world } = observed
+    const scenario = await createAllowed(world, { id, method: method as 'GET' })
+    const before = changes.length
+    let reply!: Reply
+    const records = await recordsOf(
+      async () => (reply = await service.send(scenario.caller.admin, method, pathOf(path, scenario), exampleBody(id, scenario))),
+    )
+    expect(reply.status, reply.text).toBeLessThan(300)
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => scenario.params[name!])
+    const isList = FILTERED.has(id)
+    const account = (await service.send(scenario.caller.admin, 'GET', '/account')).body.data
+    expect(records).toEqual([
+      expect.objectContaining({
+        prev: expect.stringMatching(/^[0-9a-f]{64}$/),
+        time: '2026-11-20T12:00:00.000Z',
+        kind: isList ? 'list' : 'decision',
+        request_id: reply.headers.get('x-request-id'),
+        method,
+        operation: id,
+        resource_id: names[0] ?? null,
+        related_id: names[1] ?? null,
+        token_id: account.token.id,
+        user_id: scenario.caller.id,
+        workspace_id: scenario.caller.workspaceId,
+        status: reply.status,
+        code: null,
+        effect: changes.length > before ? 'commit' : 'none',
+        policy: engine.hash,
+        scope: {
+          permission,
+          facts: { 'token.scope': 'kanban:admin' },
+          required: `kanban:${scope}`,
+          row: expect.stringMatching(/^S\d$/),
+          allowed: true,
+        },
+      }),
+    ])
+    const [record] = records
+    const decision = {
+      permission,
+      fields: id === 'boards.update' ? Object.keys(exampleBody(id, scenario) as object) : null,
+      facts: expect.any(Object),
+      derived: expect.any(Object),
+      outcome: 'allowed',
+      row,
+      rules: expect.arrayContaining([expect.stringMatching(/^[PX]\d+/)]),
+    }
+    if (isList) expect(record.list.decisions).toContainEqual({ count: expect.any(Number), permission: decision })
+    else expect(record.permission).toEqual(decision)
+    expect(record).not.toHaveProperty('stage')
+  })
+
+  test('to an operation that changes nothing has no effect', async () => {
+    const { service, world } = observed
+    const scenario = await createAllowed(world, { id: 'boards.update', method: 'PATCH' })
+    const update = (query = '') =>
+      service.send(scenario.caller.write, 'PATCH', `/boards/${scenario.params['board_id']}${query}`, { name: 'N' })
+    expect(await recordsOf(() => update('?dry_run=true'))).toMatchObject([{ effect: 'none', dry_run: true, status: 200 }])
+    expect(await recordsOf(() => update())).toMatchObject([{ effect: 'commit' }])
+    expect(await recordsOf(() => update())).toMatchObject([{ effect: 'none' }])
+  })
+})
+
+describe('a request', () => {
+  let service: Service
+  let ann: Person
+  let bob: Person
+  let board: TestBoard
+  let hidden: TestBoard
+  beforeAll(async () => {
+    service = await Service.start(memory)
+    const workspaceId = await service.workspace('Canary Workspace')
+    ann = await service.person(workspaceId, 'member', 'Canary Ann')
+    bob = await service.person(workspaceId, 'member', 'Canary Bob')
+    board = await TestBoard.create(service, ann)
+    hidden = await TestBoard.create(service, ann, 'private')
+  })
+  afterAll(() => service.stop())
+  const { recordsOf, text } = setUpLog(() => service)
+  const send = (...args: Parameters<Service['send']>) => recordsOf(() => service.send(...args))
+  const ABSENT = 'brd_00000000000000000000'
+
+  test.each<[string, () => Promise<any[]>, object]>([
+    ['without a token', () => send(null, 'GET', '/boards'), { stage: 'credential', code: 'unauthorized', operation: null, user_id: null }],
+    ['to no operation', () => send(ann.read, 'GET', '/nonsense'), { stage: 'route', code: 'not_found', operation: null, user_id: 'ann' }],
+    ['with another method', () => send(ann.read, 'DELETE', '/boards'), { stage: 'route', code: 'method_not_allowed' }],
+    ['with a token without the scope', () => send(ann.read, 'POST', '/boards', {}), { stage: 'scope', code: 'insufficient_scope' }],
+    ['with an invalid query', () => send(ann.read, 'GET', '/boards?limit=x'), { stage: 'input', code: 'validation_failed' }],
+    ['with an invalid body', () => send(ann.write, 'POST', '/boards', {}), { stage: 'input', code: 'validation_failed' }],
+    ['with broken JSON', () => send(ann.write, 'POST', '/boards', '{'), { stage: 'input', code: 'bad_request' }],
+    [
+      'with a body of another type',
+      () => send(ann.write, 'POST', '/boards', 'x', { 'content-type': 'text/plain' }),
+      { stage: 'input', code: 'unsupported_media_type' },
+    ],
+    [
+      'with a malformed Idempotency-Key',
+      () => send(ann.write, 'POST', '/boards', { name: 'x' }, { 'idempotency-key': '"' }),
+      { stage: 'input', code: 'bad_request' },
+    ],
+  ])('%s is recorded as a refusal, with the stage that refused it', async (_how, sent, { user_id, ...expected }: any) => {
+    const records = await sent()
+    const user = user_id === undefined ? {} : { user_id: user_id && ann.id }
+    expect(records).toMatchObject([{ kind: 'refusal', effect: 'none', ...expected, ...user }])
+    expect(records[0]).not.toHaveProperty('permission')
+    expect(records[0].scope !== undefined).toBe(['scope', 'input'].includes(expected.stage))
+  })
+
+  test('to something that does not exist is recorded as an absence, with its id if it is one', async () => {
+    expect(await send(ann.read, 'GET', `/boards/${ABSENT}`)).toMatchObject([
+      { kind: 'absence', resource_id: ABSENT, code: 'not_found', scope: { permission: 'read Board', allowed: true } },
+    ])
+    expect(await send(ann.read, 'GET', '/boards/what-a-user-wrote')).toMatchObject([{ kind: 'absence', resource_id: null }])
+    const cards = (column_id: string, more: object = {}) =>
+      send(ann.write, 'POST', `/boards/${board.id}/cards`, { column_id, title: 'x', ...more })
+    expect(await cards('col_00000000000000000000')).toMatchObject([{ kind: 'absence', resource_id: board.id }])
+    const withLabel = await cards(await board.column(), { label_ids: ['lbl_00000000000000000000'] })
+    expect(withLabel).toMatchObject([{ kind: 'absence', permission: { outcome: 'allowed' } }])
+  })
+
+  test('to a hidden board is recorded with the definition that denies access; one that is forbidden, with its decision', async () => {
+    expect(await send(bob.read, 'GET', `/boards/${hidden.id}`)).toMatchObject([
+      {
+        kind: 'decision',
+        code: 'not_found',
+        resource_id: hidden.id,
+        hidden: { definition: 'board.access', facts: { 'board.caller': 'none' } },
+      },
+    ])
+    expect(await send(bob.admin, 'DELETE', `/boards/${board.id}`)).toMatchObject([
+      { kind: 'decision', status: 403, code: 'forbidden', permission: { outcome: 'forbidden', row: 'P7', rules: [] } },
+    ])
+  })
+
+  test('to a filtered list is recorded with the number of items of each fact vector', async () => {
+    await TestBoard.create(service, bob)
+    const [record] = await send(bob.read, 'GET', '/boards')
+    const counted = record.list.decisions.map(({ count, permission: { outcome, facts } }: any) => [count, outcome, facts['board.caller']])
+    expect([record.kind, record.list.permission, counted.toSorted()]).toEqual([
+      'list',
+      'read Board',
+      [
+        [1, 'allowed', 'creator'],
+        [1, 'allowed', 'none'],
+      ],
+    ])
+  })
+
+  test('to a filtered list is recorded with its hidden items', async () => {
+    const { membership, token, ...rest } = { membership: { role: 'member', ended_at: null }, token: { scopes: [] }, userId: bob.id }
+    const context = (visibility: string) => ({ board: { creator_id: ann.id, visibility }, boardMember: undefined })
+    const candidates = ['private', 'workspace', 'private'].map((one, i) => ({ position: `${i}`, item: { context: context(one), data: i } }))
+    const operation = { permission: 'read Board', candidates: async () => ({ candidates, more: false }), id: 'boards.list' }
+    const request = { query: { limit: 10 }, caller: { ...rest, membership, token } }
+    const record = {
+      vectors: new Map(),
+      operation: 'boards.list',
+      attempts: 1,
+      policy: 'p',
+      requestId: 'r',
+      method: 'GET',
+      status: 200,
+      arrivedAt: 0,
+    }
+    const page = await filteredPage(engine, operation as never, request as never, record)
+    const { list } = JSON.parse(`{${new RecordWriter().write(record, 0, 200, 'none')}}`)
+    const counted = list.decisions.map(({ count, permission }: any) => [count, permission.outcome, permission.facts['board.visibility']])
+    expect([page.data, counted]).toEqual([
+      [1],
+      [
+        [2, 'not_found', 'private'],
+        [1, 'allowed', 'workspace'],
+      ],
+    ])
+  })
+
+  test('with several items is recorded with the decision about each', async () => {
+    const labels = [await board.label(), await board.label()]
+    const body = { column_id: await board.column(), title: 'x', label_ids: labels, assignee_ids: [bob.id] }
+    const [record] = await send(ann.write, 'POST', `/boards/${board.id}/cards`, body)
+    expect(record.further.map(({ count, permission }: any) => [count, permission.permission, permission.outcome])).toEqual([
+      [2, 'apply_label Card', 'allowed'],
+      [1, 'assign Card', 'allowed'],
+    ])
+  })
+
+  test('that is a batch is recorded with both stages of each operation', async () => {
+    const operations = [
+      { operation: 'columns.create', body: { name: 'x' } },
+      { operation: 'cards.create', body: { column_id: '$0', title: 'x' } },
+      { operation: 'cards.update', params: { card_id: '$1' }, body: { title: 'y' } },
+    ]
+    let reply!: Reply
+    const batch = (items: object[]) => async () =>
+      (reply = await service.send(ann.write, 'POST', `/boards/${board.id}/batch`, { operations: items }))
+    const [record] = await recordsOf(batch(operations))
+    expect(record).toMatchObject({
+      kind: 'decision',
+      operation: 'boards.batch',
+      effect: 'commit',
+      permission: { outcome: 'allowed', row: 'X5' },
+    })
+    const allowed = { scope: { allowed: true }, permission: { outcome: 'allowed' }, code: null }
+    expect(record.batch).toMatchObject([
+      { operation: 'columns.create', resource_id: board.id, ...allowed },
+      { operation: 'cards.create', resource_id: board.id, ...allowed },
+      { operation: 'cards.update', resource_id: reply.body.data.results[1].data.id, ...allowed },
+    ])
+    const failing = [operations[0]!, { operation: 'cards.archive', params: { card_id: 'crd_00000000000000000000' } }, operations[1]!]
+    expect(await recordsOf(batch(failing))).toMatchObject([
+      {
+        code: 'not_found',
+        effect: 'none',
+        batch: [{ code: null }, { operation: 'cards.archive', code: 'not_found', scope: { allowed: true } }],
+      },
+    ])
+  })
+
+  test('that is an evaluation is recorded with both stages of each question', async () => {
+    const question = (name: string, id: string) => ({ action: { name }, resource: { type: 'board', id } })
+    const evaluations = [question('boards.read', board.id), question('boards.delete', board.id), question('boards.read', hidden.id)]
+    const body = { subject: { type: 'user', id: 'me' }, evaluations }
+    const [record] = await send(bob.write, 'POST', '/access/evaluations', body)
+    expect(record).toMatchObject({ kind: 'decision', code: null, effect: 'none' })
+    expect(record.evaluations).toMatchObject([
+      { operation: 'boards.read', resource_id: board.id, code: null, permission: { outcome: 'allowed' } },
+      { operation: 'boards.delete', code: 'insufficient_scope', scope: { allowed: false, required: 'kanban:admin' } },
+      { operation: 'boards.read', resource_id: hidden.id, code: 'not_found', hidden: { definition: 'board.access' } },
+    ])
+  })
+
+  test('of an MCP client is recorded as any other', async () => {
+    const message = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'read_boards', arguments: { operation: 'boards.read', board_id: board.id } },
+    }
+    const headers = {
+      authorization: `Bearer ${ann.read}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    }
+    const records = await recordsOf(() =>
+      service.app.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(message) })),
+    )
+    expect(records.map(({ operation, kind, resource_id }) => [operation, kind, resource_id])).toEqual([
+      ['account.read', 'decision', null],
+      ['boards.read', 'decision', board.id],
+    ])
+  })
+
+  test('that repeats an earlier one with its key is recorded as a repetition', async () => {
+    const create = () => send(ann.write, 'POST', '/boards', { name: 'x' }, { 'idempotency-key': '"key-of-this-test"' })
+    expect(await create()).toMatchObject([{ kind: 'decision', effect: 'commit', status: 201 }])
+    expect(await create()).toMatchObject([{ kind: 'repetition', effect: 'none', status: 201 }])
+  })
+
+  test('leaves neither a token nor anything that a user wrote in the log', async () => {
+    const canary = 'canary-content'
+    await send(ann.write, 'POST', '/boards', { name: canary, description: canary }, { 'idempotency-key': `"${canary}"` })
+    await send(ann.write, 'POST', `/boards/${canary}/cards?x=${canary}`, { title: canary })
+    await send(ann.write, 'GET', `/${canary}?q=${canary}`)
+    await send(`lk_pat_${canary}`, 'GET', '/boards')
+    const written = await text()
+    expect(isChain(written)).toBe(true)
+    expect(written).not.toMatch(/canary|lk_pat_/i)
+    for (const token of [ann.write, ann.read, bob.read]) expect(written).not.toContain(token.slice(27, 60))
+  })
+})
