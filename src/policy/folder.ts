@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { policyPaths, type PolicyFile, type PolicyFiles } from './engine.ts'
+import type { SourceFile } from './source.ts'
+import { WIDENINGS } from './widenings.ts'
 
 /** A policy that cannot be used: a file cannot be read, or tables, facts, decisions and operations contradict each other. */
 export class PolicyInvariantError extends Error {
@@ -19,6 +21,12 @@ export function readPolicyFolder(folder: string, name: string): PolicyFiles {
     { path: join(name, path), text: readText(join(folder, path), join(name, path)) },
   ])
   return Object.fromEntries(entries) as Record<PolicyFile, PolicyFiles[PolicyFile]>
+}
+
+/** The file in which a policy declares widenings, if it has one. The parameters are those of {@link readPolicyFolder}. */
+export function readWideningsFile(folder: string, name: string): SourceFile | undefined {
+  if (!existsSync(join(folder, WIDENINGS))) return undefined
+  return { path: join(name, WIDENINGS), text: readText(join(folder, WIDENINGS), join(name, WIDENINGS)) }
 }
 
 function readText(path: string, name: string): string {

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { proveClaims, type OperationClaim } from './claims.ts'
-import { decidedSpaceOf } from './decided-space.ts'
+import { decidedSpaceOf, type Check } from './decided-space.ts'
 import type { Engine } from './engine.ts'
 import { findRedundant } from './redundancy.ts'
 import { covers, isDefinition } from './rules.ts'
@@ -12,7 +12,8 @@ export interface Proof {
   /** the number of cells in the decision space */
   readonly cells: number
   readonly milliseconds: number
-  /** one message for each violation; empty if all invariants hold */
+  readonly checks: readonly Check[]
+  /** those of all checks; empty if all invariants hold */
   readonly failures: readonly string[]
 }
 
@@ -24,7 +25,7 @@ export interface Proof {
  * - each permission is allowed in some cell, and each definition has both values;
  * - no rule can be removed without a change of a decision;
  * - a rule allows nothing outside the vocabulary;
- * - nothing is allowed if a definition under `not_found_unless` fails, or if the subject may not be read;
+ * - nothing is allowed if a definition under `not_found_unless` or `forbidden_unless` fails, or if the subject may not be read;
  * - each operation states the row that decides it, and is the one that the decisions describe; each permission is needed by an operation;
  * - a further permission of an operation requires no greater scope than its own, which is checked before the body is read.
  * @param claims without any, the last two invariants are skipped
@@ -32,14 +33,15 @@ export interface Proof {
 export function proveInvariants(engine: Engine, claims: readonly OperationClaim[]): Proof {
   const start = performance.now()
   const space = decidedSpaceOf(engine)
-  const failures = [
-    ...proveScopes(engine),
-    ...proveRows(engine),
-    ...space.failures,
-    ...redundantRulesOf(engine),
-    ...proveClaims(engine, claims, space.decidingRows),
+  const checks = [
+    { name: 'each permission requires its scope, and scopes are cumulative', failures: proveScopes(engine) },
+    { name: 'each permission has the rules of its row, and each row its scopes', failures: proveRows(engine) },
+    ...space.checks,
+    { name: 'no rule can be removed', failures: redundantRulesOf(engine) },
+    { name: 'the operations are those that the decisions describe', failures: proveClaims(engine, claims, space.decidingRows) },
   ]
-  return { permissions: engine.vocabulary.permissions.size, cells: space.count, milliseconds: performance.now() - start, failures }
+  const failures = checks.flatMap((check) => check.failures)
+  return { permissions: engine.vocabulary.permissions.size, cells: space.count, milliseconds: performance.now() - start, checks, failures }
 }
 
 function proveScopes({ vocabulary, checkScope, expected }: Engine): string[] {

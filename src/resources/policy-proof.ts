@@ -10,10 +10,12 @@ import type { Operation } from './operation.ts'
  */
 export function provePolicy(engine: Engine, rows: readonly Operation[]): Proof {
   const proof = proveInvariants(engine, rows.map(claimOf))
-  return {
-    ...proof,
-    failures: [...compareFacts(engine.vocabulary), ...findAmbiguous(rows), ...findMissingMembers(rows), ...proof.failures],
-  }
+  const checks = [
+    { name: 'the facts are those of the service', failures: compareFacts(engine.vocabulary) },
+    { name: 'the operations table is not ambiguous', failures: [...findAmbiguous(rows), ...findMissingMembers(rows)] },
+    ...proof.checks,
+  ]
+  return { ...proof, checks, failures: checks.flatMap(({ failures }) => failures) }
 }
 
 /** What a row of the operations table states about its decisions. */

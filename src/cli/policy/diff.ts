@@ -1,0 +1,36 @@
+import { Option, type Command } from 'commander'
+import { diffPolicies, undeclared } from '../../policy/diff.ts'
+import { renderDiffJson, renderDiffMarkdown, renderDiffText } from '../../policy/diff-formats.ts'
+import { UndeclaredWidening } from '../exit.ts'
+import { painter } from './colour.ts'
+import { readPolicy } from './read-policy.ts'
+
+const formats = ['text', 'markdown', 'json'] as const
+interface DiffFlags {
+  readonly format: (typeof formats)[number]
+  readonly json?: boolean
+}
+
+/** Adds `lanekeeper policy diff`. */
+export function addDiffCommand(policy: Command): void {
+  policy
+    .command('diff <old> <new>')
+    .description('what two policies decide differently; each is a folder, or a revision of git as REVISION or REVISION:PATH')
+    .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('text'))
+    .option('--json', 'the same as --format json')
+    .action(diff)
+}
+
+/** Prints what changes, and fails if the new policy allows more and does not declare it. */
+async function diff(oldName: string, newName: string, { format, json = false }: DiffFlags): Promise<void> {
+  const [before, after] = [readPolicy(oldName), readPolicy(newName)]
+  const difference = diffPolicies(before.engine, after.engine, after.widenings)
+  const render = {
+    text: () => renderDiffText(difference, painter(process.stdout)),
+    markdown: () => renderDiffMarkdown(difference),
+    json: () => renderDiffJson(difference),
+  }
+  console.log(render[json ? 'json' : format]())
+  const count = undeclared(difference).length
+  if (count > 0) throw new UndeclaredWidening(count)
+}

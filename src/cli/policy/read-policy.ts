@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { posix } from 'node:path'
+import { specificationRows } from '../../authz/specification.ts'
+import { ConfigError } from '../../config.ts'
+import { loadEngine, policyPaths, type Engine, type PolicyFile, type PolicyFiles } from '../../policy/engine.ts'
+import { PolicyInvariantError, readPolicyFolder, readWideningsFile } from '../../policy/folder.ts'
+import { readSource, type SourceFile } from '../../policy/source.ts'
+import { readWidenings, WIDENINGS, type Widening } from '../../policy/widenings.ts'
+
+/** A policy and what it declares about its changes. */
+export interface ReadPolicy {
+  readonly engine: Engine
+  readonly widenings: readonly Widening[]
+}
+
+/**
+ * Reads a policy from a folder, or from a revision of a git repository.
+ * @param name a folder; or `REVISION` or `REVISION:PATH`, the path from the root of the repository, by default `policies`
+ * @throws {PolicyError} if a file is refused
+ * @throws {PolicyInvariantError} if a file cannot be read
+ */
+export function readPolicy(name: string): ReadPolicy {
+  if (existsSync(name) && statSync(name).isDirectory()) return readFolder(name)
+  const { files, optional } = revisionReader(name)
+  return load(files(), optional(WIDENINGS))
+}
+
+/**
+ * Reads a policy from a folder.
+ * @throws {PolicyError} if a file is refused
+ * @throws {PolicyInvariantError} if a file cannot be read
+ */
+export function readFolder(name: string): ReadPolicy {
+  return load(readPolicyFolder(name, name), readWideningsFile(name, name))
+}
+
+function load(files: PolicyFiles, declared: SourceFile | undefined): ReadPolicy {
+  const engine = loadEngine(files, specificationRows)
+  return { engine, widenings: declared === undefined ? [] : readWidenings(readSource(declared), engine.vocabulary) }
+}
+
+function revisionReader(name: string) {
+  const [revision = '', path = 'policies'] = name.split(/:(.*)/s)
+  // A revision that starts with a dash would be an option of git.
+  if (revision === '' || revision.startsWith('-')) throw new ConfigError(`"${name}" is neither a folder nor a revision of git`)
+  if (git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]) === undefined)
+    throw new ConfigError(`"${name}" is neither a folder nor a revision of git`)
+  const optional = (file: string): SourceFile | undefined => {
+    const at = `${revision}:${posix.join(path, file)}`
+    const text = git(['show', '--end-of-options', at])
+    return text === undefined ? undefined : { path: at, text }
+  }
+  const required = (file: string): SourceFile => {
+    const found = optional(file)
+    if (found === undefined) throw new PolicyInvariantError(`${revision}:${posix.join(path, file)} cannot be read: git has no such file`)
+    return found
+  }
+  return {
+    optional,
+    files: () =>
+      Object.fromEntries(Object.entries(policyPaths).map(([file, at]) => [file, required(at)])) as Record<PolicyFile, SourceFile>,
+  }
+}
+
+/** The output of git; undefined if it fails, or is not installed. */
+function git(parameters: readonly string[]): string | undefined {
+  try {
+    return execFileSync('git', parameters, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 16 * 1024 * 1024 })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,63 @@
+import { Option, type Command } from 'commander'
+import { renderJunit, renderTap } from '../../policy/check-formats.ts'
+import { PolicyError } from '../../policy/diagnostic.ts'
+import type { Check } from '../../policy/decided-space.ts'
+import { PolicyInvariantError } from '../../policy/folder.ts'
+import { PolicyFailed } from '../exit.ts'
+import { painter } from './colour.ts'
+
+const formats = ['text', 'json', 'tap', 'junit'] as const
+interface TestFlags {
+  readonly format: (typeof formats)[number]
+  readonly json?: boolean
+}
+
+/** Adds `lanekeeper policy test`. */
+export function addTestCommand(policy: Command): void {
+  policy
+    .command('test [folder]')
+    .description('load a policy, prove its invariants, and compare every cell with its hand-written decisions')
+    .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('text'))
+    .option('--json', 'the same as --format json')
+    .action(test)
+}
+
+/** Prints each check that fails, or all of them in a format for programs. */
+async function test(folder: string | undefined, { format, json = false }: TestFlags): Promise<void> {
+  const checks = await checksOf(folder)
+  const failed = checks.reduce((sum, { failures }) => sum + failures.length, 0)
+  console.log({ text: renderText, json: renderJson, tap: renderTap, junit: renderJunit }[json ? 'json' : format](checks))
+  if (failed > 0) throw new PolicyFailed(failed)
+}
+
+/** A policy that cannot be loaded fails in one check. */
+async function checksOf(folder: string | undefined): Promise<readonly Check[]> {
+  const [{ loadPolicy }, { provePolicy }, { operations }] = await Promise.all([
+    import('../../app.ts'),
+    import('../../resources/policy-proof.ts'),
+    import('../../resources/table.ts'),
+  ])
+  const loading = 'the policy can be loaded'
+  try {
+    return [{ name: loading, failures: [] }, ...provePolicy(loadPolicy(folder), operations).checks]
+  } catch (error) {
+    if (error instanceof PolicyError || error instanceof PolicyInvariantError)
+      return [{ name: loading, failures: error.message.split('\n\n') }]
+    throw error
+  }
+}
+
+function renderText(checks: readonly Check[]): string {
+  const { green, red } = painter(process.stdout)
+  const failed = checks.filter(({ failures }) => failures.length > 0)
+  const lines = failed.flatMap(({ name, failures }) => [
+    `${red('not ok')} ${name}`,
+    ...failures.map((failure) => failure.replaceAll(/^/gm, '  ')),
+  ])
+  const summary = `${checks.length} checks, ${failed.length} failed`
+  return [...lines, failed.length === 0 ? green(summary) : red(summary)].join('\n')
+}
+
+function renderJson(checks: readonly Check[]): string {
+  return JSON.stringify({ ok: checks.every(({ failures }) => failures.length === 0), checks })
+}

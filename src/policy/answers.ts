@@ -1,0 +1,53 @@
+import type { Engine } from './engine.ts'
+import type { Facts } from './evaluate.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+/** What both tables together answer. `absent`: the policy does not know the permission, or a value of a fact. */
+export type Answer = 'allowed' | 'insufficient_scope' | 'forbidden' | 'not_found' | 'absent'
+
+/** The key of the field in a situation. A fact has a dot in its name. */
+export const FIELD = 'field'
+
+/** A combination of values: the scope order, the facts of a permission, and the field if there is one. */
+export type Situation = Readonly<Record<string, string>>
+
+/** The facts, the scope and the field on which one policy decides a permission, with their values. */
+export function dimensionsOf({ permissions, groups, scopeOrder }: Vocabulary, id: string): ReadonlyMap<string, readonly string[]> {
+  const permission = permissions.get(id)
+  if (permission === undefined) return new Map()
+  const facts = [scopeOrder, ...permission.groups.flatMap((group) => groups.get(group)!)]
+  const dimensions = facts.map(({ name, values }) => [name, values] as const)
+  return new Map<string, readonly string[]>(permission.fields === undefined ? dimensions : [...dimensions, [FIELD, permission.fields]])
+}
+
+/** Every combination of values. */
+export function* situationsOf(dimensions: ReadonlyMap<string, readonly string[]>): Generator<Situation> {
+  const entries = [...dimensions]
+  const size = entries.reduce((product, [, values]) => product * values.length, 1)
+  for (let index = 0; index < size; index++) {
+    let rest = index
+    const situation: Record<string, string> = {}
+    for (const [name, values] of entries) {
+      situation[name] = values[rest % values.length]!
+      rest = Math.floor(rest / values.length)
+    }
+    yield situation
+  }
+}
+
+/**
+ * Returns a function that answers in a situation of a permission. A fact on which the policy does not decide makes no difference; with a
+ * value that it does not know, the answer is `absent`.
+ */
+export function answersOf(engine: Engine, id: string): (situation: Situation) => Answer {
+  const dimensions = [...dimensionsOf(engine.vocabulary, id)]
+  if (dimensions.length === 0) return () => 'absent'
+  const { scopeOrder } = engine.vocabulary
+  const byField = engine.vocabulary.permissions.get(id)!.fields !== undefined
+  return (situation) => {
+    if (dimensions.some(([name, values]) => !values.includes(situation[name]!))) return 'absent'
+    const facts: Facts = situation
+    if (!engine.checkScope(id, { [scopeOrder.name]: situation[scopeOrder.name]! }).allowed) return 'insufficient_scope'
+    return engine.decide(id, facts, byField ? [situation[FIELD]!] : undefined).outcome
+  }
+}

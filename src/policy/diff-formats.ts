@@ -1,0 +1,141 @@
+import type { Answer } from './answers.ts'
+import type { Conjunction } from './conjunctions.ts'
+import { undeclared, type ChangeKind, type DefinitionChange, type PolicyChange, type PolicyDiff } from './diff.ts'
+
+/** How parts of a text are coloured. */
+export type Paint = (text: string) => string
+
+const answers: Readonly<Record<Answer, string>> = {
+  allowed: 'allowed',
+  insufficient_scope: '403 insufficient_scope',
+  forbidden: '403 forbidden',
+  not_found: '404 not_found',
+  absent: 'unknown to the policy',
+}
+const signs: Readonly<Record<ChangeKind, string>> = { widening: '+', narrowing: '-', response: '~' }
+
+/** The difference as text, like a plan that can be pasted into a review. */
+export function renderDiffText(diff: PolicyDiff, { red, green, dim }: Readonly<Record<'red' | 'green' | 'dim', Paint>>): string {
+  const paint: Readonly<Record<ChangeKind, Paint>> = { widening: green, narrowing: red, response: (text) => text }
+  const changes = groupsOf(diff.changes).flatMap((group) => [
+    paint[group[0]!.kind](`${signs[group[0]!.kind]} ${headline(group)}`),
+    ...(group[0]!.declared === undefined ? [] : [`    declared: ${group[0]!.declared}`]),
+    dim(`    ${describeExample(group)}`),
+  ])
+  const edits = diff.edits.map(({ kind, what, members }) => `  ${what} ${kind}${members.length === 0 ? '' : ` (${members.join(', ')})`}`)
+  return [
+    `policy ${diff.from.slice(0, 12)} → ${diff.to.slice(0, 12)}`,
+    ...diff.definitions.map((change) => `  ${describeDefinition(change)}`),
+    ...changes,
+    ...(edits.length === 0 ? [] : ['edited:', ...edits]),
+    ...diff.unused.map(({ permission, reason }) => `unused: the declared widening of "${permission}" (${reason}) declares nothing`),
+    summary(diff),
+    ...renderDeclarations(diff),
+  ].join('\n')
+}
+
+/** The difference as Markdown, for a comment on a pull request. */
+export function renderDiffMarkdown(diff: PolicyDiff): string {
+  const titles: Readonly<Record<ChangeKind, string>> = { widening: 'Allows more', narrowing: 'Allows less', response: 'Other responses' }
+  const sections = (Object.keys(titles) as ChangeKind[]).flatMap((kind) => {
+    const ofKind = groupsOf(diff.changes.filter((change) => change.kind === kind))
+    if (ofKind.length === 0) return []
+    const rows = ofKind.map((group) => [
+      group.map(({ permission }) => `\`${permission}\``).join(', '),
+      whenOf(group[0]!),
+      `${answers[group[0]!.before]} → ${answers[group[0]!.after]}`,
+      describeExample(group),
+      ...(kind === 'widening' ? [group[0]!.declared ?? '**not declared**'] : []),
+    ])
+    const head = ['permission', 'when', 'answer', 'example', ...(kind === 'widening' ? ['declared'] : [])]
+    return ['', `### ${titles[kind]}`, '', ...[head, head.map(() => '---'), ...rows].map(markdownRow)]
+  })
+  const edits = diff.edits.map(({ kind, what, members }) => `- ${what} ${kind}${members.length === 0 ? '' : ` (${members.join(', ')})`}`)
+  return [
+    '## Policy changes',
+    '',
+    `\`${diff.from.slice(0, 12)}\` → \`${diff.to.slice(0, 12)}\`: ${summary(diff)}.`,
+    ...(diff.definitions.length === 0 ? [] : ['', ...diff.definitions.map((change) => `- ${describeDefinition(change)}`)]),
+    ...sections,
+    ...(edits.length === 0 ? [] : ['', '### Edited', '', ...edits]),
+    ...(undeclared(diff).length === 0 ? [] : ['', '```yaml', ...renderDeclarations(diff), '```']),
+  ].join('\n')
+}
+
+/** The difference as one line of JSON. */
+export function renderDiffJson(diff: PolicyDiff): string {
+  const toObject = (_name: string, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value)
+  return JSON.stringify({ ...diff, undeclared: undeclared(diff).length }, toObject)
+}
+
+function markdownRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`
+}
+
+/** Changes of several permissions that are the same otherwise are shown together. */
+function groupsOf(changes: readonly PolicyChange[]): (readonly PolicyChange[])[] {
+  const groups = new Map<string, PolicyChange[]>()
+  for (const change of changes) {
+    const { kind, before, after, declared } = change
+    const key = JSON.stringify([kind, before, after, declared, whenOf(change)])
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [change])
+    else group.push(change)
+  }
+  return [...groups.values()]
+}
+
+function headline(group: readonly PolicyChange[]): string {
+  const change = group[0]!
+  const verb = {
+    widening: change.after === 'allowed' ? 'ALLOW' : 'REVEAL',
+    narrowing: change.before === 'allowed' ? 'DENY' : 'HIDE',
+    response: 'RESPONSE',
+  }
+  const after = change.after === 'allowed' ? '' : `${answers[change.after]}; `
+  const permissions = group.map(({ permission }) => permission).join(', ')
+  return `${verb[change.kind]} ${permissions} when ${whenOf(change)} (${after}was ${answers[change.before]})`
+}
+
+/** The conditions of a change in words. The scope is left out if it is the one that the permission requires anyway. */
+function whenOf({ when, isUsualScope, example: { situation } }: PolicyChange): string {
+  const [scope] = Object.keys(situation)
+  return describeConjunction(new Map([...when].filter(([name]) => name !== scope || !isUsualScope)))
+}
+
+function describeDefinition({ name, now, when }: DefinitionChange): string {
+  return `${name} is ${now ? 'true now' : 'no longer true'} when ${describeConjunction(when)}`
+}
+
+function describeConjunction(when: Conjunction): string {
+  const terms = [...when].map(([name, values]) => {
+    if (values.length > 1 || (values[0] !== 'true' && values[0] !== 'false')) return `${name} is ${values.join(' or ')}`
+    return values[0] === 'true' ? name : `not ${name}`
+  })
+  return terms.length === 0 ? 'always' : terms.join(' and ')
+}
+
+function describeExample(group: readonly PolicyChange[]): string {
+  const { operation, request, situation } = group[0]!.example
+  const facts = Object.entries(situation).map(([name, value]) => `${name} ${value}`)
+  const count = group.reduce((sum, { situations }) => sum + situations, 0)
+  return `${count} ${count === 1 ? 'situation' : 'situations'}, for example ${operation}: ${request} with ${facts.join(', ')}`
+}
+
+function summary(diff: PolicyDiff): string {
+  const count = (kind: ChangeKind) => diff.changes.filter((change) => change.kind === kind).length
+  return `${count('widening')} widenings, ${undeclared(diff).length} of them not declared; ${count('narrowing')} narrowings; ${count('response')} other responses`
+}
+
+/** What a policy has to say in `widenings.yaml` if it widens another one on purpose. */
+function renderDeclarations(diff: PolicyDiff): string[] {
+  const wanted = undeclared(diff)
+  if (wanted.length === 0) return []
+  const declarations = wanted.flatMap(({ permission, when }) => [
+    `  - from: "${diff.from.slice(0, 12)}"`,
+    `    permission: ${permission}`,
+    `    when: { ${[...when].map(([name, values]) => `${name}: ${values.length === 1 ? JSON.stringify(values[0]) : JSON.stringify(values)}`).join(', ')} }`,
+    '    reason: # why it is wanted',
+  ])
+  return ['# If they are intended, declare them in widenings.yaml of the new policy:', 'version: 1', 'widenings:', ...declarations]
+}

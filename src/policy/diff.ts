@@ -1,0 +1,209 @@
+import { answersOf, dimensionsOf, situationsOf, type Answer, type Situation } from './answers.ts'
+import { describeSet, holds, type Conjunction, type Terms } from './conjunctions.ts'
+import type { Engine } from './engine.ts'
+import { editsOf, type Edit } from './edits.ts'
+import type { Widening } from './widenings.ts'
+
+/**
+ * How an answer has changed:
+ * - `widening`: it is allowed now, or `forbidden` instead of `not_found`, which tells that something exists;
+ * - `narrowing`: the opposite;
+ * - `response`: it is denied as before, with another response.
+ */
+export type ChangeKind = 'widening' | 'narrowing' | 'response'
+
+/** Situations in which a permission gets another answer. */
+export interface PolicyChange {
+  readonly kind: ChangeKind
+  /** `action Subject` */
+  readonly permission: string
+  readonly before: Answer
+  readonly after: Answer
+  /** what the situations have in common: facts, definitions that both policies define alike, the scope and the field */
+  readonly when: Conjunction
+  /** the scope is any that the permission requires: `when` states it, and a reader need not be told */
+  readonly isUsualScope: boolean
+  /** the number of situations */
+  readonly situations: number
+  /** one of them, with a request */
+  readonly example: { readonly situation: Situation; readonly operation: string; readonly request: string }
+  /** why the new policy widens it, if it declares that */
+  readonly declared: string | undefined
+}
+
+/** When a definition has another value. */
+export interface DefinitionChange {
+  readonly name: string
+  /** the value that it has now */
+  readonly now: boolean
+  readonly when: Conjunction
+}
+
+/** The difference between two policies. */
+export interface PolicyDiff {
+  readonly from: string
+  readonly to: string
+  /** definitions with other values, which explain many of the changes */
+  readonly definitions: readonly DefinitionChange[]
+  readonly changes: readonly PolicyChange[]
+  /** what was edited, with or without an effect on decisions */
+  readonly edits: readonly Edit[]
+  /** declarations of the new policy that declare nothing */
+  readonly unused: readonly Widening[]
+}
+
+/**
+ * Compares the answers of two policies in every situation. If their vocabularies differ, the situations are all combinations of the values
+ * of both: a fact on which a policy does not decide makes no difference to it, and with a permission or a value that it does not know it
+ * denies.
+ * @param widenings what the new policy declares
+ */
+export function diffPolicies(before: Engine, after: Engine, widenings: readonly Widening[] = []): PolicyDiff {
+  const declarations = widenings.filter(({ from }) => before.hash.startsWith(from))
+  const used = new Set<Widening>()
+  const ids = new Set([...before.vocabulary.permissions.keys(), ...after.vocabulary.permissions.keys()])
+  const changes = [...ids].flatMap((id) => changesOf(before, after, id, declarations, used))
+  const order: readonly ChangeKind[] = ['widening', 'narrowing', 'response']
+  return {
+    from: before.hash,
+    to: after.hash,
+    definitions: definitionChanges(before, after),
+    changes: changes.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind)),
+    edits: editsOf(before, after),
+    unused: declarations.filter((widening) => !used.has(widening)),
+  }
+}
+
+/** The widenings that the new policy does not declare. */
+export function undeclared({ changes }: PolicyDiff): PolicyChange[] {
+  return changes.filter(({ kind, declared }) => kind === 'widening' && declared === undefined)
+}
+
+function changesOf(before: Engine, after: Engine, id: string, declarations: readonly Widening[], used: Set<Widening>): PolicyChange[] {
+  const dimensions = joinDimensions(before, after, id)
+  const [answerBefore, answerAfter] = [answersOf(before, id), answersOf(after, id)]
+  const pairs = [...situationsOf(dimensions)].map((situation) => ({
+    situation,
+    pair: [answerBefore(situation), answerAfter(situation)] as const,
+  }))
+  const kinds = new Set(pairs.filter(({ pair: [a, b] }) => kindOf(a, b) !== undefined).map(({ pair }) => pair.join(' ')))
+  if (kinds.size === 0) return []
+  const terms = { dimensions, definitions: sharedDefinitions(before, after, id) }
+  const answers = new Map(pairs.map(({ situation, pair }) => [{ ...situation, ...valuesOf(after, terms, situation) }, pair.join(' ')]))
+  const situations = [...answers.keys()]
+  return [...kinds].flatMap((pair) => {
+    const [a, b] = pair.split(' ') as [Answer, Answer]
+    const byDeclaration = new Map<Widening | undefined, Situation[]>()
+    for (const [situation, ofSituation] of answers) {
+      if (ofSituation !== pair) continue
+      const declaration = kindOf(a, b) === 'widening' ? declarations.find((one) => declares(one, id, situation)) : undefined
+      if (declaration !== undefined) used.add(declaration)
+      byDeclaration.set(declaration, [...(byDeclaration.get(declaration) ?? []), situation])
+    }
+    return [...byDeclaration].flatMap(([declaration, ofDeclaration]) => {
+      const members = new Set(ofDeclaration)
+      return describeSet(situations, (situation) => members.has(situation), terms).map((when) =>
+        describeChange({ permission: id, before: a, after: b, when, declared: declaration?.reason }, ofDeclaration, [before, after], terms),
+      )
+    })
+  })
+}
+
+function describeChange(
+  change: Pick<PolicyChange, 'permission' | 'before' | 'after' | 'when' | 'declared'>,
+  members: readonly Situation[],
+  engines: readonly [before: Engine, after: Engine],
+  { dimensions }: Terms,
+): PolicyChange {
+  const inSet = members.filter((situation) => holds(change.when, situation))
+  const known = (engine: Engine) => [...engine.expected.operations.values()].find(({ permission }) => permission === change.permission)
+  const operation = known(engines[1]) ?? known(engines[0])!
+  const situation = Object.fromEntries([...dimensions.keys()].map((name) => [name, inSet[0]![name]!]))
+  return {
+    kind: kindOf(change.before, change.after)!,
+    ...change,
+    isUsualScope: isUsualScope(change, engines),
+    situations: inSet.length,
+    example: { situation, operation: operation.id, request: `${operation.method} /v1${operation.path}` },
+  }
+}
+
+/** Whether the situations have every scope with which the permission is allowed by the policy that allows more, and no other. */
+function isUsualScope(
+  { permission, after, when }: Pick<PolicyChange, 'permission' | 'after' | 'when'>,
+  engines: readonly [Engine, Engine],
+): boolean {
+  const { vocabulary, checkScope } = engines[after === 'allowed' || after === 'forbidden' ? 1 : 0]
+  const { name, values } = vocabulary.scopeOrder
+  if (!vocabulary.permissions.has(permission)) return false
+  const sufficient = values.filter((value) => checkScope(permission, { [name]: value }).allowed)
+  return when.get(name)?.join() === sufficient.join()
+}
+
+/** The values of definitions that both policies have and that are evaluated on the same facts. */
+function definitionChanges(before: Engine, after: Engine): DefinitionChange[] {
+  return [...after.vocabulary.definitions.values()].flatMap(({ name, groups }) => {
+    const factsOf = ({ vocabulary }: Engine) => groups.flatMap((group) => vocabulary.groups.get(group) ?? [])
+    const isSame = before.vocabulary.definitions.get(name)?.groups.join() === groups.join()
+    if (!isSame || JSON.stringify(factsOf(before)) !== JSON.stringify(factsOf(after))) return []
+    const dimensions = new Map(factsOf(after).map((fact) => [fact.name, fact.values]))
+    const situations = [...situationsOf(dimensions)]
+    return [true, false].flatMap((now) => {
+      const hasChanged = (facts: Situation) => after.holds(name, facts) === now && before.holds(name, facts) !== now
+      return describeSet(situations, hasChanged, { dimensions, definitions: [] }).map((when) => ({ name, now, when }))
+    })
+  })
+}
+
+function kindOf(before: Answer, after: Answer): ChangeKind | undefined {
+  if (before === after) return undefined
+  if (after === 'allowed') return 'widening'
+  if (before === 'allowed') return 'narrowing'
+  if (before === 'absent' || after === 'absent') return undefined
+  if (before === 'not_found' && after === 'forbidden') return 'widening'
+  return before === 'forbidden' && after === 'not_found' ? 'narrowing' : 'response'
+}
+
+function joinDimensions(before: Engine, after: Engine, id: string): ReadonlyMap<string, readonly string[]> {
+  const joined = new Map<string, readonly string[]>()
+  for (const { vocabulary } of [after, before])
+    for (const [name, values] of dimensionsOf(vocabulary, id)) joined.set(name, [...new Set([...(joined.get(name) ?? []), ...values])])
+  return joined
+}
+
+/** The definitions that both policies evaluate for a permission and that have the same rules in both, with all that they depend on. */
+function sharedDefinitions(before: Engine, after: Engine, id: string): string[] {
+  const textOf = ({ vocabulary, permissionRules }: Engine, name: string): string => {
+    const rules = permissionRules.filter(({ row, subject }) => row.startsWith('D') && subject.includes(name))
+    const needed = rules.flatMap(({ conditions }) => Object.keys(conditions)).filter((term) => vocabulary.definitions.has(term))
+    const groups = vocabulary.definitions.get(name)!.groups.map((group) => [group, vocabulary.groups.get(group)])
+    const conditions = rules.map((rule) => JSON.stringify(Object.entries(rule.conditions).toSorted())).toSorted()
+    return JSON.stringify([
+      conditions,
+      groups,
+      [...new Set(needed)].toSorted().map((term) => textOf({ vocabulary, permissionRules } as Engine, term)),
+    ])
+  }
+  const names = (engine: Engine) => {
+    const permission = engine.vocabulary.permissions.get(id)
+    const groups = new Set(permission?.groups)
+    return [...engine.vocabulary.definitions.values()]
+      .filter((one) => one.groups.every((group) => groups.has(group)))
+      .map(({ name }) => name)
+  }
+  const inBoth = names(after).filter((name) => names(before).includes(name))
+  return inBoth.filter((name) => textOf(before, name) === textOf(after, name))
+}
+
+function valuesOf({ vocabulary, holds: isTrue }: Engine, { dimensions, definitions }: Terms, situation: Situation): Situation {
+  const isKnown = (name: string) =>
+    vocabulary.definitions
+      .get(name)!
+      .groups.every((group) => vocabulary.groups.get(group)!.every((fact) => fact.values.includes(situation[fact.name]!)))
+  const values = definitions.map((name) => [name, dimensions.size > 0 && isKnown(name) ? String(isTrue(name, situation)) : 'unknown'])
+  return Object.fromEntries(values) as Situation
+}
+
+function declares({ permission, when }: Widening, id: string, situation: Situation): boolean {
+  return permission === id && [...when].every(([name, values]) => values.includes(situation[name] ?? ''))
+}

@@ -1,0 +1,53 @@
+import type { Engine } from './engine.ts'
+
+/** A difference between the texts of two policies. */
+export interface Edit {
+  readonly kind: 'added' | 'removed' | 'changed'
+  /** such as `rule P5` or `fact board.caller` */
+  readonly what: string
+  /** the members that differ, if it was changed */
+  readonly members: readonly string[]
+}
+
+/** What was edited between two policies: rules, rows, facts, definitions, permissions and operations. Comments and order are left out. */
+export function editsOf(before: Engine, after: Engine): Edit[] {
+  const [old, present] = [itemsOf(before), itemsOf(after)]
+  return [...new Set([...present.keys(), ...old.keys()])].flatMap((what): Edit[] => {
+    const [a, b] = [old.get(what), present.get(what)]
+    if (a === undefined) return [{ kind: 'added', what, members: [] }]
+    if (b === undefined) return [{ kind: 'removed', what, members: [] }]
+    const members = [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((name) => canonical(a[name]) !== canonical(b[name]))
+    return members.length === 0 ? [] : [{ kind: 'changed', what, members }]
+  })
+}
+
+type Item = Readonly<Record<string, unknown>>
+
+function itemsOf({ vocabulary, scopeRules, permissionRules, expected }: Engine): ReadonlyMap<string, Item> {
+  const { facts, definitions, permissions, rows } = vocabulary
+  const named = (kind: string, items: Iterable<readonly [string, object]>) =>
+    [...items].map(([name, item]): [string, Item] => [`${kind} ${name}`, { ...item }])
+  return new Map([
+    ...named('row', rows),
+    ...named('fact', facts),
+    ...named('definition', definitions),
+    ...named('permission', permissions),
+    ...named(
+      'rule',
+      [...scopeRules, ...permissionRules].map((rule) => [rule.id, rule]),
+    ),
+    ...named(
+      'operation',
+      [...expected.operations].map(([id, { also, ...operation }]) => [id, { ...operation, also: [...also] }]),
+    ),
+  ])
+}
+
+/** A text that is the same for the same content. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    member !== null && typeof member === 'object' && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted())
+      : member,
+  )
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
+import { FIELD } from './answers.ts'
+import type { Conjunction } from './conjunctions.ts'
+import { readShape, singleLine } from './shape.ts'
+import type { Report, Source } from './source.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+/** The file of a policy that declares how it allows more than the policy before it. It may be missing. */
+export const WIDENINGS = 'widenings.yaml'
+
+/** A declaration that a policy allows more than another one on purpose. */
+export interface Widening {
+  /** the beginning of the hash of the policy that it widens. For any other policy, it declares nothing. */
+  readonly from: string
+  /** `action Subject` */
+  readonly permission: string
+  /** the situations that it is about */
+  readonly when: Conjunction
+  readonly reason: string
+}
+
+const values = z.union([z.string(), z.boolean(), z.array(z.string()).min(1)])
+const shape = z.strictObject({
+  version: z.literal(1),
+  widenings: z.array(
+    z.strictObject({
+      from: z.string().regex(/^[0-9a-f]{12,64}$/, 'must be 12 or more digits of the hash of a policy'),
+      permission: z.string(),
+      when: z.record(z.string(), values),
+      reason: singleLine,
+    }),
+  ),
+})
+
+/**
+ * Reads the widenings that a policy declares.
+ * @throws {PolicyError} if a name or a value is unknown
+ */
+export function readWidenings(source: Source, vocabulary: Vocabulary): readonly Widening[] {
+  const data = readShape(source, shape, ['version', 'widenings', 'from', 'permission', 'when', 'reason'])
+  const diagnostics: PolicyDiagnostic[] = []
+  const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
+  const { permissions, facts, definitions } = vocabulary
+  const widenings = data.widenings.map(({ when, ...rest }, i) => {
+    const at = ['widenings', i] as const
+    if (!permissions.has(rest.permission))
+      report([...at, 'permission'], `unknown permission "${rest.permission}"`, didYouMean(rest.permission, permissions.keys()))
+    const terms = Object.entries(when).map(([name, value]) => {
+      const accepted = [value].flat().map(String)
+      const known = definitions.has(name)
+        ? ['true', 'false']
+        : name === FIELD
+          ? permissions.get(rest.permission)?.fields
+          : facts.get(name)?.values
+      if (known === undefined)
+        report([...at, 'when', name], `unknown fact "${name}"`, didYouMean(name, [...facts.keys(), ...definitions.keys()]), 'key')
+      for (const one of accepted)
+        if (known?.includes(one) === false) report([...at, 'when', name], `"${one}" is not a value of ${name}`, didYouMean(one, known))
+      return [name, accepted] as const
+    })
+    return { ...rest, when: new Map(terms) }
+  })
+  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
+  return widenings
+}

@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest'
+import { diffPolicies, undeclared, type PolicyDiff } from '../../src/policy/diff.ts'
+import type { Engine } from '../../src/policy/engine.ts'
+import { readSource } from '../../src/policy/source.ts'
+import { readWidenings } from '../../src/policy/widenings.ts'
+import { effort } from '../support/effort.ts'
+import { loadMutant, mutants } from '../support/mutants.ts'
+import { load, shipped, shippedFiles } from '../support/policy.ts'
+
+type Values = Record<string, string>
+
+/** Every combination of values of the facts of both policies, the scope and the field. Written again for this test. */
+function situations(before: Engine, after: Engine, permission: string): Values[] {
+  const values: Record<string, Set<string>> = {}
+  for (const { vocabulary } of [before, after]) {
+    const known = vocabulary.permissions.get(permission)
+    if (known === undefined) continue
+    for (const { name, group, values: ofFact } of vocabulary.facts.values())
+      if (group === 'token' || known.groups.includes(group)) for (const value of ofFact) (values[name] ??= new Set()).add(value)
+    for (const field of known.fields ?? []) (values['field'] ??= new Set()).add(field)
+  }
+  let all: Values[] = [{}]
+  for (const [name, ofName] of Object.entries(values)) all = all.flatMap((one) => [...ofName].map((value) => ({ ...one, [name]: value })))
+  return all
+}
+
+/** What a policy answers. Written again for this test. */
+function answer({ vocabulary, checkScope, decide }: Engine, id: string, values: Values): string {
+  const permission = vocabulary.permissions.get(id)
+  if (permission === undefined) return 'absent'
+  for (const { name, group, values: known } of vocabulary.facts.values())
+    if ((group === 'token' || permission.groups.includes(group)) && !known.includes(values[name]!)) return 'absent'
+  if (permission.fields !== undefined && !permission.fields.includes(values['field']!)) return 'absent'
+  if (!checkScope(id, values).allowed) return 'insufficient_scope'
+  return decide(id, values, permission.fields === undefined ? undefined : [values['field']!]).outcome
+}
+
+const DENIED = ['forbidden', 'insufficient_scope', 'not_found']
+function kindOf(before: string, after: string): string | undefined {
+  if (before === after) return undefined
+  if (after === 'allowed' || (before === 'not_found' && after === 'forbidden')) return 'widening'
+  if (before === 'allowed' || (before === 'forbidden' && after === 'not_found')) return 'narrowing'
+  return DENIED.includes(before) && DENIED.includes(after) ? 'response' : undefined
+}
+
+/** Whether the terms of a change hold. Definitions are looked up in the new policy: both define them alike. */
+function holds(after: Engine, when: ReadonlyMap<string, readonly string[]>, values: Values): boolean {
+  return [...when].every(([name, accepted]) =>
+    accepted.includes(after.vocabulary.definitions.has(name) ? String(after.holds(name, values)) : values[name]!),
+  )
+}
+
+/** What is wrong with a difference, found by asking both policies in every situation. */
+function errorsOf(diff: PolicyDiff, before: Engine, after: Engine): string[] {
+  const errors: string[] = []
+  const counts = new Map(diff.changes.map((change) => [change, 0]))
+  for (const id of new Set([...before.vocabulary.permissions.keys(), ...after.vocabulary.permissions.keys()])) {
+    const ofPermission = diff.changes.filter(({ permission }) => permission === id)
+    for (const values of situations(before, after, id)) {
+      const [a, b] = [answer(before, id, values), answer(after, id, values)]
+      const found = ofPermission.filter(({ when }) => holds(after, when, values))
+      for (const change of found) counts.set(change, counts.get(change)! + 1)
+      if (found.some((change) => change.before !== a || change.after !== b)) errors.push(`${id} ${JSON.stringify(values)} is ${a} → ${b}`)
+      if (found.some(({ kind }) => kind !== kindOf(a, b))) errors.push(`${id} ${JSON.stringify(values)} is of another kind`)
+      if (found.length === 0 && kindOf(a, b) !== undefined) errors.push(`${id} ${JSON.stringify(values)} is missing`)
+    }
+  }
+  for (const [{ permission, situations: stated }, count] of counts)
+    if (stated !== count) errors.push(`${permission} counts ${stated}, not ${count}`)
+  return errors
+}
+
+/** A policy with edits of its files. */
+function edited(...edits: readonly (readonly [file: keyof typeof shippedFiles, from: string, to: string])[]): Engine {
+  const files = { ...shippedFiles }
+  for (const [file, from, to] of edits) {
+    if (!files[file].text.includes(from)) throw new Error(`${file} does not contain "${from}"`)
+    files[file] = { ...files[file], text: files[file].text.replaceAll(from, () => to) }
+  }
+  return load(files)
+}
+
+const vocabularies: readonly (readonly [what: string, Engine])[] = [
+  [
+    'a value of a fact is added',
+    edited(
+      ['vocabulary', 'values: [owner, admin, member]', 'values: [owner, admin, member, guest]'],
+      ['grids', '    member: { caller.role: member }', '    member: { caller.role: [member, guest] }'],
+    ),
+  ],
+  [
+    'a value of a fact is removed',
+    edited(
+      ['vocabulary', 'values: [owner, admin, member]', 'values: [owner, member]'],
+      ['permissions', 'caller.role: { $in: [owner, admin] }', 'caller.role: owner'],
+      ['grids', '    admin: { caller.role: admin }\n', ''],
+      ['grids', 'down: board\n    across: role\n    #                   owner admin member\n', 'down: board\n    across: role\n'],
+      ['grids', '[ok,   ok,   ok]', '[ok, ok]'],
+      ['grids', '[ok,   ok,   403]', '[ok, 403]'],
+      ['grids', '[404,  404,  404]', '[404, 404]'],
+    ),
+  ],
+  [
+    'a permission is renamed',
+    edited(
+      ['vocabulary', '      rename: [Column]', '      relabel: [Column]'],
+      ['permissions', '[create, rename, move, archive]', '[create, relabel, move, archive]'],
+      ['scopes', '[create, rename, move, archive, restore]', '[create, relabel, move, archive, restore]'],
+      ['operations', 'rename Column,', 'relabel Column,'],
+    ),
+  ],
+]
+
+describe('the difference between two policies', () => {
+  test('there is none between a policy and itself', () => {
+    expect(diffPolicies(shipped, shipped)).toMatchObject({ changes: [], definitions: [], edits: [], unused: [] })
+  })
+
+  const all = [...mutants(shippedFiles, shipped.vocabulary)]
+  const [scopes, permissions] = (['scopes', 'permissions'] as const).map((table) => all.filter((mutant) => mutant.table === table))
+
+  // Different numbers of mutants: each step takes another pair.
+  const pairs = Array.from(
+    { length: effort(8) },
+    (_, i) => [scopes![(i * 37) % scopes!.length]!, permissions![(i * 61) % permissions!.length]!] as const,
+  )
+  test.each(pairs.map(([a, b]) => [`${a.name}; ${b.name}`, a, b] as const))('it is exact for mutants of both tables: %s', (_name, a, b) => {
+    const scopeMutant = loadMutant(a, shipped)
+    const mutant = loadMutant(b, scopeMutant ?? shipped) ?? scopeMutant
+    if (mutant === undefined) return
+    expect(errorsOf(diffPolicies(shipped, mutant), shipped, mutant)).toEqual([])
+    expect(errorsOf(diffPolicies(mutant, shipped), mutant, shipped)).toEqual([])
+  })
+
+  test.each(vocabularies)('it is exact if %s', (_what, other) => {
+    const [there, back] = [diffPolicies(shipped, other), diffPolicies(other, shipped)]
+    expect(there.changes.length + back.changes.length).toBeGreaterThan(0)
+    expect([errorsOf(there, shipped, other), errorsOf(back, other, shipped)]).toEqual([[], []])
+  })
+})
+
+const admins = edited([
+  'permissions',
+  '  - id: P14\n',
+  '  - id: P14.role\n    row: P14\n    action: delete\n    subject: Comment\n    conditions: { board.access: true, caller.role: admin }\n    reason: because\n\n  - id: P14\n',
+])
+
+describe('a widening', () => {
+  const declare = (text: string) =>
+    readWidenings(readSource({ path: 'widenings.yaml', text: `version: 1\nwidenings:\n${text}` }), admins.vocabulary)
+  const from = shipped.hash.slice(0, 12)
+
+  test('it is described by the facts that make it one', () => {
+    expect(diffPolicies(shipped, admins).changes).toMatchObject([
+      {
+        kind: 'widening',
+        permission: 'delete Comment',
+        before: 'forbidden',
+        after: 'allowed',
+        when: new Map([
+          ['token.scope', ['kanban:write', 'kanban:admin']],
+          ['caller.role', ['admin']],
+          ['comment.author', ['other']],
+          ['board.access', ['true']],
+        ]),
+        situations: 10,
+        example: { operation: 'comments.delete', request: 'DELETE /v1/comments/{comment_id}' },
+        declared: undefined,
+      },
+    ])
+  })
+
+  test.each([
+    ['exactly', '{ caller.role: admin, comment.author: other, board.access: true }', 0, 0],
+    ['with more', '{ caller.role: [admin, owner] }', 0, 0],
+    ['in part', '{ caller.role: admin, board.visibility: private }', 1, 0],
+    ['not at all', '{ caller.role: owner }', 1, 1],
+  ])('a declaration that says it %s leaves what it does not say', (_what, when, missing, unused) => {
+    const diff = diffPolicies(
+      shipped,
+      admins,
+      declare(`  - { from: "${from}", permission: delete Comment, when: ${when}, reason: wanted }`),
+    )
+    expect([undeclared(diff).length, diff.unused.length]).toEqual([missing, unused])
+    expect(errorsOf(diff, shipped, admins)).toEqual([])
+  })
+
+  test.each([
+    ['of another policy', `  - { from: "${'0'.repeat(12)}", permission: delete Comment, when: {}, reason: wanted }`],
+    ['of another permission', `  - { from: "${from}", permission: update Comment, when: {}, reason: wanted }`],
+  ])('a declaration %s declares nothing', (_what, text) => {
+    expect(undeclared(diffPolicies(shipped, admins, declare(text)))).toHaveLength(1)
+  })
+
+  test.each([
+    ['permission: delete Coment, when: {}', 'unknown permission "delete Coment"'],
+    ['permission: delete Comment, when: { caller.rol: admin }', 'unknown fact "caller.rol"'],
+    ['permission: delete Comment, when: { caller.role: admn }', '"admn" is not a value of caller.role'],
+    ['permission: delete Comment, when: { board.access: maybe }', '"maybe" is not a value of board.access'],
+  ])('a declaration with %s is refused', (members, message) => {
+    expect(() => declare(`  - { from: "${from}", ${members}, reason: wanted }`)).toThrow(message)
+  })
+})
