@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { avatarUrl, displayName, roles, workspaceName } from '../model/workspace.ts'
 import { backUp } from './backup.ts'
 import { checkStorage } from './check.ts'
-import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
+import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from './deps.ts'
 import { exportWorkspace } from './export.ts'
 import { importWorkspace } from './import.ts'
 import { migrate } from './migrate.ts'
@@ -29,10 +29,22 @@ const DEFAULT_ORIGIN = 'http://127.0.0.1:3000'
 const text = z.string()
 const workspaceInput = { workspace: text }
 const memberInput = { ...workspaceInput, user: text }
+const question = {
+  ...workspaceInput,
+  operation: text,
+  resource: text.optional(),
+  named: z.record(text, z.array(text).min(1)),
+  fields: z.array(text).min(1).optional(),
+}
 
 /** The origin of a link: from the input, else of the running service, else the default address. */
 function originOf(deps: AdminDeps, origin: string | undefined): string {
   return origin ?? deps.serviceUrl?.() ?? DEFAULT_ORIGIN
+}
+
+function answersOf({ policyAnswers }: AdminDeps): PolicyAnswers {
+  if (policyAnswers === undefined) throw new TypeError('this process has no policy to explain')
+  return policyAnswers
 }
 
 /** All administration commands by name. */
@@ -91,6 +103,19 @@ const commands: Readonly<Record<string, Command>> = {
   'token.revoke': command(z.strictObject({ ...workspaceInput, token: text }), async (deps, { workspace, token }) => {
     await requireWorkspace(deps, workspace)
     return revokeToken(deps, workspace, token)
+  }),
+
+  'policy.explain': command(z.strictObject({ ...question, user: text, scope: text }), async (deps, input) => {
+    await requireWorkspace(deps, input.workspace)
+    return answersOf(deps).explain(deps, input)
+  }),
+  'policy.who-can': command(z.strictObject(question), async (deps, input) => {
+    await requireWorkspace(deps, input.workspace)
+    return answersOf(deps).whoCan(deps, input)
+  }),
+  'policy.what-can': command(z.strictObject({ ...memberInput, board: text.optional(), scope: text }), async (deps, input) => {
+    await requireWorkspace(deps, input.workspace)
+    return answersOf(deps).whatCan(deps, input)
   }),
 
   export: command(z.strictObject(workspaceInput), (deps, { workspace }, io) => exportWorkspace(deps, workspace, io)),

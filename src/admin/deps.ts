@@ -11,6 +11,36 @@ export interface AdminDeps extends Deps {
   readonly changes?: { readonly age: number; readonly count: number } | undefined
   /** the origin at which users reach the service, if this process knows it */
   readonly serviceUrl?: () => string | undefined
+  /** explains the decisions about what is stored; absent where the service is not loaded */
+  readonly policyAnswers?: PolicyAnswers | undefined
+}
+
+/** Who wants to do what, in a stored workspace. */
+export interface StoredQuestion {
+  readonly workspace: string
+  readonly operation: string
+  /** what the first parameter of its path names; undefined if the path has none */
+  readonly resource?: string | undefined
+  /** the further parameters of the path, and the ids that the body names: name → one or more */
+  readonly named: Readonly<Record<string, readonly string[]>>
+  /** the fields to change; by default all that the operation takes */
+  readonly fields?: readonly string[] | undefined
+}
+
+/**
+ * Answers questions about decisions with the functions that decide requests. They are those of a layer above this one, so the process that
+ * runs the commands passes them.
+ */
+export interface PolicyAnswers {
+  /** Explains a decision. @throws {AdminError} */
+  explain(deps: Deps, question: StoredQuestion & { readonly user: string; readonly scope: string }): Promise<unknown>
+  /** Lists the members who may do something. @throws {AdminError} */
+  whoCan(deps: Deps, question: StoredQuestion): Promise<unknown>
+  /** Lists what a member may do. @throws {AdminError} */
+  whatCan(
+    deps: Deps,
+    question: { readonly workspace: string; readonly user: string; readonly board?: string | undefined; readonly scope: string },
+  ): Promise<unknown>
 }
 
 /** An administration command failed because of its input. The message says which part of it and why. */

@@ -16,3 +16,9 @@ export function isIdMember(schema: z.ZodType): boolean {
   const inner = innerType ?? element
   return (typeof pattern === 'string' && idPatterns.has(pattern)) || (inner !== undefined && isIdMember(inner))
 }
+
+/** Whether a member is a list. */
+export function isListMember(schema: z.ZodType): boolean {
+  const { type, innerType } = schema.def as { readonly type: string; readonly innerType?: z.ZodType }
+  return type === 'array' || (innerType !== undefined && isListMember(innerType))
+}

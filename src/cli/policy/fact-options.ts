@@ -1,0 +1,86 @@
+import { ConfigError } from '../../config.ts'
+import { factsOf } from '../../policy/dependence.ts'
+import { didYouMean } from '../../policy/diagnostic.ts'
+import type { Engine } from '../../policy/engine.ts'
+import type { Facts } from '../../policy/evaluate.ts'
+import type { Operation } from '../../resources/operation.ts'
+
+/** Reads `name=value,name=value`. @returns the values of each name, in their order @throws {ConfigError} */
+export function readPairs(option: string, text: string | undefined): Map<string, string[]> {
+  const pairs = new Map<string, string[]>()
+  for (const pair of splitList(text)) {
+    const [, name, value] = /^([^=]+)=(.+)$/.exec(pair) ?? []
+    if (name === undefined) throw new ConfigError(`${option}: "${pair}" is not name=value`)
+    pairs.set(name, [...(pairs.get(name) ?? []), value!])
+  }
+  return pairs
+}
+
+/** Reads a list with commas. */
+export function splitList(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+/** Finds an operation. @throws {ConfigError} */
+export function readOperation(operations: readonly Operation[], id: string): Operation {
+  const operation = operations.find((one) => one.id === id)
+  if (operation !== undefined) return operation
+  throw new ConfigError(`operation: "${id}" is not one. ${didYouMean(id, operations.map((one) => one.id)) ?? ''}`.trim())
+}
+
+/** Reads a scope: `kanban:write`, or `write` for short. @throws {ConfigError} */
+export function readScope({ vocabulary }: Pick<Engine, 'vocabulary'>, text: string): string {
+  const { values } = vocabulary.scopeOrder
+  const found = values.find((value) => value === text || value.split(':').at(-1) === text)
+  if (found === undefined) throw new ConfigError(`scope: "${text}" is not one of ${values.join(', ')}`)
+  return found
+}
+
+/** What was stated about an operation. */
+export interface StatedFacts {
+  /** of its permission, with the scope */
+  readonly facts: Facts
+  /** of each further permission about which all facts were stated */
+  readonly further: readonly { readonly member: string; readonly facts: Facts }[]
+  /** facts of its permission, and of further ones of which some were stated */
+  readonly missing: readonly { readonly name: string; readonly values: readonly string[]; readonly means: string }[]
+}
+
+/**
+ * Reads facts that are stated about an operation. A further permission is asked about only if one of its own facts is stated: without it, the
+ * body names nothing.
+ * @throws {ConfigError} if a fact or a value is unknown, or is not a fact of the operation
+ */
+export function readFacts(engine: Engine, operation: Operation, scope: string, stated: ReadonlyMap<string, readonly string[]>): StatedFacts {
+  const { vocabulary } = engine
+  const own = factsOf(engine, operation.permission, false)
+  const further = operation.also.map(({ member, needs }) => {
+    const all = factsOf(engine, needs.join(' '), false)
+    return { member, all, isAsked: all.some((fact) => !own.includes(fact) && stated.has(fact.name)) }
+  })
+  const asked = further.filter(({ isAsked }) => isAsked)
+  const possible = new Set([...own, ...further.flatMap(({ all }) => all)].map(({ name }) => name))
+  for (const [name, values] of stated) checkFact(engine, name, values, possible)
+  const value = (name: string) => stated.get(name)?.[0]
+  const pick = (facts: typeof own): Facts => Object.fromEntries(facts.flatMap(({ name }) => (stated.has(name) ? [[name, value(name)!]] : [])))
+  const needed = new Set([...own, ...asked.flatMap(({ all }) => all)])
+  return {
+    facts: { [vocabulary.scopeOrder.name]: scope, ...pick(own) },
+    further: asked.map(({ member, all }) => ({ member, facts: pick(all) })),
+    missing: [...needed].filter(({ name }) => !stated.has(name)),
+  }
+}
+
+function checkFact({ vocabulary }: Engine, name: string, values: readonly string[], possible: ReadonlySet<string>): void {
+  const fact = vocabulary.facts.get(name)
+  if (fact === undefined) throw new ConfigError(`facts: "${name}" is not a fact. ${didYouMean(name, possible) ?? listOf(possible)}`)
+  if (fact === vocabulary.scopeOrder) throw new ConfigError(`facts: ${name} is stated by --scope`)
+  if (!possible.has(name)) throw new ConfigError(`facts: the operation does not depend on ${name}. ${listOf(possible)}`)
+  if (values.length > 1) throw new ConfigError(`facts: ${name} is stated more than once`)
+  if (!fact.values.includes(values[0]!)) throw new ConfigError(`facts: "${values[0]}" is not a value of ${name}: ${fact.values.join(', ')}`)
+}
+
+const listOf = (names: Iterable<string>): string => `It depends on ${[...names].join(', ')}.`

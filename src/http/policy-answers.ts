@@ -1,0 +1,207 @@
+import type { PolicyAnswers, StoredQuestion } from '../admin/deps.ts'
+import { AdminError } from '../admin/deps.ts'
+import { listMembers } from '../admin/memberships.ts'
+import type { AuthorizationContext, Caller } from '../authz/context.ts'
+import { factsFor, isAuthenticated, scopeFacts } from '../authz/facts.ts'
+import { ApiError } from '../model/errors.ts'
+import { isId } from '../model/ids.ts'
+import type { TokenRecord } from '../model/token.ts'
+import { isActive, type Membership } from '../model/workspace.ts'
+import { didYouMean } from '../policy/diagnostic.ts'
+import type { Evaluation } from '../resources/access/schema.ts'
+import { dependenceOf, errorOf, explainOperation, type ExpectedResponse, type FurtherFacts } from '../resources/explanation.ts'
+import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
+import { loadTarget } from '../resources/targets.ts'
+import type { Deps } from '../store/deps.ts'
+import { keys } from '../store/keys.ts'
+import { transact } from '../store/transact.ts'
+import type { Transaction } from '../store/transaction.ts'
+import { isListMember, shapeOf } from './body-members.ts'
+import type { DecisionRecord } from './decision-record.ts'
+import { evaluate, readQuestions, requestOf, type EvaluationServices } from './evaluation.ts'
+import { loadRelated } from './permission.ts'
+import { groupMembers, permissionsOn, type MemberAnswer, type StoredAnswer } from './policy-groups.ts'
+
+/** Answers questions about decisions on stored data, as requests are decided: by the same reads, facts and tables. */
+export function createPolicyAnswers(services: EvaluationServices): PolicyAnswers {
+  // Their engine is another one after a reload.
+  return {
+    explain: (deps, { user, scope, ...question }) =>
+      transact(deps.store, question.workspace, deps.random, async (tx) =>
+        explainStored(services, deps, await callerIn(tx, question.workspace, user, scope), tx, question),
+      ),
+
+    /** Each member is decided on one state of the data. */
+    async whoCan(deps, question) {
+      const { engine, operations } = services
+      const { permission, kind, id } = operationOf(operations, question.operation)
+      if (kind === 'filtered_list')
+        throw new AdminError('invalid', `${id} is answered to every member: each item is decided on its own. Ask about one item.`)
+      const { required } = engine.checkScope(permission, scopeFacts(engine.vocabulary, { scopes: [] }))
+      const members: MemberAnswer[] = []
+      for (const { user_id } of await listMembers(deps, question.workspace)) {
+        const answer = await transact(deps.store, question.workspace, deps.random, async (tx) => {
+          const membership = await tx.get(keys.membership(user_id))
+          if (!isActive(membership)) return undefined
+          const caller = assumedCaller(question.workspace, membership, required)
+          return { membership, answer: await explainStored(services, deps, caller, tx, question) }
+        })
+        if (answer !== undefined) members.push(answer)
+      }
+      return { operation: id, resource: question.resource ?? null, required_scope: required, ...groupMembers(members) }
+    },
+
+    whatCan: (deps, { workspace, user, board, scope }) =>
+      transact(deps.store, workspace, deps.random, async (tx) => {
+        const { engine, operations } = services
+        const caller = await callerIn(tx, workspace, user, scope)
+        if (!isActive(caller.membership)) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
+        const context = board === undefined ? {} : await boardOf(services, tx, caller, board)
+        const groups = board === undefined ? ['caller'] : ['caller', 'board']
+        const facts = { ...scopeFacts(engine.vocabulary, caller.token), ...factsFor(engine.vocabulary, groups, caller, context) }
+        return { user, board: board ?? null, scope, facts, operations: permissionsOn(engine, operations, facts, board !== undefined) }
+      }),
+  }
+}
+
+/** The records of a board, read as by the operation that reads it. @throws {AdminError} `not_found` */
+async function boardOf({ operations }: EvaluationServices, tx: Transaction, caller: Caller, boardId: string): Promise<AuthorizationContext> {
+  const { target } = operationOf(operations, 'boards.read') as Operation & { kind: 'single' }
+  return orAbsent(loadTarget(target, { tx, caller, params: { board_id: boardId } }), boardId)
+}
+
+/** Explains one decision. @throws {AdminError} `invalid`, `not_found` */
+async function explainStored(
+  services: EvaluationServices,
+  deps: Deps,
+  caller: Caller,
+  tx: Transaction,
+  question: StoredQuestion,
+): Promise<StoredAnswer> {
+  const { engine, operations } = services
+  const { vocabulary } = engine
+  const operation = operationOf(operations, question.operation)
+  const asked = { asked: questionAbout(operation, question), path: '' }
+  const request = requestFor(services, deps, caller, tx)
+  const one = orInvalid(() => readQuestions(services, caller, [asked])[0]!)
+  const answered = await responseTo(services, request, asked, operation)
+  // An evaluation does not authenticate: its caller was authenticated before.
+  const response = isAuthenticated(factsFor(vocabulary, ['caller'], caller, {})) ? answered : errorOf('unauthorized')
+  const factsOf = (permission: string, context: AuthorizationContext) =>
+    factsFor(vocabulary, vocabulary.permissions.get(permission)!.groups, caller, context)
+  const scope = scopeFacts(vocabulary, caller.token)
+  if (operation.kind === 'filtered_list') {
+    const facts = { ...scope, ...factsFor(vocabulary, ['caller'], caller, {}) }
+    return { ...dependenceOf(engine, { operation, facts }), allowed: response.code === undefined, response }
+  }
+  const own = requestOf(one, request)
+  const named = question.resource ?? question.workspace
+  const loaded = await orAbsent(loadTarget(operation.target, own).then((target) => loadRelated(operation, own, target)), named)
+  const further = operation.also.flatMap(({ member, parameter, needs, contexts }) =>
+    contexts(loaded).map((context): FurtherFacts => {
+      if (context === undefined) throw new AdminError('not_found', `"${parameter}" names no resource of this workspace`)
+      return { member, facts: factsOf(needs.join(' '), Object.assign({}, loaded, context)) }
+    }),
+  )
+  const facts = { ...scope, ...factsOf(operation.permission, loaded) }
+  const explained = explainOperation(engine, { operation, facts, fields: operation.fields?.(own.body), further })
+  // A wrong explanation would be worse than none.
+  if (response.code !== explained.response.code)
+    throw new TypeError(`${operation.id} is answered ${response.code ?? 'ok'}, but explained as ${explained.response.code ?? 'ok'}`)
+  return { ...explained, response }
+}
+
+/** The response that the decisions of a request lead to. @throws {AdminError} `invalid` */
+async function responseTo(
+  services: EvaluationServices,
+  request: OperationRequest,
+  asked: Parameters<typeof evaluate>[3][number],
+  { status }: Operation,
+): Promise<ExpectedResponse> {
+  const [result] = await evaluate(services, request, {} as DecisionRecord, [asked], 'execute_all')
+  const { decision, context } = result!
+  if (decision) return { status }
+  if (context.code === 'validation_failed') throw new AdminError('invalid', context.reason)
+  return errorOf(context.code!, context.parameter)
+}
+
+/** @throws {AdminError} `invalid` */
+function operationOf(operations: readonly Operation[], id: string): Operation {
+  const operation = operations.find((one) => one.id === id)
+  if (operation !== undefined) return operation
+  const suggestion = didYouMean(id, operations.map((one) => one.id)) ?? ''
+  throw new AdminError('invalid', `"${id}" is not the id of an operation. ${suggestion}`.trim())
+}
+
+/** The question that the user would ask the service about themselves. @throws {AdminError} `invalid` */
+function questionAbout(operation: Operation, { resource, named, fields }: StoredQuestion): Evaluation {
+  const [first] = namesInPath(operation.path)
+  if ((first === undefined) !== (resource === undefined))
+    throw new AdminError('invalid', first === undefined ? `${operation.id} names no resource` : `${operation.id} needs a resource: a ${first}`)
+  const schemas = shapeOf(operation)
+  const properties = Object.fromEntries(
+    Object.entries(named).map(([name, values]) => {
+      const isList = Object.hasOwn(schemas, name) && isListMember(schemas[name]!)
+      if (!isList && values.length > 1) throw new AdminError('invalid', `"${name}" takes one value`)
+      return [name, isList ? values : values[0]]
+    }),
+  )
+  return {
+    subject: { type: 'user', id: 'me' },
+    action: { name: operation.id, ...(fields && { properties: Object.fromEntries(fields.map((name) => [name, null])) }) },
+    resource: { type: first?.replace(/_id$/, '') ?? 'workspace', id: resource ?? 'me', properties },
+  }
+}
+
+/** A request that only decides. */
+function requestFor({ engine }: EvaluationServices, { clock, random }: Deps, caller: Caller, tx: Transaction): OperationRequest {
+  const refuse = (): never => {
+    throw new TypeError('an explanation performs nothing')
+  }
+  const holds = (name: string, context: AuthorizationContext) =>
+    engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.groups, caller, context))
+  const unused = { ahead: undefined, batch: 0, evaluate: refuse, perform: refuse, beginScan: refuse, receive: undefined }
+  return { tx, caller, params: {}, query: {}, body: {}, clock, random, holds, ...unused }
+}
+
+/** The user with a token that they need not have. @throws {AdminError} `not_found`, `invalid` */
+async function callerIn(tx: Transaction, workspace: string, user: string, scope: string): Promise<Caller> {
+  const membership = isId('user', user) ? await tx.get(keys.membership(user)) : undefined
+  if (membership === undefined) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
+  return assumedCaller(workspace, membership, scope)
+}
+
+const NO_TIME = new Date(0).toISOString()
+
+function assumedCaller(workspaceId: string, membership: Membership, scope: string): Caller {
+  const times = { issued_at: NO_TIME, expires_at: NO_TIME, revoked_at: null, replaced_by: null }
+  const token: TokenRecord = { id: '', hash: '0'.repeat(64), user_id: membership.user_id, name: '', scopes: [scope], ...times }
+  return { userId: membership.user_id, workspaceId, membership, token }
+}
+
+/** @throws {AdminError} `not_found` instead of the error of a request */
+async function orAbsent<T>(loading: Promise<T>, named: string): Promise<T> {
+  try {
+    return await loading
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
+    const { parameter } = (error.details.members ?? {}) as { parameter?: string }
+    throw new AdminError('not_found', parameter === undefined ? `there is no such resource: ${named}` : error.message)
+  }
+}
+
+/** @throws {AdminError} `invalid` instead of the error of a request */
+function orInvalid<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { issues = [] } = (error.details.members ?? {}) as { issues?: readonly { path: string; message: string }[] }
+    throw new AdminError('invalid', issues.map(({ path, message }) => `${nameOf(path)} ${message}`).join('; ') || error.message)
+  }
+}
+
+/** The name by which the question of an operator has what an evaluation has at a path. */
+function nameOf(path: string): string {
+  return path.replace(/^resource\.(properties\.)?/, '').replace(/^action\./, '')
+}

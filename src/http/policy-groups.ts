@@ -1,0 +1,135 @@
+import type { ErrorCode } from '../model/errors.ts'
+import type { Membership } from '../model/workspace.ts'
+import { dependence, type Dependence } from '../policy/dependence.ts'
+import type { Engine } from '../policy/engine.ts'
+import type { Facts } from '../policy/evaluate.ts'
+import type { ExpectedResponse, OperationDependence, OperationExplanation } from '../resources/explanation.ts'
+import { describeOperation } from '../resources/explanation.ts'
+import type { Operation } from '../resources/operation.ts'
+import { shapeOf } from './body-members.ts'
+
+/** The answer about a stored resource. About a list: how the answer for each item depends on it. */
+export type StoredAnswer =
+  | OperationExplanation
+  | (OperationDependence & { readonly allowed: boolean; readonly response: ExpectedResponse })
+
+/** A member of a workspace, and what they are answered. */
+export interface MemberAnswer {
+  readonly membership: Membership
+  readonly answer: StoredAnswer
+}
+
+/** A member, as the results name them. */
+interface Named {
+  readonly user_id: string
+  readonly display_name: string
+  readonly role: string
+}
+
+/** Members for whom the same rules decide. */
+export interface MemberGroup {
+  readonly rules: readonly { readonly id: string; readonly reason: string }[]
+  readonly members: readonly Named[]
+}
+
+/** Members who are denied for the same reason. */
+export interface DeniedGroup {
+  readonly response: ExpectedResponse
+  readonly reason: string
+  readonly members: readonly Named[]
+}
+
+/** Groups members by the rules that decide, and those who are denied by the reason. */
+export function groupMembers(answers: readonly MemberAnswer[]): { readonly allowed: MemberGroup[]; readonly denied: DeniedGroup[] } {
+  const groups = new Map<string, MemberAnswer[]>()
+  for (const one of answers) {
+    const { answer } = one
+    const key = JSON.stringify(answer.allowed ? [rulesOf(answer)] : [answer.response, reasonOf(answer)])
+    groups.set(key, [...(groups.get(key) ?? []), one])
+  }
+  const allowed: MemberGroup[] = []
+  const denied: DeniedGroup[] = []
+  for (const group of groups.values()) {
+    const [{ answer }] = group as [MemberAnswer]
+    const members = group.map(({ membership: { user_id, display_name, role } }) => ({ user_id, display_name, role }))
+    if (answer.allowed) allowed.push({ rules: rulesOf(answer), members })
+    else denied.push({ response: answer.response, reason: reasonOf(answer), members })
+  }
+  return { allowed, denied }
+}
+
+function decisionsOf(answer: StoredAnswer): readonly OperationExplanation['decision'][] {
+  return 'decision' in answer ? [answer.decision, ...answer.further] : []
+}
+
+/** All rules that decide: of the operation's permission, and of the further ones. */
+function rulesOf(answer: StoredAnswer): MemberGroup['rules'] {
+  const rules = decisionsOf(answer).flatMap(({ stage }) => stage.rules.filter(({ holds }) => holds))
+  return [...new Map(rules.map(({ id, reason }) => [id, { id, reason }])).values()]
+}
+
+/** What the first denied decision misses. */
+function reasonOf(answer: StoredAnswer): string {
+  const denied = decisionsOf(answer).find((decision) => decision.answer !== 'allowed')
+  if (denied === undefined) return ''
+  const { missing, rules } = denied.stage
+  return missing.length > 0 ? `${missing[0]} does not hold` : rules.map(({ id, reason }) => `${id}: ${reason}`).join(' Or ')
+}
+
+/** What a member may do with an operation. */
+export interface OperationPermission {
+  readonly operation: string
+  readonly request: string
+  readonly row: string
+  readonly required_scope: string
+  /**
+   * `needs_scope`: only the scope is missing. `denied`: whatever the scope. `depends`: on facts of what the request names, such as who wrote
+   * a comment.
+   */
+  readonly answer: 'allowed' | 'needs_scope' | 'denied' | 'depends'
+  /** if it is denied: the error, whatever the scope */
+  readonly code?: ErrorCode
+  /** the reasons of the deciding rules, or what is missing */
+  readonly reason: string
+  /** if it depends on further facts: how */
+  readonly answers?: readonly Dependence[]
+  /** a list: each item is decided on its own */
+  readonly each_item?: true
+}
+
+/**
+ * Decides all operations of the workspace, or of what is on a board, as far as these facts do.
+ * @param facts the scope, and the facts of the caller; for a board, also those of the board
+ */
+export function permissionsOn(engine: Engine, operations: readonly Operation[], facts: Facts, onBoard: boolean): OperationPermission[] {
+  const isOnBoard = ({ permission, kind }: Operation) =>
+    kind === 'single' && engine.vocabulary.permissions.get(permission)!.groups.includes('board')
+  return operations.filter((operation) => isOnBoard(operation) === onBoard).map((operation) => permissionTo(engine, operation, facts))
+}
+
+function permissionTo(engine: Engine, operation: Operation, facts: Facts): OperationPermission {
+  const { vocabulary } = engine
+  const { permission, kind } = operation
+  const scope = engine.checkScope(permission, facts)
+  const { [vocabulary.scopeOrder.name]: _scope, ...known } = facts
+  const fields = operation.fields?.(Object.fromEntries(Object.keys(shapeOf(operation)).map((name) => [name, null])))
+  const described = { ...describeOperation(operation), row: operation.row, required_scope: scope.required }
+  const isPossible = scope.allowed ? 'allowed' : 'needs_scope'
+  if (kind === 'filtered_list') return { ...described, answer: isPossible, reason: 'Each item is decided on its own.', each_item: true }
+  const answers = dependence(engine, permission, known, fields)
+  const [first] = answers as [Dependence]
+  // Of facts that make no difference, any value does.
+  const reason = () => engine.decide(permission, { ...anyFacts(engine, permission), ...known }, fields).reason
+  if (answers.length > 1) {
+    const denied = answers.every(({ answer }) => answer !== 'allowed')
+    if (denied) return { ...described, answer: 'denied', reason: reason(), answers }
+    return { ...described, answer: scope.allowed ? 'depends' : 'needs_scope', reason: 'It depends on what the request names.', answers }
+  }
+  if (first.answer === 'allowed') return { ...described, answer: isPossible, reason: reason() }
+  return { ...described, answer: 'denied', code: first.answer, reason: reason() }
+}
+
+function anyFacts({ vocabulary }: Engine, permission: string): Facts {
+  const groups = vocabulary.permissions.get(permission)!.groups.flatMap((group) => vocabulary.groups.get(group)!)
+  return Object.fromEntries(groups.map(({ name, values }) => [name, values[0]!]))
+}

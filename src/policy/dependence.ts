@@ -1,0 +1,50 @@
+import { situationsOf, type Answer } from './answers.ts'
+import { describeSet } from './conjunctions.ts'
+import type { Engine } from './engine.ts'
+import { refuse, type Facts } from './evaluate.ts'
+import type { Fact } from './vocabulary.ts'
+
+/** A fact that has one of these values. */
+export interface Term {
+  readonly fact: string
+  readonly values: readonly string[]
+}
+
+/** An answer, and all cases in which it is given: in each, all terms hold. One case without terms: always. */
+export interface Dependence {
+  readonly answer: Exclude<Answer, 'absent'>
+  readonly cases: readonly (readonly Term[])[]
+}
+
+/**
+ * The facts of a permission, with the one of the scope order first if the scope table is to be asked.
+ * @throws {TypeError} if the permission is not in the vocabulary
+ */
+export function factsOf({ vocabulary }: Engine, id: string, withScope: boolean): readonly Fact[] {
+  const { groups } = vocabulary.permissions.get(id) ?? refuse(`"${id}" is not a permission of the vocabulary`)
+  const ofGroups = groups.flatMap((group) => vocabulary.groups.get(group)!)
+  return withScope ? [vocabulary.scopeOrder, ...ofGroups] : ofGroups
+}
+
+const ORDER = ['allowed', 'insufficient_scope', 'forbidden', 'not_found'] as const
+
+/**
+ * How an answer depends on facts that are not known.
+ * @param known facts of the permission; the scope table is asked if they have the fact of the scope order
+ * @returns one entry for each answer that is possible
+ */
+export function dependence(engine: Engine, id: string, known: Facts, fields?: readonly string[]): Dependence[] {
+  const withScope = Object.hasOwn(known, engine.vocabulary.scopeOrder.name)
+  const unknown = factsOf(engine, id, withScope).filter(({ name }) => !Object.hasOwn(known, name))
+  const dimensions = new Map(unknown.map(({ name, values }) => [name, values]))
+  const all = [...situationsOf(dimensions)]
+  const answers = new Map(all.map((situation) => [situation, answerTo({ ...known, ...situation })]))
+  function answerTo(facts: Facts): Dependence['answer'] {
+    if (withScope && !engine.checkScope(id, facts).allowed) return 'insufficient_scope'
+    return engine.decide(id, facts, fields).outcome
+  }
+  return ORDER.filter((answer) => [...answers.values()].includes(answer)).map((answer) => {
+    const conjunctions = describeSet(all, (situation) => answers.get(situation) === answer, { dimensions, definitions: [] })
+    return { answer, cases: conjunctions.map((conjunction) => [...conjunction].map(([fact, values]) => ({ fact, values }))) }
+  })
+}

@@ -1,0 +1,160 @@
+import { situationsOf, type Answer } from './answers.ts'
+import { smallestChanges, type ChangeSet } from './changes.ts'
+import { factsOf } from './dependence.ts'
+import type { Decision, Engine } from './engine.ts'
+import { refuse, type Facts } from './evaluate.ts'
+import { covers, type Rule } from './rules.ts'
+import { DEFINE, type Fact, type Permission } from './vocabulary.ts'
+
+/** A condition of a rule that does not hold. */
+export interface Unmet {
+  /** the fact or definition */
+  readonly name: string
+  readonly value: string
+  /** the values with which it would hold */
+  readonly wanted: readonly string[]
+}
+
+/** A rule, and whether its conditions hold. */
+export interface ExplainedRule {
+  readonly id: string
+  readonly row: string
+  readonly reason: string
+  readonly holds: boolean
+  readonly unmet: readonly Unmet[]
+}
+
+/** A definition that was evaluated, with all rules that can make it true. */
+export interface ExplainedDefinition {
+  readonly name: string
+  readonly means: string
+  readonly value: boolean
+  readonly rules: readonly ExplainedRule[]
+}
+
+/** What the scope table decides, and by which rule. */
+export interface ScopeStage {
+  readonly allowed: boolean
+  readonly granted: string
+  readonly required: string
+  readonly row: string
+  readonly words: string
+  /** the id of the rule, and its reason */
+  readonly rule: string
+  readonly reason: string
+}
+
+/** What the permission table decides, and by which definitions and rules. */
+export interface PermissionStage {
+  readonly outcome: Decision['outcome']
+  readonly row: string
+  readonly words: string
+  readonly definitions: readonly ExplainedDefinition[]
+  /** all rules about the permission: if it is allowed, those that hold decide */
+  readonly rules: readonly ExplainedRule[]
+  /** the definitions without which nothing is shown of the resource, and that are false */
+  readonly missing: readonly string[]
+  /** the fields that no rule allows in this case */
+  readonly refusedFields: readonly string[]
+}
+
+/** A decision with everything that it depends on. Plain data. */
+export interface Explanation {
+  /** `action Subject` */
+  readonly permission: string
+  readonly fields?: readonly string[] | undefined
+  /** as far as the decision depends on them */
+  readonly facts: Facts
+  readonly answer: Exclude<Answer, 'absent'>
+  /** undefined if only the permission table is asked */
+  readonly scope?: ScopeStage | undefined
+  readonly stage: PermissionStage
+  /** if it is denied: the smallest changes that would allow it; none if no change of these facts does */
+  readonly changes: readonly ChangeSet[]
+  /** if no change does: the facts that would have to differ and are fixed */
+  readonly fixed: readonly string[]
+}
+
+/**
+ * Explains a decision. Both tables are asked whatever the other one decides.
+ * @param facts those of the permission's groups. With the fact of the scope order, the scope table is asked too.
+ * @param fields the fields to change, if the permission is decided field by field
+ * @throws {TypeError} if the permission, a fact, a value or a field is missing or not in the vocabulary
+ */
+export function explain(engine: Engine, id: string, facts: Facts, fields?: readonly string[]): Explanation {
+  const permission = engine.vocabulary.permissions.get(id) ?? refuse(`"${id}" is not a permission of the vocabulary`)
+  const concerned = factsOf(engine, id, Object.hasOwn(facts, engine.vocabulary.scopeOrder.name))
+  const stated = Object.fromEntries(concerned.map(({ name }) => [name, facts[name] ?? refuse(`fact "${name}" is missing`)]))
+  const scope = Object.hasOwn(stated, engine.vocabulary.scopeOrder.name) ? explainScope(engine, permission, stated) : undefined
+  const stage = explainPermission(engine, permission, stated, fields)
+  const answer = scope?.allowed === false ? 'insufficient_scope' : stage.outcome
+  const allowed = answer === 'allowed' ? [] : allowedCells(engine, id, concerned, fields)
+  const changes = smallestChanges(allowed, stated, concerned, (fact) => fact.fixed !== true)
+  const blocked = changes.length > 0 ? [] : smallestChanges(allowed, stated, concerned).flat()
+  const fixed = concerned.filter((fact) => fact.fixed === true && blocked.some((change) => change.fact === fact.name))
+  return { permission: id, fields, facts: stated, answer, scope, stage, changes, fixed: fixed.map(({ name }) => name) }
+}
+
+// Most explanations of a process are about a few permissions, and each search needs all of their cells.
+const known = new WeakMap<Engine, Map<string, readonly Facts[]>>()
+
+/** All combinations of values of these facts with which all tables that are asked allow it. */
+function allowedCells(engine: Engine, id: string, facts: readonly Fact[], fields: readonly string[] | undefined): readonly Facts[] {
+  let ofEngine = known.get(engine)
+  if (ofEngine === undefined) known.set(engine, (ofEngine = new Map()))
+  const withScope = facts.includes(engine.vocabulary.scopeOrder)
+  const key = `${id}|${withScope}|${fields?.toSorted().join()}`
+  let cells = ofEngine.get(key)
+  if (cells === undefined) {
+    const all = [...situationsOf(new Map(facts.map(({ name, values }) => [name, values])))]
+    const isAllowed = (cell: Facts) =>
+      (!withScope || engine.checkScope(id, cell).allowed) && engine.decide(id, cell, fields).outcome === 'allowed'
+    ofEngine.set(key, (cells = all.filter(isAllowed)))
+  }
+  return cells
+}
+
+function explainScope({ vocabulary, scopeRules, checkScope }: Engine, permission: Permission, facts: Facts): ScopeStage {
+  const { allowed, row, required } = checkScope(permission.id, facts)
+  const rule = scopeRules.find((candidate) => covers(candidate, permission))
+  const words = vocabulary.rows.get(row)?.words ?? ''
+  return { allowed, granted: facts[vocabulary.scopeOrder.name]!, required, row, words, rule: rule?.id ?? row, reason: rule?.reason ?? '' }
+}
+
+function explainPermission(engine: Engine, permission: Permission, facts: Facts, fields?: readonly string[]): PermissionStage {
+  const { vocabulary, permissionRules } = engine
+  const { outcome, row, derived } = engine.decide(permission.id, facts, fields)
+  const terms = { ...facts, ...Object.fromEntries(Object.entries(derived).map(([name, value]) => [name, String(value)])) }
+  const explainRules = (about: Pick<Permission, 'action' | 'subject'>, ofFields?: readonly string[]) =>
+    permissionRules.filter((rule) => covers(rule, about) && concerns(rule, ofFields)).map((rule) => explainRule(engine, rule, terms))
+  return {
+    outcome,
+    row,
+    words: vocabulary.rows.get(row)?.words ?? '',
+    definitions: Object.entries(derived).map(([name, value]) => {
+      const { means } = vocabulary.definitions.get(name)!
+      return { name, means, value, rules: explainRules({ action: DEFINE, subject: name }) }
+    }),
+    rules: explainRules(permission, fields),
+    missing: permission.notFoundUnless.filter((name) => derived[name] !== true),
+    refusedFields: (fields ?? []).filter((field) => engine.decide(permission.id, facts, [field]).outcome !== 'allowed'),
+  }
+}
+
+/** Whether a rule is about one of the fields. */
+function concerns(rule: Rule, fields: readonly string[] | undefined): boolean {
+  return fields === undefined || rule.fields === undefined || rule.fields.some((field) => fields.includes(field))
+}
+
+function explainRule({ vocabulary }: Engine, { id, row, reason, conditions }: Rule, terms: Facts): ExplainedRule {
+  const unmet = Object.entries(conditions).flatMap(([name, condition]): Unmet[] => {
+    const wanted = typeof condition === 'object' ? condition.$in : [String(condition)]
+    const value = terms[name]!
+    return wanted.includes(value) ? [] : [{ name, value, wanted: inOrder(wanted, vocabulary.facts.get(name)) }]
+  })
+  return { id, row, reason, holds: unmet.length === 0, unmet }
+}
+
+function inOrder(values: readonly string[], fact: Fact | undefined): readonly string[] {
+  return fact === undefined ? values : fact.values.filter((value) => values.includes(value))
+}

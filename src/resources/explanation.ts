@@ -1,0 +1,109 @@
+import { isAuthenticated } from '../authz/facts.ts'
+import { errors, type ErrorCode } from '../model/errors.ts'
+import { dependence, type Dependence } from '../policy/dependence.ts'
+import type { Engine } from '../policy/engine.ts'
+import type { Facts } from '../policy/evaluate.ts'
+import { explain, type Explanation } from '../policy/explain.ts'
+import type { Operation } from './operation.ts'
+
+/** The response that a request would get, as far as the policy decides it. A conflict or an invalid body is still possible. */
+export interface ExpectedResponse {
+  readonly status: number
+  /** absent if it is allowed */
+  readonly code?: ErrorCode | undefined
+  /** what names the resource that cannot be used; absent if it is that of the path */
+  readonly parameter?: string | undefined
+  /** of a list: the item is left out */
+  readonly leftOut?: true
+}
+
+/** The facts of an item that a member of the body names in addition. */
+export interface FurtherFacts {
+  readonly member: string
+  readonly facts: Facts
+}
+
+/** A decision about an item that the body names in addition. */
+export interface FurtherExplanation extends Explanation {
+  readonly member: string
+  readonly parameter: string
+}
+
+/** Why an operation is allowed or denied. Plain data. */
+export interface OperationExplanation {
+  readonly operation: string
+  readonly request: string
+  readonly allowed: boolean
+  readonly response: ExpectedResponse
+  readonly decision: Explanation
+  /** of the permissions about items that the body names, in the order in which they are asked */
+  readonly further: readonly FurtherExplanation[]
+  readonly notes: readonly string[]
+}
+
+/** What a decision about an operation depends on. */
+export interface AskedOperation {
+  readonly operation: Operation
+  /** the scope, and the facts of its permission */
+  readonly facts: Facts
+  readonly fields?: readonly string[] | undefined
+  readonly further?: readonly FurtherFacts[]
+}
+
+/**
+ * Explains the decisions about an operation.
+ * @throws {TypeError} see {@link explain}
+ */
+export function explainOperation(engine: Engine, { operation, facts, fields, further = [] }: AskedOperation): OperationExplanation {
+  const decision = explain(engine, operation.permission, facts, fields)
+  const explained = operation.also.flatMap(({ member, parameter, needs }) =>
+    further.filter((one) => one.member === member).map((one) => ({ member, parameter, ...explain(engine, needs.join(' '), one.facts) })),
+  )
+  const response = isAuthenticated(facts) ? responseTo(operation, [decision, ...explained]) : errorOf('unauthorized')
+  const allowed = response.code === undefined && response.leftOut !== true
+  return { ...describeOperation(operation), allowed, response, decision, further: explained, notes: notesOn(operation) }
+}
+
+/** The id and the request line of an operation. */
+export function describeOperation({ id, method, path }: Operation): Pick<OperationExplanation, 'operation' | 'request'> {
+  return { operation: id, request: `${method} ${path}` }
+}
+
+/** The response to the first decision that denies. */
+function responseTo({ status, kind }: Operation, decisions: readonly (Explanation & { readonly parameter?: string })[]): ExpectedResponse {
+  const denied = decisions.find(({ answer }) => answer !== 'allowed')
+  if (denied === undefined) return { status }
+  if (kind === 'filtered_list' && denied.answer !== 'insufficient_scope') return { status, leftOut: true }
+  return errorOf(denied.answer as ErrorCode, denied.answer === 'not_found' ? denied.parameter : undefined)
+}
+
+/** The response with an error. */
+export function errorOf(code: ErrorCode, parameter?: string): ExpectedResponse {
+  return { status: errors[code].status, code, ...(parameter !== undefined && { parameter }) }
+}
+
+function notesOn({ kind, permission }: Operation): string[] {
+  if (kind === 'filtered_list') return ['The list is answered to everyone with the scope: each item is decided on its own, and is left out if it is denied.']
+  return permission === 'batch Board' ? ['Each operation of the batch is decided on its own as well.'] : []
+}
+
+/** How the answer of an operation depends on facts that are not known. */
+export interface OperationDependence {
+  readonly operation: string
+  readonly request: string
+  /** as far as they were stated */
+  readonly facts: Facts
+  readonly answers: readonly Dependence[]
+  /** of the permissions about items that the body names */
+  readonly further: readonly { readonly member: string; readonly facts: Facts; readonly answers: readonly Dependence[] }[]
+}
+
+/** Tells how the answer depends on the facts that are not stated. @throws {TypeError} see {@link dependence} */
+export function dependenceOf(engine: Engine, { operation, facts, fields, further = [] }: AskedOperation): OperationDependence {
+  const ofItems = operation.also.flatMap(({ member, needs }) =>
+    further
+      .filter((one) => one.member === member)
+      .map((one) => ({ ...one, answers: dependence(engine, needs.join(' '), one.facts) })),
+  )
+  return { ...describeOperation(operation), facts, answers: dependence(engine, operation.permission, facts, fields), further: ofItems }
+}

@@ -1,0 +1,220 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CommandHost, startProcess, type RunningProcess } from '../support/process.ts'
+
+const DENIED = 11
+
+let host: CommandHost
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lanekeeper-explain-'))
+  host = new CommandHost({ LANEKEEPER_STORAGE: `fs:${folder}/data` })
+})
+afterAll(async () => {
+  host.stop()
+  await rm(folder, { recursive: true })
+})
+
+const run = (...words: string[]) => host.run(['policy', ...words])
+const json = async (...words: string[]) => {
+  const { code, stdout, stderr } = await run(...words, '--json')
+  return { code, stderr, result: stdout === '' ? undefined : JSON.parse(stdout) }
+}
+
+const SEES_BOARD = 'caller.membership=active,board.visibility=workspace,board.caller=none'
+const explain = (operation: string, scope: string, facts: string, ...others: string[]) =>
+  ['explain', '--operation', operation, '--scope', scope, '--facts', facts, ...others] as const
+
+describe('policy explain of stated facts', () => {
+  test('prints both stages, every rule, the response and the smallest changes of a denial', async () => {
+    const { code, stdout, stderr } = await run(...explain('boards.delete', 'admin', `${SEES_BOARD},caller.role=member`))
+    expect([code, stderr]).toEqual([DENIED, 'denied: 403 forbidden\n'])
+    expect(stdout).toBe(
+      `boards.delete  DELETE /boards/{board_id}
+denied: 403 forbidden
+
+scope  delete Board requires kanban:admin (S3: "kanban:admin: includes write; manage board membership and visibility; permanent deletion")
+  yes S3.deletion: Deletion cannot be undone. The token has kanban:admin.
+permission  delete Board (P7: "Permanently delete a board: board access and either board creator or workspace owner/admin")
+  yes board.access: the caller can see the board and its contents
+      yes D1.workspace: Every workspace member has access to a workspace board.
+      no  D1.private: Only the creator and the explicit members have access to a private board. The roles owner and admin give no access. (board.caller is none, not creator or member)
+  no  P7.creator: The creator may delete the board. (board.caller is none, not creator)
+  no  P7.role: Workspace owner and admins may delete a board that they can see. Their role does not let them see a private board. (caller.role is member, not owner or admin)
+facts  token.scope is kanban:admin, caller.membership is active, caller.role is member, board.visibility is workspace, board.caller is none
+
+required scope  kanban:admin
+the smallest change that would allow it
+  caller.role owner or admin instead of member
+  board.caller creator instead of none
+`,
+    )
+  })
+
+  test('has all rules that decide, and exit code 0, if it is allowed', async () => {
+    const facts = 'caller.membership=active,board.visibility=workspace,board.caller=creator,caller.role=owner'
+    const { code, result } = await json(...explain('boards.delete', 'kanban:admin', facts))
+    expect([code, result.response, result.decision.changes]).toEqual([0, { status: 200 }, []])
+    expect(result.decision.stage.rules.map(({ id, holds }: any) => [id, holds])).toEqual([
+      ['P7.creator', true],
+      ['P7.role', true],
+    ])
+  })
+
+  test.each<[title: string, words: readonly string[], response: object, changes: string[]]>([
+    [
+      'a missing scope',
+      explain('boards.delete', 'write', `${SEES_BOARD},caller.role=owner`),
+      { status: 403, code: 'insufficient_scope' },
+      ['token.scope kanban:admin'],
+    ],
+    [
+      'a hidden board, with the changes that cost the fewest facts',
+      explain('boards.read', 'read', 'caller.membership=active,caller.role=owner,board.visibility=private,board.caller=none'),
+      { status: 404, code: 'not_found' },
+      ['board.visibility workspace', 'board.caller creator|member'],
+    ],
+    [
+      'a former member',
+      explain('boards.read', 'read', 'caller.membership=ended,caller.role=owner,board.visibility=workspace,board.caller=none'),
+      { status: 401, code: 'unauthorized' },
+      ['caller.membership active'],
+    ],
+    [
+      'both the scope and a fact',
+      explain('boards.set_visibility', 'write', `${SEES_BOARD},caller.role=owner`),
+      { status: 403, code: 'insufficient_scope' },
+      ['token.scope kanban:admin + board.caller creator'],
+    ],
+  ])('names the smallest changes: %s', async (_title, words, response, changes) => {
+    const { code, result } = await json(...words)
+    expect([code, result.response]).toEqual([DENIED, response])
+    const texts = result.decision.changes.map((set: any) => set.map(({ fact, to }: any) => `${fact} ${to.join('|')}`).join(' + '))
+    expect(texts).toEqual(changes)
+  })
+
+  test('says that no change helps if a fact is fixed', async () => {
+    const facts = `${SEES_BOARD},caller.role=owner,comment.author=other`
+    const { stdout } = await run(...explain('comments.update', 'admin', facts))
+    expect(stdout).toContain('\nno change would allow it: comment.author would have to differ, and cannot be changed\n')
+    const { result } = await json(...explain('comments.update', 'admin', facts))
+    expect([result.decision.changes, result.decision.fixed]).toEqual([[], ['comment.author']])
+  })
+
+  test('explains further permissions of an operation whose facts are stated', async () => {
+    const facts = `${SEES_BOARD},caller.role=member`
+    expect((await json(...explain('cards.create', 'write', facts))).result.further).toEqual([])
+    const { code, result } = await json(...explain('cards.create', 'write', `${facts},label.board=other`))
+    expect([code, result.response]).toEqual([DENIED, { status: 404, code: 'not_found', parameter: 'label_id' }])
+    expect(result.further.map(({ member, answer, fixed }: any) => [member, answer, fixed])).toEqual([['label_ids', 'not_found', ['label.board']]])
+  })
+
+  test('decides by field', async () => {
+    const words = explain('boards.update', 'write', `${SEES_BOARD},caller.role=member`)
+    expect((await json(...words, '--fields', 'name,description')).result.decision.fields).toEqual(['name', 'description'])
+    expect(await run(...words, '--fields', 'visibility')).toMatchObject({ code: 2, stderr: expect.stringContaining('does not take "visibility"') })
+  })
+
+  test('shows how the answer depends on the facts that are not stated', async () => {
+    const words = explain('boards.delete', 'admin', 'caller.membership=active,board.visibility=workspace')
+    const missing = await run(...words)
+    expect([missing.code, missing.stdout]).toEqual([2, ''])
+    expect(missing.stderr).toMatch(/^facts: these are missing.*\n {2}caller\.role=owner\|admin\|member .*\n {2}board\.caller=creator\|member\|none /)
+    const { code, stdout } = await run(...words, '--any')
+    expect([code, stdout.split('\n').slice(2, -1).toSorted()]).toEqual([
+      DENIED,
+      [
+        'allowed if board.caller is creator',
+        'allowed if caller.role is owner or admin',
+        'forbidden if caller.role is member and board.caller is member or none',
+      ],
+    ])
+    const always = await run(...explain('boards.read', 'read', 'caller.membership=active,board.visibility=workspace', '--any'))
+    expect([always.code, always.stdout]).toEqual([0, expect.stringContaining('\nallowed in every case\n')])
+  })
+
+  test.each<[message: string, words: readonly string[]]>([
+    ['"boards.delet" is not one. did you mean "boards.delete"?', explain('boards.delet', 'admin', '')],
+    ['scope: "root" is not one of none, kanban:read, kanban:write, kanban:admin', explain('boards.delete', 'root', '')],
+    ['"board.calle" is not a fact. did you mean "board.caller"?', explain('boards.delete', 'admin', 'board.calle=none')],
+    ['"nobody" is not a value of board.caller: creator, member, none', explain('boards.delete', 'admin', 'board.caller=nobody')],
+    ['the operation does not depend on label.board', explain('boards.delete', 'admin', 'label.board=this')],
+    ['board.caller is stated more than once', explain('boards.delete', 'admin', 'board.caller=none,board.caller=member')],
+    ['"board.caller" is not name=value', explain('boards.delete', 'admin', 'board.caller')],
+    ['token.scope is stated by --scope', explain('boards.delete', 'admin', 'token.scope=none')],
+    ['--workspace is about a stored workspace', explain('boards.delete', 'admin', '', '--workspace', 'wsp_1')],
+    ['--facts is about stated facts', explain('boards.delete', 'admin', 'board.caller=none', '--as', 'usr_1')],
+  ])('refuses invalid input: %s', async (message, words) => {
+    const { code, stdout, stderr } = await run(...words)
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
+  })
+})
+
+describe('policy questions about a stored workspace', () => {
+  let service: RunningProcess
+  let acme: string
+  let board: string
+  let creator: string
+  let other: string
+  beforeAll(async () => {
+    service = startProcess(['--json', '--demo'], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
+    const world = JSON.parse(await service.until('\n'))
+    acme = world.workspaces[0].id
+    const token = world.tokens.find(({ scopes }: any) => scopes.includes('kanban:admin'))
+    creator = token.user_id
+    other = world.tokens.find(({ user_id, workspace_id = acme }: any) => user_id !== creator && workspace_id === acme).user_id
+    const response = await fetch(`${world.url}/v1/boards`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Explained' }),
+    })
+    board = ((await response.json()) as any).data.id
+  })
+  afterAll(() => service.stop())
+
+  test('have the same answers from a running service and from its folder', async () => {
+    const stored = ['--workspace', acme]
+    const about = (user: string, ...others: string[]) =>
+      json('explain', '--as', user, ...stored, '--scope', 'admin', '--operation', 'boards.set_visibility', '--resource', board, ...others)
+    const ask = async () => ({
+      creator: await about(creator),
+      other: await about(other),
+      who: await json('who-can', 'boards.set_visibility', board, ...stored),
+      what: await json('what-can', creator, board, ...stored, '--scope', 'write'),
+      workspace: await json('what-can', creator, ...stored),
+      absent: await json('explain', '--as', creator, ...stored, '--scope', 'read', '--operation', 'boards.read', '--resource', 'brd_00000000000000000000'),
+      stranger: await json('what-can', 'usr_00000000000000000000', ...stored),
+      unknown: await json('who-can', 'boards.paint', board, ...stored),
+      list: await json('who-can', 'boards.list', ...stored),
+      unnamed: await json('who-can', 'cards.assign', ...stored),
+    })
+    const answers = await ask()
+    expect([answers.creator.code, answers.creator.result.decision.facts['board.caller']]).toEqual([0, 'creator'])
+    expect([answers.other.code, answers.other.result.response]).toEqual([DENIED, { status: 403, code: 'forbidden' }])
+    const { allowed, denied, required_scope } = answers.who.result
+    expect([required_scope, allowed.map(({ rules, members }: any) => [rules[0].id, members.map(({ user_id }: any) => user_id)])]).toEqual([
+      'kanban:admin',
+      [['P5', [creator]]],
+    ])
+    expect(denied.flatMap(({ members }: any) => members.map(({ user_id }: any) => user_id))).toContain(other)
+    const answerTo = (id: string) => answers.what.result.operations.find(({ operation }: any) => operation === id)?.answer
+    const ids = ['boards.update', 'boards.delete', 'comments.update', 'boards.create']
+    expect(ids.map(answerTo)).toEqual(['allowed', 'needs_scope', 'depends', undefined])
+    expect(answers.workspace.result.operations.find(({ operation }: any) => operation === 'boards.create').answer).toBe('allowed')
+    const { absent, stranger, unknown, list, unnamed } = answers
+    expect([absent, stranger, unknown, list, unnamed].map(({ code }) => code)).toEqual([3, 3, 2, 2, 2])
+    await service.stop()
+    expect(await ask()).toEqual(answers)
+  })
+
+  test('are printed for reading', async () => {
+    await service.stop()
+    const who = await run('who-can', 'boards.set_visibility', board, '--workspace', acme)
+    expect(who.stdout).toMatch(/^boards.set_visibility requires a token with kanban:admin\nallowed by P5: Only the creator decides .*\n {2}\w+/)
+    const what = await run('what-can', creator, board, '--workspace', acme, '--scope', 'write')
+    expect(what.stdout).toMatch(/^allowed \(\d+\)\n {2}boards\.read +kanban:read +P2 /)
+    expect(what.stdout).toMatch(/\nallowed in some cases \(\d+\)\n(.*\n)* {2}comments\.update +kanban:write +P14 +if comment\.author is caller\n/)
+  })
+})
