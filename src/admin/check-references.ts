@@ -4,7 +4,7 @@ import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
-import type { Attachment, FileRecord } from '../model/file.ts'
+import type { AttachmentRecord, FileRecord } from '../model/file.ts'
 import type { Label } from '../model/label.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
@@ -52,8 +52,19 @@ const references: References = {
   ],
   subtask: ({ card_id }: Subtask) => [card(card_id)],
   comment: ({ card_id, author_id }: Comment) => [card(card_id), member(author_id)],
-  attachment: ({ card_id, file_id, attached_by_id }: Attachment) => [card(card_id), { key: keys.file(file_id) }, member(attached_by_id)],
-  file: ({ owner_id }: FileRecord) => [member(owner_id)],
+  attachment: ({ card_id, file_id, attached_by_id }: AttachmentRecord) => [
+    card(card_id),
+    { key: keys.file(file_id) },
+    member(attached_by_id),
+  ],
+  // Its home board may have been deleted: then `board` gives access to the owner only.
+  file: ({ owner_id, visibility }: FileRecord) => [
+    member(owner_id),
+    // The private files of a former member are accessible on their boards.
+    visibility === 'private'
+      ? { key: keys.membership(owner_id), members: { ended_at: null }, explainedBy: [`references ${owner_id}`] }
+      : undefined,
+  ],
   order: (_value, list) => {
     if (list.startsWith('brd_')) return [board(list)]
     return [list.startsWith('crd_') ? card(list) : { key: keys.column(list) }]

@@ -115,9 +115,9 @@ const collectFile: Step = async (tx, { id, target }, { clock, random }) => {
   tx.remove(keys.tombstone(id))
 }
 
-const collectReferences: Step = async (tx, { id }, { clock, batch = BATCH }) => {
+const collectReferences: Step = async (tx, { id }, { clock, random, batch = BATCH }) => {
   tx.logChanges(new ChangeLog(clock), SERVICE)
-  await continueRemoval({ tx, clock, batch }, id)
+  await continueRemoval({ tx, clock, random, batch }, id)
   return undefined
 }
 

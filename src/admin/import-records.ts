@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { color, visibilities } from '../model/board.ts'
 import { tokenName } from '../model/account.ts'
 import { changedKinds } from '../model/change.ts'
+import { fileVisibilities } from '../model/file.ts'
 import { anyIdPattern, isId, type IdKind } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
 import { line, prose } from '../model/text.ts'
@@ -41,7 +42,7 @@ const byId = (value: { id: string }): string => value.id
 /** What tombstones refer to that is not of their own kind. */
 const tombstoneTargets: Readonly<Record<string, z.ZodType | undefined>> = {
   responses: hour,
-  references: z.union([id('label'), id('user'), id('board')]),
+  references: z.union([id('label'), id('user'), id('board'), id('file')]),
   changes: id('board'),
 }
 
@@ -49,6 +50,7 @@ const pending = { id: id('tombstone'), step: z.int().min(0), after: entry.nullab
 const removal = z.discriminatedUnion('kind', [
   z.strictObject({ ...pending, kind: z.literal('label'), label_id: id('label') }),
   z.strictObject({ ...pending, kind: z.literal('former_member'), user_id: id('user') }),
+  z.strictObject({ ...pending, kind: z.literal('file'), file_id: id('file') }),
   z.strictObject({
     ...pending,
     kind: z.literal('assignments'),
@@ -171,7 +173,8 @@ const kinds: Readonly<Record<string, Kind>> = {
     shape: z.strictObject({
       id: id('file'),
       owner_id: id('user'),
-      visibility: z.enum(visibilities),
+      visibility: z.enum(fileVisibilities),
+      board_id: id('board').nullable(),
       name: line(limits.fileName),
       content_type: line(200),
       size,

@@ -27,7 +27,7 @@ export async function addMember(deps: Deps, workspaceId: string, user: User, rol
       if (removal === undefined) return present !== undefined && isActive(present) ? present : join(tx, clock, user, role, present)
       await tx.get(keys.tombstone(removal.id))
       tx.logChanges(new ChangeLog(clock), SERVICE)
-      await continueRemoval({ tx, clock, batch }, removal.id)
+      await continueRemoval({ tx, clock, random, batch }, removal.id)
       return undefined
     })
     if (added !== undefined) return added

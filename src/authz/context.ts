@@ -1,4 +1,5 @@
-import type { Board, BoardMember, Visibility } from '../model/board.ts'
+import type { Board, BoardMember } from '../model/board.ts'
+import type { FileRecord } from '../model/file.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Membership } from '../model/workspace.ts'
 
@@ -20,15 +21,21 @@ export interface AuthorizationContext {
   readonly comment?: { readonly author_id: string }
   readonly label?: { readonly board_id: string }
   readonly file?: FileAccess
-  /** the file of the card's cover, or null if the card has none; only for operations that depend on it */
-  readonly cover?: FileAccess | null
+  /** the home board of that file, and the caller's explicit membership of it */
+  readonly home?: HomeAccess
+  /** the card's cover, or null if it has none; then `file` and `home` are those of the cover. Only for operations that depend on it */
+  readonly cover?: object | null
 }
 
 /** The members of a board that decide who has access to it, and those that never change. */
 export type BoardAccess = Pick<Board, 'id' | 'creator_id' | 'visibility' | 'created_at'>
 
-/** The members of a file that decide who has access to it. */
-export interface FileAccess {
-  readonly owner_id: string
-  readonly visibility: Visibility
+/** The members of a file that decide who has access to it, besides its home board. */
+export type FileAccess = Pick<FileRecord, 'owner_id' | 'visibility'>
+
+/** The board that a file was uploaded to. */
+export interface HomeAccess {
+  /** undefined: it was deleted */
+  readonly board: BoardAccess | undefined
+  readonly boardMember: BoardMember | undefined
 }

@@ -1,16 +1,15 @@
 import { visibilities, type BoardMember } from '../model/board.ts'
+import { fileVisibilities } from '../model/file.ts'
 import { effectiveScopes, scopes, type TokenRecord } from '../model/token.ts'
 import { isActive, roles, type Membership } from '../model/workspace.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Vocabulary } from '../policy/vocabulary.ts'
-import type { AuthorizationContext, BoardAccess, Caller, FileAccess } from './context.ts'
-
-// A card without a cover has no file. These facts grant no access.
-const NO_FILE: FileAccess = { owner_id: '', visibility: 'private' }
+import type { AuthorizationContext, BoardAccess, Caller } from './context.ts'
 
 const MEMBERSHIP = ['active', 'ended'] as const
 const RELATION = ['creator', 'member', 'none'] as const
 const SELF = ['caller', 'other'] as const
+const HOME = ['workspace', 'private_member', 'private_other', 'deleted'] as const
 
 interface FactReader {
   /** all values that it can have */
@@ -36,8 +35,14 @@ const facts: Readonly<Record<string, FactReader>> = {
   'board.visibility': fact(visibilities, (_caller, context) => need(context, 'board').visibility),
   'board.caller': fact(RELATION, ({ userId }, context) => relation(need(context, 'board'), userId, context.boardMember)),
   'comment.author': fact(SELF, ({ userId }, context) => self(need(context, 'comment').author_id, userId)),
-  'file.visibility': fact(visibilities, (_caller, context) => fileOf(context).visibility),
-  'file.owner': fact(SELF, ({ userId }, context) => self(fileOf(context).owner_id, userId)),
+  'file.visibility': fact(fileVisibilities, (_caller, context) => need(context, 'file').visibility),
+  'file.owner': fact(SELF, ({ userId }, context) => self(need(context, 'file').owner_id, userId)),
+  'home.board': fact(HOME, ({ userId }, context) => {
+    const { board, boardMember } = need(context, 'home')
+    if (board === undefined) return 'deleted'
+    if (board.visibility === 'workspace') return 'workspace'
+    return relation(board, userId, boardMember) === 'none' ? 'private_other' : 'private_member'
+  }),
   'cover.state': fact(['set', 'none'], (_caller, context) => (need(context, 'cover') === null ? 'none' : 'set')),
   'label.board': fact(['this', 'other'], (_caller, context) =>
     need(context, 'label').board_id === need(context, 'board').id ? 'this' : 'other',
@@ -61,6 +66,11 @@ export function scopeFacts(vocabulary: Vocabulary, token: Pick<TokenRecord, 'sco
   return factsFor(vocabulary, [vocabulary.scopeOrder.group], { token } as Caller, {})
 }
 
+/** Whether a request with these facts is authenticated at all: the token of a former member is not. */
+export function isAuthenticated(facts: Facts): boolean {
+  return facts['caller.membership'] !== MEMBERSHIP[1]
+}
+
 /** The differences between the registry and the vocabulary; empty if they are equal. */
 export function compareFacts(vocabulary: Vocabulary): readonly string[] {
   const unread = [...vocabulary.facts.keys()]
@@ -77,11 +87,6 @@ export function compareFacts(vocabulary: Vocabulary): readonly string[] {
 
 function self(id: string, userId: string): (typeof SELF)[number] {
   return id === userId ? 'caller' : 'other'
-}
-
-function fileOf(context: AuthorizationContext): FileAccess {
-  const { file, cover } = context
-  return cover === null ? NO_FILE : (file ?? cover ?? need(context, 'file'))
 }
 
 function membershipState(membership: Membership): (typeof MEMBERSHIP)[number] {

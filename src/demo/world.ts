@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { visibilities } from '../model/board.ts'
+import { fileVisibilities } from '../model/file.ts'
 import { roles } from '../model/workspace.ts'
 
 const person = z.strictObject({ key: z.string(), name: z.string(), role: z.enum(roles), left: z.boolean().default(false) })
@@ -24,7 +25,7 @@ const card = z.strictObject({
         name: z.string(),
         type: z.string(),
         text: z.string(),
-        visibility: z.enum(visibilities).default('private'),
+        visibility: z.enum(fileVisibilities).default('board'),
       }),
     )
     .default([]),

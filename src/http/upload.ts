@@ -2,9 +2,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import type { ServerRequest } from 'srvx'
-import { visibilities } from '../model/board.ts'
 import { durations } from '../model/durations.ts'
 import { ApiError, conflict } from '../model/errors.ts'
+import { fileVisibilities } from '../model/file.ts'
 import { newId } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
 import { hasAtMost } from '../model/text.ts'
@@ -124,7 +124,7 @@ class Form {
     const file = await this.#file
     if (file === undefined) this.#report('file', 'is missing')
     if (this.#issues.length > 0) throw validationFailed(this.#issues)
-    return { ...file!, visibility: this.#visibility ?? 'private' }
+    return { ...file!, visibility: this.#visibility ?? 'board' }
   }
 
   async abandon(): Promise<void> {
@@ -158,10 +158,10 @@ class Form {
   }
 
   #readField(name: string, value: string): void {
-    const visibility = visibilities.find((known) => known === value)
+    const visibility = fileVisibilities.find((known) => known === value)
     if (name === 'file') this.#report(name, 'must be a file: give it a filename')
     else if (name !== 'visibility') this.#report(name, 'is not a known member')
-    else if (visibility === undefined) this.#report(name, `must be one of ${visibilities.join(', ')}`)
+    else if (visibility === undefined) this.#report(name, `must be one of ${fileVisibilities.join(', ')}`)
     else if (this.#visibility !== undefined) this.#report(name, 'is given twice')
     else this.#visibility = visibility
   }

@@ -1,7 +1,13 @@
 import { z } from 'zod'
-import { visibilities } from './board.ts'
 import { countField, documented, idField, resourceTimes, textField } from './fields.ts'
 import { limits } from './limits.ts'
+
+/**
+ * Who has access to a file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the
+ * board that it was uploaded to. `private`: only its owner.
+ */
+export const fileVisibilities = ['workspace', 'board', 'private'] as const
+export type FileVisibility = (typeof fileVisibilities)[number]
 
 const MEDIA_TYPE_LENGTH = 129
 const name = textField('The name of the file.', limits.fileName)
@@ -11,14 +17,22 @@ const content_type = textField(
 )
 const size = countField('The size of the file in bytes.', Number.MAX_SAFE_INTEGER)
 
+const owner_id = idField('user', 'The user who uploaded the file.')
+const visibility = documented(z.enum(fileVisibilities), {
+  description:
+    'Who has access to the file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner.',
+})
+
 /** A file of the workspace, as the API returns it. Its bytes are stored separately. */
 export const file = documented(
   z.strictObject({
     id: idField('file', 'The id of the file.'),
-    owner_id: idField('user', 'The user who uploaded the file.'),
-    visibility: documented(z.enum(visibilities), {
-      description: '`workspace`: every member of the workspace can attach and detach the file. `private`: only its owner can.',
-    }),
+    owner_id,
+    visibility,
+    board_id: idField(
+      'board',
+      'The board that the file was uploaded to. It may be deleted by now. null: an earlier version stored the file, and it was attached to no card.',
+    ).nullable(),
     name,
     content_type,
     size,
@@ -35,12 +49,14 @@ export type FileRecord = Readonly<z.infer<typeof file>> & {
   readonly sha256: string
 }
 
-/** The attachment of a file to a card, as it is stored and as the API returns it. */
+/** The attachment of a file to a card, as the API returns it. */
 export const attachment = documented(
   z.strictObject({
     id: idField('attachment', 'The id of the attachment.'),
     card_id: idField('card', 'The card of the attachment.'),
     file_id: idField('file', 'The file that is attached. Another request can attach it to another card.'),
+    owner_id,
+    visibility,
     name,
     content_type,
     size,
@@ -50,3 +66,6 @@ export const attachment = documented(
   { id: 'Attachment', description: 'A file on a card. Everyone with access to the board can read its bytes.' },
 )
 export type Attachment = Readonly<z.infer<typeof attachment>>
+
+/** An attachment as it is stored: without what is read from its file. */
+export type AttachmentRecord = Omit<Attachment, 'owner_id' | 'visibility'>

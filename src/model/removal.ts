@@ -1,11 +1,11 @@
 /**
  * References to something that has ended, in more records than one commit may change. They count for nothing, and garbage
- * collection removes them in batches.
+ * collection removes them in batches. A change of a file that its attachments show is finished in the same way.
  */
 export type Removal = Pending & RemovalOf
 
 /** What the references are to. */
-export type RemovalOf = LabelReferences | Assignments | MemberReferences
+export type RemovalOf = LabelReferences | Assignments | MemberReferences | FileAttachments
 
 interface Pending {
   /** the id of the tombstone by which garbage collection finds it */
@@ -30,10 +30,19 @@ interface Assignments {
   readonly kept: readonly string[]
 }
 
-/** A user whose membership has ended, with board memberships and assignments. A new membership must wait for the removal. */
+/**
+ * A user whose membership has ended, with board memberships, assignments and private files, which get the visibility `board`. A new
+ * membership must wait for the removal.
+ */
 interface MemberReferences {
   readonly kind: 'former_member'
   readonly user_id: string
+}
+
+/** A file whose visibility has changed. Its attachments show it, so they are written again, and the feeds of their boards tell of it. */
+interface FileAttachments {
+  readonly kind: 'file'
+  readonly file_id: string
 }
 
 /** The removals that are pending in a workspace. The record exists only while there are any. */

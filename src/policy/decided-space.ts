@@ -3,10 +3,18 @@ import { cells, type Cell } from './enumerate.ts'
 import type { Facts } from './evaluate.ts'
 import type { ExpectedResponse } from './grids.ts'
 
+/** One invariant, or what the decisions say of one permission. */
+export interface Check {
+  readonly name: string
+  /** one message for each violation; empty if it holds */
+  readonly failures: readonly string[]
+}
+
 /** What {@link decidedSpaceOf} finds. */
 export interface DecidedSpace {
   readonly count: number
-  readonly failures: readonly string[]
+  /** one for each permission, and one for all definitions */
+  readonly checks: readonly Check[]
   /** permission → the rows of the rules that allow it in some cell */
   readonly decidingRows: ReadonlyMap<string, ReadonlySet<string>>
 }
@@ -25,29 +33,37 @@ function decideAllCells(engine: Engine): DecidedSpace {
   const { vocabulary, expected } = engine
   const decidingRows = new Map<string, Set<string>>()
   const derivedValues = new Map([...vocabulary.definitions.keys()].map((name) => [name, new Set<boolean>()]))
-  const violations = new Violations()
+  const violations = new Map([...vocabulary.permissions.keys()].map((id) => [id, new Violations()]))
   const canRead = createReadDecisions(engine)
   let count = 0
   for (const cell of cells(vocabulary)) {
     count++
-    const { id, subject, notFoundUnless } = cell.permission
+    const { id, subject, notFoundUnless, forbiddenUnless } = cell.permission
+    const found = violations.get(id)!
+    found.count++
     const decision = engine.decide(id, cell.facts, cell.field === undefined ? undefined : [cell.field])
     for (const [name, value] of Object.entries(decision.derived)) derivedValues.get(name)!.add(value)
     const { response, name } = expected.permissions.get(id)!.lookUp(cell.facts, cell.field)
-    if (!answers(decision, response)) violations.add(describeDifference(engine, cell, decision, response, name), cell)
+    if (!answers(decision, response)) found.add(describeDifference(engine, cell, decision, response, name), cell)
     if (decision.outcome !== 'allowed') continue
     decidingRows.set(id, (decidingRows.get(id) ?? new Set()).add(decision.row))
-    const failed = notFoundUnless.find((name) => decision.derived[name] !== true)
-    if (failed !== undefined) violations.add(`${decision.rules.join(', ')} allows "${id}" without ${failed}`, cell)
-    if (!canRead(subject, cell.facts)) violations.add(`${decision.rules.join(', ')} allows "${id}" where "read ${subject}" is denied`, cell)
+    const failed = [...notFoundUnless, ...forbiddenUnless].find((name) => decision.derived[name] !== true)
+    if (failed !== undefined) found.add(`${decision.rules.join(', ')} allows "${id}" without ${failed}`, cell)
+    if (!canRead(subject, cell.facts)) found.add(`${decision.rules.join(', ')} allows "${id}" where "read ${subject}" is denied`, cell)
   }
-  const failures = violations.messages()
-  for (const id of vocabulary.permissions.keys()) if (!decidingRows.has(id)) failures.push(`"${id}" is never allowed`)
-  for (const [name, values] of derivedValues) {
-    if (values.size === 0) failures.push(`no permission uses ${name}`)
-    if (values.size === 1) failures.push(`${name} is ${[...values].join()} in all cells`)
-  }
-  return { count, failures, decidingRows }
+  const checks = [...violations].map(([id, found]) => ({
+    name: `"${id}" answers what the decisions say in ${found.count} cells`,
+    failures: [...found.messages(), ...(decidingRows.has(id) ? [] : [`"${id}" is never allowed`])],
+  }))
+  return { count, checks: [...checks, { name: 'each definition is true in some cells', failures: constants(derivedValues) }], decidingRows }
+}
+
+/** Definitions that do not make a difference. */
+function constants(derivedValues: ReadonlyMap<string, ReadonlySet<boolean>>): string[] {
+  return [...derivedValues].flatMap(([name, values]) => {
+    if (values.size === 0) return [`no permission uses ${name}`]
+    return values.size === 1 ? [`${name} is ${[...values].join()} in all cells`] : []
+  })
 }
 
 /** Whether a decision leads to a response. Before a 401 the permission table is not asked, so there it must only deny. */
@@ -91,6 +107,8 @@ function createReadDecisions({ vocabulary, decide }: Engine): (subject: string, 
 
 /** Violations of an invariant in single cells: one message for each kind, with the first cell as an example. */
 class Violations {
+  /** the number of cells that were decided */
+  count = 0
   readonly #byMessage = new Map<string, { readonly example: Cell; count: number }>()
 
   add(message: string, cell: Cell): void {

@@ -39,7 +39,7 @@ export function preparePermission(
   return {
     permission,
     facts: factSlots(permission.groups, vocabulary),
-    definitions: definitionSlots(permission.notFoundUnless, vocabulary, permissionRules),
+    definitions: definitionSlots([...permission.notFoundUnless, ...permission.forbiddenUnless], vocabulary, permissionRules),
     requiredScope: scopeOrder.values.find(allows) ?? '(no scope)',
     scopeRow: scopeRules.find((rule) => covers(rule, permission))?.row ?? '(no row)',
     row: rules[0]?.row ?? '(no row)',

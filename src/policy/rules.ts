@@ -119,7 +119,8 @@ function checkAllow(rule: RawRule, table: Table, vocabulary: Vocabulary, report:
     permissions[0] === undefined
       ? []
       : of(permissions[0]).filter((word) => permissions.every((permission) => of(permission).includes(word)))
-  return { groups: shared(({ groups }) => groups), definitions: shared(({ notFoundUnless }) => notFoundUnless) }
+  const definitions = shared(({ notFoundUnless, forbiddenUnless }) => [...notFoundUnless, ...forbiddenUnless])
+  return { groups: shared(({ groups }) => groups), definitions }
 }
 
 function checkNames({ action, subject }: RawRule, vocabulary: Vocabulary, report: Report): void {

@@ -34,6 +34,8 @@ export interface Permission {
   readonly groups: readonly string[]
   /** the definitions that must hold, or the outcome is `not_found` */
   readonly notFoundUnless: readonly string[]
+  /** further definitions that must hold, or the outcome is `forbidden` */
+  readonly forbiddenUnless: readonly string[]
   /** the fields of the subject if the permission is decided field by field, else undefined */
   readonly fields: readonly string[] | undefined
 }
@@ -67,13 +69,16 @@ const shape = z.strictObject({
     z.strictObject({
       groups: z.array(word).min(1),
       not_found_unless: z.array(dotted).min(1).optional(),
+      forbidden_unless: z.array(dotted).min(1).optional(),
       by_field: z.literal(true).optional(),
       actions: z.record(word, z.array(subject).min(1)),
     }),
   ),
 })
 const KEYS =
-  'version facts values means fixed scope_order definitions groups subjects fields permissions not_found_unless by_field actions'.split(' ')
+  'version facts values means fixed scope_order definitions groups subjects fields permissions not_found_unless forbidden_unless by_field actions'.split(
+    ' ',
+  )
 
 /** The action of D rules. No permission can use it. */
 export const DEFINE = 'define'
@@ -148,7 +153,7 @@ function readPermissions(
   for (const [i, entry] of data.permissions.entries()) {
     const at: Path = ['permissions', i]
     checkGroups(entry.groups, groups, at, report)
-    checkNotFoundUnless(entry, definitions, at, report)
+    for (const member of ['not_found_unless', 'forbidden_unless'] as const) checkUnless(entry, member, definitions, at, report)
     for (const [action, subjects] of Object.entries(entry.actions)) {
       if (RESERVED.has(action)) report([...at, 'actions', action], `action "${action}" is reserved`, 'choose another name', 'key')
       for (const [j, name] of subjects.entries()) {
@@ -164,10 +169,16 @@ function readPermissions(
 
 type PermissionEntry = Data['permissions'][number]
 
-function checkNotFoundUnless(entry: PermissionEntry, definitions: ReadonlyMap<string, Definition>, entryAt: Path, report: Report): void {
-  for (const [i, name] of (entry.not_found_unless ?? []).entries()) {
+function checkUnless(
+  entry: PermissionEntry,
+  member: 'not_found_unless' | 'forbidden_unless',
+  definitions: ReadonlyMap<string, Definition>,
+  entryAt: Path,
+  report: Report,
+): void {
+  for (const [i, name] of (entry[member] ?? []).entries()) {
     const definition = definitions.get(name)
-    const at: Path = [...entryAt, 'not_found_unless', i]
+    const at: Path = [...entryAt, member, i]
     if (definition === undefined) report(at, `unknown definition "${name}"`, didYouMean(name, definitions.keys()))
     else if (!definition.groups.every((group) => entry.groups.includes(group)))
       report(at, `"${name}" depends on groups that are not listed here`, `add ${definition.groups.join(', ')} to "groups"`)
@@ -184,6 +195,7 @@ function readPermission(data: Data, entry: PermissionEntry, action: string, name
     subject: name,
     groups: entry.groups,
     notFoundUnless: entry.not_found_unless ?? [],
+    forbiddenUnless: entry.forbidden_unless ?? [],
     fields,
   }
 }

@@ -18,7 +18,6 @@ import { beginRemoval, type RemovalWork } from './removals.ts'
 
 type Work = Pick<OperationRequest, 'tx' | 'clock'>
 type CreatingWork = Pick<OperationRequest, 'tx' | 'clock' | 'random'>
-type RemovingWork = RemovalWork & CreatingWork
 
 /** Schedules the removal of a file if its last attachment is removed. Attaching it again cancels that. */
 export async function removeFileIfUnattached({ tx, clock }: Work, fileId: string, removedAttachmentId: string): Promise<void> {
@@ -56,17 +55,16 @@ function fileTombstoneId(fileId: string): string {
  * @param affected the users whose access may have ended; by default all who are assigned to its cards
  */
 export async function unassignWithoutAccess(
-  work: RemovingWork & Pick<OperationRequest, 'holds'>,
+  work: RemovalWork & Pick<OperationRequest, 'holds'>,
   board: BoardAccess,
   affected?: readonly string[],
 ): Promise<void> {
-  const { tx, holds, random } = work
+  const { tx, holds } = work
   const userIds = affected ?? (await assigneesOf(tx, board.id))
   const records = await tx.read(userIds.flatMap((userId) => [keys.membership(userId), keys.boardMember(board.id, userId)]))
   const userAt = (i: number) => ({ membership: records[2 * i] as Membership, boardMember: records[2 * i + 1] as BoardMember | undefined })
   const user_ids = userIds.filter((_id, i) => !holds('user.belongs', { board, user: userAt(i) }))
-  if (user_ids.length > 0)
-    await beginRemoval(work, newId('tombstone', random), { kind: 'assignments', board_id: board.id, user_ids, kept: [] })
+  if (user_ids.length > 0) await beginRemoval(work, { kind: 'assignments', board_id: board.id, user_ids, kept: [] })
 }
 
 async function assigneesOf(tx: Transaction, boardId: string): Promise<string[]> {
@@ -75,13 +73,13 @@ async function assigneesOf(tx: Transaction, boardId: string): Promise<string[]> 
 }
 
 /** Removes a label from all cards that have it. */
-export async function removeLabelFromCards(work: RemovingWork, labelId: string): Promise<void> {
-  await beginRemoval(work, newId('tombstone', work.random), { kind: 'label', label_id: labelId })
+export async function removeLabelFromCards(work: RemovalWork, labelId: string): Promise<void> {
+  await beginRemoval(work, { kind: 'label', label_id: labelId })
 }
 
-/** Removes the board memberships and assignments of a user whose membership ends. */
-export async function removeMemberReferences(work: RemovingWork, userId: string): Promise<void> {
-  await beginRemoval(work, newId('tombstone', work.random), { kind: 'former_member', user_id: userId })
+/** Removes the board memberships and assignments of a user whose membership ends, and shares their private files with the boards. */
+export async function removeMemberReferences(work: RemovalWork, userId: string): Promise<void> {
+  await beginRemoval(work, { kind: 'former_member', user_id: userId })
 }
 
 /** Marks what belongs to a deleted board or card for garbage collection. */

@@ -1,4 +1,6 @@
 import type { Card } from '../model/card.ts'
+import type { AttachmentRecord, FileRecord, FileVisibility } from '../model/file.ts'
+import { newId } from '../model/ids.ts'
 import type { Removal, RemovalOf, Removals } from '../model/removal.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
@@ -7,7 +9,7 @@ import { keys, type Key } from '../store/keys.ts'
 import { partOf } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationRequest } from './operation.ts'
-import { saveResource } from './writes.ts'
+import { saveResource, touchResource } from './writes.ts'
 
 /**
  * The removal of references to something that has ended: a label, a membership, access to a board. The commit that ends it
@@ -19,14 +21,14 @@ import { saveResource } from './writes.ts'
 const MAX_CHARACTERS = 1_000_000
 
 /** `batch` is the number of records that one commit may change. */
-export type RemovalWork = Pick<OperationRequest, 'tx' | 'clock' | 'batch'>
+export type RemovalWork = Pick<OperationRequest, 'tx' | 'clock' | 'random' | 'batch'>
 
 /**
  * Removes the first references. What remains is pending from the commit on.
- * @param id for the tombstone of what remains
  */
-export async function beginRemoval(work: RemovalWork, id: string, of: RemovalOf): Promise<void> {
-  const { tx, clock } = work
+export async function beginRemoval(work: RemovalWork, of: RemovalOf): Promise<void> {
+  const { tx, clock, random } = work
+  const id = newId('tombstone', random)
   const rest = await removeBatch(work, { id, step: 0, after: null, ...of })
   if (rest === undefined) return
   const tombstone: Tombstone = { id, kind: 'references', target: targetOf(of), not_before: timestamp(clock) }
@@ -43,7 +45,7 @@ export async function continueRemoval(work: RemovalWork, id: string): Promise<vo
   const removals = await tx.get(keys.removals())
   const removal = removals?.pending.find((pending) => pending.id === id)
   const rest = removal && (await removeBatch(work, removal))
-  if (removal !== undefined) replacePending(tx, removals, id, rest)
+  if (removal !== undefined) replacePending(tx, tx.known(keys.removals()), id, rest)
   if (rest === undefined) tx.remove(keys.tombstone(id))
 }
 
@@ -57,6 +59,18 @@ export function withoutPending(card: Card, removals: Removals | undefined): Card
   }
 }
 
+/** A file as it counts: a private file of a user whose membership has ended is accessible on its board, before it is written so. */
+export function shownFile(file: FileRecord, removals: Removals | undefined): FileRecord {
+  return isSharingPending(file, removals) ? { ...file, ...SHARED } : file
+}
+
+/** What becomes of a private file when its owner's membership ends. */
+const SHARED = { visibility: 'board' } as const
+
+function isSharingPending({ owner_id, visibility }: FileRecord, removals: Removals | undefined): boolean {
+  return visibility === 'private' && removalOfMember(removals, owner_id) !== undefined
+}
+
 /** The number of assignees and labels of a card whose removal is pending. It only grows until the record is written. */
 function countPending(card: Card, removals: Removals | undefined): number {
   if (removals === undefined) return 0
@@ -65,14 +79,30 @@ function countPending(card: Card, removals: Removals | undefined): number {
 }
 
 /**
- * The revision of what a response shows of a record: its ETag. References of a card whose removal is pending change it, too.
+ * The revision of what a response shows of a record: its ETag. It covers what other records change of it: references of a card
+ * whose removal is pending, and the visibility of a file, which its attachments show.
  * @returns undefined if the record was not read or is absent
  */
 export function shownRevision(tx: Transaction, key: Key<unknown>): string | undefined {
   const revision = tx.revisionOf(key)
-  const card = key.startsWith('card:') ? (tx.known(key) as Card | undefined) : undefined
-  const pending = card === undefined ? 0 : countPending(card, tx.known(keys.removals()))
-  return pending > 0 ? `${revision}.${pending}` : revision
+  const suffix = revision === undefined ? undefined : shownOfOthers(tx, key)
+  return suffix === undefined ? revision : `${revision}.${suffix}`
+}
+
+/** The part of an ETag that covers the visibility of a file. */
+function markOf({ visibility }: Pick<FileRecord, 'visibility'>): string {
+  return MARKS[visibility]
+}
+const MARKS: Readonly<Record<FileVisibility, string>> = { workspace: 'w', board: 'b', private: 'p' }
+
+/** A text for what other records change of a record; undefined: nothing. */
+function shownOfOthers(tx: Transaction, key: Key<unknown>): string | number | undefined {
+  const [kind] = key.split(':')
+  const removals = tx.known(keys.removals())
+  if (kind === 'card') return countPending(tx.known(key) as Card, removals) || undefined
+  if (kind === 'file') return isSharingPending(tx.known(key) as FileRecord, removals) ? markOf(SHARED) : undefined
+  if (kind === 'attachment') return markOf(shownFile(tx.known(keys.file((tx.known(key) as AttachmentRecord).file_id))!, removals))
+  return undefined
 }
 
 /** Keeps an assignment that is made while the removal of earlier ones of the same user is pending. */
@@ -101,7 +131,7 @@ function isLabelPending({ pending }: Removals, labelId: string): boolean {
 
 function removesAssignment(removal: Removal, card: Card, userId: string): boolean {
   if (removal.kind === 'former_member') return removal.user_id === userId
-  if (removal.kind === 'label' || removal.board_id !== card.board_id) return false
+  if (removal.kind !== 'assignments' || removal.board_id !== card.board_id) return false
   return removal.user_ids.includes(userId) && !removal.kept.includes(assignmentEntry(card, userId))
 }
 
@@ -112,14 +142,20 @@ function assignmentEntry({ id }: Card, userId: string): string {
 
 function targetOf(of: RemovalOf): string {
   if (of.kind === 'label') return of.label_id
+  if (of.kind === 'file') return of.file_id
   return of.kind === 'former_member' ? of.user_id : of.board_id
 }
 
 function replacePending(tx: Transaction, removals: Removals | undefined, id: string, rest: Removal | undefined): void {
-  const others = (removals?.pending ?? []).filter((pending) => pending.id !== id)
+  const others = (removals?.pending ?? []).filter((pending) => pending.id !== id && !isRepeated(pending, rest))
   const pending = rest === undefined ? others : [...others, rest]
   if (pending.length > 0) tx.put(keys.removals(), { pending })
   else tx.remove(keys.removals())
+}
+
+/** Whether another change of the same file begins: it includes the one before. */
+function isRepeated(pending: Removal, next: Removal | undefined): boolean {
+  return pending.kind === 'file' && next?.kind === 'file' && pending.file_id === next.file_id
 }
 
 /** A range of an index whose entries are references, and how those are removed. */
@@ -127,6 +163,8 @@ interface Step<T = unknown> {
   readonly index: Index<T>
   /** only the entries that begin with this word; undefined: all */
   readonly word?: string
+  /** how many of the records one commit may change, from the first on, and how many records it then writes; default: by their length */
+  fit?(values: readonly (T | undefined)[], room: number): Promise<{ count: number; written: number }>
   remove(entries: readonly string[], values: readonly (T | undefined)[]): Promise<void> | void
 }
 
@@ -135,13 +173,14 @@ async function removeBatch(work: RemovalWork, removal: Removal): Promise<Removal
   const steps = stepsOf(work, removal)
   let { step, after } = removal
   for (let room = work.batch; step < steps.length; step++, after = null) {
-    const { index, word, remove } = steps[step]!
+    const { index, word, fit, remove } = steps[step]!
     const bounds = word === undefined ? {} : { after: `${word} `, before: `${word}!` }
     const { entries, values } = await work.tx.range(index, { ...bounds, ...(after !== null && { after }), limit: room })
-    const count = fittingCards(values, entries.length)
+    const cards = fittingCards(values, entries.length)
+    const { count, written } = fit === undefined || entries.length === 0 ? { count: cards, written: cards } : await fit(values, room)
     await remove(entries.slice(0, count), values.slice(0, count))
-    room -= count
-    if (room === 0 || count < entries.length) return { ...removal, step, after: entries[count - 1]! }
+    room -= written
+    if (room <= 0 || count < entries.length) return { ...removal, step, after: entries[count - 1]! }
   }
   return undefined
 }
@@ -153,7 +192,8 @@ function fittingCards(values: readonly unknown[], count: number): number {
   return excess === -1 ? count : Math.max(excess, 1)
 }
 
-function stepsOf({ tx, clock }: RemovalWork, removal: Removal): readonly Step<any>[] {
+function stepsOf(work: RemovalWork, removal: Removal): readonly Step<any>[] {
+  const { tx, clock } = work
   const change = async (cards: readonly (Card | undefined)[], changed: (card: Card) => Partial<Card>): Promise<void> => {
     await readBoards(
       tx,
@@ -180,6 +220,10 @@ function stepsOf({ tx, clock }: RemovalWork, removal: Removal): readonly Step<an
           userId,
         ),
     }))
+  if (removal.kind === 'file') {
+    const remove: Step<AttachmentRecord>['remove'] = (_entries, attachments) => touchAttachments(work, attachments)
+    return [{ index: indexes.fileAttachments(removal.file_id), remove }]
+  }
   const { user_id } = removal
   const leaveBoards: Step['remove'] = async (entries) => {
     await readBoards(tx, entries.map(lastWord))
@@ -190,7 +234,54 @@ function stepsOf({ tx, clock }: RemovalWork, removal: Removal): readonly Step<an
   return [
     { index: indexes.boardsOf(user_id), remove: leaveBoards },
     { index: indexes.assignmentsOf(user_id), remove: (_entries, cards: readonly (Card | undefined)[]) => unassign(cards, user_id) },
+    {
+      index: indexes.privateFilesOf(user_id),
+      fit: (files, room) => fittingFiles(tx, files, room),
+      remove: (_entries, files) => share(work, files),
+    },
   ]
+}
+
+/** Gives private files of a former member the visibility `board`. */
+async function share(work: RemovalWork, files: readonly (FileRecord | undefined)[]): Promise<void> {
+  const { tx, batch } = work
+  const present = files.filter((file) => file !== undefined)
+  const ranges = present.map(({ id }) => ({ index: indexes.fileAttachments(id), options: { limit: batch } }))
+  // All in two steps: what follows finds them in the transaction.
+  await tx.prefetch({ ranges })
+  const pages = await tx.load({ ranges })
+  await readParents(
+    tx,
+    pages.ranges.flatMap(({ values }) => values as (AttachmentRecord | undefined)[]),
+  )
+  for (const file of present) {
+    saveResource(work, keys.file, file, SHARED)
+    await beginRemoval(work, { kind: 'file', file_id: file.id })
+  }
+}
+
+/** The number of files from the first on that one commit may change with their attachments: at least one. */
+async function fittingFiles(
+  tx: Transaction,
+  files: readonly (FileRecord | undefined)[],
+  room: number,
+): Promise<{ count: number; written: number }> {
+  const attachments = await tx.counts(files.map((file) => indexes.fileAttachments(file?.id ?? '')))
+  let written = 0
+  const excess = attachments.findIndex((count, i) => (written += 1 + count) > room && i > 0)
+  return excess === -1 ? { count: files.length, written } : { count: excess, written: room }
+}
+
+/** Writes attachments again, because their file has changed. */
+async function touchAttachments(work: RemovalWork, attachments: readonly (AttachmentRecord | undefined)[]): Promise<void> {
+  await readParents(work.tx, attachments)
+  for (const attachment of attachments) if (attachment !== undefined) touchResource(work, keys.attachment, attachment)
+}
+
+/** Reads the cards and boards of attachments, so that changes are in the feeds, unless the card or the board was deleted. */
+async function readParents(tx: Transaction, attachments: readonly (AttachmentRecord | undefined)[]): Promise<void> {
+  const cards = [...new Set(attachments.flatMap((attachment) => attachment?.card_id ?? []))]
+  await tx.read(cards.flatMap((id, i) => [partOf(keys.card(id), 'id', 'board_id'), partOf(keys.board(`{${2 * i}.board_id}`), 'id')]))
 }
 
 /** Reads boards, so that changes on them are in their feeds, unless a board was deleted. */

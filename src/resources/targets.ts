@@ -1,10 +1,13 @@
-import type { BoardAccess } from '../authz/context.ts'
+import type { BoardAccess, HomeAccess } from '../authz/context.ts'
+import type { BoardMember } from '../model/board.ts'
 import { ApiError, notFound } from '../model/errors.ts'
+import type { FileRecord } from '../model/file.ts'
 import { isId, type IdKind } from '../model/ids.ts'
+import type { Removals } from '../model/removal.ts'
 import { isActive } from '../model/workspace.ts'
-import { keys } from '../store/keys.ts'
+import { keys, type Key } from '../store/keys.ts'
 import { partOf, type Read, type ValueOf } from '../store/reads.ts'
-import { withoutPending } from './removals.ts'
+import { shownFile, withoutPending } from './removals.ts'
 import type { CallerTexts, OperationRequest, Target, TargetRequest } from './operation.ts'
 
 // The targets of paths. Each is loaded with the records that it belongs to, up to its board, in one snapshot. Access is
@@ -97,21 +100,41 @@ export const attachmentTarget = target(
   ({ attachment_id }, at, { userId }) => [
     keys.attachment(idOf('attachment', attachment_id)),
     ...cardOf(at, userId),
-    keys.file(`{${at}.file_id}`),
+    ...fileReads(keys.file(`{${at}.file_id}`), at + 4, userId),
   ],
-  ([attachment, card, board, boardMember, file]) => ({
+  ([attachment, card, board, boardMember, ...file]) => ({
     attachment: requireFound(attachment),
     card: requireFound(card),
-    file: requireFound(file),
     ...toBoard([board, boardMember]),
+    ...toFile(file),
   }),
 )
 
 /** The file of `file_id`. */
 export const fileTarget = target(
-  ({ file_id }) => [keys.file(idOf('file', file_id))],
-  ([file]) => ({ file: requireFound(file) }),
+  ({ file_id }, at, { userId }) => fileReads(keys.file(idOf('file', file_id)), at, userId),
+  (records) => toFile(records),
 )
+
+/**
+ * A file, and what decides who has access to it.
+ * @param at the index of the file in the read
+ */
+export function fileReads(file: Key<FileRecord>, at: number, userId: string) {
+  return [file, accessTo(`{${at}.board_id}`), keys.boardMember(`{${at}.board_id}`, userId), keys.removals()] as const
+}
+
+/** What {@link fileReads} has read. */
+export type FileRecords = readonly [FileRecord | undefined, BoardAccess | undefined, BoardMember | undefined, Removals | undefined]
+
+/**
+ * The part of a context that is about a file.
+ * @param parameter see {@link notFound}
+ * @throws {ApiError} `not_found`
+ */
+export function toFile([file, board, boardMember, removals]: FileRecords, parameter?: string): { file: FileRecord; home: HomeAccess } {
+  return { file: shownFile(requireFound(file, parameter), removals), home: { board, boardMember } }
+}
 
 /** The user of `user_id`, with their explicit membership of the target's board. @throws {ApiError} `not_found` */
 export async function relatedUser({ tx, params }: Pick<OperationRequest, 'tx' | 'params'>, { board }: { readonly board: BoardAccess }) {

@@ -32,10 +32,7 @@ export async function createResource<T extends Timestamped>(
   return { data: created, location: `/${kind}s/${id}`, entity: keyOf(id) } as OperationResult<T>
 }
 
-/**
- * Writes changes of a resource with a new `updated_at`, which never goes back: clocks of several processes differ. If they
- * change nothing, nothing is written, and its ETag remains.
- */
+/** Writes changes of a resource with a new `updated_at`. If they change nothing, nothing is written, and its ETag remains. */
 export function saveResource<T extends Timestamped>(
   { tx, clock }: Pick<OperationRequest, 'tx' | 'clock'>,
   keyOf: (id: string) => Key<T>,
@@ -44,11 +41,24 @@ export function saveResource<T extends Timestamped>(
 ): { data: T } {
   const names = Object.keys(changes) as (keyof T)[]
   if (names.every((name) => isDeepStrictEqual(changes[name], current[name]))) return { data: current }
-  const now = timestamp(clock)
-  const updated_at = now > current.updated_at ? now : current.updated_at
-  const data: T = Object.assign({}, current, changes, { updated_at })
+  const data: T = Object.assign({}, current, changes, { updated_at: updateTime(clock, current) })
   tx.put(keyOf(data.id), data)
   return { data }
+}
+
+/** Writes a resource whose representation changes with another record. Only its `updated_at` is new, and its revision. */
+export function touchResource<T extends Timestamped>(
+  { tx, clock }: Pick<OperationRequest, 'tx' | 'clock'>,
+  keyOf: (id: string) => Key<T>,
+  current: T,
+): void {
+  tx.put(keyOf(current.id), Object.assign({}, current, { updated_at: updateTime(clock, current) }))
+}
+
+/** The time of an update. It never goes back: clocks of several processes differ. */
+function updateTime(clock: OperationRequest['clock'], { updated_at }: Timestamped): string {
+  const now = timestamp(clock)
+  return now > updated_at ? now : updated_at
 }
 
 /** Archives or restores a resource. If it is in that state already, nothing is written. */

@@ -4,7 +4,7 @@ import type { Card } from '../model/card.ts'
 import type { ChangeRecord } from '../model/change.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
-import type { Attachment } from '../model/file.ts'
+import type { AttachmentRecord, FileRecord } from '../model/file.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { Subtask } from '../model/subtask.ts'
@@ -87,9 +87,12 @@ export const indexes = {
   /** comments on a card, by creation time */
   comments: (cardId: string): Index<Comment> => ({ name: `comments:${cardId}`, fetch: 'comment:' }),
   /** attachments of a card, by the time they were attached */
-  attachments: (cardId: string): Index<Attachment> => ({ name: `attachments:${cardId}`, fetch: 'attachment:' }),
+  attachments: (cardId: string): Index<AttachmentRecord> => ({ name: `attachments:${cardId}`, fetch: 'attachment:' }),
   /** attachments of a file: card, attachment */
-  fileAttachments: (fileId: string): Index<Attachment> => ({ name: `file_attachments:${fileId}`, fetch: 'attachment:' }),
+  fileAttachments: (fileId: string): Index<AttachmentRecord> => ({ name: `file_attachments:${fileId}`, fetch: 'attachment:' }),
+
+  /** the private files of a user, by creation time */
+  privateFilesOf: (userId: string): Index<FileRecord> => ({ name: `private_files_of:${userId}`, fetch: 'file:' }),
 
   /** changes of a board, in the order of their commits */
   changes: (boardId: string): Index<ChangeRecord> => ({ name: `changes:${boardId}`, fetch: `change:${boardId}:` }),
@@ -130,6 +133,7 @@ const kinds: readonly Index<unknown>[] = [
   indexes.comments('*'),
   indexes.attachments('*'),
   indexes.fileAttachments('*'),
+  indexes.privateFilesOf('*'),
   indexes.changes('*'),
   indexes.firstResponses('*'),
   indexes.tombstones(),

@@ -3,7 +3,7 @@ import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
-import type { Attachment } from '../model/file.ts'
+import type { AttachmentRecord, FileRecord } from '../model/file.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { Subtask } from '../model/subtask.ts'
@@ -43,10 +43,12 @@ const indexing: Indexing = {
   card: cardEntries,
   subtask: (subtask: Subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
   comment: (comment: Comment) => [[indexes.comments(comment.card_id).name, `${comment.created_at} ${comment.id}`]],
-  attachment: (attachment: Attachment) => [
+  attachment: (attachment: AttachmentRecord) => [
     [indexes.attachments(attachment.card_id).name, `${attachment.created_at} ${attachment.id}`],
     [indexes.fileAttachments(attachment.file_id).name, `${attachment.card_id} ${attachment.id}`],
   ],
+  file: (file: FileRecord) =>
+    file.visibility === 'private' ? [[indexes.privateFilesOf(file.owner_id).name, `${file.created_at} ${file.id}`]] : [],
   change: (_change: unknown, key) => {
     const [, boardId = '', entry = ''] = key.split(':')
     return [[indexes.changes(boardId).name, entry]]

@@ -4,7 +4,7 @@ import type { Card } from '../model/card.ts'
 import type { ChangeRecord } from '../model/change.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
-import type { Attachment, FileRecord } from '../model/file.ts'
+import type { AttachmentRecord, FileRecord } from '../model/file.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
@@ -55,7 +55,7 @@ export const keys = {
   label: (labelId: string): Key<Label> => `label:${labelId}`,
   subtask: (subtaskId: string): Key<Subtask> => `subtask:${subtaskId}`,
   comment: (commentId: string): Key<Comment> => `comment:${commentId}`,
-  attachment: (attachmentId: string): Key<Attachment> => `attachment:${attachmentId}`,
+  attachment: (attachmentId: string): Key<AttachmentRecord> => `attachment:${attachmentId}`,
   file: (fileId: string): Key<FileRecord> => `file:${fileId}`,
 
   /** exists while the workspace is being imported; names the import run */

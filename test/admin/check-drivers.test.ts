@@ -147,13 +147,13 @@ describe.runIf(selectDrivers().includes('redis'))('the command `migrate`', () =>
     await loadRedis(server.url)
     const env = { LANEKEEPER_STORAGE: server.url }
     const refusal =
-      'this Redis holds records of version 0, and this version of Lanekeeper needs version 2: end all services that use it, and run "lanekeeper migrate"\n'
+      'this Redis holds records of version 0, and this version of Lanekeeper needs version 3: end all services that use it, and run "lanekeeper migrate"\n'
     for (const args of [['serve'], ['workspace', 'list'], ['check']])
       expect(await runCommandLine(args, env)).toEqual({ code: 4, stdout: '', stderr: refusal })
     const { code, stdout } = await runCommandLine(['migrate', '--json'], env)
-    expect([code, JSON.parse(stdout)]).toEqual([0, { from: 0, to: 2, partitions: 4, records: 14, damaged: [] }])
+    expect([code, JSON.parse(stdout)]).toEqual([0, { from: 0, to: 3, partitions: 4, records: 14, damaged: [] }])
     const again = await runCommandLine(['migrate', '--json'], env)
-    expect([again.code, JSON.parse(again.stdout)]).toEqual([0, { from: 2, to: 2, partitions: 0, records: 0, damaged: [] }])
+    expect([again.code, JSON.parse(again.stdout)]).toEqual([0, { from: 3, to: 3, partitions: 0, records: 0, damaged: [] }])
     const listed = await runCommandLine(['workspace', 'list', '--json'], env)
     expect(JSON.parse(listed.stdout).map(({ name }: { name: string }) => name)).toEqual(['Acme', 'Globex'])
     // The code before it refuses the storage now, because of its format.

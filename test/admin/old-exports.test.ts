@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { importWorkspace } from '../../src/admin/import.ts'
+import { keys } from '../../src/store/keys.ts'
 import { drivers } from '../support/drivers.ts'
 import { findDamage } from '../support/findings.ts'
 import { answers, exportLines, known, serviceOf } from '../support/format-1.ts'
+import * as format2 from '../support/format-2.ts'
 import { Service } from '../support/service.ts'
 
 const NO_OUTPUT = { progress: () => undefined, write: async () => undefined }
@@ -38,6 +40,30 @@ describe.each(drivers)('exports of format 1, imported on $name', (driver) => {
         .flatMap(({ key = '' }) => (key.startsWith('trash:') ? [key.replace('trash:trs_', 'tombstone:tmb_')] : []))
         .toSorted(),
     )
+    expect((await findDamage(service.adminDeps)).findings).toEqual([])
+  })
+})
+
+describe.each(drivers)('an export of format 2, imported on $name', (driver) => {
+  let service: Service
+  beforeAll(async () => {
+    service = await Service.start(driver)
+    service.now = Date.parse(format2.known.now)
+  })
+  afterAll(() => service.stop())
+
+  test('gives each file the board of its oldest attachment, and no damage', async () => {
+    await importWorkspace(service.adminDeps, {
+      ...NO_OUTPUT,
+      lines: (async function* () {
+        yield* format2.exportLines()
+      })(),
+    })
+    const { files, boards } = format2.known
+    for (const [name, [home, visibility]] of Object.entries(format2.expectedFiles)) {
+      const file = await service.write(format2.known.workspace, (tx) => tx.get(keys.file(files[name]!)))
+      expect([name, file]).toMatchObject([name, { board_id: home === null ? null : boards[home], visibility }])
+    }
     expect((await findDamage(service.adminDeps)).findings).toEqual([])
   })
 })

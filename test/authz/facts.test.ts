@@ -69,24 +69,41 @@ describe('the facts of a request', () => {
     expect(read('label', { board: board(), label: { board_id: 'b2' } })).toEqual({ 'label.board': 'other' })
   })
 
-  test('the facts of a file are those of the named file, otherwise of the cover', () => {
-    const own = { 'file.visibility': 'workspace', 'file.owner': 'caller' }
-    expect(read('file', { file: file('ann') })).toEqual(own)
-    expect(read('file', { file: file('ann'), cover: file('bob', 'private') })).toEqual(own)
-    expect(read('file', { cover: file('bob', 'private') })).toEqual({ 'file.visibility': 'private', 'file.owner': 'other' })
+  test('the facts of a file are its visibility and its owner', () => {
+    expect(read('file', { file: file('ann') })).toEqual({ 'file.visibility': 'workspace', 'file.owner': 'caller' })
+    expect(read('file', { file: file('ann', 'board') })).toEqual({ 'file.visibility': 'board', 'file.owner': 'caller' })
+    expect(read('file', { file: file('bob', 'private') })).toEqual({ 'file.visibility': 'private', 'file.owner': 'other' })
   })
 
-  test('a card without a cover has the file facts that grant no access', () => {
-    expect(read('file', { cover: null })).toEqual({ 'file.visibility': 'private', 'file.owner': 'other' })
-    expect(read('file', { file: file('ann'), cover: null })).toEqual({ 'file.visibility': 'private', 'file.owner': 'other' })
+  test('a home board is a workspace board, a private one that the caller is on or not, or deleted', () => {
+    const home = (members: Partial<Board> | undefined, boardMember?: BoardMember) =>
+      read('home', { home: { board: members && board(members), boardMember } })['home.board']
+    expect(home({ visibility: 'workspace' })).toBe('workspace')
+    expect(home({ visibility: 'workspace', creator_id: 'ann' }, entry('ann'))).toBe('workspace')
+    expect(home({ visibility: 'private', creator_id: 'ann' })).toBe('private_member')
+    expect(home({ visibility: 'private' }, entry('ann'))).toBe('private_member')
+    expect(home({ visibility: 'private' })).toBe('private_other')
+    expect(home(undefined)).toBe('deleted')
+    // A membership of a deleted board exists until garbage collection.
+    expect(home(undefined, entry('ann'))).toBe('deleted')
+  })
+
+  test('a home board is compared by its own members, not by those of the board of the card', () => {
+    const context = { board: board({ creator_id: 'ann' }), boardMember: entry('ann') }
+    const home = { board: board({ id: 'b2', visibility: 'private' }), boardMember: undefined }
+    expect(read('home', { ...context, home })).toEqual({ 'home.board': 'private_other' })
+  })
+
+  test('a card has a cover or none', () => {
     expect(read('cover', { cover: null })).toEqual({ 'cover.state': 'none' })
-    expect(read('cover', { cover: file('ann') })).toEqual({ 'cover.state': 'set' })
+    expect(read('cover', { cover: {} })).toEqual({ 'cover.state': 'set' })
   })
 
   test.each<[group: string, what: string, context: AuthorizationContext]>([
     ['board', 'board', {}],
     ['comment', 'comment', { board: board() }],
     ['file', 'file', { board: board() }],
+    ['home', 'home', { file: file('ann'), board: board() }],
     ['cover', 'cover', { file: file('ann') }],
     ['label', 'label', { board: board() }],
     ['label', 'board', { label: { board_id: 'b1' } }],

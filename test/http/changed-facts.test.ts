@@ -14,6 +14,7 @@ import {
   exampleBody,
   expectedOutcome,
   outcomeOf,
+  scenarioOptions,
   type Facts,
   type World,
 } from '../support/scenario.ts'
@@ -41,8 +42,9 @@ const MEMBER = { 'caller.membership': 'active', 'caller.role': 'member' }
 const OPEN = { ...MEMBER, 'board.visibility': 'workspace', 'board.caller': 'none' }
 const HIDDEN = { ...MEMBER, 'board.visibility': 'private', 'board.caller': 'member' }
 const NAMED = { 'user.membership': 'active', 'user.board': 'none' }
-const SHARED_FILE = { 'file.visibility': 'workspace', 'file.owner': 'other' }
-const OWN_FILE = { 'file.visibility': 'private', 'file.owner': 'caller' }
+const SHARED_FILE = { 'file.visibility': 'workspace', 'file.owner': 'other', 'home.board': 'private_other' }
+const OWN_FILE = { 'file.visibility': 'private', 'file.owner': 'caller', 'home.board': 'private_other' }
+const BOARD_FILE = { 'file.visibility': 'board', 'file.owner': 'other', 'home.board': 'workspace' }
 
 const rows: readonly Row[] = [
   { fact: 'token.scope', operation: 'cards.update', facts: OPEN },
@@ -63,15 +65,26 @@ const rows: readonly Row[] = [
   ...['attachments.attach', 'attachments.detach', 'cards.set_cover'].flatMap((operation) => [
     { fact: 'file.visibility', operation, facts: { ...OPEN, ...SHARED_FILE } },
     { fact: 'file.owner', operation, facts: { ...OPEN, ...OWN_FILE } },
+    { fact: 'home.board', operation, facts: { ...OPEN, ...BOARD_FILE } },
   ]),
   { fact: 'file.visibility', operation: 'cards.clear_cover', facts: { ...OPEN, ...SHARED_FILE, 'cover.state': 'set' } },
   { fact: 'file.owner', operation: 'cards.clear_cover', facts: { ...OPEN, ...OWN_FILE, 'cover.state': 'set' } },
   { fact: COVER, operation: 'cards.clear_cover', facts: { ...OPEN, ...SHARED_FILE, 'cover.state': 'set' } },
-  { fact: 'file.owner', operation: 'files.update', facts: { ...MEMBER, 'file.visibility': 'workspace', 'file.owner': 'caller' } },
+  {
+    fact: 'file.visibility',
+    operation: 'cards.set_cover',
+    member: 'attachment_id',
+    facts: { ...OPEN, ...SHARED_FILE, 'cover.state': 'set' },
+  },
+  { fact: 'file.owner', operation: 'cards.set_cover', member: 'attachment_id', facts: { ...OPEN, ...OWN_FILE, 'cover.state': 'set' } },
+  { fact: 'home.board', operation: 'cards.set_cover', member: 'attachment_id', facts: { ...OPEN, ...BOARD_FILE, 'cover.state': 'set' } },
+  { fact: 'home.board', operation: 'cards.clear_cover', facts: { ...OPEN, ...BOARD_FILE, 'cover.state': 'set' } },
+  ...['file.visibility', 'home.board'].map((fact) => ({ fact, operation: 'files.read', facts: { ...MEMBER, ...BOARD_FILE } })),
+  { fact: 'file.owner', operation: 'files.update', facts: { ...MEMBER, ...SHARED_FILE, 'file.owner': 'caller' } },
   {
     fact: 'cover.state',
     operation: 'cards.clear_cover',
-    facts: { ...OPEN, 'file.visibility': 'private', 'file.owner': 'other', 'cover.state': 'set' },
+    facts: { ...OPEN, 'file.visibility': 'private', 'file.owner': 'other', 'home.board': 'workspace', 'cover.state': 'set' },
     writesNothing: ['none'],
   },
   { fact: 'user.membership', operation: 'board_members.add', facts: { ...OPEN, ...NAMED, 'board.caller': 'creator' } },
@@ -167,7 +180,7 @@ const change = ({ fact }: Transition, subject: Subject, value: string) => change
 /** Creates a scenario in which the fact has the first value. */
 async function create({ world, start }: Setup, transition: Transition): Promise<Subject> {
   const { row, facts, from } = transition
-  const scenario = (await createScenario(world, facts, { related: row.method === 'DELETE' }))!
+  const scenario = (await createScenario(world, facts, scenarioOptions(row)))!
   const subject = { world, scenario, operation: row, start }
   await change(transition, subject, from)
   return subject
@@ -210,10 +223,11 @@ const AGAIN = 'again'
 
 /**
  * Whether the fact is read from the visibility or the creator of a board, by an operation that relies only on these two of it, or
- * from the board of a label, by one that relies only on that.
+ * from the board of a label, by one that relies only on that. A private home board also needs the entry of its member.
  */
 function reliesOnValues({ fact, operation, member, from }: Transition): boolean {
   if (member === 'label_ids') return true
+  if (fact === 'home.board') return from === 'workspace'
   const isRead = fact === 'board.visibility' || (['board.caller', 'user.board'].includes(fact) && from === 'creator')
   return isRead && !operation.startsWith('board')
 }
@@ -313,6 +327,7 @@ const recordOf: Readonly<Record<string, string>> = {
   'user.board': 'board_member',
   'comment.author': 'comment',
   'file.visibility': 'file',
+  'home.board': 'board',
   'label.board': 'label',
 }
 

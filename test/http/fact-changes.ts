@@ -4,7 +4,7 @@ import { DAY } from '../../src/model/time.ts'
 import type { Role } from '../../src/model/workspace.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { OracleOperation } from '../support/oracle.ts'
-import type { Scenario, World } from '../support/scenario.ts'
+import { AT, boardRecord, type Scenario, type World } from '../support/scenario.ts'
 
 /** What a fact is about: a scenario, and the request that is sent in it. */
 export interface Subject {
@@ -51,12 +51,13 @@ const RELATION = {
 }
 
 const VISIBILITIES = ['workspace', 'private'] as const
+const FILE_VISIBILITIES = ['workspace', 'board', 'private'] as const
 const visibilityOf = (value: string) => VISIBILITIES.find((one) => one === value)!
 
 /** The file that the facts of an operation describe. */
-async function fileOf({ world, scenario: { params }, operation: { id } }: Subject): Promise<string> {
-  if (id === 'attachments.attach' || id === 'files.update') return params['file_id']!
-  const attachment = keys.attachment(params[id === 'cards.clear_cover' ? 'cover_attachment_id' : 'attachment_id']!)
+async function fileOf({ world, scenario: { params }, operation: { id, grid } }: Subject): Promise<string> {
+  if (id === 'attachments.attach' || id.startsWith('files.')) return params['file_id']!
+  const attachment = keys.attachment(params[grid === 'access and the cover' ? 'cover_attachment_id' : 'attachment_id']!)
   return (await world.service.write(world.workspaceId, (tx) => tx.get(attachment)))!.file_id
 }
 
@@ -95,8 +96,26 @@ export const changeableFacts: Readonly<Record<string, ChangeableFact>> = {
     },
   },
   'file.visibility': {
-    values: VISIBILITIES,
-    change: async (subject, value) => edit(subject, keys.file(await fileOf(subject)), { visibility: visibilityOf(value) }),
+    values: FILE_VISIBILITIES,
+    change: async (subject, value) =>
+      edit(subject, keys.file(await fileOf(subject)), { visibility: FILE_VISIBILITIES.find((one) => one === value)! }),
+  },
+  'home.board': {
+    values: ['workspace', 'private_member', 'private_other', 'deleted'],
+    change: async (subject, value) => {
+      const { world, scenario } = subject
+      const fileId = await fileOf(subject)
+      await world.service.write(world.workspaceId, async (tx) => {
+        const file = await tx.get(keys.file(fileId))
+        const id = file!.board_id!
+        const [board, member] = [keys.board(id), keys.boardMember(id, scenario.caller.id)]
+        await tx.read([board, member])
+        if (value === 'deleted') return tx.remove(board)
+        tx.put(board, boardRecord(id, world.other.id, value === 'workspace' ? 'workspace' : 'private'))
+        if (value === 'private_member') tx.put(member, { board_id: id, user_id: scenario.caller.id, board_created_at: AT, added_at: AT })
+        else tx.remove(member)
+      })
+    },
   },
   'file.owner': {
     values: ['caller', 'other'],

@@ -80,7 +80,7 @@ export const allowedComparisons: readonly AllowedComparison[] = [
   },
   {
     path: 'src/http/upload.ts',
-    expression: 'visibilities.find((known) => known === value)',
+    expression: 'fileVisibilities.find((known) => known === value)',
     reason: 'Validates the visibility that a request gives to a new file.',
   },
   {
@@ -175,6 +175,11 @@ export const allowedComparisons: readonly AllowedComparison[] = [
   },
   {
     path: 'src/resources/removals.ts',
+    expression: "visibility === 'private'",
+    reason: 'A private file of a former member counts as one of its board. The policy decides on the visibility that results.',
+  },
+  {
+    path: 'src/resources/removals.ts',
     expression: 'id !== userId',
     reason: 'Picks the assignee to remove from a card.',
   },
@@ -202,6 +207,41 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     path: 'src/store/indexing.ts',
     expression: 'isActive(member)',
     reason: 'The member directory lists active members.',
+  },
+  {
+    path: 'src/resources/removals.ts',
+    expression: 'MARKS[visibility]',
+    reason: 'The ETag of an attachment covers the visibility that it shows.',
+  },
+  {
+    path: 'src/admin/check-references.ts',
+    expression: "visibility === 'private'",
+    reason: 'Reports a private file of a former member as damage: the end of the membership changes it.',
+  },
+  {
+    path: 'src/store/indexing.ts',
+    expression: "file.visibility === 'private'",
+    reason: 'The index has the files that the end of a membership changes.',
+  },
+  {
+    path: 'src/store/migrations/0003-home-boards.ts',
+    expression: "visibility !== 'private'",
+    reason: 'A private file of a former member gets the visibility that it would have got when they left.',
+  },
+  {
+    path: 'src/store/migrations/0003-home-boards.ts',
+    expression: 'visibility === file.visibility',
+    reason: 'A file that does not change is not written.',
+  },
+  {
+    path: 'src/store/migrations/0003-home-boards.ts',
+    expression: 'membership !== undefined',
+    reason: 'Whether the owner of a file has left the workspace.',
+  },
+  {
+    path: 'src/store/migrations/0003-home-boards.ts',
+    expression: 'membership.ended_at !== null',
+    reason: 'Whether the owner of a file has left the workspace.',
   },
   {
     path: 'src/store/indexing.ts',

@@ -34,6 +34,12 @@ function killedByOracle(engine: Engine): boolean {
   return found !== undefined
 }
 
+/** Mutants that add to a rule what another rule of the same row allows already, and the reason. */
+const IMPLIED: Readonly<Record<string, string>> = {
+  'D2.board: file.visibility or workspace': 'D2.workspace: a person with access to the home board is a workspace member',
+  'X2.update: action read added': 'X2.read: the owner has access to the file',
+}
+
 type Verdict = 'killed by the oracle' | 'refused by the loader' | 'refused by the proof' | 'accepted at start' | 'equivalent' | 'survived'
 
 const original = behaviour(shipped)
@@ -66,7 +72,9 @@ describe('the mutants of the tables', () => {
       const verdicts = ofRule.map((mutant) => ({ name: mutant.name, verdict: judge(mutant) }))
       for (const { verdict } of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1)
       // An equivalent mutant shows that a part of a rule has no effect.
-      expect(verdicts.filter(({ verdict }) => ['survived', 'equivalent', 'accepted at start'].includes(verdict))).toEqual([])
+      const equivalent = verdicts.filter(({ verdict }) => verdict === 'equivalent').map(({ name }) => name)
+      expect(equivalent).toEqual(verdicts.map(({ name }) => name).filter((name) => IMPLIED[name] !== undefined))
+      expect(verdicts.filter(({ verdict }) => ['survived', 'accepted at start'].includes(verdict))).toEqual([])
     },
   )
 

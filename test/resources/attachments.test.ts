@@ -4,7 +4,7 @@ import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { recordUses, setUpBoard, type BoardSetup } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { bytes } from '../support/service.ts'
-import { conflict, notFound } from './refusals.ts'
+import { conflict, forbidden, notFound } from './refusals.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -26,6 +26,8 @@ describe.each(drivers)('attachments, on $name', (driver) => {
         id: expect.stringMatching(/^att_[0-9a-z]{20}$/),
         card_id: cardId,
         file_id: expect.stringMatching(/^fil_[0-9a-z]{20}$/),
+        owner_id: ann.id,
+        visibility: 'board',
         name: 'a.txt',
         content_type: 'text/plain',
         size: 5,
@@ -101,12 +103,12 @@ describe.each(drivers)('attachments, on $name', (driver) => {
       const attach = (token: string) => service.send(token, 'POST', `/cards/${otherId}/attachments`, { file_id })
       expect((await download(id, {}, bob.read)).status).toBe(200)
       expect(await attach(bob.write)).toMatchObject(notFound)
-      expect(await service.send(bob.write, 'DELETE', `/attachments/${id}`)).toMatchObject(notFound)
+      expect(await service.send(bob.write, 'DELETE', `/attachments/${id}`)).toMatchObject(forbidden('P15'))
       await board.patch(`/files/${file_id}`, { visibility: 'workspace' })
       expect((await attach(bob.write)).status).toBe(201)
       await board.patch(`/files/${file_id}`, { visibility: 'private' })
       expect((await download(id, {}, bob.read)).status).toBe(200)
-      expect(await service.send(bob.write, 'DELETE', `/attachments/${id}`)).toMatchObject(notFound)
+      expect(await service.send(bob.write, 'DELETE', `/attachments/${id}`)).toMatchObject(forbidden('P15'))
       expect((await service.send(ann.write, 'DELETE', `/attachments/${id}`)).status).toBe(200)
     })
   })

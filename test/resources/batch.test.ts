@@ -155,6 +155,21 @@ describe.each(drivers)('a batch, on $name', (driver) => {
       expect((await setup.board.send('GET', `/cards/${data.id}`, undefined, { 'if-none-match': etag })).status).toBe(304)
   })
 
+  test('answers each operation as it would be answered alone, without what later ones change', async () => {
+    const { board, columnId } = setup
+    const { body } = await send([
+      { operation: 'labels.create', body: { name: 'Old', color: '#000000' } },
+      { operation: 'cards.create', body: { column_id: columnId, title: 'Labelled', label_ids: ['$0'] } },
+      { operation: 'labels.delete', params: { label_id: '$0' } },
+      { operation: 'comments.create', params: { card_id: '$1' }, body: { body: 'Stays' } },
+    ])
+    const [label, card, deleted, comment] = body.data.results
+    expect(card.data.label_ids).toEqual([label.data.id])
+    expect([label, card, deleted, comment].map(({ etag }) => etag)).toEqual([null, null, null, expect.any(String)])
+    expect((await board.get(`/cards/${card.data.id}`)).body.data.label_ids).toEqual([])
+    expect((await board.get(`/comments/${comment.data.id}`)).headers.get('etag')).toBe(comment.etag)
+  })
+
   test('has different ids in a dry run, however many it creates', async () => {
     const items = Array.from({ length: 100 }, (_, i) => ({ operation: 'labels.create', body: { name: `${i}`, color: '#000000' } }))
     const { body } = await send(items, { query: '?dry_run=true' })
@@ -228,9 +243,28 @@ describe('a batch', () => {
       'operations.0.if_match',
     ],
     ['an unknown member', { operation: 'cards.archive', params: { card_id: 'x' }, more: 1 }, 'operations.0.more'],
+    ['a missing body', { operation: 'columns.create' }, 'operations.0.body'],
+    [
+      'a reference in a list to nothing',
+      { operation: 'cards.create', body: { column_id: 'x', title: 'x', label_ids: ['y', '$1'] } },
+      'operations.0.body.label_ids',
+    ],
   ])('refuses %s, and names it', async (_name, item, path) => {
     const reply = await send([item, { operation: 'columns.create', body: { name: 'x' } }])
     expect([reply.status, reply.body.error.issues?.map((issue: any) => issue.path)]).toEqual([422, [path]])
+  })
+
+  test.each(['x$0', '$0x', '$100', '$00', '$'])('takes the parameter "%s" for an id, not for a reference', async (label_id) => {
+    const { status, body } = await send([{ operation: 'labels.delete', params: { label_id } }])
+    expect([status, body.error.index]).toEqual([404, 0])
+  })
+
+  test('accepts an empty body where none is needed, and texts that look like references', async () => {
+    const reply = await send([
+      { operation: 'cards.archive', params: { card_id: setup.cardId }, body: {} },
+      { operation: 'cards.create', body: { column_id: setup.columnId, title: '$7', description: '$0' } },
+    ])
+    expect([reply.status, reply.body.data?.results[1].data]).toMatchObject([200, { title: '$7', description: '$0' }])
   })
 
   test('does not grow without limit: neither its changes nor its response', async () => {
@@ -284,5 +318,24 @@ describe('a batch', () => {
     expect((await send(items, setup.bob.read)).body.error).toMatchObject({ code: 'insufficient_scope', required_scope: 'kanban:write' })
     await setup.board.makePrivate()
     expect((await send(items, setup.bob.write)).status).toBe(404)
+  })
+})
+
+describe.each(drivers)('a batch of a service whose cascades are made in parts, on $name', (driver) => {
+  const setup = setUpBoard(driver, { batch: 1 })
+
+  test('answers no ETag for cards whose label a later operation deletes, also if it is removed from them afterwards', async () => {
+    const { board, columnId } = setup
+    const card = (title: string) => ({ operation: 'cards.create', body: { column_id: columnId, title, label_ids: ['$0'] } })
+    const items = [
+      { operation: 'labels.create', body: { name: 'Old', color: '#000000' } },
+      ...['One', 'Two', 'Three'].map(card),
+      { operation: 'labels.delete', params: { label_id: '$0' } },
+    ]
+    const reply = await board.send('POST', `/boards/${board.id}/batch`, { operations: items })
+    expect(reply.status, reply.text).toBe(200)
+    const [label, ...cards] = reply.body.data.results.slice(0, 4)
+    expect(cards.map(({ data, etag }: any) => [data.label_ids, etag])).toEqual(cards.map(() => [[label.data.id], null]))
+    for (const { data } of cards) expect((await board.get(`/cards/${data.id}`)).body.data.label_ids).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { conflict, invalid, notFound, notFoundBy } from './refusals.ts'
+import { conflict, forbidden, invalid, notFound, notFoundBy } from './refusals.ts'
 
 describe.each(drivers)('assignees, labels and the cover of a card, on $name', (driver) => {
   const setup = setUpBoard(driver)
@@ -154,10 +154,24 @@ describe.each(drivers)('assignees, labels and the cover of a card, on $name', (d
       const reply = await board.attach(cardId, { name: 'a.png', type: 'image/png', visibility: 'private' })
       const attachment_id = reply.body.data.id
       const path = `/cards/${cardId}/cover`
-      expect(await service.send(bob.write, 'PUT', path, { attachment_id })).toMatchObject(notFound)
+      expect(await service.send(bob.write, 'PUT', path, { attachment_id })).toMatchObject(forbidden('P15'))
       await setCover(attachment_id)
-      expect(await service.send(bob.write, 'DELETE', path)).toMatchObject(notFound)
+      expect(await service.send(bob.write, 'DELETE', path)).toMatchObject(forbidden('P15'))
       expect((await board.read(cardId)).cover_attachment_id).toBe(attachment_id)
+    })
+
+    test('a person without access to the file of the present cover cannot replace it', async () => {
+      const { service, bob, board, cardId } = setup
+      const hidden = (await board.attach(cardId, { name: 'a.png', type: 'image/png', visibility: 'private' })).body.data
+      const [first, second] = [await board.image(cardId), await board.image(cardId)]
+      const replace = (attachment_id: string) => service.send(bob.write, 'PUT', `/cards/${cardId}/cover`, { attachment_id })
+      // Without a cover, nothing is replaced.
+      expect((await replace(first)).status).toBe(200)
+      await setCover(hidden.id)
+      for (const id of [first, second]) expect(await replace(id)).toMatchObject(forbidden('P15'))
+      expect((await board.read(cardId)).cover_attachment_id).toBe(hidden.id)
+      await board.patch(`/files/${hidden.file_id}`, { visibility: 'board' })
+      expect((await replace(second)).body.data.cover_attachment_id).toBe(second)
     })
   })
 })

@@ -1,42 +1,102 @@
 import { describe, expect, test } from 'vitest'
-import { setUpBoard } from '../support/board.ts'
+import { collectGarbage } from '../../src/admin/garbage-collection.ts'
+import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
+import type { Person } from '../support/service.ts'
 import { forbidden, invalid, notFound } from './refusals.ts'
 
 describe.each(drivers)('files, on $name', (driver) => {
   const setup = setUpBoard(driver)
   const attach = async (visibility?: string) => (await setup.board.attach(setup.cardId, { visibility })).body.data
+  const read = (person: Person, fileId: string) => setup.service.send(person.read, 'GET', `/files/${fileId}`)
+  const hide = (fileId: string) => setup.board.patch(`/files/${fileId}`, { visibility: 'private' })
 
-  test('an uploaded file is private by default, and its owner can give the workspace access to it', async () => {
-    const { service, ann, bob, board } = setup
+  test('an uploaded file belongs to the board of its card, and is accessible on that board by default', async () => {
+    const { ann, bob, board } = setup
     const { file_id } = await attach()
-    const createdAt = board.now
-    const later = board.tick()
-    const update = (token: string) => service.send(token, 'PATCH', `/files/${file_id}`, { visibility: 'workspace' })
-    expect(await update(bob.write)).toMatchObject(notFound)
-    const updated = await update(ann.write)
-    expect([updated.status, updated.body]).toEqual([
+    const found = await read(bob, file_id)
+    expect([found.status, found.body]).toEqual([
       200,
       {
         data: {
           id: file_id,
           owner_id: ann.id,
-          visibility: 'workspace',
+          visibility: 'board',
+          board_id: board.id,
           name: 'a.txt',
           content_type: 'text/plain',
           size: 5,
-          created_at: createdAt,
-          updated_at: later,
+          created_at: board.now,
+          updated_at: board.now,
         },
       },
     ])
-    expect(await update(bob.write)).toMatchObject(forbidden('X2'))
+    expect(found.headers.get('etag')).toMatch(/^"[0-9a-z]{20}"$/)
   })
 
-  test('an upload can give the workspace access to its file', async () => {
-    const { service, bob } = setup
-    const { file_id } = await attach('workspace')
-    expect(await service.send(bob.write, 'PATCH', `/files/${file_id}`, { visibility: 'private' })).toMatchObject(forbidden('X2'))
+  test.each(['workspace', 'board', 'private'])('an upload can state the visibility %s', async (visibility) => {
+    const { ann, bob } = setup
+    const { file_id } = await attach(visibility)
+    expect((await read(ann, file_id)).body.data.visibility).toBe(visibility)
+    expect((await read(bob, file_id)).status).toBe(visibility === 'private' ? 404 : 200)
+  })
+
+  test('only the owner of a file changes its visibility', async () => {
+    const { service, ann, bob, board } = setup
+    const { file_id } = await attach()
+    const later = board.tick()
+    const update = (token: string, visibility: string) => service.send(token, 'PATCH', `/files/${file_id}`, { visibility })
+    expect(await update(bob.write, 'private')).toMatchObject(forbidden('X2'))
+    const updated = await update(ann.write, 'private')
+    expect([updated.status, updated.body.data]).toMatchObject([200, { visibility: 'private', updated_at: later }])
+    expect(updated.body).toEqual((await read(ann, file_id)).body)
+    expect(await update(bob.write, 'workspace')).toMatchObject(notFound)
+  })
+
+  test('a board file is accessible for exactly those who have access to its home board now', async () => {
+    const { ann, bob, cyd, board } = setup
+    const { file_id } = await attach()
+    const statuses = () => Promise.all([ann, bob, cyd].map(async (person) => (await read(person, file_id)).status))
+    expect(await statuses()).toEqual([200, 200, 200])
+    await board.makePrivate()
+    expect(await statuses()).toEqual([200, 404, 404])
+    await board.add(bob)
+    expect(await statuses()).toEqual([200, 200, 404])
+    await board.delete(`/boards/${board.id}/members/${bob.id}`)
+    expect(await statuses()).toEqual([200, 404, 404])
+  })
+
+  test('a board file that is attached to a card of another board is still accessible on its home board only', async () => {
+    const { service, bob, cyd, board } = setup
+    await board.makePrivate()
+    await board.add(bob)
+    const { file_id } = await attach()
+    const other = await TestBoard.create(service, bob)
+    const card = await other.card(await other.column())
+    const { id } = (await other.post(`/cards/${card}/attachments`, { file_id })).body.data
+    expect((await service.send(cyd.read, 'GET', `/attachments/${id}`)).status).toBe(200)
+    expect((await read(cyd, file_id)).status).toBe(404)
+    expect(await service.send(cyd.write, 'DELETE', `/attachments/${id}`)).toMatchObject(forbidden('P15'))
+    const elsewhere = await other.card(await other.column())
+    expect(await service.send(cyd.write, 'POST', `/cards/${elsewhere}/attachments`, { file_id })).toMatchObject(notFound)
+    expect((await service.send(bob.write, 'DELETE', `/attachments/${id}`)).status).toBe(200)
+  })
+
+  test('a board file whose home board is deleted is accessible for its owner only', async () => {
+    const { service, workspaceId, ann, bob, board } = setup
+    const { file_id } = await attach()
+    const other = await TestBoard.create(service, bob)
+    const card = await other.card(await other.column())
+    const { id } = (await other.post(`/cards/${card}/attachments`, { file_id })).body.data
+    await board.delete(`/boards/${board.id}`)
+    for (let i = 0; i < 2; i++) {
+      expect((await read(ann, file_id)).body.data).toMatchObject({ visibility: 'board', board_id: board.id })
+      expect((await read(bob, file_id)).status).toBe(404)
+      expect(await service.send(bob.write, 'DELETE', `/attachments/${id}`)).toMatchObject(forbidden('P15'))
+      await collectGarbage(service.adminDeps, workspaceId)
+    }
+    expect((await service.send(ann.write, 'PATCH', `/files/${file_id}`, { visibility: 'workspace' })).status).toBe(200)
+    expect((await read(bob, file_id)).status).toBe(200)
   })
 
   test('setting the visibility that a file has changes neither the file nor its ETag', async () => {
@@ -57,14 +117,41 @@ describe.each(drivers)('files, on $name', (driver) => {
     expect(await update({ visibility: 'private', owner_id: setup.bob.id })).toMatchObject(invalid('owner_id'))
   })
 
-  test('an attachment stays readable and unchanged when its file becomes private', async () => {
-    const { service, bob, board } = setup
+  test('an attachment stays readable when its file becomes private, and shows that, with another ETag', async () => {
+    const { service, bob, board, cardId } = setup
     const { id, file_id } = await attach('workspace')
-    const read = () => service.send(bob.read, 'GET', `/attachments/${id}`)
-    const before = await read()
-    board.tick()
-    await board.patch(`/files/${file_id}`, { visibility: 'private' })
-    const after = await read()
-    expect([after.text, after.headers.get('etag')]).toEqual([before.text, before.headers.get('etag')])
+    const path = `/attachments/${id}`
+    const before = await service.send(bob.read, 'GET', path)
+    const later = board.tick()
+    await hide(file_id)
+    const after = await service.send(bob.read, 'GET', path, undefined, { 'if-none-match': before.headers.get('etag')! })
+    expect([after.status, after.body.data]).toEqual([200, { ...before.body.data, visibility: 'private', updated_at: later }])
+    expect(await board.all(`/cards/${cardId}/attachments`)).toEqual([after.body.data])
+    const stale = await board.send('DELETE', path, undefined, { 'if-match': before.headers.get('etag')! })
+    expect([stale.status, stale.headers.get('etag')]).toEqual([412, after.headers.get('etag')])
+    expect((await board.send('DELETE', path, undefined, { 'if-match': after.headers.get('etag')! })).status).toBe(200)
+  })
+
+  test('the feed of each board that shows a file tells of a change of its visibility', async () => {
+    const { service, bob, board } = setup
+    const { id, file_id } = await attach()
+    const other = await TestBoard.create(service, bob)
+    const card = await other.card(await other.column())
+    const second = (await other.post(`/cards/${card}/attachments`, { file_id })).body.data
+    const feeds = [
+      { boardId: board.id, attachmentId: id },
+      { boardId: other.id, attachmentId: second.id },
+    ]
+    const cursors = await Promise.all(
+      feeds.map(async ({ boardId }) => (await service.send(bob.read, 'GET', `/boards/${boardId}?include=labels`)).body.data.changes_cursor),
+    )
+    await hide(file_id)
+    for (const [i, { boardId, attachmentId }] of feeds.entries()) {
+      const { data } = (await service.send(bob.read, 'GET', `/boards/${boardId}/changes?after=${cursors[i]}`)).body
+      const object = (await service.send(bob.read, 'GET', `/attachments/${attachmentId}`)).body.data
+      expect(data).toMatchObject([{ kind: 'attachment', id: attachmentId, action: 'updated', actor_id: setup.ann.id, data: object }])
+      expect(data[0].data).toEqual(object)
+      expect(object.visibility).toBe('private')
+    }
   })
 })

@@ -30,11 +30,14 @@ const boardMember = { board_id: board.id, user_id: id('usr') }
 const onBoard = (prefix: string) => ({ id: id(prefix), board_id: board.id })
 const card = onBoard('crd')
 const onCard = (prefix: string) => ({ id: id(prefix), card_id: card.id })
-const file = { id: id('fil'), name: 'a.txt' }
+const homeBoard = { id: id('brd', 'h'), name: 'the home board' }
+const file = { id: id('fil'), name: 'a.txt', board_id: homeBoard.id }
+const home = { board: homeBoard, boardMember: undefined }
 const attachment = { ...onCard('att'), file_id: file.id }
 const [column, label, subtask, comment] = [onBoard('col'), onBoard('lbl'), onCard('sub'), onCard('cmt')]
 const RECORDS = {
   [keys.board(board.id)]: board,
+  [keys.board(homeBoard.id)]: homeBoard,
   [keys.boardMember(board.id, id('usr'))]: boardMember,
   [keys.card(card.id)]: card,
   [keys.column(column.id)]: column,
@@ -66,7 +69,7 @@ const TARGETS: readonly (readonly [
     attachmentTarget,
     'attachment_id',
     attachment.id,
-    { attachment, card, file },
+    { attachment, card, file, home },
     [keys.attachment(attachment.id), keys.card(card.id), keys.file(file.id)],
   ],
 ]
@@ -117,8 +120,24 @@ describe('the target of a path', () => {
     expect(reads).toBe(0)
   })
 
-  test('of a file is its record', async () => {
-    expect(await loadTarget(fileTarget, request({ file_id: file.id }))).toEqual({ file })
+  test('of a file has its home board and the membership of the caller, in one read', async () => {
+    expect(await loadTarget(fileTarget, request({ file_id: file.id }))).toEqual({ file, home })
+    expect(reads).toBe(1)
+    const member = { board_id: homeBoard.id, user_id: id('usr') }
+    await store.commit('w1', change({ put: { [keys.boardMember(homeBoard.id, id('usr'))]: member } }))
+    expect(await loadTarget(fileTarget, request({ file_id: file.id }))).toEqual({ file, home: { board: homeBoard, boardMember: member } })
+    await store.commit('w1', change({ remove: [keys.board(homeBoard.id)] }))
+    expect(await loadTarget(fileTarget, request({ file_id: file.id }))).toMatchObject({ file, home: { board: undefined } })
+  })
+
+  test('of a file that an earlier version stored has no home board', async () => {
+    const old = { ...file, id: id('fil', 'b'), board_id: null }
+    await store.commit('w1', change({ put: { [keys.file(old.id)]: old } }))
+    const none = { board: undefined, boardMember: undefined }
+    expect(await loadTarget(fileTarget, request({ file_id: old.id }))).toEqual({ file: old, home: none })
+  })
+
+  test('of a file is not found by the id of no file', async () => {
     for (const params of [{ file_id: id('fil', 'b') }, { file_id: board.id }])
       await expect(loadTarget(fileTarget, request(params))).rejects.toMatchObject(notFound)
   })

@@ -31,6 +31,8 @@ export interface OracleCell {
   readonly facts: Readonly<Record<string, string>>
   readonly field?: string | undefined
   readonly expected: GridOutcome | 401
+  /** whether it stands for the other cells of its case: the representatives of a grid have all facts that its cases have */
+  readonly representative?: boolean
 }
 
 type Grid = GridOutcome | ({ down: string; across?: string } & Record<string, GridOutcome | GridOutcome[]>)
@@ -72,33 +74,58 @@ function expandGrid(name: string): OracleCell[] {
   const rows = typeof grid === 'object' ? Object.entries(grid).filter(([row]) => row !== 'down' && row !== 'across') : [['', grid] as const]
   const down = typeof grid === 'object' ? grid.down : undefined
   const axis = typeof grid === 'object' ? grid.across : undefined
+  const turns: Turns = { active: 0, ended: 0 }
   return rows.flatMap(([row, outcomes]) => {
     const columns =
       axis === undefined
         ? [['', outcomes as GridOutcome] as const]
         : axes[axis]!.map((column, i) => [column, (outcomes as GridOutcome[])[i]!] as const)
-    return columns.flatMap(([column, outcome]) => expand({ down, row: row as string }, axis, column, outcome))
+    return columns.flatMap(([column, outcome]) => expand({ down, row: row as string }, axis, column, outcome, turns))
   })
 }
+
+/** For each membership, how many cases have been expanded: the representatives take turns. */
+type Turns = Record<'active' | 'ended', number>
 
 function expand(
   { down, row }: { down: string | undefined; row: string },
   axis: string | undefined,
   column: string,
   outcome: GridOutcome,
+  turns: Turns,
 ): OracleCell[] {
   if (outcome !== 'ok' && outcome !== 403 && outcome !== 404) throw new Error(`the oracle has no outcome for "${row}", "${column}"`)
   const roles = axis === 'role' ? [column] : axes['role']!
   return roles.flatMap((role) =>
-    ['active', 'ended'].flatMap((membership) =>
-      caseFacts(down, row).flatMap((rowFacts) =>
-        caseFacts(axis, column).map((columnFacts) => ({
-          facts: { 'caller.membership': membership, 'caller.role': role, ...rowFacts, ...columnFacts },
-          expected: membership === 'ended' ? 401 : outcome,
-        })),
-      ),
-    ),
+    (['active', 'ended'] as const).flatMap((membership) => {
+      const facts = caseFacts(down, row).flatMap((rowFacts) =>
+        caseFacts(axis, column).map((columnFacts) => ({ ...rowFacts, ...columnFacts })),
+      )
+      const representative = turns[membership]++ % facts.length
+      return facts.map((ofCase, i) => ({
+        facts: { 'caller.membership': membership, 'caller.role': role, ...ofCase },
+        expected: membership === 'ended' ? (401 as const) : outcome,
+        representative: i === representative,
+      }))
+    }),
   )
+}
+
+const VISIBILITIES = ['workspace', 'board', 'private']
+const HOMES = ['workspace', 'private_member', 'private_other', 'deleted']
+
+/** The facts of a file, of each visibility and home board among these. */
+function fileFacts(owner: 'caller' | 'other', visibilities: readonly string[], homes: readonly string[]): Record<string, string>[] {
+  return visibilities.flatMap((visibility) =>
+    homes.map((home) => ({ 'file.owner': owner, 'file.visibility': visibility, 'home.board': home })),
+  )
+}
+
+/** The facts that a case of the axis `file` stands for. */
+function fileCase(column: string): Record<string, string>[] {
+  const [visibility = '', home] = column.split(' ')
+  if (visibility === 'own') return fileFacts('caller', VISIBILITIES, HOMES)
+  return fileFacts('other', [visibility], home === undefined ? HOMES : [home])
 }
 
 /** The facts that a case stands for. A card without a cover stands for all facts of a file. */
@@ -109,12 +136,8 @@ function caseFacts(axis: string | undefined, column: string): Record<string, str
   if (axis === 'comment') return [{ 'comment.author': person(column) }]
   if (axis === 'label') return [{ 'label.board': column }]
   if (axis === 'user') return [{ 'user.membership': words[0]!, 'user.board': words[1]! }]
-  if (axis === 'file') return [{ 'file.visibility': words[0]!, 'file.owner': person(words[1]) }]
+  if (axis === 'file') return fileCase(column)
   if (axis !== 'cover') return [{}]
-  if (words[0] === 'set') return [{ 'cover.state': 'set', 'file.visibility': words[1]!, 'file.owner': person(words[2]) }]
-  return axes['file']!.map((file) => ({
-    'cover.state': 'none',
-    'file.visibility': file.split(' ')[0]!,
-    'file.owner': person(file.split(' ')[1]),
-  }))
+  const files = column === 'none' ? axes['file']!.flatMap(fileCase) : fileCase(words.slice(1).join(' '))
+  return files.map((facts) => ({ 'cover.state': column === 'none' ? 'none' : 'set', ...facts }))
 }

@@ -1,5 +1,6 @@
 import { addMember } from '../../src/admin/memberships.ts'
 import { addUser } from '../../src/admin/users.ts'
+import type { Board } from '../../src/model/board.ts'
 import type { Card } from '../../src/model/card.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { newId, type IdKind } from '../../src/model/ids.ts'
@@ -33,7 +34,7 @@ export interface Scenario {
 }
 
 const ROLES: readonly Role[] = ['owner', 'admin', 'member']
-const AT = '2026-11-01T00:00:00.000Z'
+export const AT = '2026-11-01T00:00:00.000Z'
 const times = { created_at: AT, updated_at: AT }
 
 export async function buildWorld(service: Service): Promise<World> {
@@ -53,17 +54,28 @@ export async function buildWorld(service: Service): Promise<World> {
  * Creates a scenario with new resources for which these facts are true.
  * @param related whether the card already has the named user and label, and the board already has the named user as a member.
  *   The example of a DELETE needs this.
+ * @param replaces whether the request replaces the cover by the attachment. Then the facts are about one of the two files, and the
+ *   caller has access to the other one.
  * @returns undefined if the facts contradict each other: the caller and the named user are both the board's creator, with
  *   different memberships
  */
-export async function createScenario(world: World, facts: Facts, { related = false } = {}): Promise<Scenario | undefined> {
+export async function createScenario(
+  world: World,
+  facts: Facts,
+  { related = false, replaces = false } = {},
+): Promise<Scenario | undefined> {
   const caller = world.callers.get(`${facts['caller.role']} ${facts['caller.membership']}`)!
   const creator = facts['board.caller'] === 'creator' ? caller.id : world.other.id
   const user = await namedUser(world, facts, caller, creator)
   if (user === undefined) return undefined
   const ids = { caller: caller.id, creator, user: user.id }
-  const params = await world.service.write(world.workspaceId, (tx) => writeRecords(tx, world, facts, ids, related))
+  const params = await world.service.write(world.workspaceId, (tx) => writeRecords(tx, world, facts, ids, { related, replaces }))
   return { caller, params }
+}
+
+/** The options with which a scenario fits an operation. */
+export function scenarioOptions({ id, method }: Pick<OracleOperation, 'id' | 'method'>) {
+  return { related: method === 'DELETE', replaces: id === 'cards.set_cover' }
 }
 
 /** Facts with which every operation is allowed. */
@@ -86,8 +98,8 @@ const ALLOWED_BY_OPERATION: Readonly<Record<string, Facts>> = {
 }
 
 /** Creates a scenario in which the owner may perform an operation with its example, and each write changes something. */
-export async function createAllowed(world: World, { id, method }: Pick<Operation, 'id' | 'method'>): Promise<Scenario> {
-  return (await createScenario(world, { ...ALLOWED, ...ALLOWED_BY_OPERATION[id] }, { related: method === 'DELETE' }))!
+export async function createAllowed(world: World, row: Pick<Operation, 'id' | 'method'>): Promise<Scenario> {
+  return (await createScenario(world, { ...ALLOWED, ...ALLOWED_BY_OPERATION[row.id] }, scenarioOptions(row)))!
 }
 
 /** The path of an operation with the ids of a scenario. */
@@ -105,6 +117,8 @@ export function exampleBody(operationId: string, { params }: Scenario): unknown 
 
 /** A body that names something of a scenario in a member whose items are decided in addition (`also` of the oracle). */
 export function additionOf(member: string, { params }: Scenario): Record<string, unknown> {
+  // The attachment that replaces a cover. The facts are about the present one.
+  if (member === 'attachment_id') return { [member]: params[member] }
   const items: Record<string, unknown> = { label_ids: params['label_id'], assignee_ids: params['user_id'], subtasks: 'Subtask' }
   return { [member]: [items[member]] }
 }
@@ -147,7 +161,7 @@ async function writeRecords(
   { service, other }: World,
   facts: Facts,
   ids: { caller: string; creator: string; user: string },
-  related: boolean,
+  { related, replaces }: { related: boolean; replaces: boolean },
 ): Promise<Record<string, string>> {
   const id = (kind: IdKind) => newId(kind, service.deps.random)
   const records: [Key<unknown>, unknown][] = []
@@ -156,8 +170,7 @@ async function writeRecords(
   const boardId = id('board')
   const visibility = facts['board.visibility'] === 'private' ? 'private' : 'workspace'
   const creator_id = facts['user.board'] === 'creator' && ids.creator !== ids.caller ? ids.user : ids.creator
-  const board = { name: 'Scenario', description: '', cover_color: null, visibility, creator_id, ...times } as const
-  create(keys.board(boardId), { id: boardId, ...board })
+  create(keys.board(boardId), boardRecord(boardId, creator_id, visibility))
   const members = new Set([
     ...(facts['board.caller'] === 'member' ? [ids.caller] : []),
     ...(facts['user.board'] === 'member' || (related && facts['user.board'] === undefined) ? [ids.user] : []),
@@ -186,9 +199,10 @@ async function writeRecords(
     creator_id,
     ...times,
   }
-  const { stated, opposite } = fileAccess(facts, ids.caller, other.id)
+  const { stated, opposite } = fileAccess(facts, ids.caller, other.id, replaces)
   const file = (access: FileAccess): FileRecord => ({
     id: id('file'),
+    board_id: boardId,
     ...access,
     name: 'a.png',
     content_type: 'image/png',
@@ -199,9 +213,21 @@ async function writeRecords(
   })
   // The facts are those of the cover's file if they say whether there is a cover, else of the named attachment's file.
   const aboutCover = facts['cover.state'] !== undefined
-  const attached = file(aboutCover ? opposite : stated)
-  const coverFile = file(aboutCover ? stated : opposite)
-  const unattached = file(stated)
+  const home = facts['home.board'] === undefined ? {} : { board_id: id('board') }
+  const attached = file(aboutCover ? opposite : { ...stated, ...home })
+  const coverFile = file(aboutCover ? { ...stated, ...home } : opposite)
+  const unattached = file({ ...stated, ...home })
+  if (home.board_id !== undefined) {
+    const shared = facts['home.board'] === 'workspace' ? 'workspace' : 'private'
+    if (facts['home.board'] !== 'deleted') create(keys.board(home.board_id), boardRecord(home.board_id, other.id, shared))
+    if (facts['home.board'] === 'private_member')
+      create(keys.boardMember(home.board_id, ids.caller), {
+        board_id: home.board_id,
+        user_id: ids.caller,
+        board_created_at: AT,
+        added_at: AT,
+      })
+  }
   create(keys.column(columnId), { id: columnId, board_id: boardId, name: 'Column', position: 'a0', archived_at: null, ...times })
   create(keys.card(cardId), card)
   // A move to the first place changes something.
@@ -245,18 +271,28 @@ async function writeRecords(
   }
 }
 
-type FileAccess = Pick<FileRecord, 'owner_id' | 'visibility'>
+/** A board without anything on it. */
+export function boardRecord(id: string, creator_id: string, visibility: Board['visibility']): Board {
+  return { id, name: 'Scenario', description: '', cover_color: null, visibility, creator_id, ...times }
+}
+
+type FileAccess = Pick<FileRecord, 'owner_id' | 'visibility'> & { readonly board_id?: string }
 
 /**
  * The access to the file that the facts are about, and the opposite one for the other file of the card. So an operation
  * that asks about the wrong file gets the wrong answer. If the facts do not state the visibility, both files are alike.
+ * @param isAccessible whether the caller has access to the other file in any case
  */
-function fileAccess(facts: Facts, caller: string, other: string): { stated: FileAccess; opposite: FileAccess } {
+function fileAccess(facts: Facts, caller: string, other: string, isAccessible: boolean): { stated: FileAccess; opposite: FileAccess } {
   const stated: FileAccess = {
     owner_id: facts['file.owner'] === 'caller' ? caller : other,
-    visibility: facts['file.visibility'] === 'private' ? 'private' : 'workspace',
+    visibility: (['board', 'private'] as const).find((one) => one === facts['file.visibility']) ?? 'workspace',
   }
   if (facts['file.visibility'] === undefined) return { stated, opposite: stated }
-  const accessible = stated.owner_id === caller || stated.visibility === 'workspace'
-  return { stated, opposite: accessible ? { owner_id: other, visibility: 'private' } : { owner_id: caller, visibility: 'workspace' } }
+  const onBoard = stated.visibility === 'board' && ['workspace', 'private_member'].includes(facts['home.board'] ?? 'workspace')
+  const accessible = stated.owner_id === caller || stated.visibility === 'workspace' || onBoard
+  return {
+    stated,
+    opposite: accessible && !isAccessible ? { owner_id: other, visibility: 'private' } : { owner_id: caller, visibility: 'workspace' },
+  }
 }

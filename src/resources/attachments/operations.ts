@@ -1,18 +1,19 @@
 import { z } from 'zod'
+import type { BoardAccess, FileAccess, HomeAccess } from '../../authz/context.ts'
 import { listPage, pageQuery } from '../../listing/pages.ts'
 import { conflict } from '../../model/errors.ts'
-import { attachment, type FileRecord } from '../../model/file.ts'
+import { attachment, type AttachmentRecord, type FileRecord } from '../../model/file.ts'
 import { newId } from '../../model/ids.ts'
 import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { RangeOptions } from '../../store/reads.ts'
-import type { Transaction } from '../../store/transaction.ts'
 import { cancelFileRemoval, fileRemoval, removeFileIfUnattached } from '../cascades.ts'
 import { deleted, operation, type OperationRequest } from '../operation.ts'
-import { attachmentTarget, idOf, parentCard, requireFound } from '../targets.ts'
+import { attachmentTarget, fileReads, idOf, parentCard, requireFound, toFile, type FileRecords } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
 import { attachById } from './schema.ts'
+import { toAttachment, withFiles } from './shown.ts'
 
 const ATTACHED = 'The file is attached to this card already.'
 export const UPLOAD_EXPIRED = 'The upload took too long, so its bytes were removed. Send it again.'
@@ -31,7 +32,10 @@ export const attachmentOperations = [
     query: z.strictObject(pageQuery('attachments.list')),
     data: z.array(attachment),
     target: parentCard,
-    run: ({ tx, query }, { card }) => listPage(tx, 'attachments.list', indexes.attachments(card.id), query),
+    async run({ tx, query }, { card }) {
+      const { data, ...page } = await listPage(tx, 'attachments.list', indexes.attachments(card.id), query)
+      return { ...page, data: await withFiles(tx, data) }
+    },
   }),
 
   operation({
@@ -44,7 +48,7 @@ export const attachmentOperations = [
     data: attachment,
     entity,
     target: attachmentTarget,
-    run: async (_request, loaded) => ({ data: loaded.attachment }),
+    run: async (_request, loaded) => ({ data: toAttachment(loaded.attachment, loaded.file) }),
   }),
 
   operation({
@@ -75,23 +79,19 @@ export const attachmentOperations = [
     example: { body: { file_id: '{file_id}' } },
     target: parentCard,
     counts: ({ card_id }) => [indexes.attachments(card_id!)],
-    async related(request): Promise<{ file: FileRecord | Pick<FileRecord, 'owner_id' | 'visibility'> }> {
-      if (request.receive === undefined) {
-        const fileId = idOf('file', request.body.file_id, 'file_id')
-        await prefetchAttaching(request.tx, fileId, request.params['card_id']!)
-        return { file: requireFound(await request.tx.get(keys.file(fileId)), 'file_id') }
-      }
+    async related(request, { board, boardMember }): Promise<{ file: FileRecord | FileAccess; home: HomeAccess }> {
+      if (request.receive === undefined) return loadFile(request, idOf('file', request.body.file_id, 'file_id'))
       // The uploader owns the file. Its visibility is not known before its bytes are read, so the strictest one counts.
-      return { file: { owner_id: request.caller.userId, visibility: 'private' } }
+      return { file: { owner_id: request.caller.userId, visibility: 'private' }, home: { board, boardMember } }
     },
-    async run(request, { card, file: named }) {
+    async run(request, { board, card, file: named }) {
       const { tx, caller } = request
       await requireCapacity(tx, indexes.attachments(card.id), 'attachmentsPerCard')
-      const file = 'id' in named ? named : await createFile(request)
+      const file = 'id' in named ? named : await createFile(request, board)
       const { entries } = await tx.range(indexes.fileAttachments(file.id), onCard(card.id))
       if (entries.length > 0) throw conflict(ATTACHED)
       await cancelFileRemoval(tx, file.id)
-      return createResource(request, 'attachment', keys.attachment, {
+      const created = await createResource<AttachmentRecord>(request, 'attachment', keys.attachment, {
         card_id: card.id,
         file_id: file.id,
         name: file.name,
@@ -99,6 +99,7 @@ export const attachmentOperations = [
         size: file.size,
         attached_by_id: caller.userId,
       })
+      return { ...created, data: toAttachment(created.data, file) }
     },
   }),
 
@@ -121,10 +122,12 @@ export const attachmentOperations = [
   }),
 ]
 
-/** Reads a file together with what decides whether it can be attached to a card. */
-async function prefetchAttaching(tx: Transaction, fileId: string, cardId: string): Promise<void> {
-  const ranges = [{ index: indexes.fileAttachments(fileId), options: onCard(cardId) }]
-  await tx.prefetch({ records: [keys.file(fileId), fileRemoval(fileId)], ranges })
+/** Loads a file together with what decides whether it can be attached to a card. @throws {ApiError} `not_found` */
+async function loadFile({ tx, caller, params }: OperationRequest<unknown, unknown>, fileId: string) {
+  const ranges = [{ index: indexes.fileAttachments(fileId), options: onCard(params['card_id']!) }]
+  const reads = fileReads(keys.file(fileId), 0, caller.userId)
+  const records = await tx.prefetch({ records: [...reads, fileRemoval(fileId)], ranges })
+  return toFile(records as unknown as FileRecords, 'file_id')
 }
 
 /** The range of a card in the attachments of a file. */
@@ -132,14 +135,19 @@ function onCard(cardId: string): RangeOptions {
   return { after: `${cardId} `, before: `${cardId}!`, limit: 1, entriesOnly: true }
 }
 
-/** Creates the file of an upload. Its commit removes the tombstone of the bytes, unless they are being removed already. */
-async function createFile({ tx, caller, clock, random, receive }: OperationRequest<unknown, unknown>): Promise<FileRecord> {
+/**
+ * Creates the file of an upload. Its commit removes the tombstone of the bytes, unless they are being removed already.
+ * @param home the board of the card that it is uploaded to
+ */
+async function createFile(request: OperationRequest<unknown, unknown>, home: BoardAccess): Promise<FileRecord> {
+  const { tx, caller, clock, random, receive } = request
   const { blobId, tombstoneId, name, contentType, size, sha256, visibility } = await receive!()
   const now = timestamp(clock)
   const file: FileRecord = {
     id: newId('file', random),
     owner_id: caller.userId,
     visibility,
+    board_id: home.id,
     name,
     content_type: contentType,
     size,

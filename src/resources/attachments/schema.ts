@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { visibilities } from '../../model/board.ts'
 import { documented, idField } from '../../model/fields.ts'
+import { fileVisibilities } from '../../model/file.ts'
 
 /** Attaches a file of the workspace by its id. A new file is uploaded as multipart/form-data instead. */
 export const attachById = z.strictObject({
@@ -10,7 +10,8 @@ export const attachById = z.strictObject({
 /** The form with which a new file is uploaded. The pipeline streams it, and `http/upload.ts` checks it. */
 export const uploadForm = z.strictObject({
   file: documented(z.file(), { description: 'The file, with its name and its media type.' }),
-  visibility: documented(z.enum(visibilities), {
-    description: '`workspace`: every member of the workspace can attach and detach the file. `private`: only you can.',
-  }).default('private'),
+  visibility: documented(z.enum(fileVisibilities), {
+    description:
+      'Who has access to the file besides you. `workspace`: every member of the workspace. `board`: everyone with access to this board. `private`: only you.',
+  }).default('board'),
 })

@@ -1,9 +1,11 @@
+import type { FileAccess, HomeAccess } from '../../authz/context.ts'
 import { card, type Card } from '../../model/card.ts'
 import { conflict, notFound } from '../../model/errors.ts'
+import type { AttachmentRecord } from '../../model/file.ts'
 import { keys } from '../../store/keys.ts'
 import { operation, type OperationRequest } from '../operation.ts'
 import { keepAssignment } from '../removals.ts'
-import { cardTarget, idOf, relatedUser, requireFound } from '../targets.ts'
+import { cardTarget, fileReads, idOf, relatedUser, requireFound, toFile, type FileRecords } from '../targets.ts'
 import { capacityMessage, requireCapacityOf, saveResource } from '../writes.ts'
 import { cardCover } from './schema.ts'
 
@@ -23,6 +25,40 @@ function addId(request: Write, loaded: Card, list: Ids, id: string): { data: Car
 
 function removeId(request: Write, loaded: Card, list: Ids, id: string): { data: Card } {
   return saveResource(request, keys.card, loaded, { [list]: loaded[list].filter((other) => other !== id) })
+}
+
+/** An attachment, and what decides who has access to its file. @param at the index of the attachment in the read */
+function attachmentReads(id: string, at: number, userId: string) {
+  return [keys.attachment(id), ...fileReads(keys.file(`{${at}.file_id}`), at + 1, userId)] as const
+}
+/** The number of {@link attachmentReads}. */
+const ATTACHMENT_READS = 5
+type AttachmentRecords = readonly [AttachmentRecord | undefined, ...FileRecords]
+
+/** What decides who may change the cover of a card; nothing if it has none. */
+function coverReads({ cover_attachment_id: id }: Card, at: number, userId: string) {
+  return id === null ? [] : attachmentReads(id, at, userId)
+}
+
+/** The context of a decision about the present cover of a card. */
+interface CoverContext {
+  readonly cover: object | null
+  readonly file: FileAccess
+  readonly home: HomeAccess
+}
+
+/** A card without a cover has no file. These facts grant no access. */
+const NO_COVER: CoverContext = {
+  cover: null,
+  file: { owner_id: '', visibility: 'private' },
+  home: { board: undefined, boardMember: undefined },
+}
+
+/** @param records what {@link coverReads} has read */
+function toCover({ cover_attachment_id: id }: Card, records: readonly unknown[]): CoverContext {
+  if (id === null) return NO_COVER
+  const [cover, ...file] = records as unknown as AttachmentRecords
+  return { cover: requireFound(cover), ...toFile(file) }
 }
 
 /** The assignees, labels and cover of a card (spec §5: rows P12, P15). */
@@ -109,12 +145,24 @@ export const cardRelationOperations = [
     conflicts: [NO_IMAGE],
     example: { body: { attachment_id: '{attachment_id}' } },
     target: cardTarget,
-    async related({ tx, body }, loaded) {
+    async related({ tx, body, caller: { userId } }, loaded) {
       const id = idOf('attachment', body.attachment_id, 'attachment_id')
-      const [attachment, file] = await tx.read([keys.attachment(id), keys.file('{0.file_id}')])
+      const present = coverReads(loaded.card, ATTACHMENT_READS, userId)
+      const records: readonly unknown[] = await tx.read([...attachmentReads(id, 0, userId), ...present])
+      const [attachment, ...file] = records as unknown as AttachmentRecords
       if (attachment?.card_id !== loaded.card.id) throw notFound('attachment_id')
-      return { attachment, file: requireFound(file) }
+      return { attachment, ...toFile(file), present: toCover(loaded.card, records.slice(ATTACHMENT_READS)) }
     },
+    // The attachment replaces the present cover, which is then cleared.
+    also: [
+      {
+        member: 'attachment_id',
+        parameter: 'attachment_id',
+        needs: ['clear_cover', 'Card'],
+        row: 'P15',
+        contexts: ({ present }) => [present],
+      },
+    ],
     async run(request, { card: current, attachment }) {
       if (!attachment.content_type.startsWith('image/')) throw conflict(NO_IMAGE)
       return saveResource(request, keys.card, current, { cover_attachment_id: attachment.id })
@@ -131,11 +179,9 @@ export const cardRelationOperations = [
     data: card,
     entity,
     target: cardTarget,
-    async related({ tx }, loaded) {
-      const id = loaded.card.cover_attachment_id
-      if (id === null) return { cover: null }
-      const [, file] = await tx.read([keys.attachment(id), keys.file('{0.file_id}')])
-      return { cover: file ?? null }
+    async related({ tx, caller }, { card: current }) {
+      const reads = coverReads(current, 0, caller.userId)
+      return toCover(current, reads.length === 0 ? [] : await tx.read(reads))
     },
     run: async (request, { card: current }) => saveResource(request, keys.card, current, { cover_attachment_id: null }),
   }),

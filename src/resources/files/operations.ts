@@ -1,12 +1,28 @@
 import { file, type FileRecord } from '../../model/file.ts'
 import { keys } from '../../store/keys.ts'
 import { operation } from '../operation.ts'
+import { beginRemoval } from '../removals.ts'
 import { fileTarget } from '../targets.ts'
 import { saveResource } from '../writes.ts'
 import { fileUpdate } from './schema.ts'
 
+const entity = (params: Readonly<Record<string, string>>) => keys.file(params['file_id']!)
+
 /** Files of the workspace (our extension: row X2). */
 export const fileOperations = [
+  operation({
+    id: 'files.read',
+    method: 'GET',
+    path: '/files/{file_id}',
+    summary: 'Returns a file that you have access to: who owns it, and who else has access.',
+    needs: ['read', 'File'],
+    row: 'X2',
+    data: file,
+    entity,
+    target: fileTarget,
+    run: async (_request, loaded) => ({ data: publicFile(loaded.file) }),
+  }),
+
   operation({
     id: 'files.update',
     method: 'PATCH',
@@ -16,11 +32,14 @@ export const fileOperations = [
     row: 'X2',
     body: fileUpdate,
     data: file,
-    entity: (params) => keys.file(params['file_id']!),
+    entity,
     example: { body: { visibility: 'private' } },
     target: fileTarget,
     async run(request, { file: current }) {
-      return { data: publicFile(saveResource(request, keys.file, current, request.body).data) }
+      const { data } = saveResource(request, keys.file, current, request.body)
+      // Its attachments show the visibility.
+      if (data !== current) await beginRemoval(request, { kind: 'file', file_id: current.id })
+      return { data: publicFile(data) }
     },
   }),
 ]

@@ -5,7 +5,7 @@ import { rebuildIndexes } from '../index-check.ts'
 import { GLOBAL, keys } from '../keys.ts'
 import type { Store, Value } from '../port.ts'
 import { transact } from '../transact.ts'
-import { bringForward, migrations, versionAfter } from './list.ts'
+import { bringForward, completionsAfter, migrations, versionAfter } from './list.ts'
 import type { Migration } from './migration.ts'
 
 /** Records per commit. */
@@ -134,6 +134,21 @@ async function migratePartition({ store, random, list, beforeCommit }: Migration
   // The entries of records that have changed, of which the present code knows the new ones only.
   await beforeCommit?.()
   await rebuildIndexes(store, partition, random)
+  return changed + (await complete({ store, random, list, beforeCommit }, partition, from))
+}
+
+/** Applies the second parts of the migrations after a version. @returns how many records they have changed */
+async function complete({ store, random, list, beforeCommit }: MigrationDeps, partition: string, from: number): Promise<number> {
+  let changed = 0
+  for (const { prefix, complete: completeBatch } of completionsAfter(from, list)) {
+    for await (const batch of store.scan(partition)) {
+      const found = batch.filter(([key, stored]) => stored !== null && key.startsWith(prefix)).map(([key]) => key)
+      for (let start = 0; start < found.length; start += BATCH) {
+        await beforeCommit?.()
+        changed += await transact(store, partition, random, (tx) => completeBatch(tx, found.slice(start, start + BATCH), new Map()))
+      }
+    }
+  }
   return changed
 }
 
