@@ -1,5 +1,6 @@
 import type { ServerRequest } from 'srvx'
 import type { Upload } from '../resources/operation.ts'
+import type { StreamedResult } from '../resources/result.ts'
 import type { IdempotentWrite } from './idempotency.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Input } from './input.ts'
@@ -27,4 +28,6 @@ export interface ReadOnce {
   upload?: Promise<Upload>
   longPoll?: LongPoll
   stream?: EventStream
+  /** what the stream has read together with others, before this request is decided */
+  ahead?: StreamedResult | undefined
 }

@@ -22,6 +22,8 @@ export class Waiter {
   readonly #unwatch: () => void
   #hinted = false
   #wake: (() => void) | undefined
+  /** when the last hint came, by the monotonic clock in milliseconds */
+  hintedAt = 0
 
   /** @param signal ends the waiting */
   constructor(store: Store, partition: string, { name }: Index<unknown>, signal: AbortSignal) {
@@ -53,6 +55,7 @@ export class Waiter {
 
   #hint(): void {
     this.#hinted = true
+    this.hintedAt = performance.now()
     this.#wake?.()
   }
 

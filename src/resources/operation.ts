@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import { booleanParameter } from '../listing/pages.ts'
-import type { Visibility } from '../model/board.ts'
 import { documented, neighborField } from '../model/fields.ts'
 import type { ErrorCode } from '../model/errors.ts'
+import type { FileVisibility } from '../model/file.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
 import type { Index } from '../store/indexes.ts'
@@ -12,7 +12,7 @@ import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { EvaluationResult, Question, Semantic } from './access/schema.ts'
 import type { BatchItem, BatchResult } from './batch/schema.ts'
-import type { OperationResult } from './result.ts'
+import type { OperationResult, StreamedResult } from './result.ts'
 import type { Scan } from './scans.ts'
 
 /** What an operation is called with: the caller, the input, and the unit of work. */
@@ -39,6 +39,8 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
    * @throws {ApiError} that of the first one that fails, with its `index`
    */
   readonly perform: (boardId: string, items: readonly BatchItem[]) => Promise<BatchResult[]>
+  /** of a stream that goes on: what several streams have read together, before this request is decided */
+  readonly ahead: StreamedResult | undefined
   /** waits until cards may be examined one by one */
   readonly beginScan: () => Promise<Scan>
   /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
@@ -56,7 +58,7 @@ export interface Upload {
   readonly size: number
   /** SHA-256 of the bytes, in hex */
   readonly sha256: string
-  readonly visibility: Visibility
+  readonly visibility: FileVisibility
 }
 
 /** The part of a request that loading the target of its path needs. */

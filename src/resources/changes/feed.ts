@@ -3,14 +3,16 @@ import type { Board, BoardMember } from '../../model/board.ts'
 import type { Card } from '../../model/card.ts'
 import type { Change, ChangedKind, ChangeRecord } from '../../model/change.ts'
 import { ApiError } from '../../model/errors.ts'
+import type { AttachmentRecord, FileRecord } from '../../model/file.ts'
 import type { Removals } from '../../model/removal.ts'
 import { isActive, type Membership } from '../../model/workspace.ts'
 import { appendedEntry } from '../../store/appends.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys, type Key } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
+import { toAttachment } from '../attachments/shown.ts'
 import { toEntry } from '../board-members/operations.ts'
-import { withoutPending } from '../removals.ts'
+import { shownFile, withoutPending } from '../removals.ts'
 
 /** The name of the list, which its cursors contain. */
 export const CHANGES = 'boards.changes'
@@ -39,7 +41,7 @@ export function cursorAtEnd(tx: Transaction, boardId: string, entries: readonly 
   return encodeCursor(CHANGES, positionOf(entry ?? START, revision))
 }
 
-type FeedBoard = Pick<Board, 'id' | 'creator_id'>
+export type FeedBoard = Pick<Board, 'id' | 'creator_id'>
 
 /** A part of the feed. */
 export interface ChangesPage {
@@ -85,29 +87,45 @@ async function objectsOf(tx: Transaction, board: FeedBoard, changes: readonly Ch
   if (changed.length === 0) return changes.map(() => null)
   const references = changed.flatMap((name, i) => {
     const [kind, id] = name.split(' ') as [ChangedKind, string]
-    return referencesOf(kind, id, board, 2 * i)
+    return referencesOf(kind, id, board, REFERENCES * i)
   })
   const records = await tx.read([...references, keys.removals()])
   const removals = records.at(-1) as Removals | undefined
   const objects = new Map(
     changed.map((name, i) => {
       const [kind] = name.split(' ') as [ChangedKind]
-      const [record, owner] = [records[2 * i], records[2 * i + 1]]
-      return [name, record === undefined || owner === undefined ? null : toObject(kind, record, owner, board, removals)]
+      const [record, owner, file] = records.slice(REFERENCES * i, REFERENCES * (i + 1))
+      const parents = { owner, file, board }
+      return [name, record === undefined || owner === undefined ? null : toObject(kind, record, parents, removals)]
     }),
   )
   return changes.map(({ kind, id, action }) => (action === 'deleted' ? null : objects.get(`${kind} ${id}`)!))
 }
 
-/** The record of an object, and one without which it does not exist. @param at the index of the first one in the read */
-function referencesOf(kind: ChangedKind, id: string, board: FeedBoard, at: number): [Key<unknown>, Key<unknown>] {
-  if (kind === 'board_member') return [keys.boardMember(board.id, id), keys.membership(id)]
+/** The number of references of an object. */
+const REFERENCES = 3
+
+/**
+ * The record of an object, one without which it does not exist, and its file; one without a file has two.
+ * @param at the index of the first one in the read
+ */
+function referencesOf(kind: ChangedKind, id: string, board: FeedBoard, at: number): [Key<unknown>, Key<unknown>, Key<unknown>] {
+  if (kind === 'board_member') return [keys.boardMember(board.id, id), keys.membership(id), keys.membership(id)]
   const isOnCard = kind === 'subtask' || kind === 'comment' || kind === 'attachment'
-  return [keys[kind](id), isOnCard ? keys.card(`{${at}.card_id}`) : keys.board(board.id)]
+  const owner = isOnCard ? keys.card(`{${at}.card_id}`) : keys.board(board.id)
+  return [keys[kind](id), owner, kind === 'attachment' ? keys.file(`{${at}.file_id}`) : owner]
 }
 
-function toObject(kind: ChangedKind, record: unknown, owner: unknown, board: FeedBoard, removals: Removals | undefined): Change['data'] {
+/** The records that the representation of an object depends on. */
+interface Parents {
+  readonly owner: unknown
+  readonly file: unknown
+  readonly board: FeedBoard
+}
+
+function toObject(kind: ChangedKind, record: unknown, { owner, file, board }: Parents, removals: Removals | undefined): Change['data'] {
   if (kind === 'card') return withoutPending(record as Card, removals)
+  if (kind === 'attachment') return toAttachment(record as AttachmentRecord, shownFile(file as FileRecord, removals))
   if (kind !== 'board_member') return record as Record<string, unknown>
   // Board memberships of former members count for nothing, and are removed in batches.
   const membership = owner as Membership
