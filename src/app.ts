@@ -13,6 +13,7 @@ import { RequestLog } from './http/decision-log.ts'
 import { errorResponse } from './http/envelope.ts'
 import { toApiError } from './http/error-mapping.ts'
 import { SeenTokens } from './http/prefetch.ts'
+import { StreamReads } from './http/stream-reads.ts'
 import { RateLimits, type RateLimitOptions } from './http/rate-limits.ts'
 import { serveHealth } from './http/health.ts'
 import { ReferenceDocument, serveDocument } from './http/openapi/serve.ts'
@@ -69,6 +70,8 @@ export interface AppOptions {
   readonly counters?: SharedCounters | undefined
   /** whether responses are compressed for clients that accept it; default: true */
   readonly compression?: boolean
+  /** whether the report of the policy is served at /policies; default: true */
+  readonly policyPage?: boolean
   /** how cards are examined one by one; default: without delaying other requests */
   readonly scans?: Scans | undefined
   readonly passwords?: Passwords
@@ -89,6 +92,11 @@ export interface App {
   readonly services: Services
   readonly passwords: Passwords
   fetch(request: globalThis.Request): Promise<Response>
+  /**
+   * Proves another policy and uses it for every request that arrives from now on. Requests in flight end under the policy with which they began.
+   * @throws {PolicyInvariantError} if it does not hold; the policy is not replaced
+   */
+  replacePolicy(engine: Engine): void
   /** Loads the pages that people open in a browser, and the MCP endpoint. No request below /v1 needs them, so a start need not wait for them. */
   loadPages(): Promise<void>
   /** From now on `/readyz` answers 503, so that load balancers send no more requests. All requests are still answered. */
@@ -97,7 +105,8 @@ export interface App {
   stop(): void
 }
 
-const shippedFolder = fileURLToPath(new URL('../policies', import.meta.url))
+/** The folder of the policy that ships with the service. */
+export const shippedFolder = fileURLToPath(new URL('../policies', import.meta.url))
 
 /**
  * Loads a policy. The one that ships with the service has a path relative to this file, the same from `src` and from `dist`.
@@ -119,15 +128,14 @@ export function createApp(options: AppOptions): App {
   const log = sampleLog(options.log, clock)
   const engine = options.engine ?? loadPolicy()
   const rows = options.operations ?? operations
-  const proof = provePolicy(engine, rows)
-  if (proof.failures.length > 0)
-    throw new PolicyInvariantError(`The policy does not hold:\n${proof.failures.map((line) => `  - ${line}`).join('\n')}`)
+  let proof = requireProof(engine, rows)
 
   const { origin, proxies = 0, passwords = createPasswords(), counters } = options
   const requestNetwork = (request: ServerRequest) => networkOf(clientAddress(request, proxies))
   const stopping = new AbortController()
-  const services: Services = {
+  let services: Services = {
     engine,
+    current: () => services,
     store,
     route: createRouteTable(rows),
     operations: rows,
@@ -143,6 +151,7 @@ export function createApp(options: AppOptions): App {
     log,
     scans: options.scans ?? new Scans(),
     runningKeys: new Set(),
+    streamReads: new StreamReads(),
     changes: new ChangeLog(clock),
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
@@ -170,18 +179,36 @@ export function createApp(options: AppOptions): App {
     return target.path === event.url.pathname ? next() : errorResponse(randomUUID(), new ApiError('not_found'))
   })
   let draining = false
-  serveHealth(h3, store, services.blobs, () => draining)
+  serveHealth(h3, { store, blobs: services.blobs, isDraining: () => draining, policy: () => services.engine.hash })
   serveRevocation(h3, services, requestNetwork)
   const { uploadBytes } = services
-  const reference = new ReferenceDocument({ engine, operations: rows, uploadBytes, quotas: options.rateLimits?.quotas, origin })
+  const reference = new ReferenceDocument(() => ({
+    engine: services.engine,
+    operations: rows,
+    uploadBytes,
+    quotas: options.rateLimits?.quotas,
+    origin,
+  }))
   serveDocument(h3, log, reference, origin, compression)
+  const web = {
+    ...deps,
+    get engine() {
+      return services.engine
+    },
+    log,
+    passwords,
+    signIn,
+    signUps,
+    origin,
+    proxies,
+  }
   let loaded: Promise<Pages> | undefined
-  const loadPages = () => (loaded ??= importPages({ ...deps, engine, log, passwords, signIn, signUps, origin, proxies }, reference))
+  const loadPages = () => (loaded ??= importPages(web, reference, () => services))
   const settings = async ({ req, url }: H3Event) => (await loadPages()).settings(req, url)
   const docs = async ({ req, url }: H3Event) => compression.apply(req, await (await loadPages()).docs(req, url.pathname))
   const mcp = { operations: rows, origin, host: options.host }
   let loadedMcp: Promise<(request: ServerRequest) => Promise<Response>> | undefined
-  const loadMcp = () => (loadedMcp ??= import('./mcp/endpoint.ts').then(({ createMcpEndpoint }) => createMcpEndpoint(services, mcp)))
+  const loadMcp = () => (loadedMcp ??= import('./mcp/endpoint.ts').then(({ createMcpEndpoint }) => createMcpEndpoint(() => services, mcp)))
   // The router also matches a trailing slash.
   h3.all('/mcp', async ({ req, url }) => {
     if (url.pathname !== '/mcp') throw notFound()
@@ -190,13 +217,26 @@ export function createApp(options: AppOptions): App {
   h3.all('/settings', settings)
   h3.all('/settings/**', settings)
   h3.all('/docs', docs)
+  if (options.policyPage !== false)
+    h3.all('/policies', async ({ req, url }) => {
+      if (url.pathname !== '/policies') throw notFound()
+      return compression.apply(req, await (await loadPages()).policies(req))
+    })
   h3.all('/docs/**', docs)
   h3.all('/**', () => errorResponse(randomUUID(), new ApiError('not_found')))
   return {
     h3,
-    proof,
-    services,
+    get proof() {
+      return proof
+    },
+    get services() {
+      return services
+    },
     passwords,
+    replacePolicy(next) {
+      proof = requireProof(next, rows)
+      services = { ...services, engine: next }
+    },
     fetch: async (request) => h3.fetch(request),
     loadPages: async () => void (await Promise.all([loadPages(), loadMcp()])),
     drain: () => void (draining = true),
@@ -204,13 +244,29 @@ export function createApp(options: AppOptions): App {
   }
 }
 
+/** @throws {PolicyInvariantError} if the policy does not hold */
+export function requireProof(engine: Engine, rows: readonly Operation[]): Proof {
+  const proof = provePolicy(engine, rows)
+  if (proof.failures.length === 0) return proof
+  throw new PolicyInvariantError(`The policy does not hold:\n${proof.failures.map((line) => `  - ${line}`).join('\n')}`)
+}
+
 /** What people open in a browser. */
 interface Pages {
   readonly settings: (request: ServerRequest, url: URL) => Promise<Response>
   readonly docs: (request: ServerRequest, path: string) => Promise<Response>
+  readonly policies: (request: ServerRequest) => Promise<Response>
 }
 
-async function importPages(web: WebServices, reference: ReferenceDocument): Promise<Pages> {
-  const [{ createWeb }, { createReference }] = await Promise.all([import('./web/app.ts'), import('./web/reference/app.ts')])
-  return { settings: createWeb(web), docs: createReference(web.log, reference, web.origin) }
+async function importPages(web: WebServices, reference: ReferenceDocument, current: () => Services): Promise<Pages> {
+  const [{ createWeb }, { createReference }, { createPolicyPage }] = await Promise.all([
+    import('./web/app.ts'),
+    import('./web/reference/app.ts'),
+    import('./web/policy-report/app.ts'),
+  ])
+  return {
+    settings: createWeb(web),
+    docs: createReference(web.log, reference, web.origin),
+    policies: createPolicyPage(web.log, current, web.origin),
+  }
 }

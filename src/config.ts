@@ -1,21 +1,39 @@
-import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { durations } from './model/durations.ts'
 import { defaultRates, limits } from './model/limits.ts'
 import { DAY } from './model/time.ts'
 import { didYouMean } from './policy/diagnostic.ts'
-import { BadAddress, kindOf } from './store/open.ts'
+import {
+  hostAndPort,
+  hostName,
+  logLevels,
+  onOrOff,
+  origin,
+  port,
+  prefixes,
+  quoted,
+  rate,
+  storageAddress,
+  wholeNumber,
+  workers,
+} from './setting-values.ts'
+import { kindOf } from './store/open.ts'
 
 /** The settings on the command line, as commander parses them. A setting that is missing here is read from the environment. */
 export interface Flags {
   readonly storage?: string | undefined
   readonly bytes?: string | undefined
   readonly demo?: boolean | undefined
+  readonly policies?: string | undefined
   readonly host?: string | undefined
   readonly port?: string | undefined
   readonly url?: string | undefined
   readonly metrics?: string | undefined
   readonly workers?: string | undefined
+  readonly decisionLog?: string | undefined
+  readonly decisionLogSync?: string | undefined
+  readonly decisionLogFull?: string | undefined
+  readonly policyPage?: string | undefined
   readonly json?: boolean | undefined
 }
 
@@ -35,51 +53,6 @@ export interface SettingSource {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
-
-const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
-
-const quoted =
-  (expected: string) =>
-  ({ input }: { readonly input?: unknown }): string =>
-    `"${String(input)}" is not ${expected}`
-
-const wholeNumber = (min: number, max: number, expected: string) =>
-  z
-    .string()
-    .refine((text) => text !== '' && Number.isInteger(Number(text)) && Number(text) >= min && Number(text) <= max, {
-      error: quoted(expected),
-    })
-    .transform(Number)
-
-// The message does not repeat the address, which may contain a password.
-const storageAddress = z.string().superRefine((address, context) => {
-  try {
-    kindOf(address)
-  } catch (error) {
-    context.addIssue(error instanceof BadAddress ? error.message : 'the address is invalid')
-  }
-})
-const hostName = z.string().regex(/^(?!-)[a-zA-Z0-9.:-]{1,63}(?<!-)$/, { error: quoted('a host name or an IP address') })
-const rate = wholeNumber(1, 1_000_000_000, 'a whole number, 1 or more')
-const port = wholeNumber(0, 65_535, 'a port number from 0 to 65535')
-// The message does not repeat the URL, which may contain a password.
-const origin = z
-  .string()
-  .refine((text) => isOrigin(text), { error: 'it must be a URL like https://kanban.example, without a path' })
-  .transform((text) => new URL(text).origin)
-const hostAndPort = z
-  .string()
-  .transform(splitHostAndPort)
-  .pipe(z.object({ host: hostName, port }))
-const prefixes = z
-  .string()
-  .transform((text) => text.split(',').flatMap((prefix) => prefix.trim() || []))
-  .pipe(z.array(z.string().regex(/^[a-z0-9]{1,20}$/, { error: quoted('a prefix of 1 to 20 lower-case letters and digits') })))
-
-const workers = z
-  .string()
-  .transform((text) => (text === 'auto' ? String(availableParallelism()) : text))
-  .pipe(wholeNumber(1, 256, 'auto, or a number of processes from 1 to 256'))
 
 const sources = z.registry<SettingSource>()
 
@@ -114,6 +87,12 @@ const settings = z.object({
   demo: z.boolean().optional().register(sources, {
     flag: 'demo',
     description: 'create the demo data, unless it exists; always on with the memory storage',
+  }),
+  policies: z.string().min(1, { error: 'the name of the folder is empty' }).optional().register(sources, {
+    flag: 'policies',
+    placeholder: '<folder>',
+    env: 'LANEKEEPER_POLICIES',
+    description: 'the folder of a policy; default: the one that is shipped. The signal SIGHUP loads it again',
   }),
   host: hostName.default('127.0.0.1').register(sources, {
     flag: 'host',
@@ -160,21 +139,45 @@ const settings = z.object({
     description:
       'the time in seconds between the signal that ends the service, from which on /readyz answers 503, and the closing of its port',
   }),
-  accessLog: z
-    .enum(['on', 'off'], { error: quoted('on or off') })
-    .default('off')
-    .transform((value) => value === 'on')
-    .register(sources, { env: 'LANEKEEPER_ACCESS_LOG', description: 'on or off: one log line for each request, at the level info' }),
-  rateLimits: z
-    .enum(['on', 'off'], { error: quoted('on or off') })
-    .default('on')
-    .transform((value) => value === 'on')
-    .register(sources, { env: 'LANEKEEPER_RATE_LIMITS', description: 'on or off: the limits of the next three settings' }),
-  compression: z
-    .enum(['on', 'off'], { error: quoted('on or off') })
-    .default('on')
-    .transform((value) => value === 'on')
+  accessLog: onOrOff('off').register(sources, { env: 'LANEKEEPER_ACCESS_LOG', description: 'on or off: one log line for each request, at the level info' }),
+  decisionLog: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
+    flag: 'decisionLog',
+    placeholder: '<file>',
+    env: 'LANEKEEPER_DECISION_LOG',
+    description: 'a file, or stdout, that gets a record of every request and of what was decided about it',
+  }),
+  decisionLogSync: z
+    .enum(['always', 'interval', 'never'], { error: quoted('always, interval or never') })
+    .default('interval')
     .register(sources, {
+      flag: 'decisionLogSync',
+      placeholder: '<when>',
+      env: 'LANEKEEPER_DECISION_LOG_SYNC',
+      description: 'when records are synced: always (before the response), interval (every second) or never',
+    }),
+  decisionLogFull: z
+    .enum(['fail', 'drop'], { error: quoted('fail or drop') })
+    .default('fail')
+    .register(sources, {
+      flag: 'decisionLogFull',
+      placeholder: '<what>',
+      env: 'LANEKEEPER_DECISION_LOG_FULL',
+      description: 'what happens when a record cannot be written: fail (503, and nothing is done) or drop (the record is counted)',
+    }),
+  decisionLogBytes: wholeNumber(4096, Number.MAX_SAFE_INTEGER, 'a number of bytes, 4096 or more')
+    .default(100 * 1024 * 1024)
+    .register(sources, {
+      env: 'LANEKEEPER_DECISION_LOG_BYTES',
+      description: 'the size in bytes from which the decision log goes on in a new file',
+    }),
+  policyPage: onOrOff('on').register(sources, {
+      flag: 'policyPage',
+      placeholder: '<on|off>',
+      env: 'LANEKEEPER_POLICY_PAGE',
+      description: 'on or off: the report of the policy at /policies, which has nothing of what is stored',
+    }),
+  rateLimits: onOrOff('on').register(sources, { env: 'LANEKEEPER_RATE_LIMITS', description: 'on or off: the limits of the next three settings' }),
+  compression: onOrOff('on').register(sources, {
       env: 'LANEKEEPER_COMPRESSION',
       description: 'on or off: responses are compressed for clients that accept it; turn it off if a proxy compresses',
     }),
@@ -210,6 +213,8 @@ export function readConfig(flags: Flags, env: Env): Config {
   const kind = kindOf(config.storage)
   if (config.workers > 1 && kind !== 'redis')
     throw new ConfigError(`workers: ${kind === 'fs' ? 'a folder' : 'the memory'} belongs to one process; more than one needs Redis`)
+  if (config.workers > 1 && config.decisionLog === 'stdout')
+    throw new ConfigError('decision-log: stdout belongs to one process; name a file, and each worker writes its own')
   // The memory storage starts empty, and no other process can add a user to it.
   return { ...config, demo: config.demo ?? kind === 'memory' }
 }
@@ -245,6 +250,11 @@ export function defaultOf(name: keyof Config): string | undefined {
   return typeof defaultValue === 'string' || typeof defaultValue === 'number' ? String(defaultValue) : undefined
 }
 
+/** The option of a flag: `--decision-log` for `decisionLog`. */
+export function optionOf(flag: keyof Flags): string {
+  return `--${flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
 /** The source of a setting, for the help text. */
 export function settingSource(name: keyof Config): SettingSource {
   return sources.get(settings.shape[name])!
@@ -257,7 +267,7 @@ function read<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, flags: Fl
   if (result.success) return result.data
   const { path, message } = result.error.issues[0]!
   const { flag, env: variable } = settingSource(path[0] as keyof Config)
-  throw new ConfigError(`${flag ?? variable}: ${message}`)
+  throw new ConfigError(`${flag === undefined ? variable : optionOf(flag).slice(2)}: ${message}`)
 }
 
 /** What the command line reads from the environment besides settings: the token of `lanekeeper api`. */
@@ -278,15 +288,4 @@ function requireKnownVariables(env: Env): void {
 
 function textOf({ flag, env: variable }: SettingSource, flags: Flags, env: Env): string | boolean | undefined {
   return (flag && flags[flag]) ?? (variable && env[variable])
-}
-
-function isOrigin(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
-}
-
-function splitHostAndPort(text: string): { host: string; port: string } {
-  const colon = text.lastIndexOf(':')
-  const host = colon === -1 ? '127.0.0.1' : text.slice(0, colon).replace(/^\[(.*)\]$/, '$1')
-  return { host, port: text.slice(colon + 1) }
 }

@@ -4,12 +4,14 @@ import type { AdminDeps } from '../admin/deps.ts'
 import { GarbageCollector } from '../admin/garbage-collector.ts'
 import { requireNoRestore } from '../admin/restore-run.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
-import { createApp, type App } from '../app.ts'
+import { createApp, loadPolicy, type App } from '../app.ts'
 import { readConfig, type Config, type Flags } from '../config.ts'
 import { beginDemo, finishDemo } from '../demo/marker.ts'
 import { seedDemo } from '../demo/seed.ts'
 import { readWorld } from '../demo/world.ts'
+import { openDecisionLog } from './decision-log.ts'
 import { createAccessLog } from '../http/access-log.ts'
+import { createPolicyAnswers } from '../http/policy-answers.ts'
 import { sampleLog } from '../http/sampled-log.ts'
 import { startListener } from '../http/server.ts'
 import { systemRandom } from '../model/ids.ts'
@@ -19,6 +21,7 @@ import { GLOBAL } from '../store/keys.ts'
 import { openCounters, openStorage, type StorageHandle } from '../store/open.ts'
 import { listAll } from '../store/transact.ts'
 import { banner, proofLine, type Contents } from './banner.ts'
+import { ReloadSignal } from './reload.ts'
 import { announceWorker, isFirstProcess, isSupervisor, supervise } from './workers.ts'
 
 /** Runs the service until a signal ends it. Logs go to stderr, because stdout is for the result. */
@@ -73,22 +76,34 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const unwatched: AdminDeps = { store: measured, blobs: storage.blobs, clock: systemClock, random: systemRandom, changes }
   const garbageCollector = new GarbageCollector(unwatched, log)
   const deps: AdminDeps = { ...unwatched, store: garbageCollector.watch(measured) }
+  // Without a policy folder, a terminal that is closed ends the service, as usual.
+  const reloadSignal = config.policies === undefined ? undefined : new ReloadSignal()
+  const engine = loadPolicy(config.policies)
+  metrics?.statePolicy(engine.hash)
+  const decisionLog = config.decisionLog === undefined ? undefined : await openDecisionLog(config, engine.hash, log)
+  if (decisionLog !== undefined) {
+    onStop(() => decisionLog.close())
+    metrics?.watchLog(() => decisionLog.counts)
+  }
   // The requests that create the demo data are neither counted nor logged.
   let serving = false
   const logAccess = config.accessLog ? createAccessLog(log) : undefined
   const app = createApp({
     ...deps,
     log,
+    engine,
     origin: config.origin,
     host: config.host,
     proxies: config.proxies,
     legacyPrefixes: config.legacyPrefixes,
     uploadBytes: config.uploadBytes,
     compression: config.compression,
+    policyPage: config.policyPage,
     rateLimits: config.rateLimits
       ? { quotas: { token: config.tokenRate, workspace: config.workspaceRate, address: config.failureRate } }
       : undefined,
     counters,
+    decisionLog,
     observe(record) {
       if (!serving) return
       metrics?.observe(record)
@@ -98,7 +113,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   onStop(() => app.services.usage.settled())
   onStop(() => rpcServer.close())
   let url: string | undefined
-  rpcServer.open({ ...deps, serviceUrl: () => config.origin ?? url })
+  rpcServer.open({ ...deps, serviceUrl: () => config.origin ?? url, policyAnswers: createPolicyAnswers(app.services) })
 
   const contents = await populate(config, deps, app)
   if (config.metrics !== undefined && metering !== undefined && config.workers === 1) {
@@ -112,6 +127,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   onStop(async () => app.stop())
   onStop(() => (app.drain(), delay(config.drain * 1000)))
   url = listener.url
+  if (config.policies !== undefined) reloadSignal?.serve(app, config.policies, log, metrics)
   void garbageCollector.start()
   serving = true
   announceWorker(listener.port, metrics)
@@ -124,10 +140,12 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
 function announce(config: Config, url: string, storage: StorageHandle['kind'], app: App, contents: Contents, log: Logger): void {
   if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens are sent unencrypted: put an HTTPS proxy in front and set LANEKEEPER_URL to its URL')
+  // A decision log on stdout is alone there.
+  const print = config.decisionLog === 'stdout' ? console.error : console.log
   if (config.json) {
     log.info(proofLine(app.proof))
-    console.log(JSON.stringify({ url, storage, ...contents }))
-  } else console.log(banner(url, app.proof, config, contents))
+    print(JSON.stringify({ url, storage, ...contents }))
+  } else print(banner(url, app.proof, config, contents))
 }
 
 /** Creates the demo data if it is wanted and does not exist. Returns what the storage contains. */

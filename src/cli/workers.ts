@@ -38,11 +38,13 @@ export function announceWorker(port: number, metrics: Metrics | undefined): void
 }
 
 /** Starts the workers and replaces those that end, until a signal ends all of them. */
-export async function supervise({ workers: count, metrics }: Config, log: Logger): Promise<void> {
+export async function supervise(config: Config, log: Logger): Promise<void> {
+  const { workers: count, metrics } = config
+  forwardReloads(config)
   let stopping = false
   // Each worker accepts connections itself. One that the primary process gives to a worker which is dying would never be answered.
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  const first = cluster.fork()
+  const first = fork(1)
   stopOnSignal(() => (stopping = true), log)
   const port = await portOf(first)
   if (port === undefined) return
@@ -50,14 +52,25 @@ export async function supervise({ workers: count, metrics }: Config, log: Logger
   cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(port)] })
   cluster.on('exit', (worker, code, signal) => {
     if (stopping) return
+    const slot = slots.get(worker.id)!
+    slots.delete(worker.id)
     log.error({ pid: worker.process.pid, exit_code: code, signal }, 'a worker ended and is replaced')
-    void delay(RESTART_DELAY).then(() => stopping || cluster.fork())
+    void delay(RESTART_DELAY).then(() => stopping || fork(slot))
   })
-  for (let i = 1; i < count; i++) cluster.fork()
+  for (let slot = 2; slot <= count; slot++) fork(slot)
   if (metrics === undefined) return
   const { serveMetrics } = await import('../http/metrics.ts')
   const { url } = await serveMetrics(metrics, readAll)
   log.info(`metrics are served at ${url}/metrics`)
+}
+
+/** The number of each worker, which the one that replaces it gets, too: it names the files that a worker has alone. */
+const slots = new Map<number, number>()
+
+function fork(slot: number): Worker {
+  const worker = cluster.fork({ WORKER_SLOT: String(slot) })
+  slots.set(worker.id, slot)
+  return worker
 }
 
 /** @returns undefined if the worker cannot start. It has printed why, and this process ends with its exit code. */
@@ -68,6 +81,14 @@ async function portOf(worker: Worker): Promise<number | undefined> {
   })
   const message = once(worker, 'message').then(([{ port }]) => port as number)
   return Promise.race([message, ended])
+}
+
+/** Lets each worker load the policy again. Each proves it. */
+function forwardReloads({ policies }: Config): void {
+  if (policies === undefined) return
+  process.on('SIGHUP', () => {
+    for (const worker of running()) worker.process.kill('SIGHUP')
+  })
 }
 
 /** Lets the workers finish their requests when a signal comes, and then ends this process. */

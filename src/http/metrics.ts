@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { isIPv6, type AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { LogCounts } from '../decision-log/log.ts'
 import { decorateStore } from '../store/decorate.ts'
 import type { Store, StoreMetrics } from '../store/port.ts'
+import type { DecisionRecord } from './decision-record.ts'
 import { CannotListen } from './server.ts'
-import type { DecisionRecord } from './services.ts'
 
 /** The metrics of a store that are one number each. */
 const STORE_METRICS = [
@@ -22,6 +23,13 @@ const STORE_METRICS = [
   ['loadedBytes', Gauge, 'lanekeeper_loaded_bytes', 'Memory that they take, roughly'],
   ['partitionLoads', Counter, 'lanekeeper_workspace_loads_total', 'How often a workspace was loaded from the folder'],
   ['partitionReleases', Counter, 'lanekeeper_workspace_releases_total', 'How often a workspace was released from memory'],
+] as const
+
+/** The metrics of the decision log. */
+const LOG_METRICS = [
+  ['written', 'lanekeeper_decision_log_records_total', 'Records that the decision log has taken'],
+  ['dropped', 'lanekeeper_decision_log_dropped_total', 'Records that the decision log could not take, and that were left out'],
+  ['refused', 'lanekeeper_decision_log_refused_total', 'Requests that were refused because the decision log could not take their records'],
 ] as const
 
 /** The metrics of one process, as values. */
@@ -71,6 +79,18 @@ export class Metrics {
     labelNames: ['limit'],
     registers: [this.registry],
   })
+  readonly #policy = new Gauge({
+    name: 'lanekeeper_policy_info',
+    help: 'Always 1, with the hash of the policy in use',
+    labelNames: ['policy'],
+    registers: [this.registry],
+  })
+  readonly #reloads = new Counter({
+    name: 'lanekeeper_policy_reloads_total',
+    help: 'Times that the policy was to be loaded again, by outcome: replaced or refused',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  })
   readonly #storage = new Histogram({
     name: 'lanekeeper_storage_seconds',
     help: 'Duration of storage calls, by step and outcome',
@@ -80,10 +100,22 @@ export class Metrics {
   })
 
   #store: Store | undefined
+  #logCounts: (() => LogCounts) | undefined
 
   constructor() {
     // Processor time, memory, garbage collection, file descriptors and the lag of the event loop.
     collectDefaultMetrics({ register: this.registry })
+  }
+
+  /** States the policy in use. @param hash its hash */
+  statePolicy(hash: string): void {
+    this.#policy.reset()
+    this.#policy.set({ policy: hash }, 1)
+  }
+
+  /** Counts an attempt to replace the policy. */
+  countReload(isReplaced: boolean): void {
+    this.#reloads.inc({ outcome: isReplaced ? 'replaced' : 'refused' })
   }
 
   /** Counts an answered request. */
@@ -139,6 +171,11 @@ export class Metrics {
     })
   }
 
+  /** Adds what a decision log has counted. */
+  watchLog(counts: () => LogCounts): void {
+    this.#logCounts = counts
+  }
+
   /** All metrics in the format of Prometheus. */
   async read(): Promise<string> {
     await this.#readState()
@@ -155,16 +192,21 @@ export class Metrics {
     // A disk that cannot be examined must not hide the other metrics.
     const state = await this.#store?.metrics?.().catch(() => undefined)
     if (state !== undefined) this.#setState(state)
+    const counts = this.#logCounts?.()
+    if (counts !== undefined) for (const [member, name, help] of LOG_METRICS) this.#set(Counter, name, help, counts[member])
+  }
+
+  #set(Kind: typeof Counter | typeof Gauge, name: string, help: string, value: number): void {
+    const metric = this.registry.getSingleMetric(name) ?? new Kind({ name, help, registers: [this.registry] })
+    metric.reset()
+    ;(metric as Counter).inc(value)
   }
 
   #setState({ connections, ...state }: StoreMetrics): void {
     // A driver without a value has no such metric.
     for (const [member, Kind, name, help] of STORE_METRICS) {
       const value = state[member]
-      if (value === undefined) continue
-      const metric = this.registry.getSingleMetric(name) ?? new Kind({ name, help, registers: [this.registry] })
-      metric.reset()
-      ;(metric as Counter).inc(value)
+      if (value !== undefined) this.#set(Kind, name, help, value)
     }
     if (connections === undefined) return
     for (const [name, count] of Object.entries(connections)) this.#connections().set({ state: name }, count)

@@ -16,6 +16,9 @@ import { Transaction } from '../store/transaction.ts'
 import type { Turn } from '../store/turns.ts'
 import { authenticate, credentialKeys, readCredential } from './authenticate.ts'
 import { performAll } from './batch.ts'
+import { resourcesIn } from './decision-lines.ts'
+import { recordResponse } from './decision-log.ts'
+import { resetRecord, type DecisionRecord } from './decision-record.ts'
 import { errorResponse } from './envelope.ts'
 import { toApiError } from './error-mapping.ts'
 import { evaluate } from './evaluation.ts'
@@ -28,7 +31,7 @@ import { listResponse } from './list-response.ts'
 import { requireAccess, requireScope, requireVisible } from './permission.ts'
 import { prefetch } from './prefetch.ts'
 import { removeUpload, replay, run, waitSignal } from './run.ts'
-import { resetRecord, type DecisionRecord, type Services } from './services.ts'
+import type { Services } from './services.ts'
 import { receiveFile } from './upload.ts'
 import { LongPoll, NothingYet } from './waiting.ts'
 
@@ -41,7 +44,7 @@ export async function handleRequest(services: Services, incoming: Incoming): Pro
   const record: DecisionRecord = { requestId, method, arrivedAt: performance.now(), policy: services.engine.hash, attempts: 0, status: 0 }
   const rates = services.rateLimits?.begin(incoming.request)
   const once: ReadOnce = { rates }
-  const response = await answerWithRetries(services, incoming, record, once).catch((error: unknown) => {
+  const answered = await answerWithRetries(services, incoming, record, once).catch((error: unknown) => {
     const reason = toApiError(services.log, requestId, error, once.idempotent !== undefined)
     const apiError = rates?.fail(reason) ?? reason
     record.code = apiError.code
@@ -50,7 +53,9 @@ export async function handleRequest(services: Services, incoming: Incoming): Pro
   rates?.end()
   once.idempotent?.end()
   once.longPoll?.end()
-  record.status = response.status
+  if (once.isDryRun === true) record.dryRun = true
+  record.status = answered.status
+  const response = services.decisionLog === undefined ? answered : await recordResponse(services.decisionLog, record, answered, rates?.headers)
   if (rates?.exceeded !== undefined) record.exceeded = rates.exceeded
   if (record.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', record.tokenExpires)
   observe(services, record)
@@ -84,7 +89,10 @@ function createZeros(): RandomSource {
  * to be unchanged. If it is not, the request starts again at authentication: checking and acting are one step.
  */
 async function answerWithRetries(services: Services, incoming: Incoming, observed: DecisionRecord, once: ReadOnce): Promise<Response> {
-  let record = observed
+  let [record, used] = [observed, services]
+  const notReady = services.decisionLog?.ready(record)
+  if (notReady !== undefined) await notReady // 503
+  record.stage = 'credential'
   const { headers } = incoming.request
   const credential = readCredential(headers.get('authorization'), services.legacyPrefixes)
   once.idempotent = IdempotentWrite.of(incoming.method, headers, credential.hash, services.runningKeys)
@@ -93,7 +101,7 @@ async function answerWithRetries(services: Services, incoming: Incoming, observe
       try {
         return await retryConflicts(services.store, credential.workspaceId, MAX_ATTEMPTS, (turn) => {
           record.attempts++
-          return attempt(services, incoming, credential, once, record, turn)
+          return attempt(used, incoming, credential, once, record, turn)
         })
       } catch (error) {
         if (!(error instanceof NothingYet)) throw error
@@ -105,9 +113,11 @@ async function answerWithRetries(services: Services, incoming: Incoming, observe
   }
   try {
     const response = await answer()
-    once.stream?.start(() => {
-      // The record of the request is observed when its response begins.
-      record = { ...observed, attempts: 0 }
+    once.stream?.start((ahead) => {
+      once.ahead = ahead
+      // The record of the request is observed when its response begins. A stream can last longer than a policy.
+      used = services.current()
+      record = { ...observed, policy: used.engine.hash, attempts: 0 }
       return answer()
     })
     return response
@@ -129,6 +139,7 @@ async function attempt(
 ): Promise<Response> {
   const { engine, clock, random, batch = limits.batch } = services
   if (record.attempts > 1) resetRecord(record)
+  record.stage = 'credential'
   const tx = new Transaction(services.store, credential.workspaceId, random, turn?.id)
   const route = services.route(incoming.method, incoming.path)
   const further = once.idempotent?.reads(clock)
@@ -142,12 +153,16 @@ async function attempt(
   const expiry = expiryOf(caller.token)
   if (expiry - clock() <= durations.tokenExpiryNotice) record.tokenExpires = new Date(expiry).toISOString()
   services.seenTokens.add(credential.hash, caller.token)
+  record.stage = 'rate_limit'
   once.rates?.charge(caller) // 429
+  record.stage = 'route'
   if (route instanceof ApiError) throw route // 404 405
   const { operation, params } = route
   record.operation = operation.id
+  Object.assign(record, resourcesIn(params))
   if (operation.isRead) once.idempotent = undefined
   requireScope(services, operation, caller, record) // 403
+  record.stage = 'input'
   services.usage.record(credential.workspaceId, credential.hash)
   const beforeLarge = () => services.scans.slice(caller.workspaceId)
   requireValidKey(incoming.method, incoming.request.headers) // 400
@@ -181,13 +196,17 @@ async function attempt(
       once.rates?.chargeFurther(caller, items.length - 1) // 429
       return performAll(services, request, record, boardId, items)
     },
+    ahead: once.ahead,
     receive,
     beginScan,
   }
   if (operation.kind === 'filtered_list') {
+    record.stage = 'run'
+    if (services.decisionLog !== undefined) record.vectors = new Map()
     return listResponse(incoming, operation.status, await filteredPage(engine, operation, request, record), once) // 412
   }
   if (once.idempotent !== undefined && !once.isDryRun) {
+    record.stage = 'idempotency'
     const asked = { method: incoming.method, path: incoming.path, query, body, headers: incoming.request.headers }
     const first = await once.idempotent.find(tx, asked, receive) // 409 422
     if (first !== undefined) {
@@ -195,9 +214,11 @@ async function attempt(
       return replay(services, incoming, first, once, record)
     }
   }
+  record.stage = 'target'
   const target = ahead === undefined ? await loadTarget(operation.target, request) : operation.target.from(ahead.target) // 404
   const loaded = await requireAccess(services, operation, request, target, record) // 404 403
-  return run(services, incoming, operation, request, loaded, once) // 409 412
+  record.stage = 'run'
+  return run(services, incoming, operation, request, loaded, once, record) // 409 412
 }
 
 /** The query of a stream. A client that reconnects states the last event that it has. */

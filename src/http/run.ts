@@ -5,16 +5,19 @@ import type { Operation, OperationRequest } from '../resources/operation.ts'
 import type { OperationResult, StreamedResult } from '../resources/result.ts'
 import { shownRevision } from '../resources/removals.ts'
 import type { Key } from '../store/keys.ts'
-import type { Transaction } from '../store/transaction.ts'
+import { Transaction } from '../store/transaction.ts'
+import { commit } from './decision-log.ts'
+import type { DecisionRecord } from './decision-record.ts'
 import { download } from './download.ts'
 import { dataResponse, notModifiedResponse } from './envelope.ts'
+import { toApiError } from './error-mapping.ts'
 import { EventStream } from './event-stream.ts'
 import { selectFields } from './fields.ts'
 import { clientSignal } from './in-flight.ts'
 import type { Incoming, ReadOnce } from './incoming.ts'
 import { isPage, listResponse } from './list-response.ts'
 import { entityHeaders, isCurrent, requireMatch, requireNoMatch } from './preconditions.ts'
-import type { DecisionRecord, Services } from './services.ts'
+import type { Services } from './services.ts'
 import { NothingYet, Waiter } from './waiting.ts'
 
 /** Runs an operation that is allowed, commits, and makes the response. */
@@ -25,6 +28,7 @@ export async function run(
   request: OperationRequest,
   loaded: AuthorizationContext,
   once: ReadOnce,
+  record: DecisionRecord,
 ): Promise<Response> {
   const {
     requestId,
@@ -49,7 +53,7 @@ export async function run(
     const response = { board_id, status, data: result.data, revision: revision ?? null, location: result.location ?? null }
     await once.idempotent.remember(tx, request.clock, response, await once.upload)
   }
-  await tx.commit()
+  await commit(services.decisionLog, tx, record, status)
   if (result.download !== undefined) return await download(requestId, method, headers, result.download, services.blobs, rateHeaders)
   if (isPage(result)) return listResponse(incoming, status, result, once) // 412
   if (reads) requireMatch(headers, revision) // 412
@@ -62,10 +66,16 @@ export async function run(
 function streamResponse(services: Services, incoming: Incoming, { tx }: OperationRequest, found: StreamedResult, once: ReadOnce): Response {
   const begins = once.stream === undefined
   if (begins) requireMatch(incoming.request.headers, undefined)
-  once.stream ??= new EventStream(
-    incoming.requestId,
-    new Waiter(services.store, tx.partition, found.index, waitSignal(services, incoming.request)),
-  )
+  const { store, random, log, streamReads } = services
+  once.stream ??= new EventStream({
+    requestId: incoming.requestId,
+    waiter: new Waiter(store, tx.partition, found.index, waitSignal(services, incoming.request)),
+    readAhead: ({ index, position, readNext }, hintedAt) =>
+      streamReads.read([tx.partition, index.name, position].join(' '), hintedAt, () =>
+        readNext(new Transaction(store, tx.partition, random)),
+      ),
+    toApiError: (error) => toApiError(log, incoming.requestId, error),
+  })
   once.stream.add(found)
   return begins ? once.stream.respond(incoming.method, once.rates?.headers ?? {}) : new Response()
 }

@@ -52,9 +52,9 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'read_card_content',
     title: 'Read what is on a card',
-    description: 'Subtasks, comments and attachments of a card.',
+    description: 'Subtasks, comments and attachments of a card, and who has access to their files.',
     effect: 'read',
-    operations: ['subtasks.list', 'subtasks.read', 'comments.list', 'comments.read', 'attachments.list', 'attachments.read'],
+    operations: ['subtasks.list', 'subtasks.read', 'comments.list', 'comments.read', 'attachments.list', 'attachments.read', 'files.read'],
   },
   {
     name: 'check_access',

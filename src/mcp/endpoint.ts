@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { ServerRequest } from 'srvx'
+import { CompressibleResponse } from '../http/compression.ts'
 import { API_HEADERS, errorBody } from '../http/envelope.ts'
 import { toApiError } from '../http/error-mapping.ts'
 import { readJson } from '../http/input.ts'
@@ -51,10 +52,10 @@ interface Message {
  * The MCP endpoint: Streamable HTTP without sessions. It accepts the tokens of the API, and does nothing itself: see {@link Exchange}.
  * @returns the handler of every request to /mcp; it never throws
  */
-export function createMcpEndpoint(services: Services, options: McpOptions): (request: ServerRequest) => Promise<Response> {
-  const { log } = services
+export function createMcpEndpoint(current: () => Services, options: McpOptions): (request: ServerRequest) => Promise<Response> {
+  const { log, scans } = current()
   const hosts = new HostCheck(options.origin, options.host)
-  const list = new ToolList(services.engine, options.operations)
+  const list = new ToolList(() => current().engine, options.operations)
   const version = packageVersion()
   const handler = createMcpHandler(
     ({ authInfo }) => createServer(list, version, log, authInfo!.extra as unknown as ServerContext),
@@ -68,18 +69,18 @@ export function createMcpEndpoint(services: Services, options: McpOptions): (req
     if (account.status !== 200) return refuse(exchange, account, null)
     if (request.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
     const { scopes, workspace } = account.body.data as Account
-    const beforeLarge = () => services.scans.slice(workspace.id)
+    const beforeLarge = () => scans.slice(workspace.id)
     const message = await readJson(request, { method: 'POST', body: {}, takesUpload: false }, beforeLarge)
     if (Array.isArray(message)) return respond(exchange, 400, {}, { id: null, error: { code: INVALID_REQUEST, message: NO_BATCH } })
     const { id, method, params } = (message ?? {}) as Message
     const refused = method === 'tools/call' ? await findScopeRefusal(list, exchange, scopes, params) : undefined
     if (refused !== undefined) return refuse(exchange, refused, id)
     const authInfo = { token: '', clientId: '', scopes: [...scopes], extra: { exchange, scopes } }
-    return withHeaders(exchange, await handler.fetch(withoutCredential(request, exchange.signal), { parsedBody: message, authInfo }))
+    return complete(exchange, await handler.fetch(withoutCredential(request, exchange.signal), { parsedBody: message, authInfo }))
   }
 
   return async (request) => {
-    const exchange = new Exchange(services, request, randomUUID())
+    const exchange = new Exchange(current(), request, randomUUID())
     try {
       return await answer(request, exchange)
     } catch (error) {
@@ -119,9 +120,9 @@ function isId(id: unknown): id is string | number {
   return typeof id === 'string' || typeof id === 'number'
 }
 
-function respond(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>, message: object): Response {
-  const text = JSON.stringify({ jsonrpc: '2.0', ...message })
-  return withHeaders(exchange, new Response(text, { status, headers: { ...headers, 'content-type': API_HEADERS['content-type'] } }))
+function respond(exchange: Exchange, status: number, own: Readonly<Record<string, string>>, message: object): Response {
+  const headers = headersOf(exchange, Object.entries({ ...own, 'content-type': API_HEADERS['content-type'] }))
+  return whole(status, headers, JSON.stringify({ jsonrpc: '2.0', ...message }))
 }
 
 function withoutCredential(request: ServerRequest, signal: AbortSignal): Request {
@@ -133,12 +134,26 @@ function withoutCredential(request: ServerRequest, signal: AbortSignal): Request
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
 }
 
-/** Adds the headers of every response that depends on a token. */
-function withHeaders({ requestId, shared }: Exchange, { status, headers: own, body }: Response): Response {
-  const headers = new Headers({ ...API_HEADERS, 'x-request-id': requestId })
-  for (const [name, value] of [...shared, ...own]) if (name !== 'cache-control') headers.set(name, value)
+/** A response of the library, with the headers of all responses. A stream of events is sent as it is. */
+async function complete(exchange: Exchange, response: Response): Promise<Response> {
+  const { status, body } = response
+  const headers = headersOf(exchange, response.headers)
+  if (response.headers.get('content-type')?.startsWith('application/json') === true) return whole(status, headers, await response.text())
   if (body === null) headers.delete('content-type')
   return new Response(body, { status, statusText: STATUS_CODES[status] ?? '', headers })
+}
+
+/** A response that may be compressed: no tool returns a secret. */
+function whole(status: number, headers: Headers, text: string): Response {
+  headers.set('content-length', String(Buffer.byteLength(text)))
+  return new CompressibleResponse(text, { status, statusText: STATUS_CODES[status] ?? '', headers })
+}
+
+/** The headers of every response that depends on a token, and those of this one. */
+function headersOf({ requestId, shared }: Exchange, own: Iterable<[string, string]>): Headers {
+  const headers = new Headers({ ...API_HEADERS, 'x-request-id': requestId })
+  for (const [name, value] of [...shared, ...own]) if (name !== 'cache-control') headers.set(name, value)
+  return headers
 }
 
 function packageVersion(): string {

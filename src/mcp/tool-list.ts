@@ -44,12 +44,13 @@ export interface CallableTool extends ToolRow {
 export class ToolList {
   /** by name */
   readonly #all: ReadonlyMap<string, CallableTool>
-  readonly #engine: Engine
-  /** by the scopes of a token. There are as many as scopes. */
+  readonly #engine: () => Engine
+  /** for one policy, by the scopes of a token. There are as many as scopes. */
   readonly #seen = new Map<string, readonly Tool[]>()
+  #seenWith: string | undefined
 
   /** @param operations the operations table; an operation that it does not have is not offered */
-  constructor(engine: Engine, operations: readonly Operation[], rows: readonly ToolRow[] = tools) {
+  constructor(engine: () => Engine, operations: readonly Operation[], rows: readonly ToolRow[] = tools) {
     const table = new Map(operations.map((operation) => [operation.id, operation]))
     const callable = (id: string): Callable[] => {
       const operation = table.get(id)
@@ -66,11 +67,15 @@ export class ToolList {
 
   /** Whether the scope table allows an operation to a token with these scopes. */
   isAllowed({ permission }: Operation, scopes: readonly string[]): boolean {
-    return this.#engine.checkScope(permission, scopeFacts(this.#engine.vocabulary, { scopes: [...scopes] })).allowed
+    const { checkScope, vocabulary } = this.#engine()
+    return checkScope(permission, scopeFacts(vocabulary, { scopes: [...scopes] })).allowed
   }
 
   /** The tools that a token with these scopes can use, each with the operations that it can use. */
   visibleWith(scopes: readonly string[]): readonly Tool[] {
+    const { hash } = this.#engine()
+    if (this.#seenWith !== hash) this.#seen.clear()
+    this.#seenWith = hash
     const key = scopes.join(' ')
     const known = this.#seen.get(key)
     if (known !== undefined) return known

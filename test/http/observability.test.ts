@@ -20,7 +20,7 @@ test.each(drivers)('/healthz answers while the process runs, and /readyz only wh
     return [response.status, await response.json(), response.headers.get('retry-after'), response.headers.get('cache-control')]
   }
   expect(await get('/healthz')).toEqual([200, { status: 'alive' }, null, 'no-store'])
-  expect(await get('/readyz')).toEqual([200, { status: 'ready', storage: driver.name }, null, 'no-store'])
+  expect(await get('/readyz')).toEqual([200, { status: 'ready', storage: driver.name, policy: engine.hash }, null, 'no-store'])
   fails = true
   expect(await get('/healthz')).toEqual([200, { status: 'alive' }, null, 'no-store'])
   expect(await get('/readyz')).toEqual([503, { status: 'not ready', storage: driver.name }, '1', 'no-store'])

@@ -7,7 +7,7 @@ import { oracleOperations } from '../support/oracle.ts'
 import { engine } from '../support/service.ts'
 
 const SCOPES = ['kanban:read', 'kanban:write', 'kanban:admin']
-const list = new ToolList(engine, operations)
+const list = new ToolList(() => engine, operations)
 const visibleWith = (count: number) => list.visibleWith(SCOPES.slice(0, count))
 /** The operations that a listed tool offers. */
 const offered = ({ name, inputSchema }: { name: string; inputSchema: any }): string[] =>

@@ -6,7 +6,7 @@ import { tools } from '../../src/mcp/catalog.ts'
 import { operations } from '../../src/resources/table.ts'
 import { engine } from '../support/service.ts'
 
-const list = new ToolList(engine, operations)
+const list = new ToolList(() => engine, operations)
 const callable = (id: string) => selectOperation(list.find(tools.find((tool) => tool.operations.includes(id))!.name)!, { operation: id })!
 const offered = operations.filter(({ id }) => tools.some((tool) => tool.operations.includes(id)))
 const answer = (status: number, body: object, headers: Record<string, string> = {}) =>

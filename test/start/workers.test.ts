@@ -4,6 +4,8 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, describe, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
+import { otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
+import { shippedFiles } from '../support/policy.ts'
 import { startProcess, type RunningProcess } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 
@@ -30,6 +32,7 @@ describe('the setting --workers', () => {
 })
 
 describe('a service with several workers', () => {
+  const folder = policyFolder()
   let redis: RedisServer
   let service: RunningProcess | undefined
   beforeAll(async () => void (redis = await startRedis()))
@@ -123,6 +126,17 @@ describe('a service with several workers', () => {
     })
     expect(await Promise.all(statuses)).toEqual(pending.map(() => 200))
     expect((await ended)[0]).toBe(0)
+  })
+
+  test('SIGHUP lets each worker load its policy folder again', async () => {
+    await writePolicy(folder, shippedFiles)
+    const { url, tokens } = await start('--policies', folder)
+    const { token } = tokens.find(({ state }) => state === 'active')
+    await reach(url, token, 3)
+    await writePolicy(folder, otherFiles)
+    service!.child.kill('SIGHUP')
+    const replaced = () => logLines().filter(({ msg }) => msg === 'the policy was replaced')
+    await expect.poll(() => new Set(replaced().map(({ pid }) => pid)).size, { timeout: 60_000 }).toBe(3)
   })
 
   test('a service whose first worker cannot start ends with its exit code', async () => {

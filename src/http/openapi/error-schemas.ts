@@ -61,30 +61,46 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
   }
 }
 
-/** The schema of the member `error` for each of these codes. */
+/** The name of the component of a response with any error. */
+export const FAILURE = 'FailureResponse'
+
+/** The schema of the member `error` for each of these codes, and of a response with any error. */
 export function createErrorSchemas(codes: ReadonlySet<ErrorCode>): ReadonlyMap<z.ZodType, string> {
   const members = furtherMembers()
-  return new Map(
-    (Object.keys(errors) as ErrorCode[])
-      .filter((code) => codes.has(code))
-      .map((code) => [errorSchema(code, errors[code].message, members[code]), errorName(code)]),
-  )
+  const known = (Object.keys(errors) as ErrorCode[]).filter((code) => codes.has(code))
+  return new Map([
+    ...known.map((code): [z.ZodType, string] => [
+      errorSchema(documented(z.literal(code), { description: CODE }), errors[code].message, members[code]),
+      errorName(code),
+    ]),
+    [failureSchema(), FAILURE],
+  ])
 }
 
-function errorSchema(code: ErrorCode, message: string, members: z.core.$ZodShape = {}): z.ZodType {
-  return documented(
-    z.strictObject({
-      code: documented(z.literal(code), { description: 'The machine-readable code.' }),
-      message: text('What happened, for people.', 600_000),
-      request_id: documented(z.string(), {
-        description: 'The id of the request, also in the header X-Request-Id. The log of the service names it.',
-        format: 'uuid',
-        maxLength: 36,
-      }),
-      ...members,
+const CODE = 'The machine-readable code.'
+
+/** Errors of later versions may have other members. */
+function failureSchema(): z.ZodType {
+  const error = z.looseObject(membersOf(text(CODE, 64)))
+  return documented(z.strictObject({ error: documented(error, { description: 'What has failed, and why.' }) }), {
+    description: 'The response of failure.',
+  })
+}
+
+function errorSchema(code: z.ZodType, description: string, further: z.core.$ZodShape = {}): z.ZodType {
+  return documented(z.strictObject({ ...membersOf(code), ...further }), { description })
+}
+
+function membersOf(code: z.ZodType) {
+  return {
+    code,
+    message: text('What happened, for people.', 600_000),
+    request_id: documented(z.string(), {
+      description: 'The id of the request, also in the header X-Request-Id. The log of the service names it.',
+      format: 'uuid',
+      maxLength: 36,
     }),
-    { description: message },
-  )
+  }
 }
 
 /** The name of the component of an error. */

@@ -15,7 +15,7 @@ export const notes: Readonly<Record<string, string>> = {
     'When a board becomes private, users who lose their access are unassigned from its cards. They are not notified.',
   'boards.delete': 'It cannot be undone. From the response on, no request finds the board or anything on it.',
   'boards.batch':
-    'Each operation is decided on its own, after those before it, whose changes it sees. The first one that fails refuses the whole batch, with its own error and `index`, and nothing is changed. Operations that require `kanban:admin` are 422, and so are those after 1,000 changed records or a response of 1 MiB. For the rate limits, each operation counts as a request. `$0` in `params`, and in the members of a body that are ids, stands for the id of what the first operation has created, and so on. If-Match refers to the board.',
+    'Each operation is decided on its own, after those before it, whose changes it sees. The first one that fails refuses the whole batch, with its own error and `index`, and nothing is changed. Operations that require `kanban:admin` are 422, and so are those after 1,000 changed records or a response of 1 MiB. For the rate limits, each operation counts as a request. `$0` in `params`, and in the members of a body that are ids, stands for the id of what the first operation has created, and so on. Each result is what its operation alone would answer: it does not have the changes of later operations, such as the removal of a label. Its `etag` is null if there are any. If-Match refers to the board.',
   'boards.changes':
     'A client that follows `page.next_cursor` gets each change once, from all processes, whatever their clocks say. `data` is the object as it is now, so a page may show a state that later changes lead to. The deletion of a card or a board includes what belongs to it. If the service no longer has the changes after a cursor, the response is 410 `cursor_expired`: read the board with `include`, and continue with its `changes_cursor`. Access is decided for each request.',
   'boards.events':
@@ -44,8 +44,9 @@ export const notes: Readonly<Record<string, string>> = {
   'cards.unassign': 'If the user is not assigned, the response is 404 with `parameter: user_id`.',
   'cards.apply_label': 'The label must be one of this board; otherwise the response is 404 with `parameter: label_id`.',
   'cards.remove_label': 'If the card does not have the label, the response is 404 with `parameter: label_id`.',
-  'cards.set_cover': 'You must have access to the file of the attachment.',
-  'cards.clear_cover': 'You must have access to the file of the present cover.',
+  'cards.set_cover':
+    'You must have access to the file of the attachment, and to that of the present cover if there is one. Others who can read the card get 403.',
+  'cards.clear_cover': 'You must have access to the file of the present cover. Others who can read the card get 403.',
   'labels.create': 'If-Match refers to the board. Two labels may have the same name.',
   'labels.delete': 'From the response on, no card has the label any more.',
   'subtasks.create': 'If-Match refers to the card. At most one of `before`, `after` and `to` can be given.',
@@ -57,7 +58,11 @@ export const notes: Readonly<Record<string, string>> = {
   'attachments.read': 'The bytes of the file have their own path, `/attachments/{attachment_id}/content`.',
   'attachments.download':
     'Everyone with access to the board can download it, whatever the visibility of its file. Its ETag is that of the bytes. HEAD ignores Range.',
-  'attachments.attach': 'Attaching a file gives everyone with access to the board access to its bytes. If-Match refers to the card.',
-  'attachments.detach': 'You must have access to the file. A file that is attached to no card is removed after a day.',
-  'files.update': 'Only the owner of the file can do this.',
+  'attachments.attach':
+    'Attaching a file gives everyone with access to the board access to its bytes. The home board of an uploaded file is the board of the card. If-Match refers to the card.',
+  'attachments.detach':
+    'You must have access to the file. Others who can read the attachment get 403. A file that is attached to no card is removed after a day.',
+  'files.read': 'Without access to the file, the response is 404. Its attachments stay readable on their boards.',
+  'files.update':
+    'Only the owner of the file can do this. Its attachments show the visibility, so their ETags change, and the feeds of their boards tell of it.',
 }

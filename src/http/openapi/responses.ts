@@ -1,7 +1,7 @@
 import { errors, type ErrorCode } from '../../model/errors.ts'
 import type { Operation } from '../../resources/operation.ts'
 import { byStatus, isDownload } from './error-codes.ts'
-import { errorName, pascalCase } from './error-schemas.ts'
+import { errorName, FAILURE, pascalCase } from './error-schemas.ts'
 import type { RecordedExample, RecordedExamples } from './examples.ts'
 import { headerReferences, SHARED, type HeaderName } from './headers.ts'
 import type { JsonSchema, Reference, ResponseObject } from './types.ts'
@@ -31,8 +31,9 @@ const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
 export function successResponses(
   operation: Operation,
   dataName: string | undefined,
-  example: RecordedExample | undefined,
+  examples: RecordedExamples,
 ): Record<string, ResponseObject> {
+  const example = examples.operations[operation.id]
   const notModified = { description: 'The copy of the client is current. There is no body.', headers: headersOf('ETag') }
   if (isDownload(operation)) {
     const content = { '*/*': { schema: { contentMediaType: 'application/octet-stream' } } }
@@ -45,7 +46,8 @@ export function successResponses(
     }
   }
   if (operation.isStream) {
-    const content = { 'text/event-stream': { schema: { type: 'string', maxLength: Number.MAX_SAFE_INTEGER } } }
+    const schema = { type: 'string', maxLength: Number.MAX_SAFE_INTEGER }
+    const content = { 'text/event-stream': { schema, ...eventExample(examples.operations['boards.changes']) } }
     return { 200: { description: 'A stream of events, each with a change of the board.', headers: headersOf(...STREAM_HEADERS), content } }
   }
   const { status, method, entity } = operation
@@ -68,6 +70,13 @@ export function successResponses(
   return { [status]: success, ...(method === 'GET' && (entity !== undefined || isList) ? { 304: notModified } : {}) }
 }
 
+/** The last change that was recorded, as an event. Its id is the cursor after it. */
+function eventExample(changes: RecordedExample | undefined): { readonly example?: string } {
+  if (changes === undefined) return {}
+  const { data, page } = changes.response as { readonly data: readonly unknown[]; readonly page: { readonly next_cursor: string } }
+  return { example: `id: ${page.next_cursor}\nevent: change\ndata: ${JSON.stringify(data.at(-1))}\n\n` }
+}
+
 /** The name of the component of a whole response. */
 export function responseName(dataName: string, isList: boolean): string {
   return `${dataName}${isList ? 'List' : ''}Response`
@@ -88,6 +97,15 @@ export function responseSchema(dataName: string, isList: boolean, page: JsonSche
   }
 }
 
+/** For clients that meet a status or a code of a later version. */
+function otherFailure({ errors: { internal_error: example } }: RecordedExamples): ResponseObject {
+  const schema = { $ref: `#/components/schemas/${FAILURE}` }
+  return {
+    description: 'Any other failure of the service has the same members. What a proxy answers may have others.',
+    content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
+  }
+}
+
 /** The responses of failure. Operations share them: each group of codes is a component. */
 export class ErrorResponses {
   readonly components: Record<string, ResponseObject> = {}
@@ -99,9 +117,10 @@ export class ErrorResponses {
     this.#examples = examples
   }
 
-  of(codes: readonly ErrorCode[]): Record<string, Reference> {
+  of(codes: readonly ErrorCode[]): Record<string, ResponseObject | Reference> {
     for (const code of codes) this.codes.add(code)
-    return Object.fromEntries([...byStatus(codes)].map(([status, group]) => [status, this.#shared(status, group)]))
+    const known = [...byStatus(codes)].map(([status, group]) => [status, this.#shared(status, group)] as const)
+    return { ...Object.fromEntries<ResponseObject | Reference>(known), default: otherFailure(this.#examples) }
   }
 
   #shared(status: number, codes: readonly ErrorCode[]): Reference {
@@ -125,7 +144,8 @@ export class ErrorResponses {
 function errorEnvelope(codes: readonly ErrorCode[]): JsonSchema {
   const references = codes.map((code) => ({ $ref: `#/components/schemas/${errorName(code)}` }))
   const mapping = Object.fromEntries(codes.map((code) => [code, `#/components/schemas/${errorName(code)}`]))
-  const error = references.length === 1 ? references[0]! : { oneOf: references, discriminator: { propertyName: 'code', mapping } }
+  const discriminator = { propertyName: 'code', mapping }
+  const error = references.length === 1 ? references[0]! : { description: 'What has failed, and why.', oneOf: references, discriminator }
   return { type: 'object', required: ['error'], properties: { error } }
 }
 

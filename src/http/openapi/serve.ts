@@ -16,10 +16,12 @@ interface Made {
 
 /** The document, with its text. It is made when it is first asked for: a start should not wait for it. */
 export class ReferenceDocument {
-  readonly #source: DocumentSource
+  readonly #source: () => DocumentSource
   #made: Promise<Made> | undefined
+  #madeFor: string | undefined
 
-  constructor(source: DocumentSource) {
+  /** @param source what it is made from; another policy makes another document */
+  constructor(source: () => DocumentSource) {
     this.#source = source
   }
 
@@ -33,12 +35,17 @@ export class ReferenceDocument {
   }
 
   #make(): Promise<Made> {
-    return (this.#made ??= this.#create())
+    const source = this.#source()
+    if (this.#made === undefined || this.#madeFor !== source.engine.hash) {
+      this.#madeFor = source.engine.hash
+      this.#made = this.#create(source)
+    }
+    return this.#made
   }
 
-  async #create(): Promise<Made> {
+  async #create(source: DocumentSource): Promise<Made> {
     const { createDocument } = await import('./document.ts')
-    const document = createDocument(this.#source)
+    const document = createDocument(source)
     return { document, text: publicText('application/json; charset=utf-8', JSON.stringify(document)) }
   }
 }

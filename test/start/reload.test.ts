@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { edit, otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
+import { load, shipped, shippedFiles } from '../support/policy.ts'
+import { startProcess, type RunningProcess } from '../support/process.ts'
+
+const other = load(otherFiles)
+const widening = (permission: string) =>
+  `version: 1\nwidenings:\n  - { from: "${other.hash.slice(0, 12)}", permission: ${permission}, when: {}, reason: because }\n`
+
+describe('a policy folder', () => {
+  let folder: string
+  let service: RunningProcess
+  let url: string
+  beforeAll(async () => {
+    folder = policyFolder()
+    await writePolicy(folder, shippedFiles)
+    service = startProcess(['serve', '--policies', folder, '--json'], { LANEKEEPER_METRICS: '127.0.0.1:0' })
+    url = (JSON.parse((await service.until('\n')).split('\n')[0]!) as { url: string }).url
+  })
+  afterAll(() => service.stop())
+
+  const policyInUse = async () => ((await (await fetch(`${url}/readyz`)).json()) as { policy: string }).policy
+  /** Sends SIGHUP, and waits until the log says what became of it. */
+  const reload = async () => {
+    const before = service.stderr().length
+    service.child.kill('SIGHUP')
+    const logged = () => /^\{.*"event":"policy\.\w+".*\n/m.exec(service.stderr().slice(before))?.[0]
+    await expect.poll(logged, { timeout: 60_000 }).toBeDefined()
+    return JSON.parse(logged()!) as Record<string, unknown>
+  }
+
+  test('a policy that allows less is used after SIGHUP', async () => {
+    expect(await policyInUse()).toBe(shipped.hash)
+    await writePolicy(folder, otherFiles)
+    expect(await reload()).toMatchObject({ event: 'policy.replaced', before: shipped.hash, policy: other.hash, widened: 0 })
+    expect(await policyInUse()).toBe(other.hash)
+  })
+
+  test('a policy that allows more is refused, unless it declares it', async () => {
+    await writePolicy(folder, shippedFiles)
+    expect(await reload()).toMatchObject({
+      event: 'policy.refused',
+      policy: other.hash,
+      refused: shipped.hash,
+      permissions: ['restore Column', 'update Label'],
+    })
+    await writePolicy(folder, shippedFiles, widening('restore Column'))
+    expect(await reload()).toMatchObject({ event: 'policy.refused', permissions: ['update Label'] })
+    expect(await policyInUse()).toBe(other.hash)
+    await writePolicy(folder, shippedFiles, `${widening('restore Column')}${widening('update Label').split('widenings:\n')[1]}`)
+    expect(await reload()).toMatchObject({ event: 'policy.replaced', policy: shipped.hash })
+    expect(await policyInUse()).toBe(shipped.hash)
+  })
+
+  test.each([
+    ['is not valid', edit(shippedFiles, [['permissions', 'id: P14', 'idd: P14']]), 'unknown key "idd"'],
+    [
+      'does not hold',
+      edit(shippedFiles, [['permissions', '{ board.access: true, comment.author: caller }', '{ board.access: true }']]),
+      'the decisions say 403',
+    ],
+  ])('a policy that %s is refused, and the log says why', async (_what, files, reason) => {
+    await writePolicy(folder, files)
+    expect(await reload()).toMatchObject({ event: 'policy.refused', policy: shipped.hash, reason: expect.stringContaining(reason) })
+    expect(await policyInUse()).toBe(shipped.hash)
+  })
+
+  test('the metrics have the policy in use and the attempts to replace it', async () => {
+    const address = /metrics are served at ([^\s"]+)/.exec(service.stderr())![1]!
+    const metrics = await (await fetch(address)).text()
+    expect(metrics).toContain(`lanekeeper_policy_info{policy="${shipped.hash}"} 1`)
+    expect(metrics).toContain('lanekeeper_policy_reloads_total{outcome="replaced"} 2')
+    expect(metrics).toContain('lanekeeper_policy_reloads_total{outcome="refused"} 4')
+  })
+})
+
+test('a service does not start with a policy that does not hold, or with a folder that is none', async () => {
+  const folder = policyFolder()
+  await writePolicy(folder, { ...shippedFiles, permissions: otherFiles.permissions })
+  for (const [path, message] of [
+    [folder, 'The policy does not hold'],
+    [join(folder, 'absent'), 'vocabulary.yaml cannot be read: there is no such file'],
+  ] as const) {
+    const service = startProcess(['serve', '--policies', path])
+    await expect(service.until('never')).rejects.toThrow(message)
+    expect(await service.stop()).toBe(2)
+  }
+})
