@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandIo } from '../admin/deps.ts'
-import { defaultOf, settingNames, settingSource, type Config, type Flags } from '../config.ts'
+import { defaultOf, optionOf, settingNames, settingSource, type Config, type Flags } from '../config.ts'
 import type * as OnStorage from './run-on-storage.ts'
 import { describe, table } from './text.ts'
 
@@ -13,7 +13,7 @@ export function addSetting(command: Command, name: keyof Config, description = s
   const value = defaultOf(name)
   const notes = [...(env === undefined ? [] : [`env: ${env}`]), ...(value === undefined ? [] : [`default: ${value}`])]
   return command.option(
-    placeholder === undefined ? `--${flag}` : `--${flag} ${placeholder}`,
+    placeholder === undefined ? optionOf(flag!) : `${optionOf(flag!)} ${placeholder}`,
     notes.length === 0 ? description : `${description} (${notes.join(', ')})`,
   )
 }
@@ -70,4 +70,5 @@ export function runAndPrint<Arguments extends unknown[]>(
 /** The lines of a command without input. */
 export async function* noLines(): AsyncGenerator<string> {}
 
-const noIo: CommandIo = { progress: () => undefined, write: async () => undefined, lines: noLines() }
+/** The input and output of a command that has neither. */
+export const noIo: CommandIo = { progress: () => undefined, write: async () => undefined, lines: noLines() }

@@ -27,6 +27,16 @@ export const exitCodes = {
   incomplete: 5,
   /** `check` has found damage that it has not repaired */
   damage: 6,
+  /** `policy test`: the policy does not hold */
+  policyFailed: 7,
+  /** `policy verify-log` has found a record that was altered, removed or moved */
+  altered: 8,
+  /** `policy replay` decides a record differently */
+  decidedDifferently: 9,
+  /** `policy diff`: a policy allows more than before, and does not declare it */
+  undeclaredWidening: 10,
+  /** `policy explain`: what was asked about is denied */
+  denied: 11,
 } as const
 
 /** A transfer is done, except for data that is lost. What it is was printed before. */
@@ -58,6 +68,47 @@ export class DamageFound extends Error {
   }
 }
 
+/** A decision log is not as it was written. What is wrong was printed before. */
+export class LogNotIntact extends Error {
+  override readonly name = 'LogNotIntact'
+
+  constructor(findings: number) {
+    super(`the log is not as it was written: ${findings} findings`)
+  }
+}
+
+/** Recorded decisions are decided differently. Which ones was printed before. */
+export class DecidedDifferently extends Error {
+  override readonly name = 'DecidedDifferently'
+
+  constructor(count: number) {
+    super(`${count} decisions differ`)
+  }
+}
+
+/** A policy does not hold. What fails was printed before. */
+export class PolicyFailed extends Error {
+  override readonly name = 'PolicyFailed'
+
+  constructor(failures: number) {
+    super(`the policy does not hold: ${failures} failures`)
+  }
+}
+
+/** A policy allows more than before. What was printed before. */
+export class UndeclaredWidening extends Error {
+  override readonly name = 'UndeclaredWidening'
+
+  constructor(count: number) {
+    super(`${count} widenings are not declared in widenings.yaml`)
+  }
+}
+
+/** What was asked about is denied. Why was printed before. */
+export class Denied extends Error {
+  override readonly name = 'Denied'
+}
+
 const usageErrors = [ConfigError, PolicyError, BadAddress, RangeError]
 /** By name, because the modules of these errors are loaded only by `serve`, or only when the storage is Redis. */
 const lazyUsageErrors = new Set(['PolicyInvariantError', 'CannotListen', 'BadRedisUrl'])
@@ -78,6 +129,11 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CallFailed) return error.exitCode
   if (error instanceof DataLost) return exitCodes.incomplete
   if (error instanceof DamageFound) return exitCodes.damage
+  if (error instanceof PolicyFailed) return exitCodes.policyFailed
+  if (error instanceof UndeclaredWidening) return exitCodes.undeclaredWidening
+  if (error instanceof Denied) return exitCodes.denied
+  if (error instanceof LogNotIntact) return exitCodes.altered
+  if (error instanceof DecidedDifferently) return exitCodes.decidedDifferently
   if (error instanceof AdminError) return error.code === 'invalid' ? exitCodes.usage : exitCodes.refused
   if (usageErrors.some((kind) => error instanceof kind)) return exitCodes.usage
   if (error instanceof Error && lazyUsageErrors.has(error.name)) return exitCodes.usage

@@ -8,6 +8,7 @@ import { addMcpCommand } from './mcp.ts'
 import { addMemberCommands } from './member.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addTokenCommands } from './token.ts'
+import { addPolicyCommands } from './policy/commands.ts'
 import { table } from './text.ts'
 import { addTransferCommands } from './transfer.ts'
 import { addUserCommands } from './user.ts'
@@ -21,7 +22,12 @@ Exit codes:
   3  not found, or already exists; api: refused
   4  storage is in use, unavailable, damaged or of another format; api: the service does not answer
   5  done, without files or workspaces that could not be read
-  6  check: damage was found`
+  6  check: damage was found
+  7  policy test: the policy does not hold
+  8  policy verify-log: a record was altered, removed or moved
+  9  policy replay: a record is decided differently
+  10 policy diff: the policy allows more, and does not declare it
+  11 policy explain: it is denied`
 
 function version(): string {
   return (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
@@ -47,6 +53,7 @@ export function createProgram(): Command {
   addTransferCommands(program)
   addMigrateCommand(program)
   addCheckCommand(program)
+  addPolicyCommands(program)
   addMcpCommand(program)
   addApiCommand(program)
   addCompletionCommand(program)
@@ -87,7 +94,22 @@ function addServeCommand(program: Command): void {
     .command('serve', { isDefault: true })
     .description('start the service (the default command, if there is an option)')
     .addHelpText('after', environmentHelp())
-  for (const name of ['storage', 'bytes', 'demo', 'host', 'port', 'origin', 'metrics', 'workers', 'json'] as const)
+  for (const name of [
+    'storage',
+    'bytes',
+    'demo',
+    'policies',
+    'host',
+    'port',
+    'origin',
+    'metrics',
+    'workers',
+    'decisionLog',
+    'decisionLogSync',
+    'decisionLogFull',
+    'policyPage',
+    'json',
+  ] as const)
     addSetting(command, name)
   command.allowExcessArguments().action(async (flags: Flags) => {
     // commander passes an unknown command to the default command, as an argument.

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { pino } from 'pino'
 import { runCommand } from '../admin/commands.ts'
-import { AdminError, type AdminDeps, type CommandIo } from '../admin/deps.ts'
+import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from '../admin/deps.ts'
 import { callRpcServer, RpcServerGone } from '../admin/rpc-client.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
 import { ConfigError, readStorage, type Config, type Flags } from '../config.ts'
@@ -16,7 +16,10 @@ const MAX_ATTEMPTS = 5
 const CREATES_STORAGE = new Set(['workspace.create', 'user.add', 'import', 'restore'])
 
 /** Commands that can run on a folder that cannot be written to, such as that of a failing disk. */
-const ONLY_READS = new Set(['export', 'backup', 'check', 'workspace.list', 'user.list', 'member.list', 'token.list'])
+const ONLY_READS = new Set([
+  ...['export', 'backup', 'check', 'workspace.list', 'user.list', 'member.list', 'token.list'],
+  ...['policy.explain', 'policy.who-can', 'policy.what-can'],
+])
 
 /**
  * Runs an administration command on the storage: in this process or, if another process holds the folder, over RPC in
@@ -69,13 +72,25 @@ async function runLocally(
     onReadOnly: ONLY_READS.has(command) ? reportReadOnly : undefined,
   })
   try {
-    const deps: AdminDeps = { store: storage.store, blobs: storage.blobs, clock: systemClock, random: systemRandom }
+    const policyAnswers = command.startsWith('policy.') ? await loadPolicyAnswers() : undefined
+    const deps: AdminDeps = { store: storage.store, blobs: storage.blobs, clock: systemClock, random: systemRandom, policyAnswers }
     rpcServer.open(deps)
     return await runCommand(deps, command, input, io)
   } finally {
     await rpcServer.close()
     await storage.close()
   }
+}
+
+/** Loads what decides requests. Other commands start faster without it. */
+async function loadPolicyAnswers(): Promise<PolicyAnswers> {
+  const [{ loadPolicy }, { createPolicyAnswers }, { operations }, { Scans }] = await Promise.all([
+    import('../app.ts'),
+    import('../http/policy-answers.ts'),
+    import('../resources/table.ts'),
+    import('../resources/scans.ts'),
+  ])
+  return createPolicyAnswers({ engine: loadPolicy(), operations, scans: new Scans() })
 }
 
 function reportReadOnly({ message }: Error): void {

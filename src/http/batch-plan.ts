@@ -92,7 +92,7 @@ function checkReferences(
       const at = typeof text === 'string' ? REFERENCE.exec(text)?.[1] : undefined
       if (at === undefined) continue
       const creates = rows.find(({ id }) => id === before[Number(at)]?.operation)?.status === 201
-      if (!creates) refuse(path, `"${text as string}" must refer to an earlier operation that creates something`)
+      if (!creates) refuse(path, `must refer to an earlier operation that creates something: "${text as string}" does not`)
     }
   }
 }

@@ -4,13 +4,16 @@ import type { BatchItem, BatchResult } from '../resources/batch/schema.ts'
 import { isDryRun, type Operation, type OperationRequest } from '../resources/operation.ts'
 import { shownRevision } from '../resources/removals.ts'
 import { loadTarget, readsOf } from '../resources/targets.ts'
+import type { Key } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
 import { plan, REFERENCE, type PlannedOperation } from './batch-plan.ts'
 import { validationFailed } from './error-mapping.ts'
+import { resourcesIn } from './decision-lines.ts'
+import type { DecisionRecord, ItemRecord } from './decision-record.ts'
 import { requireAccess, requireScope } from './permission.ts'
 import { entityTag, requireMatch } from './preconditions.ts'
-import type { DecisionRecord, ItemRecord, Services } from './services.ts'
+import type { Services } from './services.ts'
 
 /** Operations between two pauses for other requests. */
 const AT_ONCE = 10
@@ -49,19 +52,30 @@ export async function performAll(
       throw new ApiError(error.code, { ...error.details, message: error.message, members: { ...error.details.members, index } })
     }
   }
-  return performed.map((done) => (isSuperseded(request.tx, done) ? { ...done.result, etag: null } : done.result))
+  return performed.map(({ result, named }) => (isSuperseded(request.tx, named) ? { ...result, etag: null } : result))
 }
 
 /** What one operation of a batch has done. */
 interface Performed {
+  /** what is true after this operation, as its own response would say. Later operations of the batch may change it. */
   readonly result: BatchResult
-  /** the key of the resource that the result names, and its state then; undefined: it names none */
-  readonly named: { readonly key: string; readonly state: unknown } | undefined
+  /** undefined: it names no resource */
+  readonly named: Named | undefined
 }
 
-/** Whether a later operation has written the resource again: the ETag is then that of another state. */
-function isSuperseded(tx: OperationRequest['tx'], { named }: Performed): boolean {
-  return named !== undefined && tx.known(named.key) !== named.state
+/** The resource that a result names, as the operation has left it. */
+interface Named {
+  readonly key: Key<unknown>
+  readonly state: unknown
+  readonly revision: string | undefined
+}
+
+/** Whether a later operation has changed the resource: the ETag is then that of another state. */
+function isSuperseded(tx: OperationRequest['tx'], named: Named | undefined): boolean {
+  if (named === undefined) return false
+  const { key, state, revision } = named
+  // The removal of a label that many cards have is pending: the records of some are still the same, but not what is shown of them.
+  return tx.known(key) !== state || shownRevision(tx, key) !== revision
 }
 
 /** Each further record makes the later operations of a transaction slower. @throws {ApiError} `validation_failed` */
@@ -97,6 +111,7 @@ async function perform(
     clock: () => request.clock() + later,
     receive: undefined,
   }
+  Object.assign(record, resourcesIn(own.params))
   const broken = operation.bodyRule?.(own.params, own.body)
   if (broken !== undefined) throw refusal(index, broken.message, `.body.${broken.path}`)
   requireScope(services, operation, request.caller, record) // 403
@@ -112,11 +127,11 @@ async function perform(
   }
   const result = await operation.run(own, loaded) // 409
   const named = result.entity === null ? undefined : (result.entity ?? entity)
-  const revision = named && !isDryRun(request) ? shownRevision(tx, named) : undefined
-  const etag = revision === undefined ? null : entityTag(revision)
+  const revision = named && shownRevision(tx, named)
+  const etag = revision === undefined || isDryRun(request) ? null : entityTag(revision)
   return {
     result: { operation: operation.id, data: result.data as Record<string, unknown>, etag },
-    named: named && { key: named, state: tx.known(named) },
+    named: named && { key: named, state: tx.known(named), revision },
   }
 }
 

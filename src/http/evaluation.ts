@@ -9,8 +9,13 @@ import { readsOf } from '../resources/targets.ts'
 import type { Read } from '../store/reads.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
+import { resourcesIn } from './decision-lines.ts'
+import type { DecisionRecord, ItemRecord } from './decision-record.ts'
 import { requireAccess, requireScope } from './permission.ts'
-import type { DecisionRecord, ItemRecord, Services } from './services.ts'
+import type { Services } from './services.ts'
+
+/** What an evaluation depends on. */
+export type EvaluationServices = Pick<Services, 'engine' | 'operations' | 'scans'>
 
 /** What stands for the caller's own user, token and workspace. */
 const OWN = 'me'
@@ -28,7 +33,7 @@ const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
 const AT_ONCE = 10
 
 /** A request that is not made: what an operation would be called with, as far as its permission depends on it. */
-interface Evaluated {
+export interface Evaluated {
   readonly operation: Operation
   readonly params: Readonly<Record<string, string>>
   /** the members of the body that the decision depends on */
@@ -48,7 +53,7 @@ interface Evaluated {
  * @throws {ApiError} `validation_failed` if a question names nothing that can be decided
  */
 export async function evaluate(
-  services: Services,
+  services: EvaluationServices,
   request: OperationRequest,
   record: DecisionRecord,
   questions: readonly Question[],
@@ -61,7 +66,7 @@ export async function evaluate(
   record.evaluations = records
   for (const [i, one] of evaluated.entries()) {
     if (i > 0 && i % AT_ONCE === 0) await services.scans.slice(request.caller.workspaceId)
-    const own: ItemRecord = { operation: one.operation.id }
+    const own: ItemRecord = Object.assign({ operation: one.operation.id }, resourcesIn(one.params))
     records.push(own)
     const result = await decide(services, request, one, targets[i]!, own)
     results.push(result)
@@ -74,7 +79,7 @@ export async function evaluate(
 type TargetRecords = readonly unknown[] | ApiError
 
 /** Reads the targets of all questions in one snapshot, except of those that the token may not be used for. */
-async function readTargets({ engine }: Services, { tx, caller }: OperationRequest, all: readonly Evaluated[]): Promise<TargetRecords[]> {
+async function readTargets({ engine }: EvaluationServices, { tx, caller }: OperationRequest, all: readonly Evaluated[]): Promise<TargetRecords[]> {
   const texts = { userId: caller.userId, tokenHash: caller.token.hash }
   const reads: Read[] = []
   const places = all.map(({ operation, params }) => {
@@ -91,21 +96,21 @@ async function readTargets({ engine }: Services, { tx, caller }: OperationReques
 
 /** Decides one question, in the order in which its request would be decided. */
 async function decide(
-  services: Services,
+  services: EvaluationServices,
   request: OperationRequest,
   one: Evaluated,
   records: TargetRecords,
   record: ItemRecord,
 ): Promise<EvaluationResult> {
-  const { operation, params, workspaceId } = one
+  const { operation, workspaceId } = one
   try {
     requireScope(services, operation, request.caller, record)
-    const body = bodyOf(one)
+    record.stage = 'input'
+    const own = requestOf(one, request)
+    record.stage = 'target'
     if (records instanceof ApiError) throw records
     if (workspaceId !== undefined && workspaceId !== request.caller.workspaceId) throw notFound()
     if (operation.kind === 'single') {
-      const receive = operation.takesUpload && Object.keys(one.body).length === 0 ? noUpload : undefined
-      const own: OperationRequest = { ...request, params, query: {}, body, receive }
       await requireAccess(services, operation, own, operation.target.from(records), record)
     }
   } catch (error) {
@@ -118,6 +123,12 @@ async function decide(
 }
 
 const EACH_ITEM = 'Each item is decided on its own: those without access are left out.'
+
+/** The request that is asked about. @throws {ApiError} `validation_failed` */
+export function requestOf(one: Evaluated, request: OperationRequest): OperationRequest {
+  const receive = one.operation.takesUpload && Object.keys(one.body).length === 0 ? noUpload : undefined
+  return { ...request, params: one.params, query: {}, body: bodyOf(one), receive }
+}
 
 function deniedContext({ code, message, details }: ApiError, { scope }: ItemRecord): EvaluationResult['context'] {
   const { reason = message, row, granted_scopes, parameter } = (details.members ?? {}) as Partial<EvaluationResult['context']>
@@ -150,7 +161,7 @@ function bodyOf({ operation, body, members }: Evaluated): object {
 const LONGEST_NAME = 100
 
 /** Reads all questions. @throws {ApiError} `validation_failed`, with the issues of all */
-function readQuestions({ operations }: Services, caller: Caller, questions: readonly Question[]): Evaluated[] {
+export function readQuestions({ operations }: EvaluationServices, caller: Caller, questions: readonly Question[]): Evaluated[] {
   const issues: ValidationIssue[] = []
   const evaluated = questions.flatMap(({ asked, path }) => {
     const own: [path: string, message: string][] = []

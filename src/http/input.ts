@@ -114,7 +114,7 @@ export function issuesOf({ issues }: z.ZodError, place: ValidationIssue['in']): 
 
 function describe(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type' && issue.input === undefined && issue.message.endsWith('undefined')) return 'is missing'
-  return issue.message.replace(/^Invalid input: /, '').replace(/^Too (big|small): /, '')
+  return issue.message.replace(/^(Invalid (input|option)|Too (big|small)): /, '')
 }
 
 function readQuery(search: string, issues: IssueList): Record<string, string> {

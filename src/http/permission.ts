@@ -4,14 +4,20 @@ import { ApiError, notFound } from '../model/errors.ts'
 import { effectiveScopes } from '../model/token.ts'
 import type { Decision } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
-import type { DecisionRecord, Services } from './services.ts'
+import type { DecisionRecord } from './decision-record.ts'
+import type { Services } from './services.ts'
+
+type Policy = Pick<Services, 'engine'>
 
 /**
  * Asks the scope table whether the token may be used for the operation (spec §5, "Scopes"; RFC 6750 §3.1).
  * @throws {ApiError} `insufficient_scope`, with the required and the granted scopes
  */
-export function requireScope({ engine }: Services, { permission }: Operation, caller: Caller, record: PermissionRecord): void {
-  const scope = engine.checkScope(permission, scopeFacts(engine.vocabulary, caller.token))
+export function requireScope({ engine }: Policy, { permission }: Operation, caller: Caller, record: PermissionRecord): void {
+  record.stage = 'scope'
+  const facts = scopeFacts(engine.vocabulary, caller.token)
+  const { allowed, required, row } = engine.checkScope(permission, facts)
+  const scope = { allowed, required, row, permission, facts }
   record.scope = scope
   if (scope.allowed) return
   throw new ApiError('insufficient_scope', {
@@ -28,7 +34,7 @@ const TARGET_GROUPS = new Set(['caller', 'board'])
  * @throws {ApiError} `not_found`
  */
 export function requireVisible(
-  { engine }: Services,
+  { engine }: Policy,
   { permission }: Operation,
   caller: Caller,
   target: AuthorizationContext,
@@ -51,20 +57,30 @@ export function requireVisible(
  * @throws {ApiError} `not_found`, `forbidden`
  */
 export async function requireAccess(
-  services: Services,
+  services: Policy,
   operation: Operation & { kind: 'single' },
   request: OperationRequest,
   target: AuthorizationContext,
   record: PermissionRecord,
 ): Promise<AuthorizationContext> {
+  record.stage = 'target'
   requireVisible(services, operation, request.caller, target, record) // 404
-  const loaded = operation.related === undefined ? target : Object.assign({}, target, await operation.related(request, target)) // 404
+  const loaded = await loadRelated(operation, request, target) // 404
   requirePermission(services, operation, request, loaded, record) // 404 403
   return loaded
 }
 
+/** Loads what a request names besides its target. @returns everything that its facts are read from @throws {ApiError} `not_found` */
+export async function loadRelated(
+  { related }: Operation & { kind: 'single' },
+  request: OperationRequest,
+  target: AuthorizationContext,
+): Promise<AuthorizationContext> {
+  return related === undefined ? target : Object.assign({}, target, await related(request, target))
+}
+
 /** What a decision record, or the record of an evaluation, has of permissions. */
-type PermissionRecord = Pick<DecisionRecord, 'scope' | 'decision' | 'further' | 'hidden'>
+type PermissionRecord = Pick<DecisionRecord, 'scope' | 'decision' | 'further' | 'hidden' | 'absent' | 'stage'>
 
 /**
  * Asks the permission table whether the caller may perform the operation on what was loaded (spec §5, "Scope and
@@ -72,12 +88,13 @@ type PermissionRecord = Pick<DecisionRecord, 'scope' | 'decision' | 'further' | 
  * @throws {ApiError} `not_found` if the caller has no access to something that the request names, else `forbidden`
  */
 function requirePermission(
-  { engine }: Services,
+  { engine }: Policy,
   operation: Operation,
   request: OperationRequest,
   loaded: AuthorizationContext,
   record: PermissionRecord,
 ): void {
+  record.stage = 'permission'
   const { permission, also } = operation
   const { vocabulary } = engine
   const groupsOf = (id: string) => vocabulary.permissions.get(id)!.groups
@@ -89,7 +106,10 @@ function requirePermission(
     const id = needs.join(' ')
     for (const context of contexts(loaded)) {
       // In the order of the body: otherwise the parameter would tell whether an item is absent or hidden.
-      if (context === undefined) throw notFound(parameter)
+      if (context === undefined) {
+        record.absent = true
+        throw notFound(parameter)
+      }
       const further = engine.decide(id, factsOf(id, Object.assign({}, loaded, context)))
       ;(record.further ??= []).push(further)
       requireAllowed(further, () => parameter)

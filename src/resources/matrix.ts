@@ -15,10 +15,7 @@ export function renderMatrix(engine: Engine, operations: readonly Operation[]): 
     '',
     '# Who may do what',
     '',
-    ...markdownTable(
-      ['operation', 'request', 'permission', 'minimum scope', 'allowed if', 'row', '404 unless'],
-      operations.flatMap((operation) => [operationRow(engine, operation), ...furtherRows(engine, operation)]),
-    ),
+    ...markdownTable(matrixHead, matrixRows(engine, operations)),
     '',
     '## Definitions, facts and rows',
     '',
@@ -32,6 +29,14 @@ export function renderMatrix(engine: Engine, operations: readonly Operation[]): 
     ),
     '',
   ].join('\n')
+}
+
+/** The columns of the matrix. */
+export const matrixHead: readonly string[] = ['operation', 'request', 'permission', 'minimum scope', 'allowed if', 'row', '404 unless']
+
+/** A row for each operation, and for each further permission of one. The cells have the markup of Markdown. */
+export function matrixRows(engine: Engine, operations: readonly Operation[]): string[][] {
+  return operations.flatMap((operation) => [operationRow(engine, operation), ...furtherRows(engine, operation)])
 }
 
 function operationRow(engine: Engine, { id, method, path, needs, kind }: Operation): string[] {

@@ -98,7 +98,11 @@ describe('lanekeeper api', () => {
     [2, 'there is no operation "cards.creat"; did you mean "cards.create"?', ['cards.creat']],
     [2, 'missing: --board-id, --column-id, --title', ['cards.create']],
     [2, '"board_id" is not an id', ['boards.read', '--board-id', '..']],
-    [2, '--data: it must be a JSON object, @FILE with one, or - to read one from stdin; it is not JSON: ', ['boards.create', '--data', '{']],
+    [
+      2,
+      '--data: it must be a JSON object, @FILE with one, or - to read one from stdin; it is not JSON: ',
+      ['boards.create', '--data', '{'],
+    ],
     [2, '--data: it must be a JSON object, @FILE with one, or - to read one from stdin, not a list', ['boards.create', '--data', '[]']],
     [2, '--data: it must be a JSON object, @FILE with one, or - to read one from stdin, not null', ['boards.create', '--data', 'null']],
     [2, '--data: the file "/none.json" cannot be read: ENOENT', ['boards.create', '--data', '@/none.json']],

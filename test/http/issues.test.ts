@@ -30,6 +30,22 @@ describe('the issues of a request that is not valid name their members exactly',
     expect(error.message).toBe(`The request does not match what this operation accepts: ${subject} ${error.issues[0].message}.`)
   }
 
+  test.each([
+    ['POST /boards', {}, 'is missing'],
+    ['POST /boards', { name: 1 }, 'expected string, received number'],
+    ['POST /boards/{board}/cards', { column_id: 'x', title: 'x', to: 'top' }, 'expected one of "first"|"last"'],
+    ['POST /boards/{board}/batch', { operations: [] }, 'expected array to have >=1 items'],
+    [
+      'POST /boards/{board}/batch',
+      { operations: [{ operation: 'cards.archive', params: { card_id: '$1' } }] },
+      'must refer to an earlier operation that creates something: "$1" does not',
+    ],
+  ])('%s with the body %j is answered with the message "%s"', async (request, body, message) => {
+    const [method, path] = request.split(' ') as [string, string]
+    const { status, body: answer } = await service.send(person.admin, method, fill(path), body)
+    expect([status, answer.error.issues[0].message]).toEqual([422, message])
+  })
+
   test.each<[request: string, body: unknown, places: Place[]]>([
     ['POST /boards', {}, [['body', 'name']]],
     ['POST /boards', [], [['body', '']]],

@@ -67,12 +67,13 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'comments.create': [2],
   'comments.update': [2],
   'comments.delete': [2],
-  'attachments.list': [2],
+  'attachments.list': [3],
   'attachments.read': [1],
   'attachments.download': [1],
   'attachments.attach': [3],
   'attachments.detach': [3, 'card'],
-  'files.update': [2],
+  'files.read': [1],
+  'files.update': [3],
 }
 
 test('the table has each operation', () => {

@@ -38,10 +38,12 @@ export type BatchItem = z.output<typeof item>
 const result = documented(
   z.strictObject({
     operation: documented(z.string(), { description: 'The id of the operation.', maxLength: 100 }),
-    data: documented(z.looseObject({}), { description: 'What the operation answers as `data`.' }),
+    data: documented(z.looseObject({}), {
+      description: 'What the operation answers as `data`: the resource after this operation, without the changes of later ones.',
+    }),
     etag: documented(z.string(), {
       description:
-        'The ETag that the operation answers; null if it has none, or if a later operation of the batch has changed the resource.',
+        'The ETag that the operation answers; null if it has none, or if a later operation of the batch has changed or deleted the resource.',
       maxLength: 100,
     }).nullable(),
   }),

@@ -11,6 +11,7 @@ import {
   type MediaTypeObject,
   type OperationObject,
   type ParameterObject,
+  type ResponseObject,
 } from '../../../src/http/openapi/types.ts'
 import { errors } from '../../../src/model/errors.ts'
 import { operations } from '../../../src/resources/table.ts'
@@ -233,6 +234,22 @@ describe('the examples of the OpenAPI document', () => {
       }
     }
     expect(invalid).toEqual([])
+  })
+
+  test('of the errors match the schema of every operation for further failures', () => {
+    const { errors } = readExamples()
+    for (const { method, path } of documented) {
+      const pointer = `paths/${encodeURIComponent(path.replaceAll('/', '~1'))}/${method}/responses/default/content/application~1json/schema`
+      for (const value of Object.values(errors)) expect([path, check.errorsAt(pointer, value)]).toEqual([path, []])
+      expect(check.errorsAt(pointer, { error: { code: 'other' } })).not.toEqual([])
+    }
+  })
+
+  test('of the stream of events are changes, with the cursor of the page that had them', () => {
+    const { content } = document.paths['/boards/{board_id}/events']!['get']!.responses['200'] as ResponseObject
+    const [, id, data] = /^id: (\S+)\nevent: change\ndata: (.+)\n\n$/.exec(content!['text/event-stream']!.example as string)!
+    const { response } = readExamples().operations['boards.changes'] as { response: any }
+    expect([id, JSON.parse(data!)]).toEqual([response.page.next_cursor, response.data.at(-1)])
   })
 
   test('of headers and parameters match their schemas', () => {

@@ -1,0 +1,56 @@
+import { Option, type Command } from 'commander'
+import { cell, table } from '../text.ts'
+
+const formats = ['table', 'markdown', 'csv', 'html'] as const
+interface MatrixFlags {
+  readonly format: (typeof formats)[number]
+  readonly cells?: boolean
+}
+
+/** A table with its columns. */
+interface Listed {
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+/** Adds `lanekeeper policy matrix`. */
+export function addMatrixCommand(policy: Command): void {
+  policy
+    .command('matrix [folder]')
+    .description('print who may do what: every operation with the conditions under which it is allowed')
+    .option('--cells', 'every cell of the decision space with its answer')
+    .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('table'))
+    .action(printMatrix)
+}
+
+async function printMatrix(folder: string | undefined, { format, cells = false }: MatrixFlags): Promise<void> {
+  const [{ loadPolicy }, { operations }, { matrixHead, matrixRows, markdownTable, renderMatrix }, { listCells }] = await Promise.all([
+    import('../../app.ts'),
+    import('../../resources/table.ts'),
+    import('../../resources/matrix.ts'),
+    import('../../policy/cell-list.ts'),
+  ])
+  const engine = loadPolicy(folder)
+  if (format === 'markdown' && !cells) return void process.stdout.write(renderMatrix(engine, operations))
+  const listed = cells ? listCells(engine) : { head: matrixHead, rows: matrixRows(engine, operations).map((row) => row.map(withoutMarkup)) }
+  if (format === 'markdown') console.log(markdownTable(listed.head, listed.rows).join('\n'))
+  else if (format === 'csv') process.stdout.write(renderCsv(listed))
+  else if (format === 'html') process.stdout.write(await renderHtml(listed, cells, engine.hash))
+  else console.log(table([listed.head, ...listed.rows].map((row) => row.map(cell))).join('\n'))
+}
+
+/** The cells of the matrix have the markup of Markdown, which means nothing elsewhere. */
+function withoutMarkup(text: string): string {
+  return text.replaceAll('**', '').replaceAll('`', '')
+}
+
+/** RFC 4180: lines end with CRLF, and what has a comma, a quote or a line break is in quotes. */
+export function renderCsv({ head, rows }: Listed): string {
+  const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+  return [head, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('')
+}
+
+async function renderHtml(listed: Listed, cells: boolean, hash: string): Promise<string> {
+  const { renderTablePage } = await import('../../web/policy-report/table-page.ts')
+  return renderTablePage({ title: cells ? 'Every cell of the decision space' : 'Who may do what', ...listed, hash })
+}

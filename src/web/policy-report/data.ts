@@ -1,0 +1,167 @@
+import type { Condition } from '../../policy/conditions.ts'
+import type { Engine } from '../../policy/engine.ts'
+import { cells } from '../../policy/enumerate.ts'
+import { DefinitionEvaluator } from '../../policy/matching.ts'
+import type { Facts } from '../../policy/evaluate.ts'
+import { covers, isDefinition, type Rule } from '../../policy/rules.ts'
+import type { Permission } from '../../policy/vocabulary.ts'
+import type { Operation } from '../../resources/operation.ts'
+
+/** What the script of the page gets: everything that was decided, as plain data. Many cells have the same answer. */
+export interface ReportData {
+  /** the fact of the scope table */
+  readonly scope: string
+  readonly facts: Readonly<Record<string, FactData>>
+  readonly groups: Readonly<Record<string, readonly string[]>>
+  readonly definitions: Readonly<Record<string, readonly string[]>>
+  readonly permissions: Readonly<Record<string, PermissionData>>
+  readonly answers: readonly AnswerData[]
+  readonly rules: Readonly<Record<string, RuleData>>
+  readonly rows: Readonly<Record<string, string>>
+  readonly operations: readonly OperationRow[]
+}
+
+export interface FactData {
+  readonly values: readonly string[]
+  readonly means: string
+}
+
+export interface PermissionData {
+  /** of its groups, in the order in which cells are enumerated: the first one changes fastest */
+  readonly facts: readonly string[]
+  /** the fields that are decided one by one, which change faster than facts */
+  readonly fields: readonly string[] | null
+  /** the least scope */
+  readonly scope: string
+  /** all scopes that are enough */
+  readonly scopes: readonly string[]
+  readonly scopeRules: readonly string[]
+  readonly row: string
+  readonly rules: readonly string[]
+  readonly notFoundUnless: readonly string[]
+  /** for each cell the index of its answer */
+  readonly cells: readonly number[]
+}
+
+/** What both stages and the hand-written decisions say in a cell. */
+export interface AnswerData {
+  readonly outcome: 'allowed' | 'forbidden' | 'not_found'
+  readonly rules: readonly string[]
+  /** each definition that was evaluated → its rules that match; it is false if there are none */
+  readonly definitions: Readonly<Record<string, readonly string[]>>
+  readonly expected: 'ok' | 401 | 403 | 404
+  readonly grid: string
+  readonly case: string
+}
+
+export interface RuleData {
+  readonly row: string
+  /** fact or definition → the values that are accepted; a definition must be true */
+  readonly conditions: readonly (readonly [name: string, values: readonly string[]])[]
+  readonly fields: readonly string[] | null
+  readonly reason: string
+}
+
+/** A row of the matrix: an operation, one of its fields, or what is decided about each item of a member of its body. */
+export interface OperationRow {
+  readonly id: string
+  readonly request: string
+  readonly permission: string
+  readonly field: string | null
+  readonly member: string | null
+  readonly isFilteredList: boolean
+}
+
+/** The values of a condition that are accepted. */
+export function acceptedValues(condition: Condition): readonly string[] {
+  if (condition === true) return ['true']
+  return typeof condition === 'string' ? [condition] : condition.$in
+}
+
+/** Decides every cell, and collects all that the page shows. */
+export function createReportData(engine: Engine, operations: readonly Operation[]): ReportData {
+  const { vocabulary, permissionRules, scopeRules } = engine
+  const { scopeOrder } = vocabulary
+  const evaluator = new DefinitionEvaluator(engine)
+  const answers = new Map<string, { readonly index: number; readonly answer: AnswerData }>()
+  const cellsOf = new Map<string, number[]>()
+  for (const { permission, facts, field } of cells(vocabulary)) {
+    const answer = answerOf(engine, evaluator, permission, facts, field)
+    const key = keyOf(answer)
+    let known = answers.get(key)
+    if (known === undefined) answers.set(key, (known = { index: answers.size, answer }))
+    const ofPermission = cellsOf.get(permission.id)
+    if (ofPermission === undefined) cellsOf.set(permission.id, [known.index])
+    else ofPermission.push(known.index)
+  }
+  const namesOf = (group: string) => vocabulary.groups.get(group)!.map(({ name }) => name)
+  const describe = (permission: Permission): PermissionData => {
+    const rules = permissionRules.filter((rule) => covers(rule, permission))
+    return {
+      facts: permission.groups.flatMap(namesOf),
+      fields: permission.fields ?? null,
+      scope: engine.checkScope(permission.id, { [scopeOrder.name]: scopeOrder.values[0]! }).required,
+      scopes: scopeOrder.values.filter((value) => engine.checkScope(permission.id, { [scopeOrder.name]: value }).allowed),
+      scopeRules: scopeRules.filter((rule) => covers(rule, permission)).map(({ id }) => id),
+      row: rules[0]?.row ?? '',
+      rules: rules.map(({ id }) => id),
+      notFoundUnless: permission.notFoundUnless,
+      cells: cellsOf.get(permission.id)!,
+    }
+  }
+  const definitionRules = (name: string) => permissionRules.filter((rule) => isDefinition(rule) && rule.subject.includes(name))
+  return {
+    scope: scopeOrder.name,
+    facts: Object.fromEntries([...vocabulary.facts.values()].map(({ name, values, means }) => [name, { values, means }])),
+    groups: Object.fromEntries([...vocabulary.groups.keys()].map((group) => [group, namesOf(group)])),
+    definitions: Object.fromEntries([...vocabulary.definitions.keys()].map((name) => [name, definitionRules(name).map(({ id }) => id)])),
+    permissions: Object.fromEntries([...vocabulary.permissions].map(([id, permission]) => [id, describe(permission)])),
+    answers: [...answers.values()].map(({ answer }) => answer),
+    rules: Object.fromEntries([...scopeRules, ...permissionRules].map((rule) => [rule.id, ruleData(rule)])),
+    rows: Object.fromEntries([...vocabulary.rows].map(([id, { words }]) => [id, words])),
+    operations: inGroups(operations).flatMap((operation) => operationRows(operation, vocabulary.permissions)),
+  }
+}
+
+/** What belongs together is shown together: `x.read` and `x.list`. */
+function inGroups(operations: readonly Operation[]): Operation[] {
+  const groupOf = ({ id }: Operation) => id.split('.')[0]!
+  const groups = [...new Set(operations.map(groupOf))]
+  return groups.flatMap((group) => operations.filter((operation) => groupOf(operation) === group))
+}
+
+function answerOf(
+  { expected, decide }: Engine,
+  evaluator: DefinitionEvaluator,
+  permission: Permission,
+  facts: Facts,
+  field: string | undefined,
+): AnswerData {
+  const { outcome, rules, derived } = decide(permission.id, facts, field === undefined ? undefined : [field])
+  const definitions: Record<string, readonly string[]> = {}
+  for (const { name, matching } of evaluator.evaluate(Object.keys(derived), facts).definitions) definitions[name] = matching
+  const stated = expected.permissions.get(permission.id)!
+  const { response, name } = stated.lookUp(facts, field)
+  return { outcome, rules, definitions, expected: response, grid: stated.gridOf(field), case: name }
+}
+
+/** A text that is the same for the same answers. */
+function keyOf({ outcome, rules, definitions, expected, grid, case: name }: AnswerData): string {
+  let key = `${outcome}\n${rules.join()}\n${expected}\n${grid}\n${name}`
+  for (const definition in definitions) key += `\n${definition} ${definitions[definition]!.join()}`
+  return key
+}
+
+function ruleData({ row, conditions, fields, reason }: Rule): RuleData {
+  const accepted = Object.entries(conditions).map(([name, condition]) => [name, acceptedValues(condition)] as const)
+  return { row, conditions: accepted, fields: fields ?? null, reason }
+}
+
+function operationRows({ id, method, path, needs, kind, also }: Operation, permissions: ReadonlyMap<string, Permission>): OperationRow[] {
+  const permission = needs.join(' ')
+  const request = `${method} /v1${path}`
+  const shared = { id, request, permission, member: null, isFilteredList: kind === 'filtered_list' }
+  const fields = permissions.get(permission)!.fields ?? [null]
+  const further = also.map((one) => ({ ...shared, permission: one.needs.join(' '), member: one.member, field: null, isFilteredList: false }))
+  return [...fields.map((field) => ({ ...shared, field })), ...further]
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import type { VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { html } from '../html.ts'
+import { reportStyle } from './style.ts'
+
+/**
+ * A policy that allows the style and these scripts, by their hashes, and no request at all.
+ * @param scripts none of them has `</`, which would end its element
+ */
+export function contentSecurityPolicy(scripts: readonly string[]): string {
+  const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+  const allowed = scripts.length === 0 ? "'none'" : scripts.map(hashOf).join(' ')
+  return `default-src 'none'; style-src ${hashOf(reportStyle)}; script-src ${allowed}; img-src data:; base-uri 'none'; form-action 'none'`
+}
+
+/**
+ * Renders a document that needs nothing else.
+ * @param scripts the first one runs before the page is shown, the second one when it is complete
+ * @param data for the scripts, which is not executed
+ */
+export function renderSelfContained({
+  title,
+  body,
+  scripts = [],
+  data,
+}: {
+  title: string
+  body: VNode
+  scripts?: readonly string[]
+  data?: unknown
+}): string {
+  const policy = contentSecurityPolicy(scripts)
+  const [early, late] = scripts
+  const raw = (text: string) => ({ __html: text })
+  const page = html`
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="content-security-policy" content=${policy} />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="referrer" content="no-referrer" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        <style dangerouslySetInnerHTML=${raw(reportStyle)}></style>
+        ${early !== undefined && html`<script dangerouslySetInnerHTML=${raw(early)}></script>`}
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to content</a>
+        ${body}
+        ${
+          data !== undefined &&
+          html`<script type="application/json" id="data" dangerouslySetInnerHTML=${raw(JSON.stringify(data).replaceAll('<', '\\u003c'))}></script>`
+        }
+        ${late !== undefined && html`<script dangerouslySetInnerHTML=${raw(late)}></script>`}
+      </body>
+    </html>
+  `
+  return `<!doctype html>${renderToString(page as VNode)}`
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import { Coverage } from '../../src/policy/coverage.ts'
+import { cells } from '../../src/policy/enumerate.ts'
+import { renderLcov } from '../../src/policy/lcov.ts'
+import { DefinitionEvaluator, unmetConditions } from '../../src/policy/matching.ts'
+import { oracleCells, oracleOperations, type OracleCell } from '../support/oracle.ts'
+import { decideCell, load, shipped, shippedFiles } from '../support/policy.ts'
+
+const { vocabulary, permissionRules, scopeRules } = shipped
+const space = [...cells(vocabulary)]
+const some = oracleOperations.find(({ row }) => row === 'P7')!
+/** Everyone can see the board, but nothing else is known of the caller. */
+const guest = oracleCells(some).find(
+  ({ facts, expected }) => expected === 403 && facts['board.visibility'] === 'workspace' && facts['board.caller'] === 'none',
+)!.facts
+
+const byPermission = new Map(oracleOperations.map((operation) => [operation.permission, oracleCells(operation)]))
+/** What the oracle expects in a cell. Facts that the oracle does not state make no difference. */
+function expectedIn(permission: string, facts: Readonly<Record<string, string>>, field: string | undefined) {
+  const keyOf = (from: typeof facts, of: string | undefined) => names.map((name) => from[name]).join() + (of ?? '')
+  const stated = byPermission.get(permission)!
+  const names = Object.keys(stated[0]!.facts)
+  let known = expectations.get(permission)
+  if (known === undefined)
+    expectations.set(permission, (known = new Map(stated.map((cell) => [keyOf(cell.facts, cell.field), cell.expected]))))
+  return known.get(keyOf(facts, field))
+}
+const expectations = new Map<string, ReadonlyMap<string, OracleCell['expected']>>()
+
+/** The shipped policy, with a rule that can never decide. */
+function withDeadRule() {
+  const rule = `  - id: P7.dead
+    row: P7
+    action: delete
+    subject: Board
+    conditions: { caller.membership: ended, board.access: true }
+    reason: No caller is like that.
+
+  - id: P8
+`
+  const permissions = { ...shippedFiles.permissions, text: shippedFiles.permissions.text.replace('  - id: P8\n', rule) }
+  return { engine: load({ ...shippedFiles, permissions }), permissions }
+}
+
+describe('the rules that match', () => {
+  test('are those that the engine states, in every cell', () => {
+    const evaluator = new DefinitionEvaluator(shipped)
+    const differences = space.filter((cell) => {
+      const { derived, rules } = decideCell(shipped, cell.permission.id, cell)
+      const { values, definitions } = evaluator.evaluate(Object.keys(derived), cell.facts)
+      const isTrue = Object.fromEntries(definitions.map(({ name, matching }) => [name, matching.length > 0]))
+      const matching = permissionRules
+        .filter(({ action, subject }) => action.includes(cell.permission.action) && subject.includes(cell.permission.subject))
+        .filter(({ fields }) => cell.field === undefined || fields?.includes(cell.field))
+        .filter((rule) => unmetConditions(rule, values).length === 0)
+        .map(({ id }) => id)
+      return JSON.stringify([isTrue, matching.toSorted()]) !== JSON.stringify([derived, rules])
+    })
+    expect(differences).toEqual([])
+  })
+})
+
+describe('coverage', () => {
+  test('has the exact number of cells and rules, all covered by the hand-written decisions', () => {
+    const coverage = new Coverage(shipped)
+    expect(Object.values(coverage.shares()).map(({ covered }) => covered)).toEqual([0, 0, 0, 0, 0])
+    coverage.addAllCells()
+    const { rules, conditions, cases, cells: ofTable, scopes } = coverage.shares()
+    const sizes = [...vocabulary.permissions.values()].map(({ groups, fields }) =>
+      groups.flatMap((group) => vocabulary.groups.get(group)!).reduce((size, { values }) => size * values.length, fields?.length ?? 1),
+    )
+    expect(ofTable).toEqual({ total: sizes.reduce((a, b) => a + b), covered: space.length, unasked: 0, missing: [] })
+    expect(scopes.total).toBe(vocabulary.permissions.size * vocabulary.scopeOrder.values.length)
+    expect(rules).toEqual({
+      total: permissionRules.length + scopeRules.length,
+      covered: permissionRules.length + scopeRules.length,
+      unasked: 0,
+      missing: [],
+    })
+    for (const share of [conditions, cases, scopes]) expect(share).toMatchObject({ covered: share.total, missing: [] })
+  })
+
+  test('of one decision is its cell, and the rules and values that decided it', () => {
+    const coverage = new Coverage(shipped)
+    expect(coverage.addDecision(some.permission, guest, undefined, 3)).toBe(true)
+    const { rules, conditions, cases, cells: ofTable, scopes } = coverage.shares()
+    expect([rules.covered, cases.covered, ofTable.covered, scopes.covered]).toEqual([1, 1, 1, 0])
+    const counted = coverage.conditionCounts().filter(({ count }) => count > 0)
+    // D1.workspace made the definition true. Each of the others failed by one value alone.
+    expect(counted.map(({ rule, name, value, count }) => `${rule} ${name} ${value} ${count}`).toSorted()).toEqual([
+      'D1.private board.caller none 3',
+      'D1.workspace board.visibility workspace 3',
+      'D1.workspace caller.membership active 3',
+      'P7.creator board.caller none 3',
+      'P7.role caller.role member 3',
+    ])
+    expect(conditions.covered).toBe(counted.length)
+    expect(coverage.ruleCounts().get('D1.workspace')).toBe(3)
+    expect(ofTable.missing).toHaveLength(ofTable.total - 1 - ofTable.unasked)
+  })
+
+  test('of every cell that a service can ask leaves only those that are answered 401 before', () => {
+    const coverage = new Coverage(shipped)
+    let unasked = 0
+    for (const { permission, facts, field } of space)
+      if (expectedIn(permission.id, facts, field) === 401) unasked++
+      else coverage.addDecision(permission.id, facts, field === undefined ? undefined : [field])
+    for (const { id } of vocabulary.permissions.values())
+      for (const value of vocabulary.scopeOrder.values) coverage.addScopeDecision(id, { [vocabulary.scopeOrder.name]: value })
+    const shares = coverage.shares()
+    for (const [kind, { missing }] of Object.entries(shares)) expect([kind, missing]).toEqual([kind, []])
+    expect([shares.cells.unasked, unasked > 0]).toEqual([unasked, true])
+    expect([shares.rules.unasked, shares.scopes.unasked]).toEqual([0, 0])
+  })
+
+  test('does not count what the policy does not have', () => {
+    const coverage = new Coverage(shipped)
+    expect([
+      coverage.addDecision('delete Absent', guest, undefined),
+      coverage.addDecision(some.permission, { ...guest, 'caller.role': 'absent' }, undefined),
+      coverage.addDecision('update Board', guest, ['absent']),
+      coverage.addScopeDecision(some.permission, { 'token.scope': 'absent' }),
+      coverage.addDefinition('absent', guest),
+      coverage.addDefinition('board.access', {}),
+    ]).toEqual([false, false, false, false, false, false])
+    expect(Object.values(coverage.shares()).map(({ covered }) => covered)).toEqual([0, 0, 0, 0, 0])
+  })
+
+  test('counts the rules of a definition that was evaluated alone, and of those on which it depends', () => {
+    const coverage = new Coverage(shipped)
+    const rest = Object.fromEntries([...vocabulary.facts.values()].map(({ name, values }) => [name, values.at(-1)!]))
+    const facts = { ...rest, ...guest, 'cover.state': 'set', 'file.visibility': 'workspace', 'file.owner': 'other' }
+    expect(coverage.addDefinition('cover.access', facts, 2)).toBe(true)
+    const decided = [...coverage.ruleCounts()].filter(([, count]) => count > 0)
+    expect(decided).toEqual([
+      ['D2.workspace', 2],
+      ['D2.cover', 2],
+    ])
+  })
+
+  test('names a rule that never decides', () => {
+    const coverage = new Coverage(withDeadRule().engine)
+    coverage.addAllCells()
+    expect(coverage.shares().rules.missing.concat(coverage.shares().rules.unasked === 1 ? ['P7.dead'] : [])).toEqual(['P7.dead'])
+  })
+})
+
+describe('LCOV', () => {
+  const { engine, permissions } = withDeadRule()
+  const coverage = new Coverage(engine)
+  coverage.addAllCells()
+  const [scopesRecord = '', record = ''] = renderLcov([shippedFiles.scopes, permissions], coverage).split('end_of_record\n')
+  const lines = permissions.text.split('\n')
+  const numbers = (prefix: string) => [...record.matchAll(new RegExp(`^${prefix}:(\\d+),(.+)$`, 'gm'))].map(([, a, b]) => [Number(a), b!] as const)
+
+  test('has a record of each table, with each rule at its line', () => {
+    expect(scopesRecord).toContain('SF:policies/scopes.yaml')
+    expect(record).toContain('SF:policies/permissions.yaml')
+    const functions = numbers('FN')
+    expect(functions.map(([, id]) => id)).toEqual(engine.permissionRules.map(({ id }) => id))
+    for (const [line, id] of functions) expect(lines[line - 1]).toBe(`  - id: ${id}`)
+  })
+
+  test('hits all lines of a rule as often as it decided, and no others', () => {
+    const counts = coverage.ruleCounts()
+    const hits = new Map(numbers('DA').map(([line, count]) => [line, Number(count)]))
+    let rule = ''
+    for (const [i, text] of lines.entries()) {
+      rule = /^ {2}- id: (.+)$/.exec(text)?.[1] ?? rule
+      const isOfRule = /^ {2}(- | {2})\w+:/.test(text)
+      expect([i + 1, hits.get(i + 1)]).toEqual([i + 1, isOfRule ? counts.get(rule) : undefined])
+    }
+    expect(counts.get('P7.dead')).toBe(0)
+  })
+
+  test('has a branch for each value of a condition, and totals that agree', () => {
+    const dead = lines.findIndex((line) => line.includes('caller.membership: ended')) + 1
+    expect(numbers('BRDA').filter(([line]) => line === dead).length).toBeGreaterThan(0)
+    const total = (name: string) => Number(new RegExp(`^${name}:(\\d+)$`, 'm').exec(record)![1])
+    const hit = (prefix: string, at: RegExp) => numbers(prefix).filter(([, rest]) => at.test(rest)).length
+    expect([total('LF'), total('LH')]).toEqual([numbers('DA').length, hit('DA', /^[1-9]/)])
+    expect([total('BRF'), total('BRH')]).toEqual([numbers('BRDA').length, hit('BRDA', /,[1-9]\d*$/)])
+    expect([total('FNF'), total('FNH')]).toEqual([engine.permissionRules.length, engine.permissionRules.length - 1])
+  })
+})

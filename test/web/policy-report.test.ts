@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { diffPolicies } from '../../src/policy/diff.ts'
+import { operations } from '../../src/resources/table.ts'
+import { createReportData } from '../../src/web/policy-report/data.ts'
+import { renderReport } from '../../src/web/policy-report/page.ts'
+import { responseOf } from '../../src/web/policy-report/summary.ts'
+import { memory } from '../support/memory.ts'
+import { oracleCells, oracleOperations } from '../support/oracle.ts'
+import { decideCell, expectingItself, load, shipped, shippedFiles, toGridOutcome } from '../support/policy.ts'
+import { Service } from '../support/service.ts'
+import { textOf } from '../support/visitor.ts'
+
+const page = renderReport(shipped, operations)
+
+/** The same policy with a rule that allows more. */
+const widened = expectingItself(
+  load({
+    ...shippedFiles,
+    permissions: {
+      ...shippedFiles.permissions,
+      text: shippedFiles.permissions.text.replace('{ board.access: true, comment.author: caller }', '{ board.access: true }'),
+    },
+  }),
+)
+
+/** A page without its data, scripts and style. */
+const markupOf = (html: string) => html.replaceAll(/<(script|style)\b.*?<\/\1>/gs, '')
+
+describe('the report of a policy', () => {
+  test('has all rules with their words, every row, every fact and the hash, without a script', () => {
+    const markup = markupOf(page)
+    const text = textOf(markup)
+    expect(text).toContain(shipped.hash)
+    for (const { id, reason, row } of [...shipped.scopeRules, ...shipped.permissionRules]) {
+      expect(markup).toContain(`id="rule-${id}"`)
+      expect(text).toContain(reason)
+      expect(text).toContain(shipped.vocabulary.rows.get(row)!.words)
+    }
+    for (const row of shipped.vocabulary.rows.keys()) expect(markup).toContain(`id="row-${row}"`)
+    for (const { name, means } of shipped.vocabulary.facts.values()) {
+      expect(markup).toContain(`id="fact-${name}"`)
+      expect(text).toContain(means)
+    }
+    for (const { id, method, path } of operations) expect(text).toContain(`${id} ${method} /v1${path}`.replace(/ (?=GET|P|D)/, ' '))
+  })
+
+  test('links only to what it has', () => {
+    const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+    const links = [...markupOf(page).matchAll(/ href="([^"]+)"/g)].map(([, href]) => href!)
+    expect(links.filter((href) => href !== 'data:,' && !ids.has(href.slice(1)))).toEqual([])
+  })
+
+  test('answers in every cell of the oracle what the oracle and the engine answer', () => {
+    const data = createReportData(shipped, operations)
+    const differences: string[] = []
+    for (const operation of oracleOperations) {
+      const { facts: names, fields, cells } = data.permissions[operation.permission]!
+      for (const cell of oracleCells(operation)) {
+        // Facts that the oracle does not state make no difference.
+        const facts = Object.fromEntries(names.map((name) => [name, cell.facts[name] ?? data.facts[name]!.values[0]!]))
+        let index = 0
+        for (const name of names.toReversed()) index = index * data.facts[name]!.values.length + data.facts[name]!.values.indexOf(facts[name]!)
+        const at = fields === null ? index : index * fields.length + fields.indexOf(cell.field!)
+        const answer = data.answers[cells[at]!]!
+        const decision = decideCell(shipped, operation.permission, { facts, field: cell.field })
+        const found = [responseOf(answer), answer.outcome, answer.rules.join()]
+        const wanted = [String(cell.expected), decision.outcome, decision.rules.join()]
+        if (found.join() !== wanted.join() || (cell.expected !== 401 && toGridOutcome(decision) !== cell.expected))
+          differences.push(`${operation.id} ${JSON.stringify(facts)}: ${found.join(' ')} instead of ${wanted.join(' ')}`)
+      }
+    }
+    expect(differences).toEqual([])
+  })
+
+  test('allows exactly its own style and scripts, and no request', () => {
+    const policy = /content-security-policy" content="([^"]+)"/.exec(page)![1]!.replaceAll('&#39;', "'")
+    const hashes = (tag: string) =>
+      [...page.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, 'gs'))].map(
+        ([, text]) => `'sha256-${createHash('sha256').update(text!).digest('base64')}'`,
+      )
+    expect([hashes('style').length, hashes('script').length]).toEqual([1, 2])
+    expect(policy.split('; ')).toEqual([
+      "default-src 'none'",
+      `style-src ${hashes('style').join(' ')}`,
+      `script-src ${hashes('script').join(' ')}`,
+      'img-src data:',
+      "base-uri 'none'",
+      "form-action 'none'",
+    ])
+    expect(markupOf(page)).not.toMatch(/\sstyle=|\son\w+=|https?:\/\/|\ssrc=/)
+  })
+
+  test('escapes what the policy says, also in its data', () => {
+    const evil = '</script><img src=x onerror=alert(1)> & "quoted"'
+    const text = shippedFiles.permissions.text.replace('reason: A label belongs to one board.', `reason: '${evil}'`)
+    const html = renderReport(load({ ...shippedFiles, permissions: { ...shippedFiles.permissions, text } }), operations)
+    expect(html).not.toContain('<img')
+    expect(html.match(/<\/script>/g)).toHaveLength(page.match(/<\/script>/g)!.length)
+    expect(JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html)![1]!).rules['D3.label'].reason).toBe(evil)
+  })
+
+  test('says where the tables are not what the decisions say', () => {
+    const mutant = { ...widened, expected: shipped.expected }
+    expect(textOf(markupOf(renderReport(mutant, operations)))).toMatch(/✗ \d+ not as the decisions say/)
+    expect(textOf(markupOf(page))).toContain('✓ all as the decisions say')
+  })
+
+  test('shows what has changed since another policy', () => {
+    const text = textOf(markupOf(renderReport(widened, operations, diffPolicies(shipped, widened))))
+    expect(text).toContain(`Since the policy ${shipped.hash.slice(0, 12)}`)
+    expect(text).toMatch(/allows more update Comment delete Comment .*comment\.author is other.*403 forbidden allowed .*not declared/)
+    expect(text).toContain('P14')
+    expect(textOf(markupOf(renderReport(shipped, operations, diffPolicies(shipped, shipped))))).toContain('Nothing has changed.')
+    expect(textOf(markupOf(page))).not.toContain('Since the policy')
+  })
+})
+
+describe('/policies', () => {
+  let service: Service
+  beforeAll(async () => void (service = await Service.start(memory)))
+  afterAll(() => service.stop())
+  const open = (path: string, init: RequestInit = {}, on = service) => on.app.fetch(new Request(`http://localhost${path}`, init))
+
+  test('is the report, with an ETag, for any client that may keep it', async () => {
+    const response = await open('/policies')
+    expect(await response.text()).toBe(page)
+    expect([response.status, response.headers.get('content-type'), response.headers.get('set-cookie')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      null,
+    ])
+    const inPage = /content-security-policy" content="([^"]+)"/.exec(page)![1]!.replaceAll('&#39;', "'")
+    expect(response.headers.get('content-security-policy')).toBe(`${inPage}; frame-ancestors 'none'`)
+    const again = await open('/policies', { headers: { 'if-none-match': response.headers.get('etag')! } })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    expect((await open('/policies', { method: 'POST' })).status).toBe(405)
+    expect((await open('/policies/')).status).toBe(404)
+  })
+
+  test('is that of the policy that decides at the time of the request', async () => {
+    const own = await Service.start(memory)
+    const before = (await open('/policies', {}, own)).headers.get('etag')!
+    own.app.replacePolicy(widened)
+    const after = await open('/policies', { headers: { 'if-none-match': before } }, own)
+    expect([after.status, (await after.text()).includes('✗')]).toEqual([200, false])
+    expect(after.headers.get('etag')).not.toBe(before)
+    await own.stop()
+  })
+})
