@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { edit, otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
+import { load, shipped, shippedFiles } from '../support/policy.ts'
+import { CommandHost } from '../support/process.ts'
+
+const host = new CommandHost({})
+const [before, after, broken] = [policyFolder(), policyFolder(), policyFolder()]
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+beforeAll(async () => {
+  await writePolicy(before, shippedFiles)
+  await writePolicy(after, otherFiles)
+  await writePolicy(
+    broken,
+    edit(shippedFiles, [['permissions', '{ board.access: true, comment.author: caller }', '{ board.access: true }']]),
+  )
+})
+afterAll(() => host.stop())
+
+const run = (...words: string[]) => host.run(['policy', ...words])
+
+describe('policy test', () => {
+  test('a policy that holds passes each check, in every format', async () => {
+    const { code, stdout } = await run('test', before)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+ checks, 0 failed\n$/)])
+    const count = Number(/^\d+/.exec(stdout)![0])
+    const tap = (await run('test', before, '--format', 'tap')).stdout.split('\n')
+    expect(tap.slice(0, 3)).toEqual(['TAP version 14', `1..${count}`, 'ok 1 - the policy can be loaded'])
+    expect(tap.filter((line) => line.startsWith('ok '))).toHaveLength(count)
+    expect((await run('test', before, '--format', 'junit')).stdout).toContain(`<testsuite name="policy" tests="${count}" failures="0">`)
+    expect(JSON.parse((await run('test', before, '--json')).stdout)).toMatchObject({ ok: true, checks: { length: count } })
+  })
+
+  test('without a folder, the policy that is shipped is tested', async () => {
+    expect((await run('test')).code).toBe(0)
+  })
+
+  test('a policy that does not hold fails, and each format names the cell', async () => {
+    const message = '"delete Comment", row P14: the tables answer ok by P14; the decisions say 403'
+    for (const [format, text] of [
+      ['text', message],
+      ['tap', JSON.stringify(message).slice(1, -1)],
+      ['json', JSON.stringify(message).slice(1, -1)],
+      ['junit', message.replaceAll('"', '&quot;')],
+    ] as const) {
+      const { code, stdout, stderr } = await run('test', broken, '--format', format)
+      expect([code, stderr]).toEqual([7, 'the policy does not hold: 10 failures\n'])
+      expect(stdout).toContain(text)
+    }
+  })
+
+  test('a policy that cannot be loaded fails in one check, with the position', async () => {
+    const folder = policyFolder()
+    await writePolicy(folder, edit(shippedFiles, [['scopes', 'id: S1\n', 'id: S9\n']]))
+    const { code, stdout } = await run('test', folder, '--format', 'tap')
+    expect([code, stdout]).toEqual([7, expect.stringContaining('not ok 1 - the policy can be loaded')])
+    expect(stdout).toMatch(/scopes\.yaml:\d+:\d+/)
+  })
+})
+
+describe('policy diff', () => {
+  test('a policy that allows less is a plan without a failure', async () => {
+    const { code, stdout } = await run('diff', before, after)
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining(`policy ${shipped.hash.slice(0, 12)} → ${load(otherFiles).hash.slice(0, 12)}`),
+    ])
+    expect(stdout.split('\n').filter((line) => /^[-+~]/.test(line))).toEqual([
+      '- DENY restore Column when token.scope is kanban:write and board.access (403 insufficient_scope; was allowed)',
+      '- DENY update Label when board.caller is member or none and board.access (403 forbidden; was allowed)',
+      '~ RESPONSE restore Column when token.scope is kanban:write and not board.access (403 insufficient_scope; was 404 not_found)',
+    ])
+    expect(stdout).toContain('example columns.restore: POST /v1/columns/{column_id}/restore with token.scope kanban:write, ')
+    expect(stdout).toContain('  rule X4 changed (conditions)\n')
+    expect(stdout).toContain('0 widenings, 0 of them not declared; 2 narrowings; 1 other responses')
+  })
+
+  test('a policy that allows more fails, until it declares what the plan says', async () => {
+    const { code, stdout, stderr } = await run('diff', after, before)
+    expect([code, stderr]).toEqual([10, '2 widenings are not declared in widenings.yaml\n'])
+    const declared = policyFolder()
+    await writePolicy(declared, shippedFiles, stdout.slice(stdout.indexOf('version: 1')).replaceAll('# why it is wanted', 'because'))
+    const again = await run('diff', after, declared)
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('    declared: because\n')])
+    expect(again.stdout).toContain('2 widenings, 0 of them not declared')
+    // It is for that policy only.
+    expect((await run('diff', broken, declared)).stdout).not.toContain('declared: because')
+  })
+
+  test('the plan can be Markdown and JSON', async () => {
+    const markdown = (await run('diff', after, before, '--format', 'markdown')).stdout
+    expect(markdown).toContain('| `update Label` | board.caller is member or none and board.access | 403 forbidden → allowed |')
+    expect(markdown).toContain('**not declared**')
+    const { changes, undeclared } = JSON.parse((await run('diff', after, before, '--json')).stdout)
+    expect([undeclared, changes.map(({ kind, permission }: any) => `${kind} ${permission}`)]).toEqual([
+      2,
+      ['widening restore Column', 'widening update Label', 'response restore Column'],
+    ])
+  })
+
+  test('what is neither a folder nor a revision is refused', async () => {
+    for (const name of ['nowhere', '--version', 'nowhere:policies'])
+      expect(await run('diff', '--', name, before)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('neither a folder nor a revision'),
+      })
+  })
+
+  test('the workflow of policies/README.md compares the base branch with the work tree', async () => {
+    const text = readFileSync(new URL('../../policies/README.md', import.meta.url), 'utf8')
+    const workflow = parse(/```yaml\n(on: pull_request[\s\S]*?)```/.exec(text)![1]!) as { jobs: { policy: { steps: { run?: string }[] } } }
+    const commands = workflow.jobs.policy.steps.flatMap(({ run: command }) => (command?.startsWith('node dist/main.js ') ? [command] : []))
+    expect(commands).toHaveLength(2)
+    const repository = policyFolder()
+    const summary = join(repository, 'summary.md')
+    const environment = { PATH: process.env['PATH'], GITHUB_BASE_REF: 'main', GITHUB_STEP_SUMMARY: summary, HOME: repository }
+    const shell = (command: string) => {
+      try {
+        execFileSync('sh', ['-c', command.replace('dist/main.js', main)], { cwd: repository, env: environment, stdio: 'pipe' })
+        return 0
+      } catch (error) {
+        return (error as { status: number }).status
+      }
+    }
+    const author = 'git -c user.name=a -c user.email=a@example.org'
+    await cp(after, join(repository, 'policies'), { recursive: true })
+    const prepared = `git init -q -b main && git add . && ${author} commit -qm first && git update-ref refs/remotes/origin/main main`
+    expect([shell(prepared), commands.map(shell)]).toEqual([0, [0, 0]])
+    await writePolicy(join(repository, 'policies'), shippedFiles)
+    expect(commands.map(shell)).toEqual([0, 10])
+    expect(readFileSync(summary, 'utf8')).toContain('### Allows more')
+    await writeFile(join(repository, 'policies/permissions.yaml'), '')
+    expect(shell(commands[0]!)).toBe(7)
+  })
+})
