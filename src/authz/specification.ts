@@ -1,8 +1,8 @@
 import type { Row } from '../policy/specification.ts'
 
 /**
- * The rows of the specification (spec §5), as `policies/specification.yaml` must state them. It is written here once more so that nobody can
- * change the policy and the sentence that it is compared with in one edit of one folder.
+ * The rows of the specification (spec §5), as `policies/specification.yaml` must state them. It is written here once more so that one edit
+ * of one folder cannot change the policy and the sentence that it is compared with.
  */
 export const specificationRows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['S1', { scopes: ['kanban:read'], words: 'kanban:read: list and read visible resources' }],

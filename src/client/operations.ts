@@ -280,6 +280,10 @@ export interface Attachment {
   card_id: string
   /** The file that is attached. Another request can attach it to another card. */
   file_id: string
+  /** The user who uploaded the file. */
+  owner_id: string
+  /** Who has access to the file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner. */
+  visibility: 'workspace' | 'board' | 'private'
   /** The name of the file. */
   name: string
   /** The media type that was stated when the file was uploaded. It is not derived from the bytes. */
@@ -300,8 +304,10 @@ export interface File {
   id: string
   /** The user who uploaded the file. */
   owner_id: string
-  /** `workspace`: every member of the workspace can attach and detach the file. `private`: only its owner can. */
-  visibility: 'workspace' | 'private'
+  /** Who has access to the file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner. */
+  visibility: 'workspace' | 'board' | 'private'
+  /** The board that the file was uploaded to. It may be deleted by now. null: an earlier version stored the file, and it was attached to no card. */
+  board_id: string | null
   /** The name of the file. */
   name: string
   /** The media type that was stated when the file was uploaded. It is not derived from the bytes. */
@@ -322,9 +328,9 @@ export interface BatchResults {
   results: {
     /** The id of the operation. */
     operation: string
-    /** What the operation answers as `data`. */
+    /** What the operation answers as `data`: the resource after this operation, without the changes of later ones. */
     data: Record<string, unknown>
-    /** The ETag that the operation answers; null if it has none, or if a later operation of the batch has changed the resource. */
+    /** The ETag that the operation answers; null if it has none, or if a later operation of the batch has changed or deleted the resource. */
     etag: string | null
   }[]
 }
@@ -1088,7 +1094,7 @@ export type AttachmentsListInput = {
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
   /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'card_id' | 'file_id' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at')[]
+  fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at')[]
 }
 
 /** The input of `attachments.read`. */
@@ -1096,7 +1102,7 @@ export type AttachmentsReadInput = {
   /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
   attachment_id: string
   /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'card_id' | 'file_id' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at')[]
+  fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at')[]
 }
 
 /** The input of `attachments.download`. */
@@ -1116,8 +1122,8 @@ export type AttachmentsAttachInput = {
   card_id: string
   /** The file, with its name and its media type. */
   file: Blob
-  /** `workspace`: every member of the workspace can attach and detach the file. `private`: only you can. Default: "private". */
-  visibility?: 'workspace' | 'private'
+  /** Who has access to the file besides you. `workspace`: every member of the workspace. `board`: everyone with access to this board. `private`: only you. Default: "board". */
+  visibility?: 'workspace' | 'board' | 'private'
 }
 
 /** The input of `attachments.detach`. */
@@ -1126,12 +1132,20 @@ export type AttachmentsDetachInput = {
   attachment_id: string
 }
 
+/** The input of `files.read`. */
+export type FilesReadInput = {
+  /** The id of the file. A malformed one is answered like an absent one, with 404. */
+  file_id: string
+  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  fields?: ('id' | 'owner_id' | 'visibility' | 'board_id' | 'name' | 'content_type' | 'size' | 'created_at' | 'updated_at')[]
+}
+
 /** The input of `files.update`. */
 export type FilesUpdateInput = {
   /** The id of the file. A malformed one is answered like an absent one, with 404. */
   file_id: string
-  /** `workspace`: every member of the workspace can attach and detach the file. `private`: only its owner can. */
-  visibility: 'workspace' | 'private'
+  /** Who has access to the file besides you. `workspace`: every member of the workspace. `board`: everyone with access to the board that it was uploaded to; only you, if that is deleted. `private`: only you. */
+  visibility: 'workspace' | 'board' | 'private'
 }
 
 /** The input of `boards.batch`. */
@@ -1296,6 +1310,8 @@ export interface Methods {
     readonly detach: WriteMethod<AttachmentsDetachInput, Deleted>
   }
   readonly files: {
+    /** Returns a file that you have access to: who owns it, and who else has access. Scope `kanban:read`. */
+    readonly read: ReadMethod<FilesReadInput, File>
     /** Changes who has access to a file. Its attachments stay readable for everyone with access to their boards. Scope `kanban:write`. */
     readonly update: WriteMethod<FilesUpdateInput, File>
   }
@@ -1460,6 +1476,7 @@ export const operations = {
   'attachments.download': { method: 'GET', path: '/attachments/{attachment_id}/content', query: [], result: 'bytes' },
   'attachments.attach': { method: 'POST', path: '/cards/{card_id}/attachments', query: ['dry_run'], body: ['file_id', 'file', 'visibility'], result: 'item' },
   'attachments.detach': { method: 'DELETE', path: '/attachments/{attachment_id}', query: ['dry_run'], result: 'item' },
+  'files.read': { method: 'GET', path: '/files/{file_id}', query: ['fields'], result: 'item' },
   'files.update': { method: 'PATCH', path: '/files/{file_id}', query: ['dry_run'], body: ['visibility'], result: 'item' },
   'boards.batch': { method: 'POST', path: '/boards/{board_id}/batch', query: ['dry_run'], body: ['operations'], result: 'item' },
 } as const satisfies Record<string, OperationRow>

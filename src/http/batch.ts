@@ -49,7 +49,7 @@ export async function performAll(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       own.code = error.code
-      throw new ApiError(error.code, { ...error.details, message: error.message, members: { ...error.details.members, index } })
+      throw new ApiError(error.code, { ...error.details, members: { ...error.details.members, index } })
     }
   }
   return performed.map(({ result, named }) => (isSuperseded(request.tx, named) ? { ...result, etag: null } : result))

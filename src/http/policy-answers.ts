@@ -65,7 +65,12 @@ export function createPolicyAnswers(services: EvaluationServices): PolicyAnswers
 }
 
 /** The records of a board, read as by the operation that reads it. @throws {AdminError} `not_found` */
-async function boardOf({ operations }: EvaluationServices, tx: Transaction, caller: Caller, boardId: string): Promise<AuthorizationContext> {
+async function boardOf(
+  { operations }: EvaluationServices,
+  tx: Transaction,
+  caller: Caller,
+  boardId: string,
+): Promise<AuthorizationContext> {
   const { target } = operationOf(operations, 'boards.read') as Operation & { kind: 'single' }
   return orAbsent(loadTarget(target, { tx, caller, params: { board_id: boardId } }), boardId)
 }
@@ -96,7 +101,10 @@ async function explainStored(
   }
   const own = requestOf(one, request)
   const named = question.resource ?? question.workspace
-  const loaded = await orAbsent(loadTarget(operation.target, own).then((target) => loadRelated(operation, own, target)), named)
+  const loaded = await orAbsent(
+    loadTarget(operation.target, own).then((target) => loadRelated(operation, own, target)),
+    named,
+  )
   const further = operation.also.flatMap(({ member, parameter, needs, contexts }) =>
     contexts(loaded).map((context): FurtherFacts => {
       if (context === undefined) throw new AdminError('not_found', `"${parameter}" names no resource of this workspace`)
@@ -129,7 +137,11 @@ async function responseTo(
 function operationOf(operations: readonly Operation[], id: string): Operation {
   const operation = operations.find((one) => one.id === id)
   if (operation !== undefined) return operation
-  const suggestion = didYouMean(id, operations.map((one) => one.id)) ?? ''
+  const suggestion =
+    didYouMean(
+      id,
+      operations.map((one) => one.id),
+    ) ?? ''
   throw new AdminError('invalid', `"${id}" is not the id of an operation. ${suggestion}`.trim())
 }
 
@@ -137,7 +149,10 @@ function operationOf(operations: readonly Operation[], id: string): Operation {
 function questionAbout(operation: Operation, { resource, named, fields }: StoredQuestion): Evaluation {
   const [first] = namesInPath(operation.path)
   if ((first === undefined) !== (resource === undefined))
-    throw new AdminError('invalid', first === undefined ? `${operation.id} names no resource` : `${operation.id} needs a resource: a ${first}`)
+    throw new AdminError(
+      'invalid',
+      first === undefined ? `${operation.id} names no resource` : `${operation.id} needs a resource: a ${first}`,
+    )
   const schemas = shapeOf(operation)
   const properties = Object.fromEntries(
     Object.entries(named).map(([name, values]) => {

@@ -9,9 +9,7 @@ import type { Operation } from '../resources/operation.ts'
 import { shapeOf } from './body-members.ts'
 
 /** The answer about a stored resource. About a list: how the answer for each item depends on it. */
-export type StoredAnswer =
-  | OperationExplanation
-  | (OperationDependence & { readonly allowed: boolean; readonly response: ExpectedResponse })
+export type StoredAnswer = OperationExplanation | (OperationDependence & { readonly allowed: boolean; readonly response: ExpectedResponse })
 
 /** A member of a workspace, and what they are answered. */
 export interface MemberAnswer {

@@ -5,11 +5,11 @@ import type { Vocabulary } from './vocabulary.ts'
 /** What both tables together answer. `absent`: the policy does not know the permission, or a value of a fact. */
 export type Answer = 'allowed' | 'insufficient_scope' | 'forbidden' | 'not_found' | 'absent'
 
-/** The key of the field in a situation. A fact has a dot in its name. */
+/** The key of the field in a point. A fact has a dot in its name. */
 export const FIELD = 'field'
 
-/** A combination of values: the scope order, the facts of a permission, and the field if there is one. */
-export type Situation = Readonly<Record<string, string>>
+/** A point of the decision space of a permission: a value of the scope order, of each fact, and a field if there are any. */
+export type Point = Readonly<Record<string, string>>
 
 /** The facts, the scope and the field on which one policy decides a permission, with their values. */
 export function dimensionsOf({ permissions, groups, scopeOrder }: Vocabulary, id: string): ReadonlyMap<string, readonly string[]> {
@@ -21,33 +21,33 @@ export function dimensionsOf({ permissions, groups, scopeOrder }: Vocabulary, id
 }
 
 /** Every combination of values. */
-export function* situationsOf(dimensions: ReadonlyMap<string, readonly string[]>): Generator<Situation> {
+export function* pointsOf(dimensions: ReadonlyMap<string, readonly string[]>): Generator<Point> {
   const entries = [...dimensions]
   const size = entries.reduce((product, [, values]) => product * values.length, 1)
   for (let index = 0; index < size; index++) {
     let rest = index
-    const situation: Record<string, string> = {}
+    const point: Record<string, string> = {}
     for (const [name, values] of entries) {
-      situation[name] = values[rest % values.length]!
+      point[name] = values[rest % values.length]!
       rest = Math.floor(rest / values.length)
     }
-    yield situation
+    yield point
   }
 }
 
 /**
- * Returns a function that answers in a situation of a permission. A fact on which the policy does not decide makes no difference; with a
+ * Returns a function that answers in a point of a permission. A fact on which the policy does not decide makes no difference; with a
  * value that it does not know, the answer is `absent`.
  */
-export function answersOf(engine: Engine, id: string): (situation: Situation) => Answer {
+export function answersOf(engine: Engine, id: string): (point: Point) => Answer {
   const dimensions = [...dimensionsOf(engine.vocabulary, id)]
   if (dimensions.length === 0) return () => 'absent'
   const { scopeOrder } = engine.vocabulary
   const byField = engine.vocabulary.permissions.get(id)!.fields !== undefined
-  return (situation) => {
-    if (dimensions.some(([name, values]) => !values.includes(situation[name]!))) return 'absent'
-    const facts: Facts = situation
-    if (!engine.checkScope(id, { [scopeOrder.name]: situation[scopeOrder.name]! }).allowed) return 'insufficient_scope'
-    return engine.decide(id, facts, byField ? [situation[FIELD]!] : undefined).outcome
+  return (point) => {
+    if (dimensions.some(([name, values]) => !values.includes(point[name]!))) return 'absent'
+    const facts: Facts = point
+    if (!engine.checkScope(id, { [scopeOrder.name]: point[scopeOrder.name]! }).allowed) return 'insufficient_scope'
+    return engine.decide(id, facts, byField ? [point[FIELD]!] : undefined).outcome
   }
 }

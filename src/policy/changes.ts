@@ -41,7 +41,15 @@ export function smallestChanges(
     const key = all.map(({ name }) => (candidate[name] === facts[name] ? '-' : '+')).join('')
     bySet.set(key, [...(bySet.get(key) ?? []), candidate])
   }
-  return [...bySet].flatMap(([key, candidates]) => group(candidates, facts, all.filter((_fact, i) => key[i] === '+')))
+  // In the order of the facts.
+  const sets = [...bySet].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return sets.flatMap(([key, candidates]) =>
+    group(
+      candidates,
+      facts,
+      all.filter((_fact, i) => key[i] === '+'),
+    ),
+  )
 }
 
 /** Groups combinations that differ in one fact only: "owner or admin". Together the groups have all of them, and no other. */
@@ -55,7 +63,10 @@ function group(candidates: readonly Facts[], facts: Facts, changed: readonly Fac
     let values: (readonly string[])[] = valuesOf(candidate).map((value) => [value])
     for (const [i, fact] of changed.entries())
       for (const value of fact.values) {
-        const wider = values.with(i, fact.values.filter((one) => one === value || values[i]!.includes(one)))
+        const wider = values.with(
+          i,
+          fact.values.filter((one) => one === value || values[i]!.includes(one)),
+        )
         if (product(wider).every((one) => all.has(keyOf(one)))) values = wider
       }
     for (const one of product(values)) grouped.add(keyOf(one))

@@ -1,43 +1,43 @@
-import type { Situation } from './answers.ts'
+import type { Point } from './answers.ts'
 
-/** What situations have in common: name → the values that it has in them. For a definition, `true` or `false`. */
+/** What points have in common: name → the values that it has in them. For a definition, `true` or `false`. */
 export type Conjunction = ReadonlyMap<string, readonly string[]>
 
 /** What {@link describeSet} chooses from. */
 export interface Terms {
   readonly dimensions: ReadonlyMap<string, readonly string[]>
-  /** the names of definitions, whose values the situations have too */
+  /** the names of definitions, whose values the points have too */
   readonly definitions: readonly string[]
 }
 
 /**
- * Describes a set of situations by conjunctions: together they hold in exactly these situations. Each is as short as it can be made
- * from its first situation by leaving out one term after the other. Facts are left out before definitions, because a definition says more.
- * @param all every situation, with the values of its definitions
+ * Describes a set of points by conjunctions: together they hold in exactly these points. Each is as short as it can be made
+ * from its first point by leaving out one term after the other. Facts are left out before definitions, because a definition says more.
+ * @param all every point, with the values of its definitions
  */
-export function describeSet(all: readonly Situation[], isMember: (situation: Situation) => boolean, terms: Terms): Conjunction[] {
+export function describeSet(all: readonly Point[], isMember: (point: Point) => boolean, terms: Terms): Conjunction[] {
   const members = new Set(all.filter(isMember))
-  const others = all.filter((situation) => !members.has(situation))
+  const others = all.filter((point) => !members.has(point))
   const conjunctions: Conjunction[] = []
   const uncovered = new Set(members)
   for (const first of uncovered) {
     const conjunction = widen(first, others, terms)
     conjunctions.push(conjunction)
-    for (const situation of uncovered) if (holds(conjunction, situation)) uncovered.delete(situation)
+    for (const point of uncovered) if (holds(conjunction, point)) uncovered.delete(point)
   }
   return conjunctions
 }
 
-/** Whether a conjunction holds in a situation. */
-export function holds(conjunction: Conjunction, situation: Situation): boolean {
-  for (const [name, values] of conjunction) if (!values.includes(situation[name]!)) return false
+/** Whether a conjunction holds in a point. */
+export function holds(conjunction: Conjunction, point: Point): boolean {
+  for (const [name, values] of conjunction) if (!values.includes(point[name]!)) return false
   return true
 }
 
-/** The conjunction of all terms of a situation, without what it does not need in order to hold in none of the others. */
-function widen(first: Situation, others: readonly Situation[], { dimensions, definitions }: Terms): Conjunction {
+/** The conjunction of all terms of a point, without what it does not need in order to hold in none of the others. */
+function widen(first: Point, others: readonly Point[], { dimensions, definitions }: Terms): Conjunction {
   const conjunction = new Map<string, readonly string[]>([...dimensions.keys(), ...definitions].map((name) => [name, [first[name]!]]))
-  const isExact = () => !others.some((situation) => holds(conjunction, situation))
+  const isExact = () => !others.some((point) => holds(conjunction, point))
   for (const [name, values] of dimensions) {
     const needed = conjunction.get(name)!
     conjunction.delete(name)

@@ -1,4 +1,4 @@
-import { situationsOf, type Answer } from './answers.ts'
+import { pointsOf, type Answer } from './answers.ts'
 import { describeSet } from './conjunctions.ts'
 import type { Engine } from './engine.ts'
 import { refuse, type Facts } from './evaluate.ts'
@@ -37,14 +37,14 @@ export function dependence(engine: Engine, id: string, known: Facts, fields?: re
   const withScope = Object.hasOwn(known, engine.vocabulary.scopeOrder.name)
   const unknown = factsOf(engine, id, withScope).filter(({ name }) => !Object.hasOwn(known, name))
   const dimensions = new Map(unknown.map(({ name, values }) => [name, values]))
-  const all = [...situationsOf(dimensions)]
-  const answers = new Map(all.map((situation) => [situation, answerTo({ ...known, ...situation })]))
+  const all = [...pointsOf(dimensions)]
+  const answers = new Map(all.map((point) => [point, answerTo({ ...known, ...point })]))
   function answerTo(facts: Facts): Dependence['answer'] {
     if (withScope && !engine.checkScope(id, facts).allowed) return 'insufficient_scope'
     return engine.decide(id, facts, fields).outcome
   }
   return ORDER.filter((answer) => [...answers.values()].includes(answer)).map((answer) => {
-    const conjunctions = describeSet(all, (situation) => answers.get(situation) === answer, { dimensions, definitions: [] })
+    const conjunctions = describeSet(all, (point) => answers.get(point) === answer, { dimensions, definitions: [] })
     return { answer, cases: conjunctions.map((conjunction) => [...conjunction].map(([fact, values]) => ({ fact, values }))) }
   })
 }

@@ -34,7 +34,7 @@ export function renderDiffText(diff: PolicyDiff, { red, green, dim }: Readonly<R
   ].join('\n')
 }
 
-/** The difference as Markdown, for a comment on a pull request. */
+/** The difference as Markdown, for a comment on a proposed change. */
 export function renderDiffMarkdown(diff: PolicyDiff): string {
   const titles: Readonly<Record<ChangeKind, string>> = { widening: 'Allows more', narrowing: 'Allows less', response: 'Other responses' }
   const sections = (Object.keys(titles) as ChangeKind[]).flatMap((kind) => {
@@ -98,8 +98,8 @@ function headline(group: readonly PolicyChange[]): string {
 }
 
 /** The conditions of a change in words. The scope is left out if it is the one that the permission requires anyway. */
-function whenOf({ when, isUsualScope, example: { situation } }: PolicyChange): string {
-  const [scope] = Object.keys(situation)
+function whenOf({ when, isUsualScope, example: { point } }: PolicyChange): string {
+  const [scope] = Object.keys(point)
   return describeConjunction(new Map([...when].filter(([name]) => name !== scope || !isUsualScope)))
 }
 
@@ -116,10 +116,10 @@ function describeConjunction(when: Conjunction): string {
 }
 
 function describeExample(group: readonly PolicyChange[]): string {
-  const { operation, request, situation } = group[0]!.example
-  const facts = Object.entries(situation).map(([name, value]) => `${name} ${value}`)
-  const count = group.reduce((sum, { situations }) => sum + situations, 0)
-  return `${count} ${count === 1 ? 'situation' : 'situations'}, for example ${operation}: ${request} with ${facts.join(', ')}`
+  const { operation, point } = group[0]!.example
+  const facts = Object.entries(point).map(([name, value]) => `${name} ${value}`)
+  const count = group.reduce((sum, { cells }) => sum + cells, 0)
+  return `${count} ${count === 1 ? 'cell' : 'cells'}, for example ${operation.id}: ${operation.method} ${operation.path} with ${facts.join(', ')}`
 }
 
 function summary(diff: PolicyDiff): string {

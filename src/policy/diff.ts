@@ -1,5 +1,6 @@
-import { answersOf, dimensionsOf, situationsOf, type Answer, type Situation } from './answers.ts'
+import { answersOf, dimensionsOf, pointsOf, type Answer, type Point } from './answers.ts'
 import { describeSet, holds, type Conjunction, type Terms } from './conjunctions.ts'
+import type { ExpectedOperation } from './decisions.ts'
 import type { Engine } from './engine.ts'
 import { editsOf, type Edit } from './edits.ts'
 import type { Widening } from './widenings.ts'
@@ -12,21 +13,21 @@ import type { Widening } from './widenings.ts'
  */
 export type ChangeKind = 'widening' | 'narrowing' | 'response'
 
-/** Situations in which a permission gets another answer. */
+/** Points in which a permission gets another answer. */
 export interface PolicyChange {
   readonly kind: ChangeKind
   /** `action Subject` */
   readonly permission: string
   readonly before: Answer
   readonly after: Answer
-  /** what the situations have in common: facts, definitions that both policies define alike, the scope and the field */
+  /** what the points have in common: facts, definitions that both policies define alike, the scope and the field */
   readonly when: Conjunction
   /** the scope is any that the permission requires: `when` states it, and a reader need not be told */
   readonly isUsualScope: boolean
-  /** the number of situations */
-  readonly situations: number
-  /** one of them, with a request */
-  readonly example: { readonly situation: Situation; readonly operation: string; readonly request: string }
+  /** the number of points of the decision space */
+  readonly cells: number
+  /** one of them, and an operation that needs the permission */
+  readonly example: { readonly point: Point; readonly operation: Pick<ExpectedOperation, 'id' | 'method' | 'path'> }
   /** why the new policy widens it, if it declares that */
   readonly declared: string | undefined
 }
@@ -53,7 +54,7 @@ export interface PolicyDiff {
 }
 
 /**
- * Compares the answers of two policies in every situation. If their vocabularies differ, the situations are all combinations of the values
+ * Compares the answers of two policies in every point. If their vocabularies differ, the points are all combinations of the values
  * of both: a fact on which a policy does not decide makes no difference to it, and with a permission or a value that it does not know it
  * denies.
  * @param widenings what the new policy declares
@@ -82,27 +83,27 @@ export function undeclared({ changes }: PolicyDiff): PolicyChange[] {
 function changesOf(before: Engine, after: Engine, id: string, declarations: readonly Widening[], used: Set<Widening>): PolicyChange[] {
   const dimensions = joinDimensions(before, after, id)
   const [answerBefore, answerAfter] = [answersOf(before, id), answersOf(after, id)]
-  const pairs = [...situationsOf(dimensions)].map((situation) => ({
-    situation,
-    pair: [answerBefore(situation), answerAfter(situation)] as const,
+  const pairs = [...pointsOf(dimensions)].map((point) => ({
+    point,
+    pair: [answerBefore(point), answerAfter(point)] as const,
   }))
   const kinds = new Set(pairs.filter(({ pair: [a, b] }) => kindOf(a, b) !== undefined).map(({ pair }) => pair.join(' ')))
   if (kinds.size === 0) return []
   const terms = { dimensions, definitions: sharedDefinitions(before, after, id) }
-  const answers = new Map(pairs.map(({ situation, pair }) => [{ ...situation, ...valuesOf(after, terms, situation) }, pair.join(' ')]))
-  const situations = [...answers.keys()]
+  const answers = new Map(pairs.map(({ point, pair }) => [{ ...point, ...valuesOf(after, terms, point) }, pair.join(' ')]))
+  const points = [...answers.keys()]
   return [...kinds].flatMap((pair) => {
     const [a, b] = pair.split(' ') as [Answer, Answer]
-    const byDeclaration = new Map<Widening | undefined, Situation[]>()
-    for (const [situation, ofSituation] of answers) {
-      if (ofSituation !== pair) continue
-      const declaration = kindOf(a, b) === 'widening' ? declarations.find((one) => declares(one, id, situation)) : undefined
+    const byDeclaration = new Map<Widening | undefined, Point[]>()
+    for (const [point, ofPoint] of answers) {
+      if (ofPoint !== pair) continue
+      const declaration = kindOf(a, b) === 'widening' ? declarations.find((one) => declares(one, id, point)) : undefined
       if (declaration !== undefined) used.add(declaration)
-      byDeclaration.set(declaration, [...(byDeclaration.get(declaration) ?? []), situation])
+      byDeclaration.set(declaration, [...(byDeclaration.get(declaration) ?? []), point])
     }
     return [...byDeclaration].flatMap(([declaration, ofDeclaration]) => {
       const members = new Set(ofDeclaration)
-      return describeSet(situations, (situation) => members.has(situation), terms).map((when) =>
+      return describeSet(points, (point) => members.has(point), terms).map((when) =>
         describeChange({ permission: id, before: a, after: b, when, declared: declaration?.reason }, ofDeclaration, [before, after], terms),
       )
     })
@@ -111,24 +112,24 @@ function changesOf(before: Engine, after: Engine, id: string, declarations: read
 
 function describeChange(
   change: Pick<PolicyChange, 'permission' | 'before' | 'after' | 'when' | 'declared'>,
-  members: readonly Situation[],
+  members: readonly Point[],
   engines: readonly [before: Engine, after: Engine],
   { dimensions }: Terms,
 ): PolicyChange {
-  const inSet = members.filter((situation) => holds(change.when, situation))
+  const inSet = members.filter((point) => holds(change.when, point))
   const known = (engine: Engine) => [...engine.expected.operations.values()].find(({ permission }) => permission === change.permission)
   const operation = known(engines[1]) ?? known(engines[0])!
-  const situation = Object.fromEntries([...dimensions.keys()].map((name) => [name, inSet[0]![name]!]))
+  const point = Object.fromEntries([...dimensions.keys()].map((name) => [name, inSet[0]![name]!]))
   return {
     kind: kindOf(change.before, change.after)!,
     ...change,
     isUsualScope: isUsualScope(change, engines),
-    situations: inSet.length,
-    example: { situation, operation: operation.id, request: `${operation.method} /v1${operation.path}` },
+    cells: inSet.length,
+    example: { point, operation: { id: operation.id, method: operation.method, path: operation.path } },
   }
 }
 
-/** Whether the situations have every scope with which the permission is allowed by the policy that allows more, and no other. */
+/** Whether the points have every scope with which the permission is allowed by the policy that allows more, and no other. */
 function isUsualScope(
   { permission, after, when }: Pick<PolicyChange, 'permission' | 'after' | 'when'>,
   engines: readonly [Engine, Engine],
@@ -147,10 +148,10 @@ function definitionChanges(before: Engine, after: Engine): DefinitionChange[] {
     const isSame = before.vocabulary.definitions.get(name)?.groups.join() === groups.join()
     if (!isSame || JSON.stringify(factsOf(before)) !== JSON.stringify(factsOf(after))) return []
     const dimensions = new Map(factsOf(after).map((fact) => [fact.name, fact.values]))
-    const situations = [...situationsOf(dimensions)]
+    const points = [...pointsOf(dimensions)]
     return [true, false].flatMap((now) => {
-      const hasChanged = (facts: Situation) => after.holds(name, facts) === now && before.holds(name, facts) !== now
-      return describeSet(situations, hasChanged, { dimensions, definitions: [] }).map((when) => ({ name, now, when }))
+      const hasChanged = (facts: Point) => after.holds(name, facts) === now && before.holds(name, facts) !== now
+      return describeSet(points, hasChanged, { dimensions, definitions: [] }).map((when) => ({ name, now, when }))
     })
   })
 }
@@ -195,15 +196,15 @@ function sharedDefinitions(before: Engine, after: Engine, id: string): string[] 
   return inBoth.filter((name) => textOf(before, name) === textOf(after, name))
 }
 
-function valuesOf({ vocabulary, holds: isTrue }: Engine, { dimensions, definitions }: Terms, situation: Situation): Situation {
+function valuesOf({ vocabulary, holds: isTrue }: Engine, { dimensions, definitions }: Terms, point: Point): Point {
   const isKnown = (name: string) =>
     vocabulary.definitions
       .get(name)!
-      .groups.every((group) => vocabulary.groups.get(group)!.every((fact) => fact.values.includes(situation[fact.name]!)))
-  const values = definitions.map((name) => [name, dimensions.size > 0 && isKnown(name) ? String(isTrue(name, situation)) : 'unknown'])
-  return Object.fromEntries(values) as Situation
+      .groups.every((group) => vocabulary.groups.get(group)!.every((fact) => fact.values.includes(point[fact.name]!)))
+  const values = definitions.map((name) => [name, dimensions.size > 0 && isKnown(name) ? String(isTrue(name, point)) : 'unknown'])
+  return Object.fromEntries(values) as Point
 }
 
-function declares({ permission, when }: Widening, id: string, situation: Situation): boolean {
-  return permission === id && [...when].every(([name, values]) => values.includes(situation[name] ?? ''))
+function declares({ permission, when }: Widening, id: string, point: Point): boolean {
+  return permission === id && [...when].every(([name, values]) => values.includes(point[name] ?? ''))
 }

@@ -1,4 +1,4 @@
-import { situationsOf, type Answer } from './answers.ts'
+import { pointsOf, type Answer } from './answers.ts'
 import { smallestChanges, type ChangeSet } from './changes.ts'
 import { factsOf } from './dependence.ts'
 import type { Decision, Engine } from './engine.ts'
@@ -106,7 +106,7 @@ function allowedCells(engine: Engine, id: string, facts: readonly Fact[], fields
   const key = `${id}|${withScope}|${fields?.toSorted().join()}`
   let cells = ofEngine.get(key)
   if (cells === undefined) {
-    const all = [...situationsOf(new Map(facts.map(({ name, values }) => [name, values])))]
+    const all = [...pointsOf(new Map(facts.map(({ name, values }) => [name, values])))]
     const isAllowed = (cell: Facts) =>
       (!withScope || engine.checkScope(id, cell).allowed) && engine.decide(id, cell, fields).outcome === 'allowed'
     ofEngine.set(key, (cells = all.filter(isAllowed)))

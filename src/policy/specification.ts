@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
 import { readShape, singleLine } from './shape.ts'
 import type { Path, Report, Source } from './source.ts'
-import type { Fact, Vocabulary } from './vocabulary.ts'
 
 /** One row of the specification. */
 export interface Row {
@@ -12,6 +11,12 @@ export interface Row {
   readonly scopes: readonly string[]
 }
 
+/** The fact of the scope table: its name, and its values from least to greatest. */
+export interface ScopeOrder {
+  readonly name: string
+  readonly values: readonly string[]
+}
+
 const row = z.strictObject({ scope: z.union([z.string(), z.array(z.string()).min(1)]).optional(), words: singleLine })
 const shape = z.strictObject({
   version: z.literal(1),
@@ -19,22 +24,18 @@ const shape = z.strictObject({
 })
 const KEYS = ['version', 'rows', 'scope', 'words']
 
-/** Rows that extend the specification. Whoever owns a policy may change them. */
-export function isExtension(row: string): boolean {
+/** Rows that extend the specification. The owner of a policy may change them. */
+function isExtension(row: string): boolean {
   return row.startsWith('X')
 }
 
 /**
  * Reads the rows of the specification.
  * @param shipped the rows of the specification itself. A file that says something else about one of them is refused: the rules of a row
- * would be compared with a sentence that nobody specified. X rows are free.
+ * would be compared with a sentence that was never specified. X rows are free.
  * @throws {PolicyError} if a row is missing, differs from what was shipped, or has an unknown scope
  */
-export function readSpecification(
-  source: Source,
-  { scopeOrder }: Pick<Vocabulary, 'scopeOrder'>,
-  shipped: ReadonlyMap<string, Row>,
-): ReadonlyMap<string, Row> {
+export function readSpecification(source: Source, scopeOrder: ScopeOrder, shipped: ReadonlyMap<string, Row>): ReadonlyMap<string, Row> {
   const data = readShape(source, shape, KEYS)
   const diagnostics: PolicyDiagnostic[] = []
   const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
@@ -57,7 +58,7 @@ export function readSpecification(
   return rows
 }
 
-function readScopes(id: string, scope: string | string[] | undefined, { name, values }: Fact, report: Report): readonly string[] {
+function readScopes(id: string, scope: string | string[] | undefined, { name, values }: ScopeOrder, report: Report): readonly string[] {
   const at: Path = ['rows', id, 'scope']
   if (id.startsWith('D')) {
     if (scope !== undefined) report(at, 'a D row has no permissions, and so no scope', 'remove it', 'key')

@@ -11,7 +11,7 @@ export interface Fact {
   readonly group: string
   readonly values: readonly string[]
   readonly means: string
-  /** nobody can change it, such as who wrote a comment */
+  /** no user can change it, such as who wrote a comment */
   readonly fixed?: true | undefined
 }
 
@@ -113,7 +113,7 @@ export function readVocabulary(source: Source, specification: Source, shippedRow
     permissions,
     subjects: new Set(Object.keys(data.subjects)),
     actions: new Set([...permissions.values()].map(({ action }) => action)),
-    rows: readSpecification(specification, { scopeOrder: scopeOrder! }, shippedRows),
+    rows: readSpecification(specification, scopeOrder!, shippedRows),
   }
 }
 

@@ -15,7 +15,7 @@ export interface Widening {
   readonly from: string
   /** `action Subject` */
   readonly permission: string
-  /** the situations that it is about */
+  /** the points that it is about */
   readonly when: Conjunction
   readonly reason: string
 }

@@ -83,7 +83,8 @@ export function errorOf(code: ErrorCode, parameter?: string): ExpectedResponse {
 }
 
 function notesOn({ kind, permission }: Operation): string[] {
-  if (kind === 'filtered_list') return ['The list is answered to everyone with the scope: each item is decided on its own, and is left out if it is denied.']
+  if (kind === 'filtered_list')
+    return ['The list is answered to everyone with the scope: each item is decided on its own, and is left out if it is denied.']
   return permission === 'batch Board' ? ['Each operation of the batch is decided on its own as well.'] : []
 }
 
@@ -101,9 +102,7 @@ export interface OperationDependence {
 /** Tells how the answer depends on the facts that are not stated. @throws {TypeError} see {@link dependence} */
 export function dependenceOf(engine: Engine, { operation, facts, fields, further = [] }: AskedOperation): OperationDependence {
   const ofItems = operation.also.flatMap(({ member, needs }) =>
-    further
-      .filter((one) => one.member === member)
-      .map((one) => ({ ...one, answers: dependence(engine, needs.join(' '), one.facts) })),
+    further.filter((one) => one.member === member).map((one) => ({ ...one, answers: dependence(engine, needs.join(' '), one.facts) })),
   )
   return { ...describeOperation(operation), facts, answers: dependence(engine, operation.permission, facts, fields), further: ofItems }
 }

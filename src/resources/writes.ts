@@ -90,8 +90,8 @@ export function deletedResult(id: string): DeletedResult {
 /** What each limit on stored resources bounds. */
 const capacities = {
   membersPerBoard: 'A board has at most # explicit members.',
-  columnsPerBoard: 'A board has at most # columns, archived ones included.',
-  cardsPerBoard: 'A board has at most # cards, archived ones included.',
+  columnsPerBoard: 'A board has at most # active columns.',
+  cardsPerBoard: 'A board has at most # active cards.',
   labelsPerBoard: 'A board has at most # labels.',
   assigneesPerCard: 'A card has at most # assignees.',
   labelsPerCard: 'A card has at most # labels.',

@@ -51,6 +51,8 @@ export const indexes = {
   boardMembers: (boardId: string): Index<BoardMember> => ({ name: `board_members:${boardId}`, fetch: `board_member:${boardId}:` }),
   /** columns of a board, including archived ones, by position */
   columns: (boardId: string): Index<Column> => ({ name: `columns:${boardId}`, fetch: 'column:' }),
+  /** active columns of a board, to count them */
+  activeColumns: (boardId: string): Index<Column> => ({ name: `active_columns:${boardId}`, fetch: 'column:' }),
   /** labels of a board, by creation time */
   labels: (boardId: string): Index<Label> => ({ name: `labels:${boardId}`, fetch: 'label:' }),
 
@@ -75,6 +77,8 @@ export const indexes = {
   sortedCards: (sort: TimedSort, listId: string): Index<Card> => ({ name: `cards_by_${sort}:${listId}`, fetch: 'card:' }),
   /** all cards of a board */
   boardCards: (boardId: string): Index<Card> => ({ name: `board_cards:${boardId}`, fetch: 'card:' }),
+  /** cards of a board that are not archived, to count them: those of archived columns are among them */
+  boardActiveCards: (boardId: string): Index<Card> => ({ name: `board_active_cards:${boardId}`, fetch: 'card:' }),
   /** assignments on a board: user, card */
   boardAssignments: (boardId: string): Index<Card> => ({ name: `board_assignments:${boardId}`, fetch: 'card:' }),
   /** assignments of a user in the workspace: board, card */
@@ -116,6 +120,7 @@ const kinds: readonly Index<unknown>[] = [
   indexes.boardsOf('*'),
   indexes.boardMembers('*'),
   indexes.columns('*'),
+  indexes.activeColumns('*'),
   indexes.labels('*'),
   ...(['active', 'archived'] as const).flatMap((state) => [
     indexes.cards(state, '*'),
@@ -126,6 +131,7 @@ const kinds: readonly Index<unknown>[] = [
   ]),
   ...timedSorts.map((sort) => indexes.sortedCards(sort, '*')),
   indexes.boardCards('*'),
+  indexes.boardActiveCards('*'),
   indexes.boardAssignments('*'),
   indexes.assignmentsOf('*'),
   indexes.labelCards('*'),

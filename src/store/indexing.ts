@@ -38,7 +38,10 @@ const indexing: Indexing = {
     [indexes.boardMembers(member.board_id).name, `${member.added_at} ${member.user_id}`],
     [indexes.boardsOf(member.user_id).name, `${member.board_created_at} ${member.board_id}`],
   ],
-  column: (column: Column) => [[indexes.columns(column.board_id).name, positionEntry(column)]],
+  column: (column: Column) => [
+    [indexes.columns(column.board_id).name, positionEntry(column)],
+    ...(column.archived_at === null ? [[indexes.activeColumns(column.board_id).name, column.id] as const] : []),
+  ],
   label: (label: Label) => [[indexes.labels(label.board_id).name, `${label.created_at} ${label.id}`]],
   card: cardEntries,
   subtask: (subtask: Subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
@@ -91,6 +94,7 @@ function cardEntries(card: Card): Entry[] {
     [indexes.cards(state, column_id).name, entry],
     [indexes.cardsDone(state, column_id, card.completed_at !== null).name, entry],
     [indexes.boardCards(board_id).name, id],
+    ...(state === 'active' ? [[indexes.boardActiveCards(board_id).name, id] as const] : []),
     ...timedSorts.flatMap((sort) => {
       const sorted = sortedEntry(sort, card)
       return [board_id, ...assignee_ids].map((listId): Entry => [indexes.sortedCards(sort, listId).name, sorted])

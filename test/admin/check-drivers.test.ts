@@ -151,7 +151,7 @@ describe.runIf(selectDrivers().includes('redis'))('the command `migrate`', () =>
     for (const args of [['serve'], ['workspace', 'list'], ['check']])
       expect(await runCommandLine(args, env)).toEqual({ code: 4, stdout: '', stderr: refusal })
     const { code, stdout } = await runCommandLine(['migrate', '--json'], env)
-    expect([code, JSON.parse(stdout)]).toEqual([0, { from: 0, to: 3, partitions: 4, records: 14, damaged: [] }])
+    expect([code, JSON.parse(stdout)]).toEqual([0, { from: 0, to: 3, partitions: 4, records: 23, damaged: [] }])
     const again = await runCommandLine(['migrate', '--json'], env)
     expect([again.code, JSON.parse(again.stdout)]).toEqual([0, { from: 3, to: 3, partitions: 0, records: 0, damaged: [] }])
     const listed = await runCommandLine(['workspace', 'list', '--json'], env)

@@ -75,7 +75,7 @@ describe('policy diff', () => {
       '- DENY update Label when board.caller is member or none and board.access (403 forbidden; was allowed)',
       '~ RESPONSE restore Column when token.scope is kanban:write and not board.access (403 insufficient_scope; was 404 not_found)',
     ])
-    expect(stdout).toContain('example columns.restore: POST /v1/columns/{column_id}/restore with token.scope kanban:write, ')
+    expect(stdout).toContain('example columns.restore: POST /columns/{column_id}/restore with token.scope kanban:write, ')
     expect(stdout).toContain('  rule X4 changed (conditions)\n')
     expect(stdout).toContain('0 widenings, 0 of them not declared; 2 narrowings; 1 other responses')
   })
@@ -104,7 +104,7 @@ describe('policy diff', () => {
   })
 
   test('what is neither a folder nor a revision is refused', async () => {
-    for (const name of ['nowhere', '--version', 'nowhere:policies'])
+    for (const name of ['absent', '--version', 'absent:policies'])
       expect(await run('diff', '--', name, before)).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('neither a folder nor a revision'),

@@ -108,20 +108,38 @@ the smallest change that would allow it
     expect((await json(...explain('cards.create', 'write', facts))).result.further).toEqual([])
     const { code, result } = await json(...explain('cards.create', 'write', `${facts},label.board=other`))
     expect([code, result.response]).toEqual([DENIED, { status: 404, code: 'not_found', parameter: 'label_id' }])
-    expect(result.further.map(({ member, answer, fixed }: any) => [member, answer, fixed])).toEqual([['label_ids', 'not_found', ['label.board']]])
+    expect(result.further.map(({ member, answer, fixed }: any) => [member, answer, fixed])).toEqual([
+      ['label_ids', 'not_found', ['label.board']],
+    ])
+  })
+
+  test('has facts of an item apart from those of the operation', async () => {
+    const facts = `${SEES_BOARD},caller.role=member,file.visibility=workspace,file.owner=other,home.board=workspace`
+    expect((await run(...explain('cards.set_cover', 'write', facts))).stderr).toMatch(/missing.*\n {2}cover\.state=set\|none /)
+    const cover = 'cover.state=set,attachment_id:file.visibility=private'
+    const { result } = await json(...explain('cards.set_cover', 'write', `${facts},${cover}`))
+    expect([result.decision.answer, result.decision.facts['file.visibility']]).toEqual(['allowed', 'workspace'])
+    expect(result.further.map(({ answer, facts: own }: any) => [answer, own['file.visibility'], own['file.owner']])).toEqual([
+      ['forbidden', 'private', 'other'],
+    ])
   })
 
   test('decides by field', async () => {
     const words = explain('boards.update', 'write', `${SEES_BOARD},caller.role=member`)
     expect((await json(...words, '--fields', 'name,description')).result.decision.fields).toEqual(['name', 'description'])
-    expect(await run(...words, '--fields', 'visibility')).toMatchObject({ code: 2, stderr: expect.stringContaining('does not take "visibility"') })
+    expect(await run(...words, '--fields', 'visibility')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('does not take "visibility"'),
+    })
   })
 
   test('shows how the answer depends on the facts that are not stated', async () => {
     const words = explain('boards.delete', 'admin', 'caller.membership=active,board.visibility=workspace')
     const missing = await run(...words)
     expect([missing.code, missing.stdout]).toEqual([2, ''])
-    expect(missing.stderr).toMatch(/^facts: these are missing.*\n {2}caller\.role=owner\|admin\|member .*\n {2}board\.caller=creator\|member\|none /)
+    expect(missing.stderr).toMatch(
+      /^facts: these are missing.*\n {2}caller\.role=owner\|admin\|member .*\n {2}board\.caller=creator\|member\|none /,
+    )
     const { code, stdout } = await run(...words, '--any')
     expect([code, stdout.split('\n').slice(2, -1).toSorted()]).toEqual([
       DENIED,
@@ -139,7 +157,7 @@ the smallest change that would allow it
     ['"boards.delet" is not one. did you mean "boards.delete"?', explain('boards.delet', 'admin', '')],
     ['scope: "root" is not one of none, kanban:read, kanban:write, kanban:admin', explain('boards.delete', 'root', '')],
     ['"board.calle" is not a fact. did you mean "board.caller"?', explain('boards.delete', 'admin', 'board.calle=none')],
-    ['"nobody" is not a value of board.caller: creator, member, none', explain('boards.delete', 'admin', 'board.caller=nobody')],
+    ['"owner" is not a value of board.caller: creator, member, none', explain('boards.delete', 'admin', 'board.caller=owner')],
     ['the operation does not depend on label.board', explain('boards.delete', 'admin', 'label.board=this')],
     ['board.caller is stated more than once', explain('boards.delete', 'admin', 'board.caller=none,board.caller=member')],
     ['"board.caller" is not name=value', explain('boards.delete', 'admin', 'board.caller')],
@@ -184,7 +202,18 @@ describe('policy questions about a stored workspace', () => {
       who: await json('who-can', 'boards.set_visibility', board, ...stored),
       what: await json('what-can', creator, board, ...stored, '--scope', 'write'),
       workspace: await json('what-can', creator, ...stored),
-      absent: await json('explain', '--as', creator, ...stored, '--scope', 'read', '--operation', 'boards.read', '--resource', 'brd_00000000000000000000'),
+      absent: await json(
+        'explain',
+        '--as',
+        creator,
+        ...stored,
+        '--scope',
+        'read',
+        '--operation',
+        'boards.read',
+        '--resource',
+        'brd_00000000000000000000',
+      ),
       stranger: await json('what-can', 'usr_00000000000000000000', ...stored),
       unknown: await json('who-can', 'boards.paint', board, ...stored),
       list: await json('who-can', 'boards.list', ...stored),
@@ -212,9 +241,13 @@ describe('policy questions about a stored workspace', () => {
   test('are printed for reading', async () => {
     await service.stop()
     const who = await run('who-can', 'boards.set_visibility', board, '--workspace', acme)
-    expect(who.stdout).toMatch(/^boards.set_visibility requires a token with kanban:admin\nallowed by P5: Only the creator decides .*\n {2}\w+/)
+    expect(who.stdout).toMatch(
+      /^boards.set_visibility requires a token with kanban:admin\nallowed by P5: Only the creator decides .*\n {2}\w+/,
+    )
     const what = await run('what-can', creator, board, '--workspace', acme, '--scope', 'write')
     expect(what.stdout).toMatch(/^allowed \(\d+\)\n {2}boards\.read +kanban:read +P2 /)
-    expect(what.stdout).toMatch(/\nallowed in some cases \(\d+\)\n(.*\n)* {2}comments\.update +kanban:write +P14 +if comment\.author is caller\n/)
+    expect(what.stdout).toMatch(
+      /\nallowed in some cases \(\d+\)\n(.*\n)* {2}comments\.update +kanban:write +P14 +if comment\.author is caller\n/,
+    )
   })
 })

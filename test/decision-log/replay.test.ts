@@ -10,11 +10,12 @@ import { memory } from '../support/memory.ts'
 import { operations } from '../../src/resources/table.ts'
 import { load, shipped, shippedFiles } from '../support/policy.ts'
 import { seededRandom } from '../support/random.ts'
-import { buildWorld, createScenario, exampleBody, pathOf, SCOPES } from '../support/scenario.ts'
+import { buildWorld, createScenario, exampleBody, pathOf } from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 
 const SCOPE_FACT = shipped.vocabulary.scopeOrder
 const space = [...cells(shipped.vocabulary)]
+const permissions = [...shipped.vocabulary.permissions.values()]
 
 /** A log of random decisions: single ones, lists, and absences. */
 function randomLog(count: number): {
@@ -37,7 +38,7 @@ function randomLog(count: number): {
   let head: string | null = null
   while (decisions.length < count) {
     const base = { requestId: 'r', method: 'GET', arrivedAt: 0, policy: shipped.hash, attempts: 1, status: 200, operation: 'x.y' } as const
-    const { id } = pick([...shipped.vocabulary.permissions.values()])
+    const { id } = pick(permissions)
     const facts = { [SCOPE_FACT.name]: pick(SCOPE_FACT.values) }
     scopes.push([id, facts[SCOPE_FACT.name]!])
     const record: DecisionRecord = { ...base, scope: { ...shipped.checkScope(id, facts), permission: id, facts }, stage: 'run' }
@@ -158,7 +159,7 @@ test('requests of every operation with every scope, allowed, hidden and absent, 
     for (const board of boards) {
       const scenario = (await createScenario(world, { ...facts, ...board }))!
       const { caller } = scenario
-      if (board === boards[0]) for (const scope of SCOPES) await send(caller[scope], method, pathOf(path, scenario))
+      if (board === boards[0]) for (const scope of ['none', 'read'] as const) await send(caller[scope], method, pathOf(path, scenario))
       await send(caller.admin, method, pathOf(path, scenario), exampleBody(id, scenario))
       await send(caller.admin, method, path.replaceAll(/\{\w+\}/g, 'brd_00000000000000000000'))
     }

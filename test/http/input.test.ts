@@ -135,7 +135,7 @@ test.each(drivers)('invalid input is refused before the body decides what is rea
     service.forgetTokens()
     expect(await read()).toEqual(['token', 'membership'])
     // The resource of the path is read together with the token of a client that this process knows.
-    expect((await read()).toSorted()).toEqual(['board', 'board_cards', 'board_member', 'membership', 'token'])
+    expect((await read()).toSorted()).toEqual(['board', 'board_active_cards', 'board_member', 'membership', 'token'])
   }
   await service.stop()
 })

@@ -43,7 +43,7 @@ describe.each(drivers)('limits, on $name', (driver) => {
   const storedLimits: StoredLimit[] = [
     {
       limit: 200,
-      message: 'A board has at most 200 columns, archived ones included.',
+      message: 'A board has at most 200 active columns.',
       existing: 1,
       recordOf: (i) => [
         keys.column(idOf('col', i)),
@@ -51,8 +51,9 @@ describe.each(drivers)('limits, on $name', (driver) => {
           id: idOf('col', i),
           board_id: setup.board.id,
           name: 'x',
-          position: `b${digits(i)}`,
-          archived_at: i % 2 ? AT : null,
+          position: `b${digits(i)}1`,
+          // Those beyond the limit do not count.
+          archived_at: i >= 200 ? AT : null,
           ...times,
         },
       ],
@@ -60,7 +61,7 @@ describe.each(drivers)('limits, on $name', (driver) => {
     },
     {
       limit: 5000,
-      message: 'A board has at most 5000 cards, archived ones included.',
+      message: 'A board has at most 5000 active cards.',
       existing: 1,
       recordOf: (i) => [
         keys.card(idOf('crd', i)),
@@ -73,7 +74,7 @@ describe.each(drivers)('limits, on $name', (driver) => {
           position: `a1${digits(i)}1`,
           due_at: null,
           completed_at: null,
-          archived_at: i % 2 ? AT : null,
+          archived_at: i >= 5000 ? AT : null,
           assignee_ids: [],
           label_ids: [],
           cover_attachment_id: null,
@@ -134,9 +135,74 @@ describe.each(drivers)('limits, on $name', (driver) => {
 
   test.each(storedLimits)('$message The next one is answered with 409', async ({ limit, message, existing, recordOf, create }) => {
     await fill(limit - existing - 1, recordOf)
+    // Archived ones, where there are any.
+    if (/active/.test(message)) await fill(10, (i) => recordOf(limit + i))
     expect((await create()).status).toBe(201)
     const reply = await create()
     expect([reply.status, reply.body.error]).toMatchObject([409, { code: 'conflict', limit, message }])
+  })
+
+  test('restoring a column or a card beyond a limit is answered with 409, and with 200 as soon as there is room', async () => {
+    const { board } = setup
+    const [columns, cards] = storedLimits
+    const [column, card] = [await board.column(), await board.card(setup.columnId)]
+    await board.post(`/cards/${card}/archive`)
+    await board.post(`/columns/${column}/archive`)
+    await fill(199, columns!.recordOf)
+    const full = await board.send('POST', `/columns/${column}/restore`)
+    expect([full.status, full.body.error]).toMatchObject([409, { code: 'conflict', limit: 200, message: columns!.message }])
+    await board.post(`/columns/${idOf('col', 0)}/archive`)
+    expect((await board.send('POST', `/columns/${column}/restore`)).status).toBe(200)
+    await fill(4999, cards!.recordOf)
+    const fullOfCards = await board.send('POST', `/cards/${card}/restore`)
+    expect([fullOfCards.status, fullOfCards.body.error]).toMatchObject([409, { code: 'conflict', limit: 5000, message: cards!.message }])
+    // What is active already stays so.
+    expect((await board.send('POST', `/cards/${setup.cardId}/restore`)).status).toBe(200)
+    await board.post(`/cards/${setup.cardId}/archive`)
+    expect((await board.send('POST', `/cards/${card}/restore`)).status).toBe(200)
+  })
+
+  test('the cards of an archived column do not count, until they are moved out of it or it is restored', async () => {
+    const { board } = setup
+    const cards = storedLimits[1]!
+    const hidden = await board.column()
+    const inside = [await board.card(hidden), await board.card(hidden), await board.card(hidden)]
+    await board.post(`/cards/${inside[2]}/archive`)
+    await board.post(`/columns/${hidden}/archive`)
+    await fill(4997, cards.recordOf)
+    const refused = (reply: Reply) =>
+      expect([reply.status, reply.body.error]).toMatchObject([409, { code: 'conflict', limit: 5000, message: cards.message }])
+    const move = (id: string) => board.send('POST', `/cards/${id}/move`, { column_id: setup.columnId })
+    const create = () => cards.create()
+    // 4998 of 5000 are active, and two are hidden.
+    expect((await create()).status).toBe(201)
+    refused(await board.send('POST', `/columns/${hidden}/restore`))
+    // An archived card stays hidden when its column does, and when it is moved.
+    expect((await board.send('POST', `/cards/${inside[2]}/restore`)).status).toBe(200)
+    await board.post(`/cards/${inside[2]}/archive`)
+    expect((await move(inside[2]!)).status).toBe(200)
+    expect((await move(inside[0]!)).status).toBe(200)
+    refused(await create())
+    refused(await move(inside[1]!))
+    refused(await board.send('POST', `/cards/${inside[2]}/restore`))
+    await board.post(`/cards/${setup.cardId}/archive`)
+    expect((await board.send('POST', `/columns/${hidden}/restore`)).status).toBe(200)
+    refused(await create())
+  })
+
+  test('of concurrent requests that make hidden and new cards active exactly as many succeed as there is room', async () => {
+    const { board } = setup
+    const cards = storedLimits[1]!
+    const hidden = await board.column()
+    const inside = await Promise.all(Array.from({ length: 4 }, () => board.card(hidden)))
+    await board.post(`/columns/${hidden}/archive`)
+    await fill(4997, cards.recordOf)
+    const replies = await Promise.all([
+      ...inside.map((id) => board.send('POST', `/cards/${id}/move`, { column_id: setup.columnId })),
+      ...Array.from({ length: 4 }, () => cards.create()),
+    ])
+    expect(replies.map(({ status }) => status).filter((status) => status < 300)).toHaveLength(2)
+    expect(new Set(replies.map(({ status }) => status).filter((status) => status >= 300))).toEqual(new Set([409]))
   })
 
   test('A board has at most 500 explicit members. The next one is answered with 409', async () => {

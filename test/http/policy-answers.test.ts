@@ -43,9 +43,7 @@ interface Row extends OracleOperation {
 }
 const rows = oracleOperations.flatMap((operation): (readonly [title: string, row: Row])[] => [
   [operation.id, operation],
-  ...Object.entries(operation.also).map(
-    ([member, { grid }]) => [`${operation.id} (${member})`, { ...operation, grid, member }] as const,
-  ),
+  ...Object.entries(operation.also).map(([member, { grid }]) => [`${operation.id} (${member})`, { ...operation, grid, member }] as const),
 ])
 
 function bodyOf({ id, member }: Row, { field }: OracleCell, scenario: Scenario): any {
@@ -57,7 +55,9 @@ function bodyOf({ id, member }: Row, { field }: OracleCell, scenario: Scenario):
 function namedIn({ path }: Row, body: object | undefined, { params }: Scenario): Record<string, string[]> {
   const [, ...others] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const ids = Object.entries(body ?? {}).filter(([name]) => /_ids?$|^(before|after|subtasks)$/.test(name))
-  return Object.fromEntries([...others.map((name) => [name, params[name]!] as const), ...ids].map(([name, value]) => [name, [value].flat()]))
+  return Object.fromEntries(
+    [...others.map((name) => [name, params[name]!] as const), ...ids].map(([name, value]) => [name, [value].flat()]),
+  )
 }
 
 function questionOf(row: Row, cell: OracleCell, scenario: Scenario): object {
@@ -75,13 +75,13 @@ function questionOf(row: Row, cell: OracleCell, scenario: Scenario): object {
 function sample(row: Row): OracleCell[] {
   const cells = oracleCells(row).filter(({ field }) => field !== 'visibility' && field !== 'creator_id')
   const active = cells.filter(({ expected }) => expected !== 401)
-  const step = Math.max(1, Math.floor(active.length / 5) | 1)
+  const step = Math.max(1, Math.floor(active.length / 4) | 1)
   return [cells.find(({ expected }) => expected === 401)!, ...active.filter((_cell, i) => i % step === 0)]
 }
 
 /** A card without a cover has no file, and the board memberships of a former member count for nothing. */
 function isIrrelevant(name: string, facts: OracleCell['facts']): boolean {
-  if (name.startsWith('file.')) return facts['cover.state'] === 'none'
+  if (/^(file|home)\./.test(name)) return facts['cover.state'] === 'none'
   return name === 'user.board' && facts['user.membership'] === 'ended'
 }
 
@@ -105,7 +105,7 @@ describe('the explanation of a stored resource', () => {
         const parameter = reply.body?.error?.parameter
         if (stated !== answered || explained.allowed !== (answered === 'ok') || explained.response.parameter !== parameter)
           wrong.push({ ...cell, scope, stated: explained.response, answered, parameter })
-        // The facts are those of the situation, whatever the tables decide about them.
+        // The facts are those of the scenario, whatever the tables decide about them.
         const facts = (row.member === undefined ? explained.decision?.facts : explained.further[0]?.facts) ?? explained.facts
         for (const [name, value] of Object.entries(cell.facts))
           if (facts[name] !== value && !isIrrelevant(name, cell.facts) && Object.hasOwn(facts, name)) wrong.push({ ...cell, scope, facts })
@@ -126,13 +126,13 @@ describe('who-can and what-can', () => {
     members = [...world.callers].filter(([key]) => key.endsWith('active')).map(([, person]) => person)
   })
 
-  const SITUATIONS = [
+  const CALLERS = [
     { 'caller.role': 'member', 'caller.membership': 'active', 'board.visibility': 'workspace', 'board.caller': 'creator' },
     { 'caller.role': 'admin', 'caller.membership': 'active', 'board.visibility': 'private', 'board.caller': 'member' },
     { 'caller.role': 'owner', 'caller.membership': 'active', 'board.visibility': 'private', 'board.caller': 'none' },
   ]
 
-  test.each(SITUATIONS)('agree with the explanation for each member, and with the responses: %o', async (facts) => {
+  test.each(CALLERS)('agree with the explanation for each member, and with the responses: %o', async (facts) => {
     const readable = oracleOperations.filter(({ path }) => /^\/(boards\/\{board_id\}|comments\/|cards\/\{card_id\})[^{]*$/.test(path))
     const scenario = (await createScenario(world, { ...facts, 'comment.author': 'caller' }))!
     const wrong: unknown[] = []
@@ -148,7 +148,8 @@ describe('who-can and what-can', () => {
         for (const { user_id } of group.members) {
           const explained = await run('explain', { ...question, user: user_id, scope: required_scope })
           const rules = explained.decision.stage.rules.filter(({ holds }: any) => holds).map(({ id }: any) => id)
-          const expected = group.rules === undefined ? { allowed: false, response: group.response } : { allowed: true, rules: group.rules[0].id }
+          const expected =
+            group.rules === undefined ? { allowed: false, response: group.response } : { allowed: true, rules: group.rules[0].id }
           const actual = explained.allowed ? { allowed: true, rules: rules[0] } : { allowed: false, response: explained.response }
           if (JSON.stringify(actual) !== JSON.stringify(expected)) wrong.push({ row: row.id, user_id, actual, expected })
           const what = allowedTo.get(user_id)?.get(row.id)

@@ -76,8 +76,8 @@ describe('a received file', () => {
     expect(await opened.blobKeys()).toEqual([`${upload.blobId}:0`])
   })
 
-  test('is private by default', async () => {
-    expect((await receive(form(file('hello')))).visibility).toBe('private')
+  test('is accessible on its board by default', async () => {
+    expect((await receive(form(file('hello')))).visibility).toBe('board')
     expect((await receive(form(field('visibility', 'private'), file('hello')))).visibility).toBe('private')
   })
 
@@ -209,8 +209,8 @@ describe('a form that is refused', () => {
     ['with an unknown field', form(file('x'), field('owner_id', 'x')), ['owner_id is not a known member']],
     ['with a field without a name', form(file('x'), part([disposition('')], 'x')), [' is not a known member']],
     ['with a file without a name', form(file('x'), part([disposition('; filename="a"')], 'x')), [' is not a known member']],
-    ['with an unknown visibility', form(file('x'), field('visibility', 'public')), ['visibility must be one of workspace, private']],
-    ['with an empty visibility', form(file('x'), field('visibility', '')), ['visibility must be one of workspace, private']],
+    ['with an unknown visibility', form(file('x'), field('visibility', 'public')), ['visibility must be one of workspace, board, private']],
+    ['with an empty visibility', form(file('x'), field('visibility', '')), ['visibility must be one of workspace, board, private']],
     [
       'with two visibilities',
       form(field('visibility', 'private'), field('visibility', 'private'), file('x')),

@@ -53,7 +53,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/unread.ts': { suites: suites('http/unread http/bounded-answers') },
   'src/http/evaluation.ts': { suites: suites('http/evaluation http/evaluation-hidden http/decision-records http/matrix') },
   'src/http/body-members.ts': { suites: suites('http/evaluation resources/batch http/openapi/document') },
-  'src/http/batch.ts': { suites: suites('resources/batch http/decision-records http/matrix') },
+  'src/http/batch.ts': { suites: suites('resources/batch resources/batch-cost http/decision-records http/matrix') },
   'src/http/batch-plan.ts': { suites: suites('resources/batch') },
   'src/http/event-stream.ts': { suites: suites('http/event-stream resources/changes') },
   'src/http/stream-reads.ts': { suites: suites('http/stream-reads') },

@@ -151,7 +151,8 @@ describe('LCOV', () => {
   coverage.addAllCells()
   const [scopesRecord = '', record = ''] = renderLcov([shippedFiles.scopes, permissions], coverage).split('end_of_record\n')
   const lines = permissions.text.split('\n')
-  const numbers = (prefix: string) => [...record.matchAll(new RegExp(`^${prefix}:(\\d+),(.+)$`, 'gm'))].map(([, a, b]) => [Number(a), b!] as const)
+  const numbers = (prefix: string) =>
+    [...record.matchAll(new RegExp(`^${prefix}:(\\d+),(.+)$`, 'gm'))].map(([, a, b]) => [Number(a), b!] as const)
 
   test('has a record of each table, with each rule at its line', () => {
     expect(scopesRecord).toContain('SF:policies/scopes.yaml')

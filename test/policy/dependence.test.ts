@@ -18,7 +18,10 @@ test.each(rows)('what an answer about %s depends on holds in exactly the cells t
     const found = new Set<string>()
     const cells = facts
       .filter(({ name }) => !Object.hasOwn(known, name))
-      .reduce<Record<string, string>[]>((all, { name, values }) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))), [known])
+      .reduce<Record<string, string>[]>(
+        (all, { name, values }) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+        [known],
+      )
     for (const cell of cells) {
       const withScope = Object.hasOwn(known, 'token.scope')
       const expected = withScope && !shipped.checkScope(id, cell).allowed ? 'insufficient_scope' : shipped.decide(id, cell, field).outcome

@@ -10,7 +10,7 @@ import { load, shipped, shippedFiles } from '../support/policy.ts'
 type Values = Record<string, string>
 
 /** Every combination of values of the facts of both policies, the scope and the field. Written again for this test. */
-function situations(before: Engine, after: Engine, permission: string): Values[] {
+function points(before: Engine, after: Engine, permission: string): Values[] {
   const values: Record<string, Set<string>> = {}
   for (const { vocabulary } of [before, after]) {
     const known = vocabulary.permissions.get(permission)
@@ -50,13 +50,13 @@ function holds(after: Engine, when: ReadonlyMap<string, readonly string[]>, valu
   )
 }
 
-/** What is wrong with a difference, found by asking both policies in every situation. */
+/** What is wrong with a difference, found by asking both policies in every point. */
 function errorsOf(diff: PolicyDiff, before: Engine, after: Engine): string[] {
   const errors: string[] = []
   const counts = new Map(diff.changes.map((change) => [change, 0]))
   for (const id of new Set([...before.vocabulary.permissions.keys(), ...after.vocabulary.permissions.keys()])) {
     const ofPermission = diff.changes.filter(({ permission }) => permission === id)
-    for (const values of situations(before, after, id)) {
+    for (const values of points(before, after, id)) {
       const [a, b] = [answer(before, id, values), answer(after, id, values)]
       const found = ofPermission.filter(({ when }) => holds(after, when, values))
       for (const change of found) counts.set(change, counts.get(change)! + 1)
@@ -65,7 +65,7 @@ function errorsOf(diff: PolicyDiff, before: Engine, after: Engine): string[] {
       if (found.length === 0 && kindOf(a, b) !== undefined) errors.push(`${id} ${JSON.stringify(values)} is missing`)
     }
   }
-  for (const [{ permission, situations: stated }, count] of counts)
+  for (const [{ permission, cells: stated }, count] of counts)
     if (stated !== count) errors.push(`${permission} counts ${stated}, not ${count}`)
   return errors
 }
@@ -163,8 +163,8 @@ describe('a widening', () => {
           ['comment.author', ['other']],
           ['board.access', ['true']],
         ]),
-        situations: 10,
-        example: { operation: 'comments.delete', request: 'DELETE /v1/comments/{comment_id}' },
+        cells: 10,
+        example: { operation: { id: 'comments.delete', method: 'DELETE', path: '/comments/{comment_id}' } },
         declared: undefined,
       },
     ])

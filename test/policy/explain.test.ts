@@ -38,7 +38,8 @@ function countAllowed(allowed: readonly boolean[], facts: readonly Fact[]): numb
       const sum = [...own, 0]
       const position = Math.floor(i / stride) % values.length
       for (let other = 0; other < values.length; other++)
-        if (other !== position) for (const [distance, count] of counts[i + (other - position) * stride]!.entries()) sum[distance + 1]! += count
+        if (other !== position)
+          for (const [distance, count] of counts[i + (other - position) * stride]!.entries()) sum[distance + 1]! += count
       return sum
     })
   }
@@ -46,17 +47,28 @@ function countAllowed(allowed: readonly boolean[], facts: readonly Fact[]): numb
 }
 
 /** What is wrong with the changes of a denied cell: they must be all allowed cells at the smallest distance. */
-function wrongChanges(cell: Facts, changes: readonly ChangeSet[], counts: readonly number[], isAllowedCell: (cell: Facts) => boolean): string[] {
+function wrongChanges(
+  cell: Facts,
+  changes: readonly ChangeSet[],
+  counts: readonly number[],
+  isAllowedCell: (cell: Facts) => boolean,
+): string[] {
   const least = counts.findIndex((count) => count > 0)
   const cells = changes.flatMap((set) =>
     set.reduce<Facts[]>((all, { fact, to }) => all.flatMap((one) => to.map((value) => ({ ...one, [fact]: value }))), [cell]),
   )
   const distance = (other: Facts) => Object.keys(cell).filter((name) => other[name] !== cell[name]).length
   return [
-    ...(new Set(cells.map((one) => JSON.stringify(one))).size === (counts[least] ?? 0) ? [] : [`${cells.length} instead of ${counts[least]}`]),
+    ...(new Set(cells.map((one) => JSON.stringify(one))).size === (counts[least] ?? 0)
+      ? []
+      : [`${cells.length} instead of ${counts[least]}`]),
     ...cells.flatMap((one) => (isAllowedCell(one) ? [] : [`not allowed: ${JSON.stringify(one)}`])),
     ...cells.flatMap((one) => (distance(one) === least ? [] : [`${distance(one)} changes instead of ${least}`])),
-    ...changes.flat().flatMap(({ fact, from }) => (from === cell[fact] && vocabulary.facts.get(fact)!.fixed !== true ? [] : [`${fact} is fixed, or not ${from}`])),
+    ...changes
+      .flat()
+      .flatMap(({ fact, from }) =>
+        from === cell[fact] && vocabulary.facts.get(fact)!.fixed !== true ? [] : [`${fact} is fixed, or not ${from}`],
+      ),
   ]
 }
 

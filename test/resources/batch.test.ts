@@ -142,6 +142,26 @@ describe.each(drivers)('a batch, on $name', (driver) => {
     expect((await send([create('One'), create('Two')])).status).toBe(200)
   })
 
+  test('requires the state that if_match names until its commit, also what the operation itself does not depend on', async () => {
+    const { board, cardId } = setup
+    const { etag } = Object.fromEntries((await board.get(`/cards/${cardId}`)).headers) as { etag: string }
+    setup.service.store.beforeCommit = async () => void (await board.patch(`/cards/${cardId}`, { description: 'Meanwhile' }))
+    const comment = { operation: 'comments.create', params: { card_id: cardId }, body: { body: 'x' } }
+    const { status, body } = await send([{ ...comment, if_match: etag }])
+    expect([status, body.error?.index]).toEqual([412, 0])
+    setup.service.store.beforeCommit = async () => void (await board.patch(`/cards/${cardId}`, { description: 'Again' }))
+    expect((await send([comment])).status).toBe(200)
+  })
+
+  test('answers no ETags in a dry run', async () => {
+    const items = [
+      { operation: 'labels.create', body: { name: 'x', color: '#000000' } },
+      { operation: 'cards.complete', params: { card_id: setup.cardId }, body: { completed: true } },
+    ]
+    const { status, body } = await send(items, { query: '?dry_run=true' })
+    expect([status, body.data.results.map(({ etag }: any) => etag)]).toEqual([200, [null, null]])
+  })
+
   test('answers no ETag for what a later operation has changed again', async () => {
     const { columnId } = setup
     const { body } = await send([
@@ -244,6 +264,11 @@ describe('a batch', () => {
     ],
     ['an unknown member', { operation: 'cards.archive', params: { card_id: 'x' }, more: 1 }, 'operations.0.more'],
     ['a missing body', { operation: 'columns.create' }, 'operations.0.body'],
+    [
+      'a card that is placed before itself',
+      { operation: 'cards.move', params: { card_id: 'crd_x' }, body: { before: 'crd_x' } },
+      'operations.0.body.before',
+    ],
     [
       'a reference in a list to nothing',
       { operation: 'cards.create', body: { column_id: 'x', title: 'x', label_ids: ['y', '$1'] } },

@@ -58,7 +58,8 @@ async function printExplanation(flags: ExplainFlags): Promise<void> {
   if (flags.json === true) console.log(JSON.stringify(result))
   else console.log('decision' in result ? renderExplanation(result, paint) : renderDependence(result, paint))
   if ('response' in result && !result.allowed) throw new Denied(`denied: ${describeResponse(result.response)}`)
-  const isDenied = !('response' in result) && [result, ...result.further].some(({ answers }) => answers.some(({ answer }) => answer !== 'allowed'))
+  const isDenied =
+    !('response' in result) && [result, ...result.further].some(({ answers }) => answers.some(({ answer }) => answer !== 'allowed'))
   if (isDenied) throw new Denied('denied in at least one case')
 }
 
@@ -76,7 +77,9 @@ async function explainStated(flags: ExplainFlags): Promise<OperationExplanation 
   if (!engine.vocabulary.permissions.has(operation.permission))
     throw new ConfigError(`policies: the vocabulary has no permission "${operation.permission}", which ${operation.id} needs`)
   const fields = readFields(operation, Object.keys(shapeOf(operation)), splitList(flags.fields))
-  const { facts, further, missing } = readFacts(engine, operation, readScope(engine, flags.scope), readPairs('facts', flags.facts))
+  const required = Object.entries(shapeOf(operation)).flatMap(([name, schema]) => (schema.safeParse(undefined).success ? [] : [name]))
+  const stated = readPairs('facts', flags.facts)
+  const { facts, further, missing } = readFacts(engine, operation, readScope(engine, flags.scope), stated, required)
   const asked: AskedOperation = { operation, facts, fields, further }
   if (missing.length === 0) return explainOperation(engine, asked)
   if (flags.any === true) return dependenceOf(engine, asked)

@@ -89,7 +89,12 @@ function renderAdvice({ decision, further }: OperationExplanation, paint: Paint)
     const about = denied.length > 1 ? ` ${(one as Partial<FurtherExplanation>).member ?? one.permission}` : ''
     const scope = one.scope === undefined ? [] : [`${paint.bold('required scope')}  ${one.scope.required}`]
     if (one.changes.length > 0)
-      return ['', ...scope, `${paint.bold(`the smallest change that would allow${about || ' it'}`)}`, ...one.changes.map((set) => `  ${describeChanges(set)}`)]
+      return [
+        '',
+        ...scope,
+        `${paint.bold(`the smallest change that would allow${about || ' it'}`)}`,
+        ...one.changes.map((set) => `  ${describeChanges(set)}`),
+      ]
     const why = one.fixed.length > 0 ? `${one.fixed.join(' and ')} would have to differ, and cannot be changed` : 'no rule allows it'
     return ['', ...scope, `no change would allow${about || ' it'}: ${why}`]
   })

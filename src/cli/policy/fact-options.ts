@@ -28,7 +28,14 @@ export function splitList(text: string | undefined): string[] {
 export function readOperation(operations: readonly Operation[], id: string): Operation {
   const operation = operations.find((one) => one.id === id)
   if (operation !== undefined) return operation
-  throw new ConfigError(`operation: "${id}" is not one. ${didYouMean(id, operations.map((one) => one.id)) ?? ''}`.trim())
+  throw new ConfigError(
+    `operation: "${id}" is not one. ${
+      didYouMean(
+        id,
+        operations.map((one) => one.id),
+      ) ?? ''
+    }`.trim(),
+  )
 }
 
 /** Reads a scope: `kanban:write`, or `write` for short. @throws {ConfigError} */
@@ -50,32 +57,41 @@ export interface StatedFacts {
 }
 
 /**
- * Reads facts that are stated about an operation. A further permission is asked about only if one of its own facts is stated: without it, the
- * body names nothing.
+ * Reads facts that are stated about an operation. A further permission is asked about if the body must name an item of it, or one of its own
+ * facts is stated: `label.board=this`. A fact of an item can be stated apart from that of the operation: `attachment_id:file.owner=caller`.
+ * @param required the members that every body of the operation has
  * @throws {ConfigError} if a fact or a value is unknown, or is not a fact of the operation
  */
-export function readFacts(engine: Engine, operation: Operation, scope: string, stated: ReadonlyMap<string, readonly string[]>): StatedFacts {
+export function readFacts(
+  engine: Engine,
+  operation: Operation,
+  scope: string,
+  stated: ReadonlyMap<string, readonly string[]>,
+  required: readonly string[],
+): StatedFacts {
   const { vocabulary } = engine
   const own = factsOf(engine, operation.permission, false)
   const further = operation.also.map(({ member, needs }) => {
-    const all = factsOf(engine, needs.join(' '), false)
-    return { member, all, isAsked: all.some((fact) => !own.includes(fact) && stated.has(fact.name)) }
+    const all = factsOf(engine, needs.join(' '), false).map((fact) => ({ ...fact, key: `${member}:${fact.name}` }))
+    const isStated = all.some(({ name, key }) => stated.has(key) || (stated.has(name) && !own.some((fact) => fact.name === name)))
+    return { member, all, isAsked: isStated || required.includes(member) }
   })
   const asked = further.filter(({ isAsked }) => isAsked)
-  const possible = new Set([...own, ...further.flatMap(({ all }) => all)].map(({ name }) => name))
+  const possible = new Set([...own.map(({ name }) => name), ...further.flatMap(({ all }) => all.flatMap(({ name, key }) => [name, key]))])
   for (const [name, values] of stated) checkFact(engine, name, values, possible)
-  const value = (name: string) => stated.get(name)?.[0]
-  const pick = (facts: typeof own): Facts => Object.fromEntries(facts.flatMap(({ name }) => (stated.has(name) ? [[name, value(name)!]] : [])))
-  const needed = new Set([...own, ...asked.flatMap(({ all }) => all)])
+  const valueOf = ({ name, key = name }: { name: string; key?: string }) => (stated.get(key) ?? stated.get(name))?.[0]
+  const pick = (facts: readonly { name: string; key?: string }[]): Facts =>
+    Object.fromEntries(facts.flatMap((fact) => (valueOf(fact) === undefined ? [] : [[fact.name, valueOf(fact)!]])))
+  const missing = [...own, ...asked.flatMap(({ all }) => all)].filter((fact) => valueOf(fact) === undefined)
   return {
     facts: { [vocabulary.scopeOrder.name]: scope, ...pick(own) },
     further: asked.map(({ member, all }) => ({ member, facts: pick(all) })),
-    missing: [...needed].filter(({ name }) => !stated.has(name)),
+    missing: [...new Map(missing.map((fact) => [fact.name, fact])).values()],
   }
 }
 
 function checkFact({ vocabulary }: Engine, name: string, values: readonly string[], possible: ReadonlySet<string>): void {
-  const fact = vocabulary.facts.get(name)
+  const fact = vocabulary.facts.get(name.split(':').at(-1)!)
   if (fact === undefined) throw new ConfigError(`facts: "${name}" is not a fact. ${didYouMean(name, possible) ?? listOf(possible)}`)
   if (fact === vocabulary.scopeOrder) throw new ConfigError(`facts: ${name} is stated by --scope`)
   if (!possible.has(name)) throw new ConfigError(`facts: the operation does not depend on ${name}. ${listOf(possible)}`)

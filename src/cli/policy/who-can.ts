@@ -48,6 +48,9 @@ function render({ operation, required_scope, allowed, denied }: WhoCan, { bold, 
       ...rules.map(({ id, reason }) => `${green('allowed')} by ${id}: ${reason}`),
       ...memberLines(members),
     ]),
-    ...denied.flatMap(({ response, reason, members }) => [`${red('denied')} with ${describeResponse(response)}: ${reason}`, ...memberLines(members)]),
+    ...denied.flatMap(({ response, reason, members }) => [
+      `${red('denied')} with ${describeResponse(response)}: ${reason}`,
+      ...memberLines(members),
+    ]),
   ].join('\n')
 }

@@ -10,8 +10,9 @@ import { createTombstone } from '../cascades.ts'
 import { countAll, includeCounts, withCounts } from '../counts.ts'
 import { atLeastOne, deleted, filteredList, operation } from '../operation.ts'
 import { cardTarget, parentBoard } from '../targets.ts'
-import { capacityMessage, createResource, removeResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
+import { capacityMessage, createResource, removeResource, saveResource, setArchived } from '../writes.ts'
 import { additionReads, addToNew, loadAdditions } from './additions.ts'
+import { requireCardCapacity } from './capacity.ts'
 import { cardsOf, destinationConflicts, loadDestination, requireOpen } from './destination.ts'
 import { filterOf } from './filter.ts'
 import { cardCountIndexes, listCards } from './queries.ts'
@@ -95,7 +96,7 @@ export const cardOperations = [
       body: { column_id: '{column_id}', title: 'Publish the changelog', label_ids: ['{label_id}'], subtasks: ['Ask for a review'] },
     },
     target: parentBoard,
-    counts: ({ board_id }) => [indexes.boardCards(board_id!)],
+    counts: ({ board_id }) => [indexes.boardActiveCards(board_id!)],
     async related({ tx, body }, { board }) {
       const destination = await loadDestination(tx, board, body, undefined, additionReads(body, board))
       return { ...destination, ...(await loadAdditions(tx, body, board)) }
@@ -107,7 +108,7 @@ export const cardOperations = [
     ],
     async run(request, { board, column, placement = AT_END }) {
       requireOpen({ column, placement })
-      await requireCapacity(request.tx, indexes.boardCards(board.id), 'cardsPerBoard')
+      await requireCardCapacity(request.tx, board.id, { cards: 1 })
       const { title, description, due_at, label_ids, assignee_ids } = request.body
       const created = await createResource<Card>(request, 'card', keys.card, {
         board_id: board.id,
@@ -154,15 +155,18 @@ export const cardOperations = [
     data: card,
     entity,
     bodyRule: notNextToItself('card_id'),
-    conflicts: destinationConflicts,
+    conflicts: [capacityMessage('cardsPerBoard'), ...destinationConflicts],
     example: { body: { column_id: '{column_id}', to: 'first' } },
     target: cardTarget,
-    related: ({ tx, body }, loaded) => loadDestination(tx, loaded.board, body, loaded.card.column_id),
+    related: ({ tx, body }, { board, card: moved }) => loadDestination(tx, board, body, moved.column_id, [keys.column(moved.column_id)]),
     async run(request, { card: moved, ...destination }) {
       requireOpen(destination)
       const { column, placement } = destination
       const isInColumn = moved.column_id === column.id
       if (isInColumn && placement === undefined) return { data: moved }
+      // A card that was hidden with its column becomes active.
+      const isHidden = request.tx.known(keys.column(moved.column_id))?.archived_at != null
+      if (isHidden && moved.archived_at === null) await requireCardCapacity(request.tx, moved.board_id, { cards: 1 })
       const position = await positionAt(request.tx, cardsOf(column.id), placement ?? AT_END, isInColumn ? moved : undefined)
       return saveResource(request, keys.card, moved, { column_id: column.id, position })
     },
@@ -209,8 +213,17 @@ export const cardOperations = [
     row: 'P9',
     data: card,
     entity,
+    conflicts: [capacityMessage('cardsPerBoard')],
     target: cardTarget,
-    run: async (request, loaded) => setArchived(request, keys.card, loaded.card, false),
+    async run(request, { card: restored }) {
+      const { tx } = request
+      if (restored.archived_at === null) return { data: restored }
+      const column = keys.column(restored.column_id)
+      await tx.prefetch({ records: [column], counts: [indexes.boardActiveCards(restored.board_id)] })
+      // In an archived column it stays hidden.
+      if (tx.known(column)?.archived_at === null) await requireCardCapacity(tx, restored.board_id, { cards: 1 })
+      return setArchived(request, keys.card, restored, false)
+    },
   }),
 
   operation({

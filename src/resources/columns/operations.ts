@@ -8,6 +8,7 @@ import { column, type Column } from '../../model/column.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
+import { requireCardCapacity } from '../cards/capacity.ts'
 import { operation } from '../operation.ts'
 import { columnTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
@@ -63,10 +64,10 @@ export const columnOperations = [
     conflicts: [capacityMessage('columnsPerBoard')],
     example: { body: { name: 'To do' } },
     target: parentBoard,
-    counts: ({ board_id }) => [indexes.columns(board_id!)],
+    counts: ({ board_id }) => [indexes.activeColumns(board_id!)],
     related: (request, loaded) => placementOnBoard(request, loaded),
     async run(request, { board, placement = AT_END }) {
-      await requireCapacity(request.tx, indexes.columns(board.id), 'columnsPerBoard')
+      await requireCapacity(request.tx, indexes.activeColumns(board.id), 'columnsPerBoard')
       const position = await positionAt(request.tx, columnsOf(board.id), placement)
       return createResource(request, 'column', keys.column, { board_id: board.id, name: request.body.name, position, archived_at: null })
     },
@@ -129,7 +130,15 @@ export const columnOperations = [
     row: 'X1',
     data: column,
     entity,
+    conflicts: [capacityMessage('columnsPerBoard'), capacityMessage('cardsPerBoard')],
     target: columnTarget,
-    run: async (request, loaded) => setArchived(request, keys.column, loaded.column, false),
+    async run(request, { column: restored, board: { id } }) {
+      const { tx } = request
+      if (restored.archived_at === null) return { data: restored }
+      await tx.prefetch({ counts: [indexes.activeColumns(id), indexes.boardActiveCards(id)] })
+      await requireCapacity(tx, indexes.activeColumns(id), 'columnsPerBoard')
+      await requireCardCapacity(tx, id, { column: restored.id })
+      return setArchived(request, keys.column, restored, false)
+    },
   }),
 ]

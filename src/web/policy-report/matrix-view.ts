@@ -22,7 +22,7 @@ export function matrixView(data: ReportData): VNode {
       <li>several: it depends on more than the columns<span class="js">; open the cell to see on what</span></li>
     </ul>
     <p class="status" role="status" id="matrix-status"></p>
-    <div class="matrix sheet scroll" tabindex="0" role="region" aria-label="Matrix">
+    <div class="matrix sheet scroll" tabindex="0" role="region" aria-label="Answers of all operations">
       <table id="matrix">
         <thead>
           ${matrixHead(data, group, columns)}
@@ -76,7 +76,7 @@ function matrixRow(data: ReportData, row: OperationRow, group: string, columns: 
   const cells = ofColumns.map(
     (found, i) =>
       html`<td class="value ${i % (columns / values) === 0 ? 'first' : ''}" colspan=${columns / ofColumns.length}>
-        ${found.map((response) => answer(response, row.isFilteredList))}
+        ${found.map((response) => [answer(response, row.isFilteredList), ' '])}
       </td>`,
   )
   return html`<tr>

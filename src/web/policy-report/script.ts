@@ -151,8 +151,8 @@ function renderMatrix() {
     const link = element('a', { href: '#row-' + id }, id)
     const line = element('tr', {}, title, element('td', { class: 'id' }, scope), element('td', { class: 'id' }, link))
     for (const [i, { all, column, found }] of cells.entries()) {
-      const label = nameOf(row) + (isDecidedOn ? ', ' + describe(column) : '') + ': ' + found.map((one) => textOf(one, row)).join(' or ') + '. Why?'
-      const button = element('button', { type: 'button', tabindex: '-1', 'aria-label': label, onclick: () => explain(row, all) }, found.map((one) => mark(one, row)))
+      const label = nameOf(row) + (isDecidedOn ? ', ' + describe(column) : '') + ': ' + found.map((one) => textOf(one, row)).join(' ') + '. Why?'
+      const button = element('button', { type: 'button', tabindex: '-1', 'aria-label': label, onclick: () => explain(row, all) }, found.map((one) => [mark(one, row), ' ']))
       line.append(element('td', { class: kindOf(i), colspan: isDecidedOn ? 1 : columns.length }, button))
     }
     body.append(line)

@@ -64,7 +64,6 @@ tbody th { font-weight: 400 }
 .tag.met i, .tag.unmet i { color: inherit }
 .key { display: flex; flex-wrap: wrap; gap: .4rem 1.1rem; list-style: none; padding: 0; margin: 0 0 .9rem; font-size: .88rem; color: var(--soft) }
 .answer { display: inline-block; min-width: 2.7rem; text-align: center; font: 650 .82rem/1.6 var(--mono); border-radius: .35rem; padding: 0 .4rem; white-space: nowrap }
-.answer + .answer { margin-left: .2rem }
 .answer.ok { color: var(--ok); background: var(--ok-sheet) }
 .answer.r403 { color: var(--no); background: var(--no-sheet) }
 .answer.r404, .answer.r401 { color: var(--gone); background: var(--gone-sheet) }

@@ -23,7 +23,8 @@ const CREATOR = 'r.facts.board.caller == "creator"'
 const BOARD = `${ACTIVE} && (r.facts.board.visibility == "workspace" || ${CREATOR} || r.facts.board.caller == "member")`
 const MEMBER = 'r.facts.user.membership == "active"'
 const BELONGS = `${MEMBER} && (r.facts.board.visibility == "workspace" || r.facts.user.board == "creator" || r.facts.user.board == "member")`
-const FILE = '(r.facts.file.owner == "caller" || r.facts.file.visibility == "workspace")'
+const HOME = '(r.facts.home.board == "workspace" || r.facts.home.board == "private_member")'
+const FILE = `(r.facts.file.owner == "caller" || r.facts.file.visibility == "workspace" || (r.facts.file.visibility == "board" && ${HOME}))`
 const ROLE = '(r.facts.caller.role == "owner" || r.facts.caller.role == "admin")'
 // casbin's expressions have no lists: the one field that the requests change is compared.
 const FIELD = '(r.facts.field == "name" || r.facts.field == "description" || r.facts.field == "cover_color")'

@@ -10,7 +10,7 @@ export const operations = {
   'assign Card': { groups: ['caller', 'board', 'user'] },
   'create Comment': { groups: ['caller', 'board'] },
   'update Comment': { groups: ['caller', 'board', 'comment'] },
-  'attach Attachment': { groups: ['caller', 'board', 'file'] },
+  'attach Attachment': { groups: ['caller', 'board', 'file', 'home'] },
 }
 
 const values = {
@@ -19,7 +19,8 @@ const values = {
   board: { visibility: ['workspace', 'private'], caller: ['creator', 'member', 'none'] },
   user: { membership: ['active', 'ended'], board: ['creator', 'member', 'none'] },
   comment: { author: ['caller', 'other'] },
-  file: { visibility: ['workspace', 'private'], owner: ['caller', 'other'] },
+  file: { visibility: ['workspace', 'board', 'private'], owner: ['caller', 'other'] },
+  home: { board: ['workspace', 'private_member', 'private_other', 'deleted'] },
 }
 
 /** Every combination of the facts of every operation. */

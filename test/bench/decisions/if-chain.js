@@ -14,7 +14,10 @@ const REQUIRED = {
 
 const hasBoard = ({ caller, board }) =>
   caller.membership === 'active' && (board.visibility === 'workspace' || board.caller === 'creator' || board.caller === 'member')
-const hasFile = ({ caller, file }) => caller.membership === 'active' && (file.owner === 'caller' || file.visibility === 'workspace')
+const hasHome = ({ home }) => home.board === 'workspace' || home.board === 'private_member'
+const hasFile = ({ caller, file, home }) =>
+  caller.membership === 'active' &&
+  (file.owner === 'caller' || file.visibility === 'workspace' || (file.visibility === 'board' && hasHome({ home })))
 const isMember = ({ user }) => user.membership === 'active'
 const belongs = ({ board, user }) =>
   user.membership === 'active' && (board.visibility === 'workspace' || user.board === 'creator' || user.board === 'member')

@@ -1,10 +1,13 @@
 import { exists, failIf, first, pick, type Planner } from './selection.ts'
 
+/** The visibility that a random number stands for. */
+const visibilityOf = (c: number) => (['workspace', 'private', 'board', 'private'] as const)[c % 4]!
+
 /** Requests to attachments, covers and files. */
 export const attachmentRequests: Readonly<Record<string, Planner>> = {
   'upload attachment': ({ model }, { person, board, card }, { c }) => {
     const form = new FormData()
-    form.set('visibility', c % 2 ? 'private' : 'workspace')
+    form.set('visibility', visibilityOf(c))
     form.set('file', new File([`${c}`], 'f', { type: c % 3 ? 'image/png' : 'text/plain' }))
     return {
       method: 'POST',
@@ -12,7 +15,7 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
       form,
       expected: first(exists(card), model.access(person.id, board)),
       apply: ({ id, file_id }) => {
-        model.files.set(file_id, { owner: person.id, private: c % 2 === 1 })
+        model.files.set(file_id, { owner: person.id, visibility: visibilityOf(c), home: board!.id })
         card.attachments.push({ id, file: file_id, image: c % 3 !== 0 })
       },
     }
@@ -41,7 +44,7 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
       attachment && {
         method: 'DELETE',
         path: `/attachments/${attachment.id}`,
-        expected: first(model.access(person.id, board), failIf(!model.canUse(person.id, attachment.file), 404)),
+        expected: first(model.access(person.id, board), failIf(!model.canUse(person.id, attachment.file), 403)),
         apply: () => {
           card.attachments = card.attachments.filter(({ id }) => id !== attachment.id)
           if (card.cover === attachment.id) card.cover = null
@@ -51,6 +54,7 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
   },
   'set cover': ({ model }, { person, board, card }, { c }) => {
     const attachment = pick(card.attachments, c, undefined as never)
+    const cover = card.attachments.find(({ id }) => id === card.cover)
     return (
       attachment && {
         method: 'PUT',
@@ -58,7 +62,9 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
         body: { attachment_id: attachment.id },
         expected: first(
           model.access(person.id, board),
-          failIf(!model.canUse(person.id, attachment.file), 404),
+          failIf(!model.canUse(person.id, attachment.file), 403),
+          // It replaces the present cover.
+          failIf(cover !== undefined && !model.canUse(person.id, cover.file), 403),
           failIf(!attachment.image, 409),
         ),
         apply: () => (card.cover = attachment.id),
@@ -73,7 +79,7 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
       expected: first(
         exists(card),
         model.access(person.id, board),
-        failIf(cover !== undefined && !model.canUse(person.id, cover.file), 404),
+        failIf(cover !== undefined && !model.canUse(person.id, cover.file), 403),
       ),
       apply: () => (card.cover = null),
     }
@@ -85,9 +91,9 @@ export const attachmentRequests: Readonly<Record<string, Planner>> = {
       file && {
         method: 'PATCH',
         path: `/files/${attachment.file}`,
-        body: { visibility: c % 2 ? 'private' : 'workspace' },
+        body: { visibility: visibilityOf(c) },
         expected: first(failIf(!model.canUse(person.id, attachment.file), 404), failIf(file.owner !== person.id, 403)),
-        apply: () => (file.private = c % 2 === 1),
+        apply: () => (file.visibility = visibilityOf(c)),
       }
     )
   },

@@ -153,7 +153,7 @@ async function updateModel({ service, people, model }: Fixture): Promise<void> {
         })),
     })),
   )
-  for (const file of allOf('file')) model.files.set(file.id, { owner: file.owner_id, private: file.visibility === 'private' })
+  for (const file of allOf('file')) model.files.set(file.id, { owner: file.owner_id, visibility: file.visibility, home: file.board_id })
 }
 
 function modelCardOf(card: any, allOf: (kind: string) => any[]) {

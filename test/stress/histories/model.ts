@@ -32,8 +32,10 @@ export interface ModelBoard {
 }
 
 export interface ModelFile {
-  owner: string
-  private: boolean
+  readonly owner: string
+  visibility: 'workspace' | 'board' | 'private'
+  /** the id of the board that it was uploaded to */
+  readonly home: string | null
 }
 
 /** The state of a workspace, and its rules. */
@@ -48,7 +50,9 @@ export class Model {
 
   canUse(person: string, fileId: string): boolean {
     const file = this.files.get(fileId)
-    return file !== undefined && (file.owner === person || !file.private)
+    if (file === undefined || file.owner === person || file.visibility === 'workspace') return file !== undefined
+    const home = this.boards.find(({ id }) => id === file.home)
+    return file.visibility === 'board' && home !== undefined && this.canSee(person, home)
   }
 
   /** The outcome of a request that only the creator of the board may make. */
@@ -74,6 +78,7 @@ export class Model {
 
   leave(person: string): void {
     this.people.delete(person)
+    for (const file of this.files.values()) if (file.owner === person && file.visibility === 'private') file.visibility = 'board'
     for (const board of this.boards) {
       board.members = board.members.filter((member) => member !== person)
       this.removeInvisibleAssignees(board)
