@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { parse, stringify } from 'yaml'
-import { shippedEngine } from '../../dist/app.js'
+import { loadPolicy } from '../../dist/app.js'
 import { createDocument } from '../../dist/http/openapi/document.js'
 import { defaultRates, limits } from '../../dist/model/limits.js'
 import { operations } from '../../dist/resources/table.js'
@@ -53,7 +53,7 @@ const owasp = process.env['PATH']
 if (owasp === undefined) throw new Error('the OWASP ruleset is not installed: start this with "npm run lint:api"')
 
 const { uploadBytes } = limits
-const document = createDocument({ engine: shippedEngine(), operations, uploadBytes, quotas: defaultRates, origin: undefined })
+const document = createDocument({ engine: loadPolicy(), operations, uploadBytes, quotas: defaultRates, origin: undefined })
 const openapi = fileOf('openapi.json', JSON.stringify(document, null, 1))
 const { rules } = parse(readFileSync(new URL('.spectral.yaml', root), 'utf8'))
 const spectral = fileOf(

@@ -1,8 +1,8 @@
 // Both tables of the service, as a request asks them.
-import { shippedEngine } from '../../../dist/app.js'
+import { loadPolicy } from '../../../dist/app.js'
 
 export async function createLanekeeper() {
-  const engine = shippedEngine()
+  const engine = loadPolicy()
   return {
     name: 'Lanekeeper',
     prepare({ permission, fields, facts }) {
