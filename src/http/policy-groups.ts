@@ -93,6 +93,8 @@ export interface OperationPermission {
   readonly answers?: readonly Dependence[]
   /** a list: each item is decided on its own */
   readonly each_item?: true
+  /** what is asked in addition about each item that a member of the body names, and how its answer depends on the item */
+  readonly further: readonly { readonly member: string; readonly row: string; readonly answers: readonly Dependence[] }[]
 }
 
 /**
@@ -111,7 +113,8 @@ function permissionTo(engine: Engine, operation: Operation, facts: Facts): Opera
   const scope = engine.checkScope(permission, facts)
   const { [vocabulary.scopeOrder.name]: _scope, ...known } = facts
   const fields = operation.fields?.(Object.fromEntries(Object.keys(shapeOf(operation)).map((name) => [name, null])))
-  const described = { ...describeOperation(operation), row: operation.row, required_scope: scope.required }
+  const further = operation.also.map(({ member, row, needs }) => ({ member, row, answers: dependence(engine, needs.join(' '), known) }))
+  const described = { ...describeOperation(operation), row: operation.row, required_scope: scope.required, further }
   const isPossible = scope.allowed ? 'allowed' : 'needs_scope'
   if (kind === 'filtered_list') return { ...described, answer: isPossible, reason: 'Each item is decided on its own.', each_item: true }
   const answers = dependence(engine, permission, known, fields)

@@ -14,7 +14,7 @@ const HIDDEN = /(?![\t\n])\p{Cc}|[\p{Cf}\p{Zl}\p{Zp}]/gu
 
 // Letters, digits, marks and spaces that are not ASCII. Many of them look like an ASCII character, or like nothing: a Cyrillic "a", the
 // no-break space, the Hangul filler. Lines and arrows between comments are none of these.
-const FOREIGN = /(?![\x00-\x7F])[\p{L}\p{N}\p{M}\p{Zs}]/gu
+const FOREIGN = /(?!\p{ASCII})[\p{L}\p{N}\p{M}\p{Zs}]/gu
 
 /**
  * Finds confusables: characters that are invisible, change how others are displayed or look like others, YAML directives, which

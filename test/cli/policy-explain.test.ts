@@ -146,7 +146,7 @@ the smallest change that would allow it
       [
         'allowed if board.caller is creator',
         'allowed if caller.role is owner or admin',
-        'forbidden if caller.role is member and board.caller is member or none',
+        'forbidden if caller.role is member, and board.caller is member or none',
       ],
     ])
     const always = await run(...explain('boards.read', 'read', 'caller.membership=active,board.visibility=workspace', '--any'))

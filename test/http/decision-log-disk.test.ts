@@ -186,7 +186,12 @@ test('whatever fails on the disk, every commit has its record, and what was refu
   let created = all.length
   let refusals = 0
   for (let at = 1; at <= operations; at++)
-    for (const [kind, effect] of [['EIO', 'none'], ['EIO', 'full'], ['ENOSPC', 'partial']] as const) // prettier-ignore
+    for (const [kind, effect] of [
+      ['EIO', 'none'],
+      ['EIO', 'full'],
+      ['ENOSPC', 'partial'],
+    ] as const)
+      // prettier-ignore
       for (const permanent of [true, false]) {
         const { findings, lost, done, refused } = await createUnderFault({ at, kind, effect, permanent }, at)
         const stored = await boards()

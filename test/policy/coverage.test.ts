@@ -95,6 +95,14 @@ describe('coverage', () => {
       'P7.role caller.role member 3',
     ])
     expect(conditions.covered).toBe(counted.length)
+    // Here P7.creator and P7.role fail by two values each, so none of them decides.
+    const other = new Coverage(shipped)
+    other.addDecision(some.permission, { ...guest, 'board.visibility': 'private' }, undefined)
+    const ofOther = other.conditionCounts().filter(({ count }) => count > 0)
+    expect(ofOther.map(({ rule, name, value }) => `${rule} ${name} ${value}`).toSorted()).toEqual([
+      'D1.private board.caller none',
+      'D1.workspace board.visibility private',
+    ])
     expect(coverage.ruleCounts().get('D1.workspace')).toBe(3)
     expect(ofTable.missing).toHaveLength(ofTable.total - 1 - ofTable.unasked)
   })

@@ -35,12 +35,12 @@ function answer({ vocabulary, checkScope, decide }: Engine, id: string, values: 
   return decide(id, values, permission.fields === undefined ? undefined : [values['field']!]).outcome
 }
 
-const DENIED = ['forbidden', 'insufficient_scope', 'not_found']
+const DENIED = new Set(['forbidden', 'insufficient_scope', 'not_found'])
 function kindOf(before: string, after: string): string | undefined {
   if (before === after) return undefined
   if (after === 'allowed' || (before === 'not_found' && after === 'forbidden')) return 'widening'
   if (before === 'allowed' || (before === 'forbidden' && after === 'not_found')) return 'narrowing'
-  return DENIED.includes(before) && DENIED.includes(after) ? 'response' : undefined
+  return DENIED.has(before) && DENIED.has(after) ? 'response' : undefined
 }
 
 /** Whether the terms of a change hold. Definitions are looked up in the new policy: both define them alike. */

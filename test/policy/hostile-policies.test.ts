@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { PolicyError } from '../../src/policy/diagnostic.ts'
-import type { PolicyFile, PolicyFiles } from '../../src/policy/engine.ts'
+import type { PolicyFile } from '../../src/policy/engine.ts'
 import { provePolicy } from '../../src/resources/policy-proof.ts'
 import { operations } from '../../src/resources/table.ts'
+import { edit } from '../support/other-policy.ts'
 import { load, shippedFiles } from '../support/policy.ts'
 
 interface HostilePolicy {
@@ -14,17 +15,12 @@ interface HostilePolicy {
 
 const policies = parse(readFileSync(new URL('../../fixtures/hostile-policies.yaml', import.meta.url), 'utf8')) as HostilePolicy[]
 
-function filesOf({ edits }: HostilePolicy): PolicyFiles {
-  return edits.reduce<PolicyFiles>((files, { in: name, from, to }) => {
-    const { path, text } = files[name]
-    if (text.split(from).length !== 2) throw new Error(`"${from}" does not occur exactly once in ${path}`)
-    return { ...files, [name]: { path, text: text.replace(from, () => to) } }
-  }, shippedFiles)
-}
-
 /** Why the service does not start with a policy. */
 function refusalOf(policy: HostilePolicy): string {
-  const files = filesOf(policy)
+  const files = edit(
+    shippedFiles,
+    policy.edits.map(({ in: file, from, to }) => [file, from, to]),
+  )
   try {
     return provePolicy(load(files), operations).failures.join('\n')
   } catch (error) {

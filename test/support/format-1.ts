@@ -69,7 +69,7 @@ const ATTACHMENTS = /\/attachments(\/\w+)?$/
 function withoutFile(body: any): unknown {
   if (Array.isArray(body)) return body.map(withoutFile)
   const { owner_id, visibility, ...rest } = body
-  return /^usr_/.test(owner_id) && /^(workspace|board|private)$/.test(visibility) ? rest : body
+  return owner_id.startsWith('usr_') && /^(workspace|board|private)$/.test(visibility) ? rest : body
 }
 
 /** The service on opened storage, at the time of the fixture. */

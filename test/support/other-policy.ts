@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { policyPaths, type PolicyFile, type PolicyFiles } from '../../src/policy/engine.ts'
+import type { SourceFile } from '../../src/policy/source.ts'
 import { shippedFiles } from './policy.ts'
 
 /** A policy that holds and is not the shipped one: only the creator of a board changes labels, and columns are restored with kanban:admin. */
@@ -29,11 +30,13 @@ export const otherFiles: PolicyFiles = edit(shippedFiles, [
 
 /** Files of a policy with texts replaced. @throws {Error} if a text does not occur exactly once */
 export function edit(files: PolicyFiles, edits: readonly (readonly [file: PolicyFile, from: string, to: string])[]): PolicyFiles {
-  return edits.reduce((edited, [file, from, to]) => {
+  const edited: Record<PolicyFile, SourceFile> = { ...files }
+  for (const [file, from, to] of edits) {
     const { path, text } = edited[file]
     if (text.split(from).length !== 2) throw new Error(`"${from}" does not occur exactly once in ${path}`)
-    return { ...edited, [file]: { path, text: text.replace(from, () => to) } }
-  }, files)
+    edited[file] = { path, text: text.replace(from, () => to) }
+  }
+  return edited
 }
 
 /** A new folder for a policy. */

@@ -60,7 +60,8 @@ describe('the report of a policy', () => {
         // Facts that the oracle does not state make no difference.
         const facts = Object.fromEntries(names.map((name) => [name, cell.facts[name] ?? data.facts[name]!.values[0]!]))
         let index = 0
-        for (const name of names.toReversed()) index = index * data.facts[name]!.values.length + data.facts[name]!.values.indexOf(facts[name]!)
+        for (const name of names.toReversed())
+          index = index * data.facts[name]!.values.length + data.facts[name]!.values.indexOf(facts[name]!)
         const at = fields === null ? index : index * fields.length + fields.indexOf(cell.field!)
         const answer = data.answers[cells[at]!]!
         const decision = decideCell(shipped, operation.permission, { facts, field: cell.field })

@@ -24,11 +24,14 @@ export function renderExplanation(explanation: OperationExplanation, paint: Pain
   ].join('\n')
 }
 
-/** How an answer depends on what is not known, for reading. */
-export function renderDependence({ operation, request, facts, answers, further }: OperationDependence, paint: Paint): string {
+/** How an answer depends on what is not known, for reading. About a stored list: on each item. */
+export function renderDependence(result: OperationDependence & { readonly response?: ExpectedResponse }, paint: Paint): string {
+  const { operation, request, facts, answers, further, response } = result
+  const painted = response?.code === undefined ? paint.green : paint.red
   return [
     `${paint.bold(operation)}  ${paint.dim(request)}`,
-    `${paint.dim('given')}  ${Object.entries(facts).map(isWords).join(', ')}`,
+    ...(response === undefined ? [] : [`${painted(describeResponse(response))}; each item of the list is decided on its own:`]),
+    `${paint.bold('given')}  ${Object.entries(facts).map(isWords).join(', ')}`,
     ...renderAnswers(answers, paint),
     ...further.flatMap((one) => ['', `${paint.bold('and for each of')} ${one.member}`, ...renderAnswers(one.answers, paint)]),
   ].join('\n')
@@ -43,7 +46,7 @@ function renderAnswers(answers: readonly Dependence[], paint: Paint): string[] {
 
 /** The conditions of a case in words. */
 export function describeTerms(terms: Dependence['cases'][number]): string {
-  return terms.map(({ fact, values }) => `${fact} is ${values.join(' or ')}`).join(' and ')
+  return terms.map(({ fact, values }) => `${fact} is ${values.join(' or ')}`).join(', and ')
 }
 
 /** A response in words. */
@@ -101,6 +104,6 @@ function renderAdvice({ decision, further }: OperationExplanation, paint: Paint)
 }
 
 /** Changes in words: "caller.role owner or admin instead of member". */
-export function describeChanges(set: ChangeSet): string {
+function describeChanges(set: ChangeSet): string {
   return set.map(({ fact, from, to }: Change) => `${fact} ${to.join(' or ')} instead of ${from}`).join(', and ')
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { OperationPermission } from '../../http/policy-groups.ts'
+import type { Dependence } from '../../policy/dependence.ts'
 import { noIo, runOnStorage, type CommonOptions } from '../command.ts'
 import { table } from '../text.ts'
 import { painter } from './colour.ts'
@@ -45,7 +46,14 @@ function render(operations: readonly OperationPermission[], { bold, green, red }
     .join('\n')
 }
 
-function detailsOf({ required_scope, row, reason, answers, code }: OperationPermission): string[] {
-  const cases = answers?.find(({ answer }) => answer === 'allowed')?.cases ?? []
-  return [required_scope, row, code ?? '', cases.length > 0 ? `if ${cases.map(describeTerms).join(', or ')}` : reason]
+function detailsOf({ required_scope, row, reason, answers = [], further, code }: OperationPermission): string[] {
+  const items = further.map((one) => `; for each of ${one.member}: ${casesOf(one.answers) ?? 'denied'}`)
+  return [required_scope, row, code ?? '', `${casesOf(answers) ?? reason}${items.join('')}`]
+}
+
+/** The cases in which the answers allow it; undefined if none does. */
+function casesOf(answers: readonly Dependence[]): string | undefined {
+  const cases = answers.find(({ answer }) => answer === 'allowed')?.cases
+  if (cases === undefined) return undefined
+  return cases.some((terms) => terms.length === 0) ? 'allowed' : `if ${cases.map(describeTerms).join('; or if ')}`
 }

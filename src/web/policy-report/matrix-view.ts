@@ -91,7 +91,7 @@ function matrixRow(data: ReportData, row: OperationRow, group: string, columns: 
 }
 
 /** A response as it is shown everywhere. */
-export function answer(response: Response, isFilteredList = false): VNode {
+function answer(response: Response, isFilteredList = false): VNode {
   const texts: Readonly<Record<Response, string>> = { ok: '✓', scope: 'scope', 401: '401', 403: '403', 404: isFilteredList ? 'left out' : '404' }
   const kind = response === 'ok' || response === 'scope' ? response : `r${response}`
   return html`<span class="answer ${kind}"

@@ -4,7 +4,7 @@ import type { AnswerData, ReportData } from './data.ts'
 export type Response = 'ok' | 'scope' | '401' | '403' | '404'
 
 /** The order in which several responses are shown. */
-export const responses: readonly Response[] = ['ok', 'scope', '403', '404', '401']
+const responses: readonly Response[] = ['ok', 'scope', '403', '404', '401']
 
 /** The response of a cell. Where the decisions say 401, the permission table is not asked. */
 export function responseOf({ outcome, expected }: AnswerData): Response {

@@ -53,7 +53,9 @@ const why = /^boards\.delete, board\.visibility workspace, board\.caller member:
 const matrixText = (page: Page) =>
   page
     .locator('#matrix tr')
-    .evaluateAll((rows: any[]) => rows.map((row) => [...row.cells].map((cell) => `${cell.colSpan} ${cell.innerText.replace(/allowed|\s/g, '')}`)))
+    .evaluateAll((rows: any[]) =>
+      rows.map((row) => [...row.cells].map((cell) => `${cell.colSpan} ${cell.innerText.replace(/allowed|\s/g, '')}`)),
+    )
 
 describe('the report of a policy in a browser', () => {
   test.each([
@@ -81,11 +83,14 @@ describe('the report of a policy in a browser', () => {
     expect(await plain.page.getByLabel('Find', { exact: true }).isVisible()).toBe(false)
     // Without JavaScript, nothing can be evaluated: the page is opened again as text.
     const text = await openReport()
-    await text.page.evaluate((html) => {
-      const { document, DOMParser } = globalThis as any
-      const parsed = new DOMParser().parseFromString(html, 'text/html')
-      document.getElementById('matrix').replaceWith(parsed.getElementById('matrix'))
-    }, await plain.page.content())
+    await text.page.evaluate(
+      (html) => {
+        const { document, DOMParser } = globalThis as any
+        const parsed = new DOMParser().parseFromString(html, 'text/html')
+        document.getElementById('matrix').replaceWith(parsed.getElementById('matrix'))
+      },
+      await plain.page.content(),
+    )
     const shown = await matrixText(rendered.page)
     expect(shown.length).toBeGreaterThan(operations.length)
     expect(await matrixText(text.page)).toEqual(shown)
@@ -133,7 +138,9 @@ describe('the report of a policy in a browser', () => {
     await page.locator('#filter-caller\\.role').selectOption('member')
     await page.getByRole('button', { name: /^boards\.delete, board\.visibility workspace, board\.caller member: 403/ }).waitFor()
     await page.locator('#filter-token\\.scope').selectOption('kanban:write')
-    await page.getByRole('button', { name: /^boards\.delete, board\.visibility workspace, board\.caller creator: insufficient scope/ }).click()
+    await page
+      .getByRole('button', { name: /^boards\.delete, board\.visibility workspace, board\.caller creator: insufficient scope/ })
+      .click()
     expect(await page.locator('#why .verdict').textContent()).toContain('403 insufficient_scope')
     await page.keyboard.press('Escape')
     expect(page.url()).toBe(url)
@@ -142,9 +149,9 @@ describe('the report of a policy in a browser', () => {
     await page.getByText(/^1 of \d+ rows$/).waitFor()
     await page.getByLabel('Find', { exact: true }).fill('boards update')
     await page.getByLabel('Show', { exact: true }).selectOption('refused everywhere')
-    const refused = shipped.vocabulary.permissions.get('update Board')!.fields!.filter(
-      (field) => !shipped.permissionRules.some(({ fields }) => fields?.includes(field)),
-    )
+    const refused = shipped.vocabulary.permissions
+      .get('update Board')!
+      .fields!.filter((field) => !shipped.permissionRules.some(({ fields }) => fields?.includes(field)))
     await page.getByText(new RegExp(`^${refused.length} of \\d+ rows$`)).waitFor()
     await page.getByRole('button', { name: 'Reset' }).click()
     await page.getByLabel('Columns', { exact: true }).selectOption('token')
