@@ -4,7 +4,6 @@ import { limits } from './limits.ts'
 
 /** `workspace`: every member of the workspace has access. `private`: only the creator and explicit members have. */
 export const visibilities = ['workspace', 'private'] as const
-type Visibility = (typeof visibilities)[number]
 
 export const color = documented(
   z

@@ -1,5 +1,5 @@
 import { pointsOf, type Answer } from './answers.ts'
-import { smallestChanges, type ChangeSet } from './changes.ts'
+import { smallestChanges, type ChangeSet, type Values } from './changes.ts'
 import { factsOf } from './dependence.ts'
 import type { Decision, Engine } from './engine.ts'
 import { refuse, type Facts } from './evaluate.ts'
@@ -89,17 +89,18 @@ export function explain(engine: Engine, id: string, facts: Facts, fields?: reado
   const stage = explainPermission(engine, permission, stated, fields)
   const answer = scope?.allowed === false ? 'insufficient_scope' : stage.outcome
   const allowed = answer === 'allowed' ? [] : allowedCells(engine, id, concerned, fields)
-  const changes = smallestChanges(allowed, stated, concerned, (fact) => fact.fixed !== true)
-  const blocked = changes.length > 0 ? [] : smallestChanges(allowed, stated, concerned).flat()
+  const present = Object.values(stated)
+  const changes = smallestChanges(allowed, present, concerned, (fact) => fact.fixed !== true)
+  const blocked = changes.length > 0 ? [] : smallestChanges(allowed, present, concerned).flat()
   const fixed = concerned.filter((fact) => fact.fixed === true && blocked.some((change) => change.fact === fact.name))
   return { permission: id, fields, facts: stated, answer, scope, stage, changes, fixed: fixed.map(({ name }) => name) }
 }
 
 // Most explanations of a process are about a few permissions, and each search needs all of their cells.
-const known = new WeakMap<Engine, Map<string, readonly Facts[]>>()
+const known = new WeakMap<Engine, Map<string, readonly Values[]>>()
 
 /** All combinations of values of these facts with which all tables that are asked allow it. */
-function allowedCells(engine: Engine, id: string, facts: readonly Fact[], fields: readonly string[] | undefined): readonly Facts[] {
+function allowedCells(engine: Engine, id: string, facts: readonly Fact[], fields: readonly string[] | undefined): readonly Values[] {
   let ofEngine = known.get(engine)
   if (ofEngine === undefined) known.set(engine, (ofEngine = new Map()))
   const withScope = facts.includes(engine.vocabulary.scopeOrder)
@@ -109,7 +110,7 @@ function allowedCells(engine: Engine, id: string, facts: readonly Fact[], fields
     const all = [...pointsOf(new Map(facts.map(({ name, values }) => [name, values])))]
     const isAllowed = (cell: Facts) =>
       (!withScope || engine.checkScope(id, cell).allowed) && engine.decide(id, cell, fields).outcome === 'allowed'
-    ofEngine.set(key, (cells = all.filter(isAllowed)))
+    ofEngine.set(key, (cells = all.filter(isAllowed).map((cell) => facts.map(({ name }) => cell[name]!))))
   }
   return cells
 }
