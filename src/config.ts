@@ -139,7 +139,10 @@ const settings = z.object({
     description:
       'the time in seconds between the signal that ends the service, from which on /readyz answers 503, and the closing of its port',
   }),
-  accessLog: onOrOff('off').register(sources, { env: 'LANEKEEPER_ACCESS_LOG', description: 'on or off: one log line for each request, at the level info' }),
+  accessLog: onOrOff('off').register(sources, {
+    env: 'LANEKEEPER_ACCESS_LOG',
+    description: 'on or off: one log line for each request, at the level info',
+  }),
   decisionLog: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
     flag: 'decisionLog',
     placeholder: '<file>',
@@ -171,16 +174,19 @@ const settings = z.object({
       description: 'the size in bytes from which the decision log goes on in a new file',
     }),
   policyPage: onOrOff('on').register(sources, {
-      flag: 'policyPage',
-      placeholder: '<on|off>',
-      env: 'LANEKEEPER_POLICY_PAGE',
-      description: 'on or off: the report of the policy at /policies, which has nothing of what is stored',
-    }),
-  rateLimits: onOrOff('on').register(sources, { env: 'LANEKEEPER_RATE_LIMITS', description: 'on or off: the limits of the next three settings' }),
+    flag: 'policyPage',
+    placeholder: '<on|off>',
+    env: 'LANEKEEPER_POLICY_PAGE',
+    description: 'on or off: the report of the policy at /policies, which has nothing of what is stored',
+  }),
+  rateLimits: onOrOff('on').register(sources, {
+    env: 'LANEKEEPER_RATE_LIMITS',
+    description: 'on or off: the limits of the next three settings',
+  }),
   compression: onOrOff('on').register(sources, {
-      env: 'LANEKEEPER_COMPRESSION',
-      description: 'on or off: responses are compressed for clients that accept it; turn it off if a proxy compresses',
-    }),
+    env: 'LANEKEEPER_COMPRESSION',
+    description: 'on or off: responses are compressed for clients that accept it; turn it off if a proxy compresses',
+  }),
   tokenRate: rate
     .default(defaultRates.token)
     .register(sources, { env: 'LANEKEEPER_TOKEN_RATE', description: 'the number of requests of one token in a minute' }),

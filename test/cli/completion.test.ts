@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { renderCompletion } from '../../src/cli/completion.ts'
 import { completeHelp, createProgram } from '../../src/cli/program.ts'
-import { settingNames, settingSource } from '../../src/config.ts'
+import { optionOf, settingNames, settingSource } from '../../src/config.ts'
 import { operations } from '../../src/resources/table.ts'
 import { runCommandLine } from '../support/process.ts'
 
@@ -52,7 +52,7 @@ test('serve --help and the help without arguments name every setting', async () 
   for (const name of settingNames) {
     const { flag, env } = settingSource(name)
     for (const help of [stdout, completeHelp(program)]) {
-      expect(help).toContain(flag === undefined ? env : `--${flag}`)
+      expect(help).toContain(flag === undefined ? env : optionOf(flag))
       if (env !== undefined) expect(help).toContain(env)
     }
   }

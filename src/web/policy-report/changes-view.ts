@@ -20,29 +20,31 @@ const answers = {
 /** What has changed since another policy. */
 export function changesView({ from, changes, definitions, edits }: PolicyDiff): VNode {
   const since = html`<p>Since the policy <code>${from.slice(0, 12)}</code>.</p>`
-  if (changes.length === 0 && edits.length === 0) return html`${since}<p>Nothing has changed.</p>` as VNode
+  if (changes.length === 0 && edits.length === 0)
+    return html`${since}
+      <p>Nothing has changed.</p>` as VNode
   return html`${since}
-    ${
-      changes.length === 0
-        ? html`<p><span class="answer ok">✓</span> No answer has changed.</p>`
-        : html`<div class="sheet">
-            ${stackedTable(['Change', 'Permissions', 'When', 'Before', 'Now', 'Example', 'Declared'], groupsOf(changes).map(changeRow))}
-          </div>`
-    }
-    ${
-      definitions.length > 0 &&
-      html`<h3>Definitions</h3>
-        <ul>
-          ${definitions.map(({ name, now, when }) => html`<li><code>${name}</code> is ${now ? 'true now' : 'no longer true'} when ${whenOf(when)}</li>`)}
-        </ul>`
-    }
-    ${
-      edits.length > 0 &&
-      html`<h3>Edited</h3>
-        <ul>
-          ${edits.map(({ kind, what, members }) => html`<li>${what} ${kind}${members.length > 0 && ` (${members.join(', ')})`}</li>`)}
-        </ul>`
-    }` as VNode
+  ${
+    changes.length === 0
+      ? html`<p><span class="answer ok">✓</span> No answer has changed.</p>`
+      : html`<div class="sheet">
+          ${stackedTable(['Change', 'Permissions', 'When', 'Before', 'Now', 'Example', 'Declared'], groupsOf(changes).map(changeRow))}
+        </div>`
+  }
+  ${
+    definitions.length > 0 &&
+    html`<h3>Definitions</h3>
+      <ul>
+        ${definitions.map(({ name, now, when }) => html`<li><code>${name}</code> is ${now ? 'true now' : 'no longer true'} when ${whenOf(when)}</li>`)}
+      </ul>`
+  }
+  ${
+    edits.length > 0 &&
+    html`<h3>Edited</h3>
+      <ul>
+        ${edits.map(({ kind, what, members }) => html`<li>${what} ${kind}${members.length > 0 && ` (${members.join(', ')})`}</li>`)}
+      </ul>`
+  }` as VNode
 }
 
 /** Changes of several permissions that are the same otherwise are shown together. */

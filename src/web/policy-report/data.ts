@@ -162,6 +162,12 @@ function operationRows({ id, method, path, needs, kind, also }: Operation, permi
   const request = `${method} /v1${path}`
   const shared = { id, request, permission, member: null, isFilteredList: kind === 'filtered_list' }
   const fields = permissions.get(permission)!.fields ?? [null]
-  const further = also.map((one) => ({ ...shared, permission: one.needs.join(' '), member: one.member, field: null, isFilteredList: false }))
+  const further = also.map((one) => ({
+    ...shared,
+    permission: one.needs.join(' '),
+    member: one.member,
+    field: null,
+    isFilteredList: false,
+  }))
   return [...fields.map((field) => ({ ...shared, field })), ...further]
 }

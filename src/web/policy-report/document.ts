@@ -51,7 +51,11 @@ export function renderSelfContained({
         ${body}
         ${
           data !== undefined &&
-          html`<script type="application/json" id="data" dangerouslySetInnerHTML=${raw(JSON.stringify(data).replaceAll('<', '\\u003c'))}></script>`
+          html`<script
+            type="application/json"
+            id="data"
+            dangerouslySetInnerHTML=${raw(JSON.stringify(data).replaceAll('<', '\\u003c'))}
+          ></script>`
         }
         ${late !== undefined && html`<script dangerouslySetInnerHTML=${raw(late)}></script>`}
       </body>

@@ -81,7 +81,9 @@ function matrixRow(data: ReportData, row: OperationRow, group: string, columns: 
   )
   return html`<tr>
     <th scope="row">
-      <span class="mono">${row.id}${row.field !== null && html` <b>.${row.field}</b>`}${row.member !== null && html` <b>${row.member}</b>`}</span>
+      <span class="mono"
+        >${row.id}${row.field !== null && html` <b>.${row.field}</b>`}${row.member !== null && html` <b>${row.member}</b>`}</span
+      >
       <span class="request">${row.member === null ? row.request : `each of ${row.member}: ${row.permission}`}</span>
     </th>
     <td class="id">${scope}</td>
@@ -92,7 +94,13 @@ function matrixRow(data: ReportData, row: OperationRow, group: string, columns: 
 
 /** A response as it is shown everywhere. */
 function answer(response: Response, isFilteredList = false): VNode {
-  const texts: Readonly<Record<Response, string>> = { ok: '✓', scope: 'scope', 401: '401', 403: '403', 404: isFilteredList ? 'left out' : '404' }
+  const texts: Readonly<Record<Response, string>> = {
+    ok: '✓',
+    scope: 'scope',
+    401: '401',
+    403: '403',
+    404: isFilteredList ? 'left out' : '404',
+  }
   const kind = response === 'ok' || response === 'scope' ? response : `r${response}`
   return html`<span class="answer ${kind}"
     >${response === 'ok' ? html`<span aria-hidden="true">✓</span><span class="unseen">allowed</span>` : texts[response]}</span

@@ -156,7 +156,8 @@ meter::-moz-meter-bar { background: var(--ok) }
 }
 @media print {
   :root { color-scheme: light; --ground: #ffffff }
-  body { font-size: 8.5pt }
+  :root { font-size: 9.5pt }
+  body { font-size: 1rem }
   header, main { width: 100% }
   nav, .js, .has-js .js, .has-js .filters.js, .skip, dialog { display: none !important }
   .scroll { overflow: visible } .matrix.scroll { max-height: none }

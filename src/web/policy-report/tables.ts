@@ -60,7 +60,9 @@ export function rowsTable({ vocabulary, scopeRules, permissionRules }: Engine, {
         <td role="cell">${words}</td>
         <td role="cell">${scopes.join(', ') || '–'}</td>
         <td role="cell" class="id links">${ids.map((id, i) => [i > 0 && ' ', html`<a href="#rule-${id}">${id}</a>`])}</td>
-        <td role="cell" class="if">${decided.length > 12 ? `${decided.length} permissions` : decided.length === 0 ? '–' : tags(decided.map(([id]) => id))}</td>
+        <td role="cell" class="if">
+          ${decided.length > 12 ? `${decided.length} permissions` : decided.length === 0 ? '–' : tags(decided.map(([id]) => id))}
+        </td>
       </tr>`
     }),
   )
