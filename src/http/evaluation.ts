@@ -79,7 +79,11 @@ export async function evaluate(
 type TargetRecords = readonly unknown[] | ApiError
 
 /** Reads the targets of all questions in one snapshot, except of those that the token may not be used for. */
-async function readTargets({ engine }: EvaluationServices, { tx, caller }: OperationRequest, all: readonly Evaluated[]): Promise<TargetRecords[]> {
+async function readTargets(
+  { engine }: EvaluationServices,
+  { tx, caller }: OperationRequest,
+  all: readonly Evaluated[],
+): Promise<TargetRecords[]> {
   const texts = { userId: caller.userId, tokenHash: caller.token.hash }
   const reads: Read[] = []
   const places = all.map(({ operation, params }) => {

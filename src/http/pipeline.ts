@@ -55,7 +55,8 @@ export async function handleRequest(services: Services, incoming: Incoming): Pro
   once.longPoll?.end()
   if (once.isDryRun === true) record.dryRun = true
   record.status = answered.status
-  const response = services.decisionLog === undefined ? answered : await recordResponse(services.decisionLog, record, answered, rates?.headers)
+  const response =
+    services.decisionLog === undefined ? answered : await recordResponse(services.decisionLog, record, answered, rates?.headers)
   if (rates?.exceeded !== undefined) record.exceeded = rates.exceeded
   if (record.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', record.tokenExpires)
   observe(services, record)
