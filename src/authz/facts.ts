@@ -103,3 +103,19 @@ function need<Name extends keyof AuthorizationContext>(context: AuthorizationCon
   if (record === undefined) throw new TypeError(`facts: the operation loaded no ${name}`)
   return record
 }
+
+/** The definitions that code asks for by itself, for lists and cascades, with the groups of facts that it states. */
+const askedDefinitions: Readonly<Record<string, readonly string[]>> = {
+  'board.access': ['caller', 'board'],
+  'user.belongs': ['board', 'user'],
+}
+
+/** What is missing in a vocabulary for what code asks by itself. */
+export function compareDefinitions({ definitions }: Vocabulary): string[] {
+  return Object.entries(askedDefinitions).flatMap(([name, groups]) => {
+    const definition = definitions.get(name)
+    if (definition === undefined) return [`the vocabulary has no definition ${name}, which the service asks for`]
+    const unknown = definition.groups.filter((group) => !groups.includes(group))
+    return unknown.map((group) => `the definition ${name} depends on ${group}, which the service does not state when it asks for it`)
+  })
+}

@@ -127,7 +127,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   onStop(async () => app.stop())
   onStop(() => (app.drain(), delay(config.drain * 1000)))
   url = listener.url
-  if (config.policies !== undefined) reloadSignal?.serve(app, config.policies, log, metrics)
+  if (config.policies !== undefined) await reloadSignal?.serve(app, config.policies, log, metrics)
   void garbageCollector.start()
   serving = true
   announceWorker(listener.port, metrics)

@@ -10,11 +10,13 @@ export const logFileSystem: Disk = {
   ...realDisk,
   async append(path) {
     const [file, handle] = [await realDisk.append(path), await fs.open(path, constants.O_WRONLY | constants.O_APPEND)]
+    const writeNow = (bytes: Uint8Array): void => {
+      for (let written = 0; written < bytes.byteLength;) written += writeSync(handle.fd, bytes, written)
+    }
     return {
       ...file,
-      async write(bytes) {
-        for (let written = 0; written < bytes.byteLength;) written += writeSync(handle.fd, bytes, written)
-      },
+      writeNow,
+      write: async (bytes) => writeNow(bytes),
       close: async () => void (await Promise.all([file.close(), handle.close()])),
     }
   },

@@ -79,6 +79,17 @@ export class FileSink implements Sink {
     this.#size += bytes.byteLength
   }
 
+  writeNow(bytes: Buffer): boolean {
+    const file = this.#file
+    if (file?.writeNow === undefined || this.#isTorn || this.#isNew || this.#size >= this.#options.maxBytes) return false
+    if (this.#options.now() - this.#checkedAt >= CHECK) return false
+    this.#isTorn = true
+    file.writeNow(bytes)
+    this.#isTorn = false
+    this.#size += bytes.byteLength
+    return true
+  }
+
   async sync(): Promise<void> {
     if (this.#file !== undefined) await assertSynced(this.#file.sync())
   }

@@ -1,37 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { SyncFailed } from '../store/fs/disk.ts'
-import { encodeLine } from './line.ts'
+import { Chain, type EncodedLines } from './chain.ts'
+import type { LogCounts, LogOptions } from './options.ts'
 import type { Sink } from './sink.ts'
-
-/** When lines are synced. `always`: before what waits for them goes on; `interval`: every second. */
-export type SyncPolicy = 'always' | 'interval' | 'never'
-/** What happens when a line cannot be written. `fail`: nothing is done without a record; `drop`: the record is left out, and counted. */
-export type FullPolicy = 'fail' | 'drop'
-
-export interface LogOptions {
-  readonly sync: SyncPolicy
-  readonly onFull: FullPolicy
-  /** SHA-256 of the policy at the start */
-  readonly policy: string
-  readonly clock: () => number
-  /** the bytes of lines that may wait; default: 8 MiB */
-  readonly queueBytes?: number
-  /** is called when lines cannot be written, and when they can again */
-  readonly onState?: (failure: Error | undefined) => void
-}
 
 /** A line cannot be written now. */
 export class LogUnavailable extends Error {
   override readonly name = 'LogUnavailable'
-}
-
-/** What was counted since the start. */
-export interface LogCounts {
-  readonly written: number
-  /** with `drop`: the records that were left out */
-  readonly dropped: number
-  /** with `fail`: the requests that were refused because their records could not be written */
-  readonly refused: number
 }
 
 /** A line that is written, or waits for it. */
@@ -62,10 +37,7 @@ export class DecisionLog {
   readonly #name: string
   #queue: Entry[] = []
   #bytes = 0
-  #head: string | null
-  #n: number
-  /** a line break that the file lacks */
-  #lead: string
+  readonly #chain: Chain
   #isRunning = false
   #work: Promise<void> | undefined
   #immediate: NodeJS.Immediate | undefined
@@ -83,9 +55,7 @@ export class DecisionLog {
     this.#sink = sink
     this.#options = options
     this.#queueBytes = options.queueBytes ?? QUEUE
-    this.#head = sink.end.head
-    this.#n = sink.end.next
-    this.#lead = sink.end.isOpen ? '\n' : ''
+    this.#chain = new Chain(sink.end)
     const { policy, clock } = options
     const started = JSON.stringify(new Date(clock()).toISOString())
     this.#name = `"chain":"${randomBytes(8).toString('hex')}","pid":${process.pid},"started":${started},"policy":"${policy}"`
@@ -107,7 +77,7 @@ export class DecisionLog {
 
   /** The hash of the last line. */
   get head(): string | null {
-    return this.#head
+    return this.#chain.head
   }
 
   get counts(): LogCounts {
@@ -151,6 +121,7 @@ export class DecisionLog {
     return new Promise((resolve, reject) => {
       const entry: Entry = { body, done: () => resolve(entry), failed: reject }
       this.#enqueue(entry)
+      if (this.#writeAtOnce()) return
       // After all requests that have arrived together.
       if (!this.#isRunning) this.#immediate ??= setImmediate(() => this.#begin())
     })
@@ -210,6 +181,45 @@ export class DecisionLog {
     this.#isRunning = false
   }
 
+  /**
+   * Writes all lines that wait in the same turn of the event loop, if nothing else is to be done: a commit that waits for its record is
+   * not delayed, so that it conflicts no more often than without a log.
+   * @returns whether they are written, or have failed
+   */
+  #writeAtOnce(): boolean {
+    const { sync } = this.#options
+    if (this.#isRunning || this.#failure !== undefined || this.#missing > 0 || sync === 'always') return false
+    const entries = this.#queue
+    const lines = this.#chain.encode(entries.map(({ body }) => body))
+    try {
+      if (this.#sink.writeNow?.(Buffer.from(lines.text)) !== true) return false
+    } catch (error) {
+      this.#queue = []
+      this.#fail(error as Error)
+      this.#giveBack(entries)
+      return true
+    }
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#queue = []
+    this.#bytes = 0
+    this.#advance(entries, lines, this.#chain.next)
+    this.#requestInterval()
+    for (const { done } of entries) done?.()
+    return true
+  }
+
+  /** Lines are a part of the file now. @param first the number of the first entry */
+  #advance(entries: readonly Entry[], lines: EncodedLines, first: number): void {
+    for (const [i, entry] of entries.entries()) entry.n = first + i
+    this.#chain.advance(lines)
+    this.#counts.written += entries.length
+  }
+
+  #requestInterval(): void {
+    if (this.#options.sync === 'interval') this.#syncTimer ??= setTimeout(() => this.#requestSync(), SYNC_INTERVAL).unref()
+  }
+
   /** Writes lines, with those that the chain itself needs before them. */
   async #writeNow(entries: readonly Entry[]): Promise<void> {
     if (this.#isBroken) throw this.#failure!
@@ -221,27 +231,12 @@ export class DecisionLog {
       before.push(`"time":${JSON.stringify(new Date(this.#options.clock()).toISOString())},"kind":"${kind}","count":${this.#missing}`)
     }
     const missing = this.#missing
-    const first = this.#n + before.length
-    let head = this.#head
-    let n = this.#n
-    let text = this.#lead
-    const add = (body: string): void => {
-      const line = encodeLine(head, n++, body)
-      text += line.text
-      head = line.hash
-    }
-    for (const body of before) add(body)
-    for (const { body } of entries) add(body)
-    if (n > this.#n) await this.#sink.write(Buffer.from(text))
-    // It is a part of the file now, whether or not it is synced.
-    for (const [i, entry] of entries.entries()) entry.n = first + i
-    this.#head = head
-    this.#n = n
-    this.#lead = ''
+    const lines = this.#chain.encode([...before, ...entries.map(({ body }) => body)])
+    if (lines.next > this.#chain.next) await this.#sink.write(Buffer.from(lines.text))
+    this.#advance(entries, lines, this.#chain.next + before.length)
     this.#missing -= missing
-    this.#counts.written += entries.length
     if (this.#options.sync === 'always') await this.#sink.sync()
-    else if (this.#options.sync === 'interval') this.#syncTimer ??= setTimeout(() => this.#requestSync(), SYNC_INTERVAL).unref()
+    else this.#requestInterval()
     if (this.#failure !== undefined) this.#options.onState?.(undefined)
     this.#failure = undefined
   }

@@ -12,6 +12,11 @@ export interface Sink {
   prepare(): Promise<boolean>
   /** Writes lines. If it throws, the next write begins where this one began. */
   write(bytes: Buffer): Promise<void>
+  /**
+   * Writes lines at once, unless something has to be done before. If it throws, the next write begins where this one began.
+   * @returns whether they are written; if not, they must be written as usual
+   */
+  writeNow?(bytes: Buffer): boolean
   /** @throws {SyncFailed} */
   sync(): Promise<void>
   close(): Promise<void>

@@ -1,6 +1,7 @@
 import type { Answer } from './answers.ts'
 import type { Conjunction } from './conjunctions.ts'
 import { undeclared, type ChangeKind, type DefinitionChange, type PolicyChange, type PolicyDiff } from './diff.ts'
+import { DEFINE } from './vocabulary.ts'
 
 /** How parts of a text are coloured. */
 export type Paint = (text: string) => string
@@ -25,7 +26,7 @@ export function renderDiffText(diff: PolicyDiff, { red, green, dim }: Readonly<R
   const edits = diff.edits.map(({ kind, what, members }) => `  ${what} ${kind}${members.length === 0 ? '' : ` (${members.join(', ')})`}`)
   return [
     `policy ${diff.from.slice(0, 12)} → ${diff.to.slice(0, 12)}`,
-    ...diff.definitions.map((change) => `  ${describeDefinition(change)}`),
+    ...diff.definitions.map((change) => (change.now ? green : red)(`${change.now ? '+' : '-'} ${describeDefinition(change)}`)),
     ...changes,
     ...(edits.length === 0 ? [] : ['edited:', ...edits]),
     ...diff.unused.map(({ permission, reason }) => `unused: the declared widening of "${permission}" (${reason}) declares nothing`),
@@ -103,8 +104,9 @@ function whenOf({ when, isUsualScope, example: { point } }: PolicyChange): strin
   return describeConjunction(new Map([...when].filter(([name]) => name !== scope || !isUsualScope)))
 }
 
-function describeDefinition({ name, now, when }: DefinitionChange): string {
-  return `${name} is ${now ? 'true now' : 'no longer true'} when ${describeConjunction(when)}`
+function describeDefinition({ name, now, when, declared }: DefinitionChange): string {
+  const reason = declared === undefined ? '' : ` (declared: ${declared})`
+  return `DEFINE ${name} as ${now} when ${describeConjunction(when)}${reason}`
 }
 
 function describeConjunction(when: Conjunction): string {
@@ -123,7 +125,9 @@ function describeExample(group: readonly PolicyChange[]): string {
 }
 
 function summary(diff: PolicyDiff): string {
-  const count = (kind: ChangeKind) => diff.changes.filter((change) => change.kind === kind).length
+  const defined = (now: boolean) => diff.definitions.filter((change) => change.now === now).length
+  const extra: Readonly<Record<ChangeKind, number>> = { widening: defined(true), narrowing: defined(false), response: 0 }
+  const count = (kind: ChangeKind) => diff.changes.filter((change) => change.kind === kind).length + extra[kind]
   return `${count('widening')} widenings, ${undeclared(diff).length} of them not declared; ${count('narrowing')} narrowings; ${count('response')} other responses`
 }
 
@@ -131,10 +135,10 @@ function summary(diff: PolicyDiff): string {
 function renderDeclarations(diff: PolicyDiff): string[] {
   const wanted = undeclared(diff)
   if (wanted.length === 0) return []
-  const declarations = wanted.flatMap(({ permission, when }) => [
+  const declarations = wanted.flatMap((change) => [
     `  - from: "${diff.from.slice(0, 12)}"`,
-    `    permission: ${permission}`,
-    `    when: { ${[...when].map(([name, values]) => `${name}: ${values.length === 1 ? JSON.stringify(values[0]) : JSON.stringify(values)}`).join(', ')} }`,
+    `    permission: ${'name' in change ? `${DEFINE} ${change.name}` : change.permission}`,
+    `    when: { ${[...change.when].map(([name, values]) => `${name}: ${values.length === 1 ? JSON.stringify(values[0]) : JSON.stringify(values)}`).join(', ')} }`,
     '    reason: # why it is wanted',
   ])
   return ['# If they are intended, declare them in widenings.yaml of the new policy:', 'version: 1', 'widenings:', ...declarations]

@@ -3,6 +3,7 @@ import { describeSet, holds, type Conjunction, type Terms } from './conjunctions
 import type { ExpectedOperation } from './decisions.ts'
 import type { Engine } from './engine.ts'
 import { editsOf, type Edit } from './edits.ts'
+import { DEFINE } from './vocabulary.ts'
 import type { Widening } from './widenings.ts'
 
 /**
@@ -35,9 +36,11 @@ export interface PolicyChange {
 /** When a definition has another value. */
 export interface DefinitionChange {
   readonly name: string
-  /** the value that it has now */
+  /** the value that it has now. `true` is a widening: lists and cascades ask for definitions, too. */
   readonly now: boolean
   readonly when: Conjunction
+  /** why it is true in more cells, if the new policy declares that for all of them */
+  readonly declared: string | undefined
 }
 
 /** The difference between two policies. */
@@ -68,7 +71,7 @@ export function diffPolicies(before: Engine, after: Engine, widenings: readonly 
   return {
     from: before.hash,
     to: after.hash,
-    definitions: definitionChanges(before, after),
+    definitions: definitionChanges(before, after, declarations, used),
     changes: changes.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind)),
     edits: editsOf(before, after),
     unused: declarations.filter((widening) => !used.has(widening)),
@@ -76,8 +79,11 @@ export function diffPolicies(before: Engine, after: Engine, widenings: readonly 
 }
 
 /** The widenings that the new policy does not declare. */
-export function undeclared({ changes }: PolicyDiff): PolicyChange[] {
-  return changes.filter(({ kind, declared }) => kind === 'widening' && declared === undefined)
+export function undeclared({ changes, definitions }: PolicyDiff): (PolicyChange | DefinitionChange)[] {
+  return [
+    ...definitions.filter(({ now, declared }) => now && declared === undefined),
+    ...changes.filter(({ kind, declared }) => kind === 'widening' && declared === undefined),
+  ]
 }
 
 function changesOf(before: Engine, after: Engine, id: string, declarations: readonly Widening[], used: Set<Widening>): PolicyChange[] {
@@ -141,19 +147,37 @@ function isUsualScope(
   return when.get(name)?.join() === sufficient.join()
 }
 
-/** The values of definitions that both policies have and that are evaluated on the same facts. */
-function definitionChanges(before: Engine, after: Engine): DefinitionChange[] {
-  return [...after.vocabulary.definitions.values()].flatMap(({ name, groups }) => {
-    const factsOf = ({ vocabulary }: Engine) => groups.flatMap((group) => vocabulary.groups.get(group) ?? [])
-    const isSame = before.vocabulary.definitions.get(name)?.groups.join() === groups.join()
-    if (!isSame || JSON.stringify(factsOf(before)) !== JSON.stringify(factsOf(after))) return []
-    const dimensions = new Map(factsOf(after).map((fact) => [fact.name, fact.values]))
+/**
+ * When definitions that both policies have are true now, or no longer. A value of a fact that only one of them knows makes its definition
+ * false in the other.
+ */
+function definitionChanges(before: Engine, after: Engine, declarations: readonly Widening[], used: Set<Widening>): DefinitionChange[] {
+  return [...after.vocabulary.definitions.keys()].flatMap((name) => {
+    if (!before.vocabulary.definitions.has(name)) return []
+    const dimensions = new Map<string, readonly string[]>()
+    for (const { vocabulary } of [after, before])
+      for (const group of vocabulary.definitions.get(name)!.groups)
+        for (const fact of vocabulary.groups.get(group)!)
+          dimensions.set(fact.name, [...new Set([...(dimensions.get(fact.name) ?? []), ...fact.values])])
     const points = [...pointsOf(dimensions)]
     return [true, false].flatMap((now) => {
-      const hasChanged = (facts: Point) => after.holds(name, facts) === now && before.holds(name, facts) !== now
-      return describeSet(points, hasChanged, { dimensions, definitions: [] }).map((when) => ({ name, now, when }))
+      const hasChanged = (point: Point) => isTrue(after, name, point) === now && isTrue(before, name, point) !== now
+      return describeSet(points, hasChanged, { dimensions, definitions: [] }).map((when) => {
+        const members = points.filter((point) => hasChanged(point) && holds(when, point))
+        const declaration = now
+          ? declarations.find((one) => members.every((point) => declares(one, `${DEFINE} ${name}`, point)))
+          : undefined
+        if (declaration !== undefined) used.add(declaration)
+        return { name, now, when, declared: declaration?.reason }
+      })
     })
   })
+}
+
+/** Whether a definition is true. With a value that the policy does not know, it is not. */
+function isTrue({ vocabulary, holds: evaluate }: Engine, name: string, point: Point): boolean {
+  const facts = vocabulary.definitions.get(name)!.groups.flatMap((group) => vocabulary.groups.get(group)!)
+  return facts.every((fact) => fact.values.includes(point[fact.name]!)) && evaluate(name, point)
 }
 
 function kindOf(before: Answer, after: Answer): ChangeKind | undefined {

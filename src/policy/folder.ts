@@ -1,8 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { policyPaths, type PolicyFile, type PolicyFiles } from './engine.ts'
 import type { SourceFile } from './source.ts'
 import { WIDENINGS } from './widenings.ts'
+
+/** Whatever is larger is no policy, and reading it would stop a service. */
+const MAX_BYTES = 1024 * 1024
 
 /** A policy that cannot be used: a file cannot be read, or tables, facts, decisions and operations contradict each other. */
 export class PolicyInvariantError extends Error {
@@ -31,6 +34,8 @@ export function readWideningsFile(folder: string, name: string): SourceFile | un
 
 function readText(path: string, name: string): string {
   try {
+    const found = statSync(path)
+    if (!found.isFile() || found.size > MAX_BYTES) throw new Error('it is not a file of at most 1 MiB')
     return readFileSync(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

@@ -25,6 +25,7 @@ export interface Proof {
  * - each permission is allowed in some cell, and each definition has both values;
  * - no rule can be removed without a change of a decision;
  * - a rule allows nothing outside the vocabulary;
+ * - a definition without which a subject may not be read is under `not_found_unless` of every permission of that subject;
  * - nothing is allowed if a definition under `not_found_unless` or `forbidden_unless` fails, or if the subject may not be read;
  * - each operation states the row that decides it, and is the one that the decisions describe; each permission is needed by an operation;
  * - a further permission of an operation requires no greater scope than its own, which is checked before the body is read.
@@ -36,6 +37,7 @@ export function proveInvariants(engine: Engine, claims: readonly OperationClaim[
   const checks = [
     { name: 'each permission requires its scope, and scopes are cumulative', failures: proveScopes(engine) },
     { name: 'each permission has the rules of its row, and each row its scopes', failures: proveRows(engine) },
+    { name: 'what hides a subject hides everything that is done with it', failures: proveHidden(engine) },
     ...space.checks,
     { name: 'no rule can be removed', failures: redundantRulesOf(engine) },
     { name: 'the operations are those that the decisions describe', failures: proveClaims(engine, claims, space.decidingRows) },
@@ -118,4 +120,16 @@ function redundantRulesOf(engine: Engine): readonly string[] {
   const failures = redundant.get(engine) ?? findRedundant(engine).map((rule) => `${rule} can be removed: no decision changes`)
   redundant.set(engine, failures)
   return failures
+}
+
+/**
+ * What hides a subject from its readers hides it in every permission. Otherwise the response to a hidden subject would not be that to an absent
+ * one: before anything else is read, only the definitions of the target itself are evaluated (spec §5, rule 3).
+ */
+function proveHidden({ vocabulary: { permissions } }: Engine): string[] {
+  return [...permissions.values()].flatMap(({ id, subject, notFoundUnless }) => {
+    const hiding = permissions.get(`read ${subject}`)?.notFoundUnless ?? []
+    const missing = hiding.filter((name) => !notFoundUnless.includes(name))
+    return missing.map((name) => `"${id}" lacks ${name} under not_found_unless, which "read ${subject}" has`)
+  })
 }

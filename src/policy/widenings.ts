@@ -4,7 +4,7 @@ import { FIELD } from './answers.ts'
 import type { Conjunction } from './conjunctions.ts'
 import { readShape, singleLine } from './shape.ts'
 import type { Report, Source } from './source.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import { DEFINE, type Vocabulary } from './vocabulary.ts'
 
 /** The file of a policy that declares how it allows more than the policy before it. It may be missing. */
 export const WIDENINGS = 'widenings.yaml'
@@ -13,7 +13,7 @@ export const WIDENINGS = 'widenings.yaml'
 export interface Widening {
   /** the beginning of the hash of the policy that it widens. For any other policy, it declares nothing. */
   readonly from: string
-  /** `action Subject` */
+  /** `action Subject`; of a definition that is true in more cells, `define NAME` */
   readonly permission: string
   /** the points that it is about */
   readonly when: Conjunction
@@ -44,7 +44,7 @@ export function readWidenings(source: Source, vocabulary: Vocabulary): readonly 
   const { permissions, facts, definitions } = vocabulary
   const widenings = data.widenings.map(({ when, ...rest }, i) => {
     const at = ['widenings', i] as const
-    if (!permissions.has(rest.permission))
+    if (!permissions.has(rest.permission) && !definitions.has(rest.permission.replace(`${DEFINE} `, '')))
       report([...at, 'permission'], `unknown permission "${rest.permission}"`, didYouMean(rest.permission, permissions.keys()))
     const terms = Object.entries(when).map(([name, value]) => {
       const accepted = [value].flat().map(String)

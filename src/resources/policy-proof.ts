@@ -1,4 +1,4 @@
-import { compareFacts } from '../authz/facts.ts'
+import { compareDefinitions, compareFacts } from '../authz/facts.ts'
 import type { OperationClaim } from '../policy/claims.ts'
 import type { Engine } from '../policy/engine.ts'
 import { proveInvariants, type Proof } from '../policy/prove.ts'
@@ -11,7 +11,10 @@ import type { Operation } from './operation.ts'
 export function provePolicy(engine: Engine, rows: readonly Operation[]): Proof {
   const proof = proveInvariants(engine, rows.map(claimOf))
   const checks = [
-    { name: 'the facts are those of the service', failures: compareFacts(engine.vocabulary) },
+    {
+      name: 'the facts are those of the service',
+      failures: [...compareFacts(engine.vocabulary), ...compareDefinitions(engine.vocabulary)],
+    },
     { name: 'the operations table is not ambiguous', failures: [...findAmbiguous(rows), ...findMissingMembers(rows)] },
     ...proof.checks,
   ]

@@ -103,6 +103,10 @@ describe('policy diff', () => {
     ])
   })
 
+  test('"shipped" is the policy that is shipped', async () => {
+    expect((await run('diff', 'shipped', before)).stdout).toContain('0 widenings')
+  })
+
   test('what is neither a folder nor a revision is refused', async () => {
     for (const name of ['absent', '--version', 'absent:policies'])
       expect(await run('diff', '--', name, before)).toMatchObject({
@@ -134,6 +138,9 @@ describe('policy diff', () => {
     await writePolicy(join(repository, 'policies'), shippedFiles)
     expect(commands.map(shell)).toEqual([0, 10])
     expect(readFileSync(summary, 'utf8')).toContain('### Allows more')
+    // A folder that is named like the branch could stand for it.
+    await cp(join(repository, 'policies'), join(repository, 'origin/main'), { recursive: true })
+    expect(shell(commands[1]!)).toBe(2)
     await writeFile(join(repository, 'policies/permissions.yaml'), '')
     expect(shell(commands[0]!)).toBe(7)
   })

@@ -9,19 +9,34 @@ import { load, shipped, shippedFiles } from '../support/policy.ts'
 
 type Values = Record<string, string>
 
-/** Every combination of values of the facts of both policies, the scope and the field. Written again for this test. */
-function points(before: Engine, after: Engine, permission: string): Values[] {
+/** Every combination of values of the facts of both policies in some groups. Written again for this test. */
+function combinations(engines: readonly Engine[], isGroup: (group: string) => boolean, fields: readonly string[] = []): Values[] {
   const values: Record<string, Set<string>> = {}
-  for (const { vocabulary } of [before, after]) {
-    const known = vocabulary.permissions.get(permission)
-    if (known === undefined) continue
+  for (const { vocabulary } of engines)
     for (const { name, group, values: ofFact } of vocabulary.facts.values())
-      if (group === 'token' || known.groups.includes(group)) for (const value of ofFact) (values[name] ??= new Set()).add(value)
-    for (const field of known.fields ?? []) (values['field'] ??= new Set()).add(field)
-  }
+      if (isGroup(group)) for (const value of ofFact) (values[name] ??= new Set()).add(value)
+  if (fields.length > 0) values['field'] = new Set(fields)
   let all: Values[] = [{}]
   for (const [name, ofName] of Object.entries(values)) all = all.flatMap((one) => [...ofName].map((value) => ({ ...one, [name]: value })))
   return all
+}
+
+/** Every combination of facts, scope and field of a permission. */
+function points(before: Engine, after: Engine, id: string): Values[] {
+  const known = [before, after].filter(({ vocabulary }) => vocabulary.permissions.has(id))
+  const permissions = known.map(({ vocabulary }) => vocabulary.permissions.get(id)!)
+  const groups = new Set(['token', ...permissions.flatMap((permission) => permission.groups)])
+  return combinations(
+    known,
+    (group) => groups.has(group),
+    permissions.flatMap(({ fields }) => fields ?? []),
+  )
+}
+
+function isTrue({ vocabulary, holds: evaluate }: Engine, name: string, values: Values): boolean {
+  const { groups } = vocabulary.definitions.get(name)!
+  const isKnown = [...vocabulary.facts.values()].every((fact) => !groups.includes(fact.group) || fact.values.includes(values[fact.name]!))
+  return isKnown && evaluate(name, values)
 }
 
 /** What a policy answers. Written again for this test. */
@@ -63,6 +78,16 @@ function errorsOf(diff: PolicyDiff, before: Engine, after: Engine): string[] {
       if (found.some((change) => change.before !== a || change.after !== b)) errors.push(`${id} ${JSON.stringify(values)} is ${a} → ${b}`)
       if (found.some(({ kind }) => kind !== kindOf(a, b))) errors.push(`${id} ${JSON.stringify(values)} is of another kind`)
       if (found.length === 0 && kindOf(a, b) !== undefined) errors.push(`${id} ${JSON.stringify(values)} is missing`)
+    }
+  }
+  for (const name of after.vocabulary.definitions.keys()) {
+    if (!before.vocabulary.definitions.has(name)) continue
+    const facts = [...after.vocabulary.definitions.get(name)!.groups, ...before.vocabulary.definitions.get(name)!.groups]
+    for (const values of combinations([before, after], (group) => facts.includes(group))) {
+      const [was, is] = [isTrue(before, name, values), isTrue(after, name, values)]
+      const found = diff.definitions.filter((change) => change.name === name && holds(after, change.when, values))
+      if (found.some(({ now }) => now !== is) || found.length > 0 !== (was !== is))
+        errors.push(`${name} ${JSON.stringify(values)} is ${was} → ${is}`)
     }
   }
   for (const [{ permission, cells: stated }, count] of counts)
@@ -144,6 +169,33 @@ const admins = edited([
   '  - id: P14\n',
   '  - id: P14.role\n    row: P14\n    action: delete\n    subject: Comment\n    conditions: { board.access: true, caller.role: admin }\n    reason: because\n\n  - id: P14\n',
 ])
+
+test('a definition that is true in more cells is a widening, though no permission asks for it there', () => {
+  // Lists of people and cascades ask for `user.belongs`. The permission asks for another definition, which is as strict as before.
+  const wide = edited(
+    ['vocabulary', '  user.belongs:\n', '  user.known:\n    groups: [board, user]\n    means: as before\n  user.belongs:\n'],
+    [
+      'vocabulary',
+      'not_found_unless: [board.access, user.belongs]',
+      'not_found_unless: [board.access, user.known]\n    forbidden_unless: [user.belongs]',
+    ],
+    ['permissions', 'subject: user.belongs\n', 'subject: user.known\n'],
+    ['permissions', 'conditions: { board.access: true, user.belongs: true }', 'conditions: { board.access: true, user.known: true }'],
+    [
+      'permissions',
+      '  - id: D3.label\n',
+      '  - id: D3.wide\n    row: D3\n    action: define\n    subject: user.belongs\n    conditions: { user.member: true }\n    reason: because\n\n  - id: D3.label\n',
+    ],
+  )
+  const diff = diffPolicies(shipped, wide)
+  expect(diff.changes.filter(({ kind }) => kind === 'widening')).toEqual([])
+  expect(undeclared(diff)).toMatchObject([{ name: 'user.belongs', now: true }])
+  expect(errorsOf(diff, shipped, wide)).toEqual([])
+  const from = shipped.hash.slice(0, 12)
+  const text = `version: 1\nwidenings:\n  - { from: "${from}", permission: define user.belongs, when: {}, reason: wanted }\n`
+  const declared = diffPolicies(shipped, wide, readWidenings(readSource({ path: 'widenings.yaml', text }), wide.vocabulary))
+  expect([undeclared(declared), declared.unused, declared.definitions[0]!.declared]).toEqual([[], [], 'wanted'])
+})
 
 describe('a widening', () => {
   const declare = (text: string) =>

@@ -111,6 +111,15 @@ const violations: [what: string, ReturnType<typeof changed>, failure: string][] 
     'P9 allows "create Card" where "read Card" is denied',
   ],
   [
+    'a permission whose subject another definition hides than from its readers',
+    changed(
+      'vocabulary',
+      '  - groups: [caller, board, comment]\n    not_found_unless: [board.access]\n',
+      '  - groups: [caller, board, comment]\n    forbidden_unless: [board.access]\n',
+    ),
+    '"update Comment" lacks board.access under not_found_unless, which "read Comment" has',
+  ],
+  [
     'a permission that is never allowed',
     changed(
       'permissions',
@@ -207,6 +216,17 @@ describe('the start of the service', () => {
       '  sprint:\n    open: { values: [yes_, no_], means: nothing }\n  label:\n    board:',
     )
     expect(start({ engine })).toThrow('fact "sprint.open" of the vocabulary has no reader')
+  })
+  test('the service does not start without a definition that it asks for by itself, or if that depends on other facts', () => {
+    const engine = (definitions: [string, string]) => {
+      const text = (from: string) => from.replaceAll(definitions[0], definitions[1])
+      const files = Object.entries(shippedFiles).map(([name, file]) => [name, { ...file, text: text(file.text) }])
+      return load(Object.fromEntries(files) as unknown as PolicyFiles)
+    }
+    expect(start({ engine: engine(['user.belongs', 'user.known']) })).toThrow('the vocabulary has no definition user.belongs')
+    expect(
+      start({ engine: engine(['user.belongs:\n    groups: [board, user]', 'user.belongs:\n    groups: [caller, board, user]']) }),
+    ).toThrow('the definition user.belongs depends on caller, which the service does not state')
   })
   test('the service does not start if the values of a fact differ from those of its reader', () => {
     const vocabulary = shippedFiles.vocabulary.text.replace(

@@ -25,7 +25,7 @@ describe('a policy folder', () => {
   const reload = async () => {
     const before = service.stderr().length
     service.child.kill('SIGHUP')
-    const logged = () => /^\{.*"event":"policy\.\w+".*\n/m.exec(service.stderr().slice(before))?.[0]
+    const logged = () => /^\{.*"event":"policy\.(?:replaced|refused|unchanged)".*\n/m.exec(service.stderr().slice(before))?.[0]
     await expect.poll(logged, { timeout: 60_000 }).toBeDefined()
     return JSON.parse(logged()!) as Record<string, unknown>
   }
@@ -53,6 +53,10 @@ describe('a policy folder', () => {
     expect(await policyInUse()).toBe(shipped.hash)
   })
 
+  test('the policy that is in use is not proved again', async () => {
+    expect(await reload()).toMatchObject({ event: 'policy.unchanged', policy: shipped.hash })
+  })
+
   test.each([
     ['is not valid', edit(shippedFiles, [['permissions', 'id: P14', 'idd: P14']]), 'unknown key "idd"'],
     [
@@ -70,7 +74,7 @@ describe('a policy folder', () => {
     const address = /metrics are served at ([^\s"]+)/.exec(service.stderr())![1]!
     const metrics = await (await fetch(address)).text()
     expect(metrics).toContain(`lanekeeper_policy_info{policy="${shipped.hash}"} 1`)
-    expect(metrics).toContain('lanekeeper_policy_reloads_total{outcome="replaced"} 2')
+    expect(metrics).toContain('lanekeeper_policy_reloads_total{outcome="replaced"} 3')
     expect(metrics).toContain('lanekeeper_policy_reloads_total{outcome="refused"} 4')
   })
 })

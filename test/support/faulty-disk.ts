@@ -149,6 +149,10 @@ export class FaultyDisk implements Disk {
   ): Promise<T> {
     // Concurrent operations interleave at random points, as on a real disk.
     for (let turns = this.#random(this.turns); turns > 0; turns--) await undefined
+    return this.#stepNow(operation, effect, partialEffect, onFailure)
+  }
+
+  #stepNow<T>(operation: Operation, effect: () => T, partialEffect: () => unknown = () => undefined, onFailure?: () => void): T {
     const number = ++this.operations
     this.names.push(operation)
     const { fault } = this
@@ -170,14 +174,12 @@ export class FaultyDisk implements Disk {
     if (node === undefined) this.#parentOf(path).change((names) => names.set(nameOf(path), file))
     else if (truncate) file.set(Buffer.alloc(0))
     const append = (bytes: Uint8Array) => file.set(Buffer.concat([file.content, bytes]))
+    const appending = (bytes: Uint8Array) =>
+      [() => append(bytes), () => append(bytes.subarray(0, this.#random(bytes.byteLength + 1)))] as const
     return {
       size: () => this.#step('size', () => file.content.byteLength),
-      write: (bytes) =>
-        this.#step(
-          'write',
-          () => append(bytes),
-          () => append(bytes.subarray(0, this.#random(bytes.byteLength + 1))),
-        ),
+      write: (bytes) => this.#step('write', ...appending(bytes)),
+      writeNow: (bytes) => this.#stepNow('write', ...appending(bytes)),
       sync: () =>
         this.#step(
           'sync',

@@ -1,9 +1,6 @@
 import { Option, type Command } from 'commander'
-import { diffPolicies, undeclared } from '../../policy/diff.ts'
-import { renderDiffJson, renderDiffMarkdown, renderDiffText } from '../../policy/diff-formats.ts'
 import { UndeclaredWidening } from '../exit.ts'
 import { painter } from './colour.ts'
-import { readPolicy } from './read-policy.ts'
 
 const formats = ['text', 'markdown', 'json'] as const
 interface DiffFlags {
@@ -15,7 +12,7 @@ interface DiffFlags {
 export function addDiffCommand(policy: Command): void {
   policy
     .command('diff <old> <new>')
-    .description('what two policies decide differently; each is a folder, or a revision of git as REVISION or REVISION:PATH')
+    .description('what two policies decide differently; each is a folder, a revision of git as REVISION or REVISION:PATH, or "shipped"')
     .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('text'))
     .option('--json', 'the same as --format json')
     .action(diff)
@@ -23,6 +20,11 @@ export function addDiffCommand(policy: Command): void {
 
 /** Prints what changes, and fails if the new policy allows more and does not declare it. */
 async function diff(oldName: string, newName: string, { format, json = false }: DiffFlags): Promise<void> {
+  const [{ diffPolicies, undeclared }, { renderDiffJson, renderDiffMarkdown, renderDiffText }, { readPolicy }] = await Promise.all([
+    import('../../policy/diff.ts'),
+    import('../../policy/diff-formats.ts'),
+    import('./read-policy.ts'),
+  ])
   const [before, after] = [readPolicy(oldName), readPolicy(newName)]
   const difference = diffPolicies(before.engine, after.engine, after.widenings)
   const render = {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
+import { shippedFolder } from '../../app.ts'
 import { specificationRows } from '../../authz/specification.ts'
 import { ConfigError } from '../../config.ts'
 import { loadEngine, policyPaths, type Engine, type PolicyFile, type PolicyFiles } from '../../policy/engine.ts'
@@ -14,16 +15,33 @@ export interface ReadPolicy {
   readonly widenings: readonly Widening[]
 }
 
+/** The name of the policy that is shipped. */
+const SHIPPED = 'shipped'
+
 /**
  * Reads a policy from a folder, or from a revision of a git repository.
- * @param name a folder; or `REVISION` or `REVISION:PATH`, the path from the root of the repository, by default `policies`
+ * @param name `shipped`; a folder; or `REVISION` or `REVISION:PATH`, the path from the root of the repository, by default `policies`. What is
+ * both a folder and a revision is refused: a folder in a proposed change could stand for the branch that it is compared with. A folder that
+ * begins with `.` or `/` is no revision.
  * @throws {PolicyError} if a file is refused
  * @throws {PolicyInvariantError} if a file cannot be read
  */
 export function readPolicy(name: string): ReadPolicy {
-  if (existsSync(name) && statSync(name).isDirectory()) return readFolder(name)
+  if (name === SHIPPED) return readFolder(shippedFolder)
+  const isFolder = existsSync(name) && statSync(name).isDirectory()
+  if (isFolder && /^[./]/.test(name)) return readFolder(name)
+  const isRevision = isCommit(name.split(':')[0]!)
+  if (isFolder && isRevision) throw new ConfigError(`"${name}" is a folder and a revision of git: write "./${name}" or "${name}:policies"`)
+  if (isFolder) return readFolder(name)
+  if (!isRevision) throw new ConfigError(`"${name}" is neither a folder nor a revision of git`)
   const { files, optional } = revisionReader(name)
   return load(files(), optional(WIDENINGS))
+}
+
+/** Whether a name is a revision of git. One that starts with a dash would be an option. */
+function isCommit(revision: string): boolean {
+  if (revision === '' || revision.startsWith('-')) return false
+  return git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]) !== undefined
 }
 
 /**
@@ -42,10 +60,6 @@ function load(files: PolicyFiles, declared: SourceFile | undefined): ReadPolicy 
 
 function revisionReader(name: string) {
   const [revision = '', path = 'policies'] = name.split(/:(.*)/s)
-  // A revision that starts with a dash would be an option of git.
-  if (revision === '' || revision.startsWith('-')) throw new ConfigError(`"${name}" is neither a folder nor a revision of git`)
-  if (git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]) === undefined)
-    throw new ConfigError(`"${name}" is neither a folder nor a revision of git`)
   const optional = (file: string): SourceFile | undefined => {
     const at = `${revision}:${posix.join(path, file)}`
     const text = git(['show', '--end-of-options', at])

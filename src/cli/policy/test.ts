@@ -2,7 +2,6 @@ import { Option, type Command } from 'commander'
 import { renderJunit, renderTap } from '../../policy/check-formats.ts'
 import { PolicyError } from '../../policy/diagnostic.ts'
 import type { Check } from '../../policy/decided-space.ts'
-import { PolicyInvariantError } from '../../policy/folder.ts'
 import { PolicyFailed } from '../exit.ts'
 import { painter } from './colour.ts'
 
@@ -32,8 +31,9 @@ async function test(folder: string | undefined, { format, json = false }: TestFl
 
 /** A policy that cannot be loaded fails in one check. */
 async function checksOf(folder: string | undefined): Promise<readonly Check[]> {
-  const [{ loadPolicy }, { provePolicy }, { operations }] = await Promise.all([
+  const [{ loadPolicy }, { PolicyInvariantError }, { provePolicy }, { operations }] = await Promise.all([
     import('../../app.ts'),
+    import('../../policy/folder.ts'),
     import('../../resources/policy-proof.ts'),
     import('../../resources/table.ts'),
   ])

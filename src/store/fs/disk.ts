@@ -37,6 +37,8 @@ export interface OpenFile {
   size(): Promise<number>
   /** Writes all bytes at the end of the file. When it throws, some of them may have been written. */
   write(bytes: Uint8Array): Promise<void>
+  /** The same without leaving the thread, if the file can do that. For a few lines, which the memory of the operating system takes. */
+  writeNow?(bytes: Uint8Array): void
   /** Syncs the file: its content then survives a crash. */
   sync(): Promise<void>
   truncate(size: number): Promise<void>
