@@ -107,6 +107,7 @@ function need<Name extends keyof AuthorizationContext>(context: AuthorizationCon
 /** The definitions that code asks for by itself, for lists and cascades, with the groups of facts that it states. */
 const askedDefinitions: Readonly<Record<string, readonly string[]>> = {
   'board.access': ['caller', 'board'],
+  'home.access': ['caller', 'home'],
   'user.belongs': ['board', 'user'],
 }
 

@@ -111,7 +111,7 @@ export class Denied extends Error {
 
 const usageErrors = [ConfigError, PolicyError, BadAddress, RangeError]
 /** By name, because the modules of these errors are loaded only by `serve`, or only when the storage is Redis. */
-const lazyUsageErrors = new Set(['PolicyInvariantError', 'CannotListen', 'BadRedisUrl'])
+const lazyUsageErrors = new Set(['PolicyInvariantError', 'TooDifferent', 'CannotListen', 'BadRedisUrl'])
 const storageErrors = [
   BlobMountMismatch,
   FolderInUse,

@@ -18,7 +18,8 @@ export class ReloadSignal {
     warnOfDepartures(app.services.engine, log)
     let last: Promise<void> = Promise.resolve()
     const reload = async (): Promise<void> => {
-      metrics?.countReload(await replacePolicy(app, folder, log))
+      const isReplaced = await replacePolicy(app, folder, log)
+      metrics?.countReload(isReplaced)
       metrics?.statePolicy(app.services.engine.hash)
     }
     // One after the other, each with the files of its time.

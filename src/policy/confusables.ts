@@ -24,6 +24,12 @@ export function findConfusables(text: string): Confusable[] {
   return [...hiddenCharacters(text), ...foreignCharacters(text), ...directivesAndTags(text)]
 }
 
+/** Finds confusables in a text that YAML has decoded: an escape such as "\\u202E" is plain in the file, and hidden where it is printed. */
+export function findDecodedConfusable(text: string): string | undefined {
+  for (const { message } of [...hiddenCharacters(text), ...foreignCharacters(text)]) return message
+  return undefined
+}
+
 /** Replaces each hidden character with U+FFFD, so that a message can quote the text safely. */
 export function markHiddenCharacters(text: string): string {
   return text.replaceAll(HIDDEN, '\uFFFD')

@@ -56,11 +56,20 @@ export interface PolicyDiff {
   readonly unused: readonly Widening[]
 }
 
+/** The points of one permission. With more, a comparison would take minutes. */
+const MAX_POINTS = 200_000
+
+/** The vocabularies of two policies differ too much to compare them. Change one after the other. */
+export class TooDifferent extends Error {
+  override readonly name = 'TooDifferent'
+}
+
 /**
  * Compares the answers of two policies in every point. If their vocabularies differ, the points are all combinations of the values
  * of both: a fact on which a policy does not decide makes no difference to it, and with a permission or a value that it does not know it
  * denies.
  * @param widenings what the new policy declares
+ * @throws {TooDifferent} if their vocabularies have too many facts that the other one does not have
  */
 export function diffPolicies(before: Engine, after: Engine, widenings: readonly Widening[] = []): PolicyDiff {
   const declarations = widenings.filter(({ from }) => before.hash.startsWith(from))
@@ -88,6 +97,8 @@ export function undeclared({ changes, definitions }: PolicyDiff): (PolicyChange 
 
 function changesOf(before: Engine, after: Engine, id: string, declarations: readonly Widening[], used: Set<Widening>): PolicyChange[] {
   const dimensions = joinDimensions(before, after, id)
+  const size = [...dimensions.values()].reduce((product, values) => product * values.length, 1)
+  if (size > MAX_POINTS) throw new TooDifferent(`the policies cannot be compared: "${id}" has ${size} points with the facts of both`)
   const [answerBefore, answerAfter] = [answersOf(before, id), answersOf(after, id)]
   const pairs = [...pointsOf(dimensions)].map((point) => ({
     point,

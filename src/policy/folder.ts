@@ -36,7 +36,7 @@ function readText(path: string, name: string): string {
   try {
     const found = statSync(path)
     if (!found.isFile() || found.size > MAX_BYTES) throw new Error('it is not a file of at most 1 MiB')
-    return readFileSync(path, 'utf8')
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new PolicyInvariantError(`${name} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : (error as Error).message}`)

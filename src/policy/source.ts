@@ -1,5 +1,5 @@
 import { isAlias, isMap, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
-import { findConfusables, markHiddenCharacters } from './confusables.ts'
+import { findConfusables, findDecodedConfusable, markHiddenCharacters } from './confusables.ts'
 import { PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
 
 /** The path and the text of a policy file. */
@@ -97,6 +97,8 @@ function findRefusedSyntax(document: Document, diagnosticAt: DiagnosticAt): Poli
     void diagnostics.push(diagnosticAt([range?.[0] ?? 0, range?.[1] ?? 1], message, suggestion))
   visit(document, {
     Node(_key, node) {
+      const confusable = isScalar(node) && typeof node.value === 'string' ? findDecodedConfusable(node.value) : undefined
+      if (confusable !== undefined) refuse(node.range, `${confusable}, written as an escape`, 'remove it: it is not what is printed')
       if (isAlias(node)) refuse(node.range, 'YAML alias', 'write the value out, so that a reviewer need not look elsewhere')
       else if (node.anchor !== undefined) refuse(node.range, `YAML anchor "&${node.anchor}"`, 'remove it: aliases are refused')
     },

@@ -287,8 +287,8 @@ describe('the compression of bodies', () => {
     expect(running.length).toBe(2)
   })
 
-  test('is only for the JSON of /v1 and for public texts: nothing else makes such a response', () => {
+  test('is only for the JSON of /v1 and of /mcp, and for public texts: nothing else makes such a response', () => {
     const makers = filesBelow('src').filter((path) => path.endsWith('.ts') && readText(path).includes('new CompressibleResponse('))
-    expect(makers.toSorted()).toEqual(['src/http/envelope.ts', 'src/http/public-text.ts'])
+    expect(makers.toSorted()).toEqual(['src/http/envelope.ts', 'src/http/public-text.ts', 'src/mcp/endpoint.ts'])
   })
 })

@@ -197,6 +197,22 @@ test('a definition that is true in more cells is a widening, though no permissio
   expect([undeclared(declared), declared.unused, declared.definitions[0]!.declared]).toEqual([[], [], 'wanted'])
 })
 
+test('policies whose vocabularies have hardly a fact in common are not compared', () => {
+  const facts = [...shipped.vocabulary.facts.values()].filter(({ group }) => group !== 'token').map(({ name }) => name)
+  const files = Object.entries(shippedFiles).map(([name, file]) => {
+    const grouped = file.text.replaceAll(
+      /\b(caller|board|comment|file|home|cover|user|label)\.([a-z]+)\b/g,
+      (all, group: string, fact: string) => (facts.includes(all) ? `${group}.${fact}_` : all),
+    )
+    const text =
+      name === 'vocabulary'
+        ? grouped.replaceAll(/^    (membership|role|visibility|caller|author|owner|state|board):$/gm, '    $1_:')
+        : grouped
+    return [name, { ...file, text }]
+  })
+  expect(() => diffPolicies(shipped, load(Object.fromEntries(files) as typeof shippedFiles))).toThrow('the policies cannot be compared')
+})
+
 describe('a widening', () => {
   const declare = (text: string) =>
     readWidenings(readSource({ path: 'widenings.yaml', text: `version: 1\nwidenings:\n${text}` }), admins.vocabulary)

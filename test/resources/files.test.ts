@@ -66,6 +66,15 @@ describe.each(drivers)('files, on $name', (driver) => {
     expect(await statuses()).toEqual([200, 404, 404])
   })
 
+  test('a workspace file does not tell those who have no access to its home board that the board exists', async () => {
+    const { ann, bob, board } = setup
+    const { file_id } = await attach('workspace')
+    const boardIds = () => Promise.all([ann, bob].map(async (person) => (await read(person, file_id)).body.data.board_id))
+    expect(await boardIds()).toEqual([board.id, board.id])
+    await board.makePrivate()
+    expect(await boardIds()).toEqual([board.id, null])
+  })
+
   test('a board file that is attached to a card of another board is still accessible on its home board only', async () => {
     const { service, bob, cyd, board } = setup
     await board.makePrivate()
@@ -90,7 +99,7 @@ describe.each(drivers)('files, on $name', (driver) => {
     const { id } = (await other.post(`/cards/${card}/attachments`, { file_id })).body.data
     await board.delete(`/boards/${board.id}`)
     for (let i = 0; i < 2; i++) {
-      expect((await read(ann, file_id)).body.data).toMatchObject({ visibility: 'board', board_id: board.id })
+      expect((await read(ann, file_id)).body.data).toMatchObject({ visibility: 'board', board_id: null })
       expect((await read(bob, file_id)).status).toBe(404)
       expect(await service.send(bob.write, 'DELETE', `/attachments/${id}`)).toMatchObject(forbidden('P15'))
       await collectGarbage(service.adminDeps, workspaceId)

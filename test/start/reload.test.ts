@@ -79,6 +79,18 @@ describe('a policy folder', () => {
   })
 })
 
+test('SIGHUP has an effect without metrics, too', async () => {
+  const folder = policyFolder()
+  await writePolicy(folder, shippedFiles)
+  const service = startProcess(['serve', '--policies', folder, '--json'])
+  const { url } = JSON.parse((await service.until('\n')).split('\n')[0]!) as { url: string }
+  await writePolicy(folder, otherFiles)
+  service.child.kill('SIGHUP')
+  const inUse = async () => ((await (await fetch(`${url}/readyz`)).json()) as { policy: string }).policy
+  await expect.poll(inUse, { timeout: 60_000 }).toBe(other.hash)
+  expect(await service.stop()).toBe(0)
+})
+
 test('a service does not start with a policy that does not hold, or with a folder that is none', async () => {
   const folder = policyFolder()
   await writePolicy(folder, { ...shippedFiles, permissions: otherFiles.permissions })

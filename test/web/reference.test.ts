@@ -59,7 +59,7 @@ describe('the reference of the API at /docs', () => {
     expect(text).toContain('due_at string or null (date-time), optional')
     expect(text).toContain('data.assignee_ids array The users who are assigned to the card')
     expect(text).toContain('"title": "Publish the changelog"')
-    expect(text).toContain('A board has at most 5000 cards')
+    expect(text).toContain('A board has at most 5000 active cards')
   })
 
   test('every page forbids inline scripts, foreign origins and frames, sets no cookie and can be cached', async () => {

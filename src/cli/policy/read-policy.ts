@@ -77,10 +77,11 @@ function revisionReader(name: string) {
   }
 }
 
-/** The output of git; undefined if it fails, or is not installed. */
+/** The output of git; undefined if it fails, is not installed, or is not valid UTF-8. */
 function git(parameters: readonly string[]): string | undefined {
   try {
-    return execFileSync('git', parameters, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 16 * 1024 * 1024 })
+    const bytes = execFileSync('git', parameters, { stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 16 * 1024 * 1024 })
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     return undefined
   }

@@ -31,15 +31,18 @@ async function test(folder: string | undefined, { format, json = false }: TestFl
 
 /** A policy that cannot be loaded fails in one check. */
 async function checksOf(folder: string | undefined): Promise<readonly Check[]> {
-  const [{ loadPolicy }, { PolicyInvariantError }, { provePolicy }, { operations }] = await Promise.all([
+  const [{ loadPolicy }, { PolicyInvariantError }, { provePolicy }, { operations }, { readFolder }] = await Promise.all([
     import('../../app.ts'),
     import('../../policy/folder.ts'),
     import('../../resources/policy-proof.ts'),
     import('../../resources/table.ts'),
+    // With the widenings that it declares.
+    import('./read-policy.ts'),
   ])
   const loading = 'the policy can be loaded'
   try {
-    return [{ name: loading, failures: [] }, ...provePolicy(loadPolicy(folder), operations).checks]
+    const engine = folder === undefined ? loadPolicy() : readFolder(folder).engine
+    return [{ name: loading, failures: [] }, ...provePolicy(engine, operations).checks]
   } catch (error) {
     if (error instanceof PolicyError || error instanceof PolicyInvariantError)
       return [{ name: loading, failures: error.message.split('\n\n') }]

@@ -20,7 +20,7 @@ export const fileOperations = [
     data: file,
     entity,
     target: fileTarget,
-    run: async (_request, loaded) => ({ data: publicFile(loaded.file) }),
+    run: async (request, loaded) => ({ data: publicFile(loaded.file, request.holds('home.access', loaded)) }),
   }),
 
   operation({
@@ -35,16 +35,17 @@ export const fileOperations = [
     entity,
     example: { body: { visibility: 'private' } },
     target: fileTarget,
-    async run(request, { file: current }) {
+    async run(request, loaded) {
+      const { file: current } = loaded
       const { data } = saveResource(request, keys.file, current, request.body)
       // Its attachments show the visibility.
       if (data !== current) await beginRemoval(request, { kind: 'file', file_id: current.id })
-      return { data: publicFile(data) }
+      return { data: publicFile(data, request.holds('home.access', loaded)) }
     },
   }),
 ]
 
-/** The members of a file that the API returns. */
-function publicFile({ blob_id: _blob, sha256: _hash, ...rest }: FileRecord) {
-  return rest
+/** The members of a file that the API returns. That a board exists is not told to those who have no access to it. */
+function publicFile({ blob_id: _blob, sha256: _hash, board_id, ...rest }: FileRecord, showsBoard: boolean) {
+  return { ...rest, board_id: showsBoard ? board_id : null }
 }
