@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { mkdir } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { ConfigError, type Config } from '../config.ts'
 import { logFileSystem } from '../decision-log/disk.ts'
@@ -7,6 +8,7 @@ import { NoDecisionLog } from '../decision-log/line.ts'
 import { DecisionLog } from '../decision-log/log.ts'
 import { streamSink, type Sink } from '../decision-log/sink.ts'
 import { systemClock } from '../model/time.ts'
+import { FolderInUse, lockFolder, type FolderLock } from '../store/fs/lock.ts'
 
 type Settings = Pick<Config, 'decisionLog' | 'decisionLogSync' | 'decisionLogFull' | 'decisionLogBytes'>
 
@@ -14,6 +16,7 @@ type Settings = Pick<Config, 'decisionLog' | 'decisionLogSync' | 'decisionLogFul
  * Opens the decision log of this process, and begins a chain in it.
  * @param policy the hash of the policy
  * @throws {ConfigError} if the file is something else
+ * @throws {FolderInUse} if another process writes to it
  */
 export async function openDecisionLog(settings: Settings, policy: string, log: Logger): Promise<DecisionLog> {
   return DecisionLog.open(await openSink(settings, log), {
@@ -33,13 +36,29 @@ async function openSink({ decisionLog, decisionLogBytes }: Settings, log: Logger
   const path = pathOf(decisionLog!)
   const onFailedRotation = (error: unknown) =>
     log.warn({ event: 'decision_log.rotation_failed', err: error }, 'the full file of the decision log could not be renamed')
-  return FileSink.open(logFileSystem, path, {
+  const lock = await lockLog(path)
+  const sink = await FileSink.open(logFileSystem, path, {
     maxBytes: decisionLogBytes,
     now: () => performance.now(),
     clock: systemClock,
     onFailedRotation,
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
+    await lock.release()
     throw error instanceof NoDecisionLog ? new ConfigError(`decision-log: ${error.message}`) : error
+  })
+  const close = sink.close.bind(sink)
+  return Object.assign(sink, { close: () => close().finally(() => lock.release()) })
+}
+
+/** Two processes with one file would break its chain. The folder stays: only the lock on it ends with the process. */
+async function lockLog(path: string): Promise<FolderLock> {
+  const folder = `${path}.lock`
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  return lockFolder(folder, (socket) => socket.end()).catch((error: unknown) => {
+    if (!(error instanceof FolderInUse) || error.socket === undefined) throw error
+    throw new FolderInUse(`decision-log: ${path}`, error.socket, error.holder)
   })
 }
 

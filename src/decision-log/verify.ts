@@ -9,8 +9,8 @@ export interface LogFile {
 /** A place where the log is not as it was written. */
 export interface Finding {
   /**
-   * `altered`: a line has not the hash of its content. `malformed`: it is no line. `missing`: lines before it are. `out_of_order`: it comes
-   * later than it was written. `anchor_missing`: no line has the hash of an anchor.
+   * `altered`: a line has not the hash of its content. `malformed`: it is no line. `missing`: lines before it are, or all lines. `out_of_order`: it comes
+   * later than it was written. `anchor_missing`: no intact line has the hash of an anchor.
    */
   readonly kind: 'altered' | 'malformed' | 'missing' | 'out_of_order' | 'anchor_missing'
   readonly file: string
@@ -42,17 +42,20 @@ type Place = Pick<Finding, 'file' | 'line' | 'byte'>
  * Verifies a log. Without an anchor, an end that was cut off cannot be told from a log that ended there.
  * @param files in the order in which they were written
  * @param anchors hashes of lines that the log must have
+ * @param from the hash of the line after which the files begin; null: they begin with the log
  */
 export async function verifyLog(
   files: Iterable<LogFile>,
   anchors: readonly string[],
   report: (finding: Finding) => void,
+  from: string | null = null,
 ): Promise<VerifiedLog> {
-  const chain = new Chain(new Set(anchors), report)
+  const chain = new Chain(new Set(anchors), from, report)
   let count = 0
   for (const { name, parts } of files) {
     count++
     let line = 0
+    chain.begin(name)
     for await (const raw of splitLines(parts)) chain.add({ file: name, line: ++line, byte: raw.offset }, raw)
   }
   return chain.end(count)
@@ -61,6 +64,7 @@ export async function verifyLog(
 /** The chain of all lines so far. */
 class Chain {
   readonly #anchors: Set<string>
+  readonly #from: string | null
   readonly #report: (finding: Finding) => void
   #last: { readonly line: Line; readonly contentHash: string } | undefined
   #beginsAfter: string | null = null
@@ -70,9 +74,15 @@ class Chain {
   #isOpen = false
   #counts = { lines: 0, findings: 0, torn: 0 }
 
-  constructor(anchors: Set<string>, report: (finding: Finding) => void) {
+  constructor(anchors: Set<string>, from: string | null, report: (finding: Finding) => void) {
     this.#anchors = anchors
+    this.#from = from
     this.#report = report
+  }
+
+  /** Begins a file. */
+  begin(file: string): void {
+    if (this.#place.line === 0) this.#place = { file, line: 0, byte: 0 }
   }
 
   add(place: Place, raw: RawLine): void {
@@ -85,9 +95,10 @@ class Chain {
     this.#counts.lines++
     const isAltered = !isIntact(raw.bytes, line)
     if (isAltered) this.#find('altered', place, 'this line has not the hash of its content')
-    if (this.#last === undefined) this.#beginsAfter = line.prev
+    if (this.#last === undefined) this.#start(place, line)
     else if (!isExplained && line.prev !== this.#last.line.hash && line.prev !== this.#last.contentHash) this.#findGap(place, line)
-    for (const known of [line.prev, line.hash]) if (known !== null) this.#anchors.delete(known)
+    // What an altered line states proves nothing.
+    if (!isAltered) this.#anchors.delete(line.hash)
     this.#last = { line, contentHash: isAltered ? sha256(raw.bytes.subarray(0, raw.bytes.lastIndexOf(',"hash":'))) : line.hash }
   }
 
@@ -95,7 +106,9 @@ class Chain {
     const [only, ...more] = this.#others
     const isTorn = only !== undefined && more.length === 0 && !only.raw.isComplete && isBeginning(only.raw.bytes.toString())
     if (!isTorn) this.#reportOthers()
-    for (const anchor of this.#anchors) this.#find('anchor_missing', this.#place, `no line has the hash ${anchor}: lines were cut off`)
+    if (this.#counts.lines === 0) this.#find('missing', this.#place, 'the log has no line')
+    for (const anchor of this.#anchors)
+      this.#find('anchor_missing', this.#place, `no intact line has the hash ${anchor}: lines were cut off`)
     const { lines, findings, torn } = this.#counts
     const head = this.#last?.line.hash ?? null
     return { files, lines, findings, begins_after: this.#beginsAfter, head, torn, open_end: this.#isOpen }
@@ -121,6 +134,14 @@ class Chain {
   #reportOthers(): void {
     for (const { place } of this.#others) this.#find('malformed', place, 'this is no line of a decision log')
     this.#others = []
+  }
+
+  /** The first line must follow what the caller says is before it. */
+  #start(place: Place, { prev, n }: Line): void {
+    this.#beginsAfter = prev
+    if (prev !== this.#from || (n === 0) !== (prev === null))
+      this.#find('missing', place, `the beginning is missing: this is line ${n} of the log, after ${prev ?? 'no line'}`)
+    else if (prev !== null) this.#anchors.delete(prev)
   }
 
   #findGap(place: Place, { n }: Line): void {

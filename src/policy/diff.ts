@@ -60,7 +60,7 @@ export interface PolicyDiff {
 const MAX_POINTS = 200_000
 
 /** The vocabularies of two policies differ too much to compare them. Change one after the other. */
-export class TooDifferent extends Error {
+class TooDifferent extends Error {
   override readonly name = 'TooDifferent'
 }
 

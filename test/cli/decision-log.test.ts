@@ -76,6 +76,19 @@ describe('a service with a decision log', () => {
     expect(recordsIn(service.stdout()).at(-1)).toMatchObject({ kind: 'refusal', code: 'unauthorized' })
   })
 
+  test('does not start on a file that another process writes to, until that one has ended', async () => {
+    file = join(folder, 'shared.jsonl')
+    const first = start()
+    await first.until('\n')
+    const second = start()
+    await expect(second.until('\n')).rejects.toThrow(`decision-log: ${file} is in use by process ${first.child.pid}`)
+    expect([await second.stop(), await first.stop()]).toEqual([4, 0])
+    const third = start()
+    await third.until('\n')
+    await third.stop()
+    expect((await policy('verify-log', file)).code).toBe(0)
+  })
+
   test('does not start on a file that is something else', async () => {
     file = join(folder, 'notes.txt')
     await writeFile(file, 'notes\n')
@@ -118,6 +131,14 @@ describe('the commands for decision logs', () => {
     expect([(await policy('verify-log', cut)).code, (await policy('verify-log', cut, '--anchor', anchor)).code]).toEqual([0, 8])
   })
 
+  test('verify-log finds that the beginning is missing, unless it is named', async () => {
+    const cut = await altered('late.jsonl', (lines) => lines.slice(2))
+    const before = JSON.parse(text.split('\n')[1]!).hash
+    expect((await policy('verify-log', cut)).code).toBe(8)
+    expect((await policy('verify-log', cut, '--anchor', before)).code).toBe(8)
+    expect((await policy('verify-log', cut, '--from', before, '--anchor', before)).code).toBe(0)
+  })
+
   test('replay prints what another policy decides differently, and has its own exit code', async () => {
     expect(await policy('replay', file)).toMatchObject({
       code: 0,
@@ -141,10 +162,16 @@ describe('the commands for decision logs', () => {
   })
 
   test.each([
-    [['verify-log', 'none.jsonl'], 'none.jsonl: ENOENT'],
+    [['verify-log', policies], 'policies is a folder; name the files of the log\n'],
+    [['replay', policies], 'policies is a folder; name the files of the log\n'],
+    [['verify-log', 'none.jsonl', '--from', 'x'], 'from: "x" is not a hash of 64 hexadecimal digits'],
     [['verify-log', 'none.jsonl', '--anchor', 'x'], 'anchor: "x" is not a hash of 64 hexadecimal digits'],
     [['replay', policies + '/README.md'], 'README.md:1 is no line of a decision log'],
   ])('%j is refused', async (args, message) => {
     expect(await policy(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+  })
+
+  test.each(['verify-log', 'replay'])('%s names a file that does not exist', async (command) => {
+    expect(await policy(command, 'none.jsonl')).toMatchObject({ code: 3, stderr: 'none.jsonl does not exist\n' })
   })
 })

@@ -70,20 +70,32 @@ describe('a decision log', () => {
     for (let from = 0; from < lines.length; from++)
       for (let to = from + 1; to <= lines.length; to++) {
         const rest = [...lines.slice(0, from), ...lines.slice(to)]
-        // The first and the last lines leave no gap.
-        const isEnd = from === 0 || to === lines.length
-        const anchors = isEnd ? [hashes[from]!, last()] : []
-        const { findings, begins_after } = await verify([join(rest)], anchors)
-        // A log whose first line is gone says so.
-        if (findings === 0 && begins_after === null) missed.push([from, to])
+        // The last lines leave no gap.
+        const { findings } = await verify([join(rest)], to === lines.length ? [last()] : [])
+        if (findings === 0) missed.push([from, to])
       }
     expect(missed).toEqual([])
   })
 
-  test('that begins later states the hash of the line before', async () => {
-    expect(await verify([join(lines.slice(2))])).toMatchObject({ findings: 0, begins_after: hashes[1] })
-    expect((await verify([join(lines.slice(2))], [hashes[1]!])).findings).toBe(0)
-    expect((await verify([join(lines.slice(2))], [hashes[0]!])).found).toMatchObject([{ kind: 'anchor_missing' }])
+  test('that begins later is found, unless the caller names the line before', async () => {
+    const rest = [join(lines.slice(2))]
+    const beginning = { kind: 'missing', line: 1, message: expect.stringContaining('the beginning is missing') }
+    expect(await verify(rest)).toMatchObject({ begins_after: hashes[1], found: [beginning] })
+    expect((await verify(rest, [hashes[1]!])).found).toMatchObject([beginning, { kind: 'anchor_missing' }])
+    expect((await verify(rest, [], hashes[0])).found).toMatchObject([beginning])
+    expect((await verify([text], [], hashes[1])).found).toMatchObject([beginning])
+    expect((await verify(rest, [hashes[1]!], hashes[1])).found).toEqual([])
+    expect((await verify(rest, [hashes[0]!], hashes[1])).found).toMatchObject([{ kind: 'anchor_missing' }])
+  })
+
+  test('without any line is found', async () => {
+    for (const files of [[''], [text.slice(0, 20)]])
+      expect((await verify(files)).found).toMatchObject([{ kind: 'missing', file: 'file 0', message: 'the log has no line' }])
+  })
+
+  test('does not have an anchor that only an altered line states', async () => {
+    const altered = text.replace('"kind":"d"', '"kind":"x"')
+    expect((await verify([altered], [hashes[5]!])).found).toMatchObject([{ kind: 'altered' }, { kind: 'anchor_missing' }])
   })
 
   test('cut at any byte is found, given an anchor', async () => {

@@ -82,8 +82,8 @@ function errorsOf(diff: PolicyDiff, before: Engine, after: Engine): string[] {
   }
   for (const name of after.vocabulary.definitions.keys()) {
     if (!before.vocabulary.definitions.has(name)) continue
-    const facts = [...after.vocabulary.definitions.get(name)!.groups, ...before.vocabulary.definitions.get(name)!.groups]
-    for (const values of combinations([before, after], (group) => facts.includes(group))) {
+    const groups = new Set([before, after].flatMap(({ vocabulary }) => vocabulary.definitions.get(name)!.groups))
+    for (const values of combinations([before, after], (group) => groups.has(group))) {
       const [was, is] = [isTrue(before, name, values), isTrue(after, name, values)]
       const found = diff.definitions.filter((change) => change.name === name && holds(after, change.when, values))
       if (found.some(({ now }) => now !== is) || found.length > 0 !== (was !== is))
@@ -198,11 +198,11 @@ test('a definition that is true in more cells is a widening, though no permissio
 })
 
 test('policies whose vocabularies have hardly a fact in common are not compared', () => {
-  const facts = [...shipped.vocabulary.facts.values()].filter(({ group }) => group !== 'token').map(({ name }) => name)
+  const facts = new Set([...shipped.vocabulary.facts.values()].filter(({ group }) => group !== 'token').map(({ name }) => name))
   const files = Object.entries(shippedFiles).map(([name, file]) => {
     const grouped = file.text.replaceAll(
       /\b(caller|board|comment|file|home|cover|user|label)\.([a-z]+)\b/g,
-      (all, group: string, fact: string) => (facts.includes(all) ? `${group}.${fact}_` : all),
+      (all, group: string, fact: string) => (facts.has(all) ? `${group}.${fact}_` : all),
     )
     const text =
       name === 'vocabulary'

@@ -45,10 +45,11 @@ export async function linesOf(disk: Pick<Disk, 'read'>, path = PATH): Promise<an
 export async function verify(
   texts: readonly (string | Buffer)[],
   anchors: readonly string[] = [],
+  from?: string,
 ): Promise<VerifiedLog & { readonly found: Finding[] }> {
   const found: Finding[] = []
   const files = texts.map((text, i) => ({ name: `file ${i}`, parts: [Buffer.from(text)] }))
-  const summary = await verifyLog(files, anchors, (finding) => found.push(finding))
+  const summary = await verifyLog(files, anchors, (finding) => found.push(finding), from)
   return { ...summary, found }
 }
 
