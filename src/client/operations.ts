@@ -306,7 +306,7 @@ export interface File {
   owner_id: string
   /** Who has access to the file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner. */
   visibility: 'workspace' | 'board' | 'private'
-  /** The board that the file was uploaded to. null: you have no access to it, it is deleted, or an earlier version stored the file and it was attached to no card. */
+  /** The board that the file was uploaded to. It may be deleted by now. null: the file is not yours, and you have no access to that board; or an earlier version stored the file, and it was attached to no card. */
   board_id: string | null
   /** The name of the file. */
   name: string

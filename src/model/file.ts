@@ -31,7 +31,7 @@ export const file = documented(
     visibility,
     board_id: idField(
       'board',
-      'The board that the file was uploaded to. null: you have no access to it, it is deleted, or an earlier version stored the file and it was attached to no card.',
+      'The board that the file was uploaded to. It may be deleted by now. null: the file is not yours, and you have no access to that board; or an earlier version stored the file, and it was attached to no card.',
     ).nullable(),
     name,
     content_type,

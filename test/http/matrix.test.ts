@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
 import { drivers } from '../support/drivers.ts'
+import { effort } from '../support/effort.ts'
 import { evaluatedOutcome, questionOf } from '../support/evaluations.ts'
 import { oracleCells, oracleOperations, type OracleCell, type OracleOperation } from '../support/oracle.ts'
 import {
@@ -144,6 +145,11 @@ describe.each(drivers)('the permission matrix over HTTP, on $name', (driver) => 
   let service: Service
   let shared: World
   let requests = 0
+  // The first driver answers every cell. The decision is the same on the others, where each answers another third: of six cells that
+  // differ in role and membership alone, two, and other two of the next six. With an effort of 3, all of them.
+  const place = drivers.indexOf(driver)
+  const share = place === 0 ? 1 : Math.max(1, Math.round(3 / effort(1)))
+  const isInShare = (i: number) => (i + Math.floor(i / 6)) % share === place % share
   beforeAll(async () => {
     service = await Service.start(driver)
     shared = await buildWorld(service)
@@ -181,7 +187,7 @@ describe.each(drivers)('the permission matrix over HTTP, on $name', (driver) => 
         if (expected === 'ok' && operation.method !== 'GET') scenario = undefined
       }
     }
-    const cells = oracleCells(operation).filter(({ representative }) => representative)
+    const cells = oracleCells(operation).filter(({ representative }, i) => representative && isInShare(i))
     const checkNext = async (): Promise<void> => {
       for (let cell = cells.shift(); cell !== undefined; cell = cells.shift()) await check(cell)
     }
@@ -189,6 +195,6 @@ describe.each(drivers)('the permission matrix over HTTP, on $name', (driver) => 
     await Promise.all(Array.from({ length: CONCURRENCY }, checkNext))
     expect(wrong).toEqual([])
     expect(impossible.filter((facts) => !isContradiction(facts))).toEqual([])
-    expect(impossible).toHaveLength(IMPOSSIBLE[title] ?? 0)
+    if (share === 1) expect(impossible).toHaveLength(IMPOSSIBLE[title] ?? 0)
   })
 })

@@ -46,7 +46,7 @@ const original = behaviour(shipped)
 
 // A proof takes longer than the oracle, which stops at the first difference.
 let judged = 0
-const isProved = () => judged++ % Math.max(1, 5 - effort(1)) === 0
+const isProved = () => judged++ % Math.max(1, Math.round(12 / effort(1))) === 0
 
 function judge(mutant: Mutant): Verdict {
   const engine = loadMutant(mutant, shipped)

@@ -99,7 +99,7 @@ describe.each(drivers)('files, on $name', (driver) => {
     const { id } = (await other.post(`/cards/${card}/attachments`, { file_id })).body.data
     await board.delete(`/boards/${board.id}`)
     for (let i = 0; i < 2; i++) {
-      expect((await read(ann, file_id)).body.data).toMatchObject({ visibility: 'board', board_id: null })
+      expect((await read(ann, file_id)).body.data).toMatchObject({ visibility: 'board', board_id: board.id })
       expect((await read(bob, file_id)).status).toBe(404)
       expect(await service.send(bob.write, 'DELETE', `/attachments/${id}`)).toMatchObject(forbidden('P15'))
       await collectGarbage(service.adminDeps, workspaceId)

@@ -1,6 +1,7 @@
 import { file, type FileRecord } from '../../model/file.ts'
 import { keys } from '../../store/keys.ts'
-import { operation } from '../operation.ts'
+import type { AuthorizationContext } from '../../authz/context.ts'
+import { operation, type OperationRequest } from '../operation.ts'
 import { beginRemoval } from '../removals.ts'
 import { fileTarget } from '../targets.ts'
 import { saveResource } from '../writes.ts'
@@ -20,7 +21,7 @@ export const fileOperations = [
     data: file,
     entity,
     target: fileTarget,
-    run: async (request, loaded) => ({ data: publicFile(loaded.file, request.holds('home.access', loaded)) }),
+    run: async (request, loaded) => ({ data: publicFile(loaded.file, request, loaded) }),
   }),
 
   operation({
@@ -40,12 +41,17 @@ export const fileOperations = [
       const { data } = saveResource(request, keys.file, current, request.body)
       // Its attachments show the visibility.
       if (data !== current) await beginRemoval(request, { kind: 'file', file_id: current.id })
-      return { data: publicFile(data, request.holds('home.access', loaded)) }
+      return { data: publicFile(data, request, loaded) }
     },
   }),
 ]
 
-/** The members of a file that the API returns. That a board exists is not told to those who have no access to it. */
-function publicFile({ blob_id: _blob, sha256: _hash, board_id, ...rest }: FileRecord, showsBoard: boolean) {
-  return { ...rest, board_id: showsBoard ? board_id : null }
+/** The members of a file that the API returns. That a board exists is not told to others who have no access to it. */
+function publicFile(
+  { blob_id: _blob, sha256: _hash, board_id, ...rest }: FileRecord,
+  { caller, holds }: OperationRequest,
+  loaded: AuthorizationContext,
+) {
+  const isKnown = rest.owner_id === caller.userId || holds('home.access', loaded)
+  return { ...rest, board_id: isKnown ? board_id : null }
 }
