@@ -12,23 +12,23 @@ import { transact } from '../store/transact.ts'
 import { cookieName, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, requireOwnForm } from './forms.ts'
-import { renderDocument } from './html.ts'
+import { renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, WebServices } from './page-context.ts'
 import { script } from './script.ts'
 import { securityHeaders } from './security-headers.ts'
-import { signInPage, signOutPage } from './sign-in.ts'
-import { signUpPage } from './sign-up.ts'
+import { signInPage, signOutPage } from './account/sign-in.ts'
+import { signUpPage } from './account/sign-up.ts'
 import { style } from './style.ts'
-import { confirmPage } from './tokens-confirm.ts'
-import { tokensPage } from './tokens-list.ts'
-import { newTokenPage } from './tokens-new.ts'
-import { revokePage } from './tokens-revoke.ts'
-import { rotatePage } from './tokens-rotate.ts'
+import { confirmPage } from './tokens/confirm.ts'
+import { tokensPage } from './tokens/list.ts'
+import { newTokenPage } from './tokens/new.ts'
+import { revokePage } from './tokens/revoke.ts'
+import { rotatePage } from './tokens/rotate.ts'
 
-const homePage: Page = { path: '/settings', anonymous: true, get: async () => ({ redirect: '/settings/tokens' }) }
+const settingsPage: Page = { path: '/settings', anonymous: true, get: async () => ({ redirect: '/settings/tokens' }) }
 /** All pages. */
 export const pages: readonly Page[] = [
-  homePage,
+  settingsPage,
   signInPage,
   signOutPage,
   signUpPage,
@@ -63,6 +63,7 @@ export function createWeb(web: WebServices): (request: ServerRequest, url: URL) 
     const context: PageContext = {
       web,
       request,
+      path,
       requestId: randomUUID(),
       origin,
       cookies: readCookies(request.headers.get('cookie')),
@@ -134,7 +135,7 @@ function renderError({ web, requestId }: PageContext, error: unknown): PageView 
 
 function respond(
   response: PageResponse,
-  { origin, requestId, pendingCookies }: PageContext,
+  { path, origin, requestId, pendingCookies }: PageContext,
   requestSession: Session | undefined,
 ): Response {
   const headers = new Headers({ ...securityHeaders(origin), 'x-request-id': requestId, ...response.headers })
@@ -146,5 +147,5 @@ function respond(
   headers.set('content-type', 'text/html; charset=utf-8')
   const { title, body, status = 200, session = requestSession } = response
   const signedIn = session && { formToken: session.form_token, email: session.email }
-  return new Response(renderDocument({ title: status < 400 ? title : `Error: ${title}`, body, signedIn }), { status, headers })
+  return new Response(renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn }), { status, headers })
 }

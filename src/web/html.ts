@@ -28,34 +28,6 @@ export function renderShell({ title, assets, header, body }: { title: string; as
   return `<!doctype html>${renderToString(page as VNode)}`
 }
 
-/** Renders a page of the web app. */
-export function renderDocument({
-  title,
-  body,
-  signedIn,
-}: {
-  title: string
-  body: VNode
-  signedIn: { formToken: string; email: string } | undefined
-}): string {
-  const header = html`
-    <p class="brand">Lanekeeper <span>Settings</span></p>
-    ${
-      signedIn &&
-      html`<nav aria-label="Settings">
-        <span class="hint"><span class="unseen">Signed in as </span>${signedIn.email}</span>
-        <a href="/settings/tokens">API tokens</a>
-        <form method="post" action="/settings/sign-out">
-          <input type="hidden" name="form_token" value=${signedIn.formToken} />
-          <button class="quiet" name="where" value="here">Sign out</button>
-          <button class="quiet" name="where" value="everywhere">Sign out everywhere</button>
-        </form>
-      </nav>`
-    }
-  `
-  return renderShell({ title: `${title} · Lanekeeper`, assets: '/settings/assets', header, body })
-}
-
 /**
  * A time for people: to the minute, in UTC.
  * @param at RFC 3339

@@ -26,6 +26,8 @@ export interface WebServices extends Deps {
 export interface PageContext {
   readonly web: WebServices
   readonly request: ServerRequest
+  /** the path of the address */
+  readonly path: string
   readonly requestId: string
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams

@@ -269,7 +269,7 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'Index entries give candidates. The policy filters what is read through them.',
   },
   {
-    path: 'src/web/allowances.ts',
+    path: 'src/web/tokens/allowances.ts',
     expression: 'engine.checkScope(id, facts).required === scope',
     reason: 'Groups permissions by the scope that the policy requires for them, to show them to a person.',
   },

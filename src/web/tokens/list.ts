@@ -1,10 +1,10 @@
 import type { VNode } from 'preact'
-import { expiryOf, stateOf } from '../auth/tokens/lifecycle.ts'
-import { durations } from '../model/durations.ts'
-import { DAY } from '../model/time.ts'
-import { html, notice, renderTime } from './html.ts'
-import { tokensOf, workspacesOf, type ListedToken, type MemberWorkspace } from './memberships.ts'
-import type { Page } from './page-context.ts'
+import { expiryOf, stateOf } from '../../auth/tokens/lifecycle.ts'
+import { durations } from '../../model/durations.ts'
+import { DAY } from '../../model/time.ts'
+import { html, notice, renderTime } from '../html.ts'
+import { tokensOf, workspacesOf, type ListedToken, type MemberWorkspace } from '../memberships.ts'
+import type { Page } from '../page-context.ts'
 
 /** Lists a person's tokens in all their workspaces. */
 export const tokensPage: Page = {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
-import { effectiveScopes, type Scope } from '../model/token.ts'
-import type { Engine } from '../policy/engine.ts'
-import { html } from './html.ts'
+import { effectiveScopes, type Scope } from '../../model/token.ts'
+import type { Engine } from '../../policy/engine.ts'
+import { html } from '../html.ts'
 
 /** What one scope allows in addition to the scopes below it, in the words of the specification's tables. */
 export interface Allowance {

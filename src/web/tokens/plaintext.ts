@@ -1,10 +1,10 @@
 import type { VNode } from 'preact'
-import type { IssuedToken } from '../auth/tokens/issue.ts'
-import { expiryOf } from '../auth/tokens/lifecycle.ts'
-import { html, notice, renderTime } from './html.ts'
-import type { MemberWorkspace } from './memberships.ts'
-import type { PageView, SignedInContext } from './page-context.ts'
-import type { Reauthenticated } from './re-authentication.ts'
+import type { IssuedToken } from '../../auth/tokens/issue.ts'
+import { expiryOf } from '../../auth/tokens/lifecycle.ts'
+import { html, notice, renderTime } from '../html.ts'
+import type { MemberWorkspace } from '../memberships.ts'
+import type { PageView, SignedInContext } from '../page-context.ts'
+import type { Reauthenticated } from '../account/re-authentication.ts'
 
 /** The page that shows the plaintext of a new token, the only time that it is shown. */
 export function renderPlaintext(

@@ -1,9 +1,9 @@
-import { endToken, findToken } from '../auth/tokens/issue.ts'
-import { transact } from '../store/transact.ts'
-import { notFoundPage } from './error-pages.ts'
-import { html } from './html.ts'
-import { findMemberToken } from './memberships.ts'
-import type { Page } from './page-context.ts'
+import { endToken, findToken } from '../../auth/tokens/issue.ts'
+import { transact } from '../../store/transact.ts'
+import { notFoundPage } from '../error-pages.ts'
+import { html } from '../html.ts'
+import { findMemberToken } from '../memberships.ts'
+import type { Page } from '../page-context.ts'
 
 /** Revokes a token. */
 export const revokePage: Page = {
