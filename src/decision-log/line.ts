@@ -13,16 +13,53 @@ export interface Line {
 const SHAPE = /^\{"prev":(?:null|"([0-9a-f]{64})"),"n":(\d{1,15}),"[^\n]*,"hash":"([0-9a-f]{64})"\}$/
 /** The characters after the part that is hashed: `,"hash":"…"}`. */
 const TAIL = ',"hash":""}'.length + 64
+/** The size of a line without its members, at most. */
+const FRAME = 256
+
+/** The members of a record as JSON, without braces. */
+export type LineBody = string | EncodedBody
+
+/** Text, and after it parts that are encoded already. */
+export interface EncodedBody {
+  readonly text: string
+  readonly encoded: readonly Uint8Array[]
+}
+
+/** The size of a body in bytes, if its text is ASCII. */
+export function sizeOf(body: LineBody): number {
+  if (typeof body === 'string') return body.length
+  let size = body.text.length
+  for (const part of body.encoded) size += part.byteLength
+  return size
+}
+
+/** The greatest size of a line, in bytes. */
+export function mostBytesOf(body: LineBody): number {
+  return FRAME + (typeof body === 'string' ? body : body.text).length * 2 + sizeOf(body)
+}
 
 /**
- * Makes a line. It ends with its own hash, and begins with that of the line before: who changes,
- * removes or moves a line breaks the chain.
- * @param body the members of the record as JSON, without braces
+ * Writes a line. It ends with its own hash, and begins with that of the line before: who changes, removes or moves a line breaks the
+ * chain.
+ * @param at where it begins in the bytes, which have room for it
+ * @returns where it ends, and its hash
  */
-export function encodeLine(prev: string | null, n: number, body: string): { readonly text: string; readonly hash: string } {
-  const content = `{"prev":${prev === null ? 'null' : `"${prev}"`},"n":${n},${body}`
-  const sum = hash('sha256', content)
-  return { text: `${content},"hash":"${sum}"}\n`, hash: sum }
+export function encodeLine(
+  bytes: Buffer,
+  at: number,
+  prev: string | null,
+  n: number,
+  body: LineBody,
+): { readonly end: number; readonly hash: string } {
+  const { text, encoded } = typeof body === 'string' ? { text: body, encoded: [] } : body
+  let end = at + bytes.write(`{"prev":${prev === null ? 'null' : `"${prev}"`},"n":${n},${text}`, at)
+  for (const part of encoded) {
+    bytes.set(part, end)
+    end += part.byteLength
+  }
+  const sum = hash('sha256', bytes.subarray(at, end))
+  end += bytes.write(`,"hash":"${sum}"}\n`, end, 'latin1')
+  return { end, hash: sum }
 }
 
 /** Reads the chain members of a line, without its line break. @returns undefined if it has not the shape of a line */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { SyncFailed } from '../store/fs/disk.ts'
 import { Chain, type EncodedLines } from './chain.ts'
+import { sizeOf, type LineBody } from './line.ts'
 import type { LogCounts, LogOptions } from './options.ts'
 import type { Sink } from './sink.ts'
 
@@ -11,7 +12,7 @@ export class LogUnavailable extends Error {
 
 /** A line that is written, or waits for it. */
 export interface Entry {
-  readonly body: string
+  readonly body: LineBody
   /** its number in the log, as soon as it is written */
   n?: number
   readonly done?: () => void
@@ -107,7 +108,7 @@ export class DecisionLog {
   }
 
   /** Writes a line soon. */
-  append(body: string): void {
+  append(body: LineBody): void {
     this.#enqueue({ body })
     if (this.#bytes >= BATCH) this.#begin()
     else if (!this.#isRunning) this.#timer ??= setTimeout(() => this.#begin(), DELAY).unref()
@@ -117,7 +118,7 @@ export class DecisionLog {
    * Writes a line, and with `always` syncs it.
    * @throws {LogUnavailable} with `fail`, if it is not written
    */
-  write(body: string): Promise<Entry> {
+  write(body: LineBody): Promise<Entry> {
     return new Promise((resolve, reject) => {
       const entry: Entry = { body, done: () => resolve(entry), failed: reject }
       this.#enqueue(entry)
@@ -149,7 +150,7 @@ export class DecisionLog {
   #enqueue(entry: Entry): void {
     if (this.#bytes >= this.#queueBytes && this.#options.onFull === 'drop') return this.#drop([entry])
     this.#queue.push(entry)
-    this.#bytes += entry.body.length
+    this.#bytes += sizeOf(entry.body)
   }
 
   /** Begins to write, unless it has begun: then it goes on until nothing waits. */
@@ -192,7 +193,7 @@ export class DecisionLog {
     const entries = this.#queue
     const lines = this.#chain.encode(entries.map(({ body }) => body))
     try {
-      if (this.#sink.writeNow?.(Buffer.from(lines.text)) !== true) return false
+      if (this.#sink.writeNow?.(lines.bytes) !== true) return false
     } catch (error) {
       this.#queue = []
       this.#fail(error as Error)
@@ -224,15 +225,16 @@ export class DecisionLog {
   async #writeNow(entries: readonly Entry[]): Promise<void> {
     if (this.#isBroken) throw this.#failure!
     const isNew = await this.#sink.prepare()
-    const before: string[] = []
+    const before: LineBody[] = []
     if (isNew) before.push(`"kind":"continue",${this.#name}`)
     if (this.#missing > 0) {
       const kind = this.#options.onFull === 'drop' ? 'dropped' : 'refused'
-      before.push(`"time":${JSON.stringify(new Date(this.#options.clock()).toISOString())},"kind":"${kind}","count":${this.#missing}`)
+      const time = new Date(this.#options.clock()).toISOString()
+      before.push(`"time":"${time}","kind":"${kind}","count":${this.#missing}`)
     }
     const missing = this.#missing
     const lines = this.#chain.encode([...before, ...entries.map(({ body }) => body)])
-    if (lines.next > this.#chain.next) await this.#sink.write(Buffer.from(lines.text))
+    if (lines.next > this.#chain.next) await this.#sink.write(lines.bytes)
     this.#advance(entries, lines, this.#chain.next + before.length)
     this.#missing -= missing
     if (this.#options.sync === 'always') await this.#sink.sync()
@@ -269,7 +271,7 @@ export class DecisionLog {
       if (entry.failed !== undefined) entry.failed(this.#unavailable())
       else if (entry.n === undefined) {
         this.#queue.push(entry)
-        this.#bytes += entry.body.length
+        this.#bytes += sizeOf(entry.body)
       }
   }
 

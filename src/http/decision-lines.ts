@@ -1,3 +1,4 @@
+import type { EncodedBody } from '../decision-log/line.ts'
 import { anyIdPattern } from '../model/ids.ts'
 import type { Decision } from '../policy/engine.ts'
 import type { DecisionRecord, ItemRecord, ScopeRecord } from './decision-record.ts'
@@ -8,14 +9,20 @@ const REMEMBERED = 20_000
 /** What is remembered of a question to a table: its text if it is complete, and what can follow. A map of whole questions would need their text. */
 interface Known {
   text: string | undefined
+  /** it as a member of a line, in UTF-8 */
+  member: Uint8Array | undefined
   readonly next: Map<string, Known>
 }
+
+const unknown = (): Known => ({ text: undefined, member: undefined, next: new Map() })
+
+const utf8 = new TextEncoder()
 
 /** What kind of record a request has. */
 type Kind = 'decision' | 'list' | 'absence' | 'repetition' | 'refusal'
 
 /** What a record, or a part of one, has of both stages. */
-type Stages = Pick<DecisionRecord, 'scope' | 'decision' | 'further' | 'hidden'>
+type Stages = { readonly [Part in 'scope' | 'decision' | 'further' | 'hidden']?: DecisionRecord[Part] | undefined }
 
 /**
  * Writes records as JSON. Decisions are finite in number, so their texts are remembered: to write them anew would take longer than to
@@ -23,8 +30,10 @@ type Stages = Pick<DecisionRecord, 'scope' | 'decision' | 'further' | 'hidden'>
  */
 export class RecordWriter {
   #policy = ''
-  #decisions: Known = { text: undefined, next: new Map() }
-  #scopes: Known = { text: undefined, next: new Map() }
+  #decisions: Known = unknown()
+  #scopes: Known = unknown()
+  #callers: Known = unknown()
+  #outcomes: Known = unknown()
   #size = 0
   #second = -1
   #prefix = ''
@@ -34,31 +43,59 @@ export class RecordWriter {
    * @param time in milliseconds since 1970
    * @param effect whether a commit follows
    */
-  write(record: DecisionRecord, time: number, status: number, effect: 'commit' | 'none'): string {
-    const { requestId, method, policy, attempts } = record
+  write(record: DecisionRecord, time: number, status: number, effect: 'commit' | 'none'): EncodedBody {
+    const { requestId, method, policy } = record
     this.#begin(policy)
     const kind = kindOf(record)
-    const head = `"time":"${this.#time(time)}","kind":"${kind}","request_id":"${requestId}","method":${quoted(method)}`
-    const who = `"token_id":${text(record.tokenId)},"user_id":${text(record.userId)},"workspace_id":${text(record.workspaceId)}`
-    const code = effect === 'commit' ? undefined : record.code
-    const outcome = `"status":${status},"code":${text(code)},"effect":"${effect}","attempts":${attempts},"policy":"${policy}"`
+    const head = `"time":"${this.#time(time)}","kind":"${kind}","request_id":"${requestId}","method":${method === 'GET' ? '"GET"' : quoted(method)}`
     const stage = kind === 'refusal' ? `,"stage":"${record.stage ?? 'log'}"` : ''
     const flags = record.dryRun === true ? ',"dry_run":true' : ''
-    return `${head},${what(record)},${who},${outcome}${stage}${flags}${this.#stages(record)}${this.#parts(record)}`
+    const members = `${head},${what(record)},${this.#who(record)},${this.#outcome(record, status, effect)}${stage}${flags}`
+    return { text: members, encoded: this.#encoded(record) }
   }
 
-  #stages({ scope, decision, further, hidden }: Stages): string {
+  /** What both stages decided, and the parts of a request with several decisions. */
+  #encoded(record: DecisionRecord): Uint8Array[] {
+    const { scope, hidden, decision, further } = record
+    const encoded: Uint8Array[] = []
+    if (scope !== undefined) {
+      const known = this.#scope(scope)
+      encoded.push((known.member ??= utf8.encode(`,"scope":${known.text}`)))
+    }
+    if (decision !== undefined) {
+      const known = this.#decision(decision)
+      encoded.push((known.member ??= utf8.encode(`,"permission":${known.text}`)))
+    }
+    const rest = this.#stages({ hidden, further }) + this.#parts(record)
+    if (rest !== '') encoded.push(utf8.encode(rest))
+    return encoded
+  }
+
+  /** Whom the request is made on behalf of. */
+  #who({ tokenId, userId, workspaceId }: DecisionRecord): string {
+    const write = () => `"token_id":${text(tokenId)},"user_id":${text(userId)},"workspace_id":${text(workspaceId)}`
+    return tokenId === undefined ? write() : (this.#child(this.#callers, tokenId).text ??= write())
+  }
+
+  #outcome({ code, attempts, policy }: DecisionRecord, status: number, effect: 'commit' | 'none'): string {
+    const shown = effect === 'commit' ? undefined : code
+    const write = () => `"status":${status},"code":${text(shown)},"effect":"${effect}","attempts":${attempts},"policy":"${policy}"`
+    if (attempts !== 1 || shown !== undefined) return write()
+    return (this.#child(this.#outcomes, `${status}${effect}`).text ??= write())
+  }
+
+  #stages({ scope, hidden, decision, further }: Stages): string {
     let stages = ''
-    if (scope !== undefined) stages += `,"scope":${this.#scope(scope)}`
+    if (scope !== undefined) stages += `,"scope":${this.#scope(scope).text}`
     if (hidden !== undefined) stages += `,"hidden":${JSON.stringify(hidden)}`
-    if (decision !== undefined) stages += `,"permission":${this.#decision(decision)}`
+    if (decision !== undefined) stages += `,"permission":${this.#decision(decision).text}`
     if (further !== undefined) stages += `,"further":${this.#counted(further)}`
     return stages
   }
 
   #parts({ vectors, listed, evaluations, batch }: DecisionRecord): string {
     if (vectors !== undefined && listed !== undefined) {
-      const items = [...vectors.values()].map(({ decision, count }) => `{"count":${count},"permission":${this.#decision(decision)}}`)
+      const items = [...vectors.values()].map(({ decision, count }) => `{"count":${count},"permission":${this.#decision(decision).text}}`)
       return `,"list":{"permission":${quoted(listed.permission)},"decisions":[${items.join()}]}`
     }
     if (evaluations !== undefined) return `,"evaluations":${this.#items(evaluations)}`
@@ -73,7 +110,7 @@ export class RecordWriter {
   #counted(decisions: readonly Decision[]): string {
     const groups: { readonly text: string; count: number }[] = []
     for (const decision of decisions) {
-      const own = this.#decision(decision)
+      const own = this.#decision(decision).text!
       const last = groups.at(-1)
       if (last?.text === own) last.count++
       else groups.push({ text: own, count: 1 })
@@ -81,24 +118,26 @@ export class RecordWriter {
     return `[${groups.map((group) => `{"count":${group.count},"permission":${group.text}}`).join()}]`
   }
 
-  #scope({ permission, facts, required, row, allowed }: ScopeRecord): string {
+  #scope({ permission, facts, required, row, allowed }: ScopeRecord): Known {
     let node = this.#child(this.#scopes, permission)
     for (const name in facts) node = this.#child(node, facts[name]!)
     node = this.#child(node, required)
-    return (node.text ??= JSON.stringify({ permission, facts, required, row, allowed }))
+    node.text ??= JSON.stringify({ permission, facts, required, row, allowed })
+    return node
   }
 
-  #decision({ permission, fields, facts, derived, outcome, row, rules }: Decision): string {
+  #decision({ permission, fields, facts, derived, outcome, row, rules }: Decision): Known {
     let node = this.#child(this.#decisions, permission)
     for (const name in facts) node = this.#child(node, facts[name]!)
     if (fields !== undefined) node = this.#child(node, fields.join())
-    return (node.text ??= JSON.stringify({ permission, fields: fields ?? null, facts, derived, outcome, row, rules }))
+    node.text ??= JSON.stringify({ permission, fields: fields ?? null, facts, derived, outcome, row, rules })
+    return node
   }
 
   #child({ next }: Known, value: string): Known {
     let child = next.get(value)
     if (child === undefined) {
-      next.set(value, (child = { text: undefined, next: new Map() }))
+      next.set(value, (child = unknown()))
       this.#size++
     }
     return child
@@ -109,8 +148,10 @@ export class RecordWriter {
     if (policy === this.#policy && this.#size < REMEMBERED) return
     this.#policy = policy
     this.#size = 0
-    this.#decisions = { text: undefined, next: new Map() }
-    this.#scopes = { text: undefined, next: new Map() }
+    this.#decisions = unknown()
+    this.#scopes = unknown()
+    this.#callers = unknown()
+    this.#outcomes = unknown()
   }
 
   /** RFC 3339. Only the milliseconds are written anew for each record of a second. */

@@ -69,8 +69,29 @@ export class RequestLog {
   }
 }
 
-/** Commits a transaction. If it changes something, the record of the request is written before. @throws {ApiError} `unavailable` */
-export async function commit(log: RequestLog | undefined, tx: Transaction, record: DecisionRecord, status: number): Promise<void> {
+/**
+ * Commits a transaction. If it writes something, the record of the request is written before.
+ * @param changes whether it writes more than the memory of the response
+ * @throws {ApiError} `unavailable`
+ */
+export async function commit(
+  log: RequestLog | undefined,
+  tx: Transaction,
+  record: DecisionRecord,
+  status: number,
+  changes: boolean,
+): Promise<void> {
+  if (!changes) return commitLogged(log, tx, record, status)
+  try {
+    await commitLogged(log, tx, record, status)
+    record.effect = 'done'
+  } catch (error) {
+    if (error instanceof StorageUnavailable && !error.outcomeKnown) record.effect = 'unknown'
+    throw error
+  }
+}
+
+async function commitLogged(log: RequestLog | undefined, tx: Transaction, record: DecisionRecord, status: number): Promise<void> {
   if (log === undefined || tx.writeCount === 0) return tx.commit()
   await log.beforeCommit(record, status)
   try {

@@ -56,9 +56,10 @@ function randomLog(count: number): {
       record.decision = decide()
       if (kind === 2) record.further = [decide(), decide()]
     }
-    const line: ReturnType<typeof encodeLine> = encodeLine(head, texts.length, writer.write(record, 0, record.status, 'none'))
+    const bytes = Buffer.alloc(100_000)
+    const line: ReturnType<typeof encodeLine> = encodeLine(bytes, 0, head, texts.length, writer.write(record, 0, record.status, 'none'))
     head = line.hash
-    texts.push(line.text)
+    texts.push(bytes.toString('utf8', 0, line.end))
   }
   return { text: texts.join(''), decisions, scopes }
 }

@@ -203,7 +203,8 @@ describe('a request', () => {
       arrivedAt: 0,
     }
     const page = await filteredPage(engine, operation as never, request as never, record)
-    const { list } = JSON.parse(`{${new RecordWriter().write(record, 0, 200, 'none')}}`)
+    const { text, encoded } = new RecordWriter().write(record, 0, 200, 'none')
+    const { list } = JSON.parse(`{${text}${Buffer.concat(encoded).toString()}}`)
     const counted = list.decisions.map(({ count, permission }: any) => [count, permission.outcome, permission.facts['board.visibility']])
     expect([page.data, counted]).toEqual([
       [1],
