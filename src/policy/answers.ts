@@ -1,6 +1,6 @@
 import type { Engine } from './engine.ts'
 import type { Facts } from './evaluate.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import { WEB_APP, type Vocabulary } from './vocabulary.ts'
 
 /** What both tables together answer. `absent`: the policy does not know the permission, or a value of a fact. */
 export type Answer = 'allowed' | 'insufficient_scope' | 'forbidden' | 'not_found' | 'absent'
@@ -11,11 +11,15 @@ export const FIELD = 'field'
 /** A point of the decision space of a permission: a value of the scope order, of each fact, and a field if there are any. */
 export type Point = Readonly<Record<string, string>>
 
-/** The facts, the scope and the field on which one policy decides a permission, with their values. */
+/**
+ * The facts, the scope and the field on which one policy decides a permission, with their values. Where only the web app asks, the scope has
+ * the one value `web_app`: of two policies, one of which gives the permission to tokens, each is `absent` where the other one decides.
+ */
 export function dimensionsOf({ permissions, groups, scopeOrder }: Vocabulary, id: string): ReadonlyMap<string, readonly string[]> {
   const permission = permissions.get(id)
   if (permission === undefined) return new Map()
-  const facts = [scopeOrder, ...permission.groups.flatMap((group) => groups.get(group)!)]
+  const scopes = permission.surface === undefined ? scopeOrder : { name: scopeOrder.name, values: [WEB_APP] }
+  const facts = [scopes, ...permission.groups.flatMap((group) => groups.get(group)!)]
   const dimensions = facts.map(({ name, values }) => [name, values] as const)
   return new Map<string, readonly string[]>(permission.fields === undefined ? dimensions : [...dimensions, [FIELD, permission.fields]])
 }
@@ -43,11 +47,12 @@ export function answersOf(engine: Engine, id: string): (point: Point) => Answer 
   const dimensions = [...dimensionsOf(engine.vocabulary, id)]
   if (dimensions.length === 0) return () => 'absent'
   const { scopeOrder } = engine.vocabulary
-  const byField = engine.vocabulary.permissions.get(id)!.fields !== undefined
+  const { fields, surface } = engine.vocabulary.permissions.get(id)!
+  const byField = fields !== undefined
   return (point) => {
     if (dimensions.some(([name, values]) => !values.includes(point[name]!))) return 'absent'
     const facts: Facts = point
-    if (!engine.checkScope(id, { [scopeOrder.name]: point[scopeOrder.name]! }).allowed) return 'insufficient_scope'
+    if (surface === undefined && !engine.checkScope(id, { [scopeOrder.name]: point[scopeOrder.name]! }).allowed) return 'insufficient_scope'
     return engine.decide(id, facts, byField ? [point[FIELD]!] : undefined).outcome
   }
 }

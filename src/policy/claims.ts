@@ -1,5 +1,6 @@
 import type { ExpectedOperation } from './decisions.ts'
 import type { Engine } from './engine.ts'
+import { WEB_APP } from './vocabulary.ts'
 
 /** What an operation states about itself. The proof compares it with the tables. */
 export interface OperationClaim {
@@ -22,28 +23,42 @@ export interface FurtherClaim extends Pick<OperationClaim, 'permission' | 'row'>
   readonly member: string
 }
 
+/** What the web app states about something that only it does. */
+export type WebClaim = Pick<OperationClaim, 'id' | 'permission' | 'row'>
+
 /**
  * Compares what operations state of themselves with the tables and with the hand-written decisions.
+ * @param webClaims of the web app
  * @param decidingRows permission → the rows of the rules that allow it in some cell
  */
 export function proveClaims(
   engine: Engine,
   claims: readonly OperationClaim[],
+  webClaims: readonly WebClaim[],
   decidingRows: ReadonlyMap<string, ReadonlySet<string>>,
 ): string[] {
   const { vocabulary } = engine
-  const needed = new Set(claims.map(({ permission }) => permission))
-  const unused = claims.length === 0 ? [] : [...vocabulary.permissions.keys()].filter((id) => !needed.has(id))
+  const unused = [...vocabulary.permissions.values()].flatMap(({ id, surface }) => {
+    const candidates = surface === undefined ? claims : webClaims
+    return candidates.length === 0 || candidates.some(({ permission }) => permission === id) ? [] : [id]
+  })
   const failures = unused.map((id) => `no operation needs "${id}"`)
   const further = claims.flatMap(({ id, also = [] }) => also.map(({ member, ...claim }) => ({ id: `${id} (${member})`, ...claim })))
-  for (const { id, permission, row } of [...claims, ...further]) {
+  const asked = [...claims, ...further].filter(({ permission }) => vocabulary.permissions.get(permission)?.surface !== undefined)
+  failures.push(...asked.map(({ id, permission }) => `operation ${id} needs "${permission}", which no token can have`))
+  for (const { id, permission, row } of [...claims, ...further, ...webClaims]) {
     if (!vocabulary.permissions.has(permission))
       failures.push(`operation ${id} needs "${permission}", which is not a permission of the vocabulary`)
     const rows = [...(decidingRows.get(permission) ?? [])]
     if (rows.length !== 1 || rows[0] !== row)
       failures.push(`operation ${id} states row ${row}; the deciding row is ${rows.join(', ') || 'none'}`)
   }
-  return [...failures, ...claims.flatMap((claim) => proveFurther(engine, claim)), ...compareOperations(engine, claims)]
+  return [
+    ...failures,
+    ...claims.flatMap((claim) => proveFurther(engine, claim)),
+    ...compareOperations(engine, claims),
+    ...compareWebActions(engine, webClaims),
+  ]
 }
 
 function proveFurther({ vocabulary, checkScope }: Engine, { id, permission, also = [] }: OperationClaim): string[] {
@@ -75,6 +90,28 @@ function compareOperations({ expected }: Engine, claims: readonly OperationClaim
       )
   }
   return failures
+}
+
+/** What only the web app does is what the hand-written decisions say, and no scope allows it. */
+function compareWebActions({ expected, vocabulary }: Engine, claims: readonly WebClaim[]): string[] {
+  const describe = ({ permission, row }: WebClaim) => `"${permission}" by ${row}`
+  const ids = new Set(claims.map(({ id }) => id))
+  const unknown = claims.length === 0 ? [] : [...expected.webActions.keys()].filter((id) => !ids.has(id))
+  return [
+    ...unknown.map((id) => `the decisions have an action ${id} of the web app, which does not exist`),
+    ...claims.flatMap((claim) => {
+      const stated = expected.webActions.get(claim.id)
+      if (stated === undefined) return [`the decisions do not have the action ${claim.id} of the web app`]
+      return [
+        ...(vocabulary.permissions.get(claim.permission)?.surface === WEB_APP
+          ? []
+          : [`action ${claim.id} needs "${claim.permission}", which is not a permission of the web app`]),
+        ...(describe(claim) === describe(stated)
+          ? []
+          : [`action ${claim.id} is ${describe(claim)}; the decisions say ${describe(stated)}`]),
+      ]
+    }),
+  ]
 }
 
 function furtherOf({ also }: ExpectedOperation): FurtherClaim[] {

@@ -131,7 +131,9 @@ export class Coverage {
     return known
   }
 
-  #enumerateScopes({ id, action, subject }: Permission): void {
+  #enumerateScopes({ id, action, subject, surface }: Permission): void {
+    if (surface !== undefined) return
+
     const { name, values } = this.#engine.vocabulary.scopeOrder
     const rules = this.#engine.scopeRules.filter((rule) => covers(rule, { action, subject }))
     for (const value of values) {
@@ -154,7 +156,12 @@ export class Coverage {
       ...ofDefinitions,
       ...this.#itemsOfRules(rules, values),
     ]
-    this.#remember(cellKey(permission, this.#factsOf.get(permission)!, facts, field), items, response !== 401)
+    // Requests never ask about what only the web app does.
+    this.#remember(
+      cellKey(permission, this.#factsOf.get(permission)!, facts, field),
+      items,
+      response !== 401 && permission.surface === undefined,
+    )
   }
 
   #remember(key: string, items: readonly CoverageItem[], isAsked: boolean): void {

@@ -4,7 +4,7 @@ import type { Facts } from './evaluate.ts'
 import type { ExpectedCase, Grid } from './grids.ts'
 import { readShape } from './shape.ts'
 import type { Path, Report, Source } from './source.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import { WEB_APP, type Vocabulary } from './vocabulary.ts'
 
 /** An operation, as the hand-written decisions describe it. */
 export interface ExpectedOperation {
@@ -18,10 +18,13 @@ export interface ExpectedOperation {
   readonly also: ReadonlyMap<string, { readonly permission: string; readonly row: string }>
 }
 
+/** What only the web app does, as the hand-written decisions describe it. */
+export type ExpectedWebAction = Pick<ExpectedOperation, 'id' | 'permission' | 'row'>
+
 /** What the hand-written decisions say of a permission. */
 export interface ExpectedPermission {
-  /** the least scope */
-  readonly scope: string
+  /** the least scope; undefined: only the web app asks for it */
+  readonly scope: string | undefined
   readonly row: string
   /** the name of the grid that has the response for a field */
   gridOf(field: string | undefined): string
@@ -32,6 +35,8 @@ export interface ExpectedPermission {
 /** The hand-written decisions of a policy (`decisions/`). They share no code with what decides. */
 export interface ExpectedDecisions {
   readonly operations: ReadonlyMap<string, ExpectedOperation>
+  /** what no token can do */
+  readonly webActions: ReadonlyMap<string, ExpectedWebAction>
   /** by `action Subject`; each permission of the vocabulary has one */
   readonly permissions: ReadonlyMap<string, ExpectedPermission>
 }
@@ -40,7 +45,12 @@ const grid = z.union([z.string(), z.record(z.string(), z.string())], { error: 'm
 const also = z.record(z.string(), z.tuple([z.string(), z.string(), z.string()]))
 const method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const entry = z.tuple([method, z.string().startsWith('/'), z.string(), z.string(), z.string(), grid], also)
-const shape = z.strictObject({ version: z.literal(1), operations: z.record(z.string(), entry) })
+const webEntry = z.tuple([z.string(), z.string(), z.string()])
+const shape = z.strictObject({
+  version: z.literal(1),
+  operations: z.record(z.string(), entry),
+  web_app: z.record(z.string(), webEntry).optional(),
+})
 
 type Gridded = string | Readonly<Record<string, string>>
 interface Statement extends Pick<ExpectedPermission, 'row'> {
@@ -53,7 +63,7 @@ interface Statement extends Pick<ExpectedPermission, 'row'> {
  * @throws {PolicyError} if a name is unknown, a permission has no decision, or two operations state different ones of one permission
  */
 export function readDecisions(source: Source, grids: ReadonlyMap<string, Grid>, vocabulary: Vocabulary): ExpectedDecisions {
-  const data = readShape(source, shape, ['version', 'operations'])
+  const data = readShape(source, shape, ['version', 'operations', 'web_app'])
   const diagnostics: PolicyDiagnostic[] = []
   const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
   const statements = new Map<string, Statement>()
@@ -78,11 +88,26 @@ export function readDecisions(source: Source, grids: ReadonlyMap<string, Grid>, 
     )
     operations.set(id, { id, method: verb, path, permission, row, also: new Map(further) })
   }
-  for (const id of vocabulary.permissions.keys())
-    if (statements.get(id)?.scope === undefined)
+  const webActions = Object.entries(data.web_app ?? {}).map(([id, [row, permission, ofGrid]]): [string, ExpectedWebAction] => {
+    const at: Path = ['web_app', id]
+    state(permission, { scope: undefined, row, grid: ofGrid }, at)
+    if (vocabulary.permissions.get(permission)?.surface !== WEB_APP)
+      report(at, `"${permission}" is not a permission of the web app`, 'an operation of the API belongs to "operations"')
+    return [id, { id, permission, row }]
+  })
+  for (const [id, { surface }] of vocabulary.permissions) {
+    const { scope } = statements.get(id) ?? {}
+    if (surface === undefined && scope === undefined)
       report(['operations'], `no operation decides "${id}"`, 'add one, or remove the permission', 'key')
+    else if (surface === WEB_APP && (scope !== undefined || !webActions.some(([, { permission }]) => permission === id)))
+      report(['operations'], `"${id}" is a permission of the web app`, 'state it under "web_app", and in no operation', 'key')
+  }
   if (diagnostics.length > 0) throw new PolicyError(diagnostics)
-  return { operations, permissions: new Map([...statements].map(([id, statement]) => [id, expectedPermission(statement, grids)])) }
+  return {
+    operations,
+    webActions: new Map(webActions),
+    permissions: new Map([...statements].map(([id, statement]) => [id, expectedPermission(statement, grids)])),
+  }
 }
 
 /** Whether two operations state the same of their permission. A further permission states no scope. */
@@ -114,5 +139,5 @@ function checkStatement(
 
 function expectedPermission({ scope, row, grid: ofGrid }: Statement, grids: ReadonlyMap<string, Grid>): ExpectedPermission {
   const gridOf = (field: string | undefined) => (typeof ofGrid === 'string' ? ofGrid : ofGrid[field!]!)
-  return { scope: scope!, row, gridOf, lookUp: (facts, field) => grids.get(gridOf(field))!.lookUp(facts) }
+  return { scope, row, gridOf, lookUp: (facts, field) => grids.get(gridOf(field))!.lookUp(facts) }
 }

@@ -134,16 +134,23 @@ function describeChange(
   { dimensions }: Terms,
 ): PolicyChange {
   const inSet = members.filter((point) => holds(change.when, point))
-  const known = (engine: Engine) => [...engine.expected.operations.values()].find(({ permission }) => permission === change.permission)
-  const operation = known(engines[1]) ?? known(engines[0])!
+  const operation = operationWith(engines[1], change.permission) ?? operationWith(engines[0], change.permission)!
   const point = Object.fromEntries([...dimensions.keys()].map((name) => [name, inSet[0]![name]!]))
   return {
     kind: kindOf(change.before, change.after)!,
     ...change,
     isUsualScope: isUsualScope(change, engines),
     cells: inSet.length,
-    example: { point, operation: { id: operation.id, method: operation.method, path: operation.path } },
+    example: { point, operation },
   }
+}
+
+/** An operation that needs a permission, or the action of the web app. */
+function operationWith({ expected }: Engine, permission: string): PolicyChange['example']['operation'] | undefined {
+  const operation = [...expected.operations.values()].find((one) => one.permission === permission)
+  if (operation !== undefined) return { id: operation.id, method: operation.method, path: operation.path }
+  const action = [...expected.webActions.values()].find((one) => one.permission === permission)
+  return action && { id: action.id, method: 'web', path: 'app' }
 }
 
 /** Whether the points have every scope with which the permission is allowed by the policy that allows more, and no other. */
@@ -154,7 +161,8 @@ function isUsualScope(
   const { vocabulary, checkScope } = engines[after === 'allowed' || after === 'forbidden' ? 1 : 0]
   const { name, values } = vocabulary.scopeOrder
   if (!vocabulary.permissions.has(permission)) return false
-  const sufficient = values.filter((value) => checkScope(permission, { [name]: value }).allowed)
+  const { surface } = vocabulary.permissions.get(permission)!
+  const sufficient = surface === undefined ? values.filter((value) => checkScope(permission, { [name]: value }).allowed) : [surface]
   return when.get(name)?.join() === sufficient.join()
 }
 

@@ -40,6 +40,7 @@ function itemsOf({ vocabulary, scopeRules, permissionRules, expected }: Engine):
       'operation',
       [...expected.operations].map(([id, { also, ...operation }]) => [id, { ...operation, also: [...also] }]),
     ),
+    ...named('web action', expected.webActions),
   ])
 }
 

@@ -1,7 +1,7 @@
 import { recordKey, type Ability } from './compile.ts'
 import { blankRecord, factRecord, type DefinitionSlot, type FactSlot } from './evaluate.ts'
 import { covers, type Rule } from './rules.ts'
-import { DEFINE, type Definition, type Fact, type Permission, type Vocabulary } from './vocabulary.ts'
+import { DEFINE, WEB_APP, type Definition, type Fact, type Permission, type Vocabulary } from './vocabulary.ts'
 
 /** Everything about a permission that does not depend on facts. It is computed once, when the policy is loaded. */
 export interface PreparedPermission {
@@ -10,9 +10,9 @@ export interface PreparedPermission {
   readonly facts: readonly FactSlot[]
   /** the definitions that it needs, in the order of evaluation */
   readonly definitions: readonly DefinitionSlot[]
-  /** the least value of the scope order that the scope table allows */
+  /** the least value of the scope order that the scope table allows; of a permission of the web app alone, `web_app` */
   readonly requiredScope: string
-  /** the row of its rule in the scope table */
+  /** the row of its rule in the scope table; of a permission of the web app alone, `no token` */
   readonly scopeRow: string
   /** the row of its first rule in the permission table */
   readonly row: string
@@ -40,8 +40,8 @@ export function preparePermission(
     permission,
     facts: factSlots(permission.groups, vocabulary),
     definitions: definitionSlots([...permission.notFoundUnless, ...permission.forbiddenUnless], vocabulary, permissionRules),
-    requiredScope: scopeOrder.values.find(allows) ?? '(no scope)',
-    scopeRow: scopeRules.find((rule) => covers(rule, permission))?.row ?? '(no row)',
+    requiredScope: scopeOrder.values.find(allows) ?? (permission.surface === undefined ? '(no scope)' : WEB_APP),
+    scopeRow: scopeRules.find((rule) => covers(rule, permission))?.row ?? (permission.surface === undefined ? '(no row)' : 'no token'),
     row: rules[0]?.row ?? '(no row)',
     reason: rules.map((rule) => `${rule.id}: ${rule.reason}`).join(' Or '),
   }

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { proveClaims, type OperationClaim } from './claims.ts'
+import { proveClaims, type OperationClaim, type WebClaim } from './claims.ts'
 import { decidedSpaceOf, type Check } from './decided-space.ts'
 import type { Engine } from './engine.ts'
 import { findRedundant } from './redundancy.ts'
@@ -21,7 +21,7 @@ export interface Proof {
  * Proves the invariants of the tables over the whole decision space (spec §5):
  * - in each cell the tables answer what the hand-written decisions say, and each permission requires the scope that they say;
  * - scopes are cumulative, and the permissions of each row require the scopes that the row states;
- * - each permission has exactly one S rule, and P or X rules of exactly one row;
+ * - each permission has exactly one S rule, and P or X rules of exactly one row; one of the web app alone has no S rule, and no token has it;
  * - each permission is allowed in some cell, and each definition has both values;
  * - no rule can be removed without a change of a decision;
  * - a rule allows nothing outside the vocabulary;
@@ -30,8 +30,9 @@ export interface Proof {
  * - each operation states the row that decides it, and is the one that the decisions describe; each permission is needed by an operation;
  * - a further permission of an operation requires no greater scope than its own, which is checked before the body is read.
  * @param claims without any, the last two invariants are skipped
+ * @param webClaims what only the web app does
  */
-export function proveInvariants(engine: Engine, claims: readonly OperationClaim[]): Proof {
+export function proveInvariants(engine: Engine, claims: readonly OperationClaim[], webClaims: readonly WebClaim[] = []): Proof {
   const start = performance.now()
   const space = decidedSpaceOf(engine)
   const checks = [
@@ -40,7 +41,7 @@ export function proveInvariants(engine: Engine, claims: readonly OperationClaim[
     { name: 'what hides a subject hides everything that is done with it', failures: proveHidden(engine) },
     ...space.checks,
     { name: 'no rule can be removed', failures: redundantRulesOf(engine) },
-    { name: 'the operations are those that the decisions describe', failures: proveClaims(engine, claims, space.decidingRows) },
+    { name: 'the operations are those that the decisions describe', failures: proveClaims(engine, claims, webClaims, space.decidingRows) },
   ]
   const failures = checks.flatMap((check) => check.failures)
   return { permissions: engine.vocabulary.permissions.size, cells: space.count, milliseconds: performance.now() - start, checks, failures }
@@ -50,7 +51,13 @@ function proveScopes({ vocabulary, checkScope, expected }: Engine): string[] {
   const { permissions, rows } = vocabulary
   const { name, values } = vocabulary.scopeOrder
   const failures: string[] = []
-  for (const id of permissions.keys()) {
+  for (const [id, { surface }] of permissions) {
+    if (surface !== undefined) {
+      for (const value of values)
+        if (checkScope(id, { [name]: value }).allowed)
+          failures.push(`"${id}" is allowed with ${name} ${value}; only the web app may ask for it`)
+      continue
+    }
     const { row, required } = checkScope(id, { [name]: values[0]! })
     const minimum = rows.get(row)?.scopes[0]
     if (minimum !== undefined && required !== minimum)
@@ -74,8 +81,10 @@ function proveRows(engine: Engine): string[] {
   for (const permission of vocabulary.permissions.values()) {
     const { id } = permission
     const scopes = scopeRules.filter((rule) => covers(rule, permission)).map((rule) => rule.id)
-    if (scopes.length === 0) failures.push(`"${id}" has no S rule`)
-    if (scopes.length > 1) failures.push(`"${id}" has several S rules: ${scopes.join(', ')}`)
+    if (permission.surface !== undefined) {
+      if (scopes.length > 0) failures.push(`"${id}" has the S rule ${scopes.join(', ')}; only the web app may ask for it`)
+    } else if (scopes.length === 0) failures.push(`"${id}" has no S rule`)
+    else if (scopes.length > 1) failures.push(`"${id}" has several S rules: ${scopes.join(', ')}`)
     const rows = new Set(permissionRules.filter((rule) => covers(rule, permission)).map((rule) => rule.row))
     if (rows.size === 0) failures.push(`"${id}" has no P or X rule`)
     if (rows.size > 1) failures.push(`"${id}" has rules of several rows: ${[...rows].join(', ')}`)
@@ -100,9 +109,14 @@ function proveRows(engine: Engine): string[] {
 /** The permissions of a row require exactly the scopes that the row states. */
 function proveScopesOfRows({ vocabulary, permissionRules, checkScope }: Engine): string[] {
   const { name, values } = vocabulary.scopeOrder
-  return [...vocabulary.rows].flatMap(([row, { scopes }]) => {
+  return [...vocabulary.rows].flatMap(([row, { scopes, surface }]) => {
     const rules = permissionRules.filter((rule) => rule.row === row && !isDefinition(rule))
     const ofRow = [...vocabulary.permissions.values()].filter((permission) => rules.some((rule) => covers(rule, permission)))
+    const elsewhere = ofRow.filter((permission) => permission.surface !== surface)
+    if (elsewhere.length > 0 || surface !== undefined)
+      return elsewhere.map(
+        ({ id }) => `row ${row} is ${surface === undefined ? 'not ' : ''}of the web app alone; its permission "${id}" is the opposite`,
+      )
     const required = new Map(ofRow.map(({ id }) => [id, checkScope(id, { [name]: values[0]! }).required]))
     const wrong = [...required].filter(([, scope]) => !scopes.includes(scope))
     const unused = ofRow.length === 0 ? [] : scopes.filter((scope) => ![...required.values()].includes(scope))

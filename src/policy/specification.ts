@@ -9,6 +9,8 @@ export interface Row {
   readonly words: string
   /** the least scopes that its permissions require, from least to greatest; none for a D row, which has no permissions */
   readonly scopes: readonly string[]
+  /** its permissions are those of the web app, which no scope allows */
+  readonly surface?: 'web_app' | undefined
 }
 
 /** The fact of the scope table: its name, and its values from least to greatest. */
@@ -17,12 +19,16 @@ export interface ScopeOrder {
   readonly values: readonly string[]
 }
 
-const row = z.strictObject({ scope: z.union([z.string(), z.array(z.string()).min(1)]).optional(), words: singleLine })
+const row = z.strictObject({
+  scope: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
+  surface: z.literal('web_app').optional(),
+  words: singleLine,
+})
 const shape = z.strictObject({
   version: z.literal(1),
   rows: z.record(z.string(), row),
 })
-const KEYS = ['version', 'rows', 'scope', 'words']
+const KEYS = ['version', 'rows', 'scope', 'surface', 'words']
 
 /** Rows that extend the specification. The owner of a policy may change them. */
 function isExtension(row: string): boolean {
@@ -40,7 +46,10 @@ export function readSpecification(source: Source, scopeOrder: ScopeOrder, shippe
   const diagnostics: PolicyDiagnostic[] = []
   const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
   const rows = new Map(
-    Object.entries(data.rows).map(([id, { scope, words }]) => [id, { words, scopes: readScopes(id, scope, scopeOrder, report) }]),
+    Object.entries(data.rows).map(([id, { words, surface, ...stated }]) => [
+      id,
+      { words, scopes: readScopes(id, { ...stated, surface }, scopeOrder, report), ...(surface !== undefined && { surface }) },
+    ]),
   )
   for (const [id, { words, scopes }] of shipped) {
     const stated = rows.get(id)
@@ -58,8 +67,18 @@ export function readSpecification(source: Source, scopeOrder: ScopeOrder, shippe
   return rows
 }
 
-function readScopes(id: string, scope: string | string[] | undefined, { name, values }: ScopeOrder, report: Report): readonly string[] {
+function readScopes(
+  id: string,
+  { scope, surface }: Omit<z.output<typeof row>, 'words'>,
+  { name, values }: ScopeOrder,
+  report: Report,
+): readonly string[] {
   const at: Path = ['rows', id, 'scope']
+  if (surface !== undefined) {
+    if (!isExtension(id)) report(['rows', id, 'surface'], `row ${id} is about tokens`, 'only an X row can be of the web app alone', 'key')
+    if (scope !== undefined) report(at, 'no scope allows what only the web app can do', 'remove it, or "surface"', 'key')
+    return []
+  }
   if (id.startsWith('D')) {
     if (scope !== undefined) report(at, 'a D row has no permissions, and so no scope', 'remove it', 'key')
     return []

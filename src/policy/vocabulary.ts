@@ -38,7 +38,12 @@ export interface Permission {
   readonly forbiddenUnless: readonly string[]
   /** the fields of the subject if the permission is decided field by field, else undefined */
   readonly fields: readonly string[] | undefined
+  /** `web_app`: only the web app asks for it, about a person who is signed in. No rule of the scope table allows it, so no token ever can. */
+  readonly surface?: typeof WEB_APP | undefined
 }
+
+/** The surface of permissions that no token can ever have. In a point of the decision space it is the value of the scope order. */
+export const WEB_APP = 'web_app'
 
 /** The closed vocabulary of the policy tables. */
 export interface Vocabulary {
@@ -71,12 +76,13 @@ const shape = z.strictObject({
       not_found_unless: z.array(dotted).min(1).optional(),
       forbidden_unless: z.array(dotted).min(1).optional(),
       by_field: z.literal(true).optional(),
+      surface: z.literal(WEB_APP).optional(),
       actions: z.record(word, z.array(subject).min(1)),
     }),
   ),
 })
 const KEYS =
-  'version facts values means fixed scope_order definitions groups subjects fields permissions not_found_unless forbidden_unless by_field actions'.split(
+  'version facts values means fixed scope_order definitions groups subjects fields permissions not_found_unless forbidden_unless by_field surface actions'.split(
     ' ',
   )
 
@@ -197,6 +203,7 @@ function readPermission(data: Data, entry: PermissionEntry, action: string, name
     notFoundUnless: entry.not_found_unless ?? [],
     forbiddenUnless: entry.forbidden_unless ?? [],
     fields,
+    ...(entry.surface !== undefined && { surface: entry.surface }),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Condition } from '../policy/conditions.ts'
 import type { Engine } from '../policy/engine.ts'
 import { covers, isDefinition, type Rule } from '../policy/rules.ts'
 import type { Operation } from './operation.ts'
+import { webActions } from './web-actions.ts'
 
 /** The decisions of both tables about every operation, as Markdown (`policies/matrix.md`). */
 export function renderMatrix(engine: Engine, operations: readonly Operation[]): string {
@@ -25,7 +26,7 @@ export function renderMatrix(engine: Engine, operations: readonly Operation[]): 
     '',
     ...markdownTable(
       ['row', 'minimum scope', 'words of the specification'],
-      [...vocabulary.rows].map(([id, { scopes, words }]) => [id, scopes.join(', '), words]),
+      [...vocabulary.rows].map(([id, { scopes, surface, words }]) => [id, surface === undefined ? scopes.join(', ') : 'no token', words]),
     ),
     '',
   ].join('\n')
@@ -34,9 +35,9 @@ export function renderMatrix(engine: Engine, operations: readonly Operation[]): 
 /** The columns of the matrix. */
 export const matrixHead: readonly string[] = ['operation', 'request', 'permission', 'minimum scope', 'allowed if', 'row', '404 unless']
 
-/** A row for each operation, and for each further permission of one. The cells have the markup of Markdown. */
+/** A row for each operation, for each further permission of one, and for each action of the web app. The cells have the markup of Markdown. */
 export function matrixRows(engine: Engine, operations: readonly Operation[]): string[][] {
-  return operations.flatMap((operation) => [operationRow(engine, operation), ...furtherRows(engine, operation)])
+  return [...operations.flatMap((operation) => [operationRow(engine, operation), ...furtherRows(engine, operation)]), ...webRows(engine)]
 }
 
 function operationRow(engine: Engine, { id, method, path, needs, kind }: Operation): string[] {
@@ -46,6 +47,11 @@ function operationRow(engine: Engine, { id, method, path, needs, kind }: Operati
 /** The further permissions of an operation: each is asked about every item of a member of the body. */
 function furtherRows(engine: Engine, { id, also }: Operation): string[][] {
   return also.map(({ member, needs }) => [`\`${id}\``, `each of \`${member}\``, ...permissionCells(engine, needs, 'single')])
+}
+
+/** What only the web app does, for a person who is signed in. */
+function webRows(engine: Engine): string[][] {
+  return webActions.map(({ id, needs }) => [`\`${id}\``, 'web app', ...permissionCells(engine, needs, 'single')])
 }
 
 function permissionCells(
@@ -58,7 +64,7 @@ function permissionCells(
   const { required, row: scopeRow } = checkScope(permission.id, { [vocabulary.scopeOrder.name]: vocabulary.scopeOrder.values[0]! })
   return [
     permission.id,
-    `${required} (${scopeRow})`,
+    permission.surface === undefined ? `${required} (${scopeRow})` : 'no token',
     rules.map(describeRule).join(' **or** '),
     [...new Set(rules.map((rule) => rule.row))].join(', '),
     permission.notFoundUnless.map((name) => (kind === 'filtered_list' ? `left out unless ${name}` : name)).join(', ') || '-',

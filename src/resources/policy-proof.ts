@@ -3,13 +3,15 @@ import type { OperationClaim } from '../policy/claims.ts'
 import type { Engine } from '../policy/engine.ts'
 import { proveInvariants, type Proof } from '../policy/prove.ts'
 import type { Operation } from './operation.ts'
+import { webActions } from './web-actions.ts'
 
 /**
  * Proves a policy, and compares it with the facts and the operations of the service.
  * @returns its failures are empty if the service may use it
  */
 export function provePolicy(engine: Engine, rows: readonly Operation[]): Proof {
-  const proof = proveInvariants(engine, rows.map(claimOf))
+  const webClaims = webActions.map(({ id, needs, row }) => ({ id, permission: needs.join(' '), row }))
+  const proof = proveInvariants(engine, rows.map(claimOf), webClaims)
   const checks = [
     {
       name: 'the facts are those of the service',

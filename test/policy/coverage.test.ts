@@ -3,7 +3,7 @@ import { Coverage } from '../../src/policy/coverage.ts'
 import { cells } from '../../src/policy/enumerate.ts'
 import { renderLcov } from '../../src/policy/lcov.ts'
 import { DefinitionEvaluator, unmetConditions } from '../../src/policy/matching.ts'
-import { oracleCells, oracleOperations, type OracleCell } from '../support/oracle.ts'
+import { oracleCells, oracleOperations, oracleWebActions, type OracleCell } from '../support/oracle.ts'
 import { decideCell, load, shipped, shippedFiles } from '../support/policy.ts'
 
 const { vocabulary, permissionRules, scopeRules } = shipped
@@ -14,7 +14,7 @@ const guest = oracleCells(some).find(
   ({ facts, expected }) => expected === 403 && facts['board.visibility'] === 'workspace' && facts['board.caller'] === 'none',
 )!.facts
 
-const byPermission = new Map(oracleOperations.map((operation) => [operation.permission, oracleCells(operation)]))
+const byPermission = new Map([...oracleOperations, ...oracleWebActions].map((operation) => [operation.permission, oracleCells(operation)]))
 /** What the oracle expects in a cell. Facts that the oracle does not state make no difference. */
 function expectedIn(permission: string, facts: Readonly<Record<string, string>>, field: string | undefined) {
   const keyOf = (from: typeof facts, of: string | undefined) => names.map((name) => from[name]).join() + (of ?? '')
@@ -70,7 +70,8 @@ describe('coverage', () => {
       groups.flatMap((group) => vocabulary.groups.get(group)!).reduce((size, { values }) => size * values.length, fields?.length ?? 1),
     )
     expect(ofTable).toEqual({ total: sizes.reduce((a, b) => a + b), covered: space.length, unasked: 0, missing: [] })
-    expect(scopes.total).toBe(vocabulary.permissions.size * vocabulary.scopeOrder.values.length)
+    const ofTokens = vocabulary.permissions.size - new Set(oracleWebActions.map(({ permission }) => permission)).size
+    expect(scopes.total).toBe(ofTokens * vocabulary.scopeOrder.values.length)
     expect(rules).toEqual({
       total: permissionRules.length + scopeRules.length,
       covered: permissionRules.length + scopeRules.length,
@@ -113,7 +114,10 @@ describe('coverage', () => {
     for (const { permission, facts, field } of space)
       if (expectedIn(permission.id, facts, field) === 401) unasked++
       else coverage.addDecision(permission.id, facts, field === undefined ? undefined : [field])
-    for (const { id } of vocabulary.permissions.values())
+    const requested = new Set(
+      oracleOperations.flatMap(({ permission, also }) => [permission, ...Object.values(also).map((one) => one.permission)]),
+    )
+    for (const id of requested)
       for (const value of vocabulary.scopeOrder.values) coverage.addScopeDecision(id, { [vocabulary.scopeOrder.name]: value })
     const shares = coverage.shares()
     for (const [kind, { missing }] of Object.entries(shares)) expect([kind, missing]).toEqual([kind, []])

@@ -26,11 +26,14 @@ function points(before: Engine, after: Engine, id: string): Values[] {
   const known = [before, after].filter(({ vocabulary }) => vocabulary.permissions.has(id))
   const permissions = known.map(({ vocabulary }) => vocabulary.permissions.get(id)!)
   const groups = new Set(['token', ...permissions.flatMap((permission) => permission.groups)])
-  return combinations(
+  const all = combinations(
     known,
     (group) => groups.has(group),
     permissions.flatMap(({ fields }) => fields ?? []),
   )
+  const scopes = new Set(permissions.flatMap(({ surface }) => (surface === undefined ? before.vocabulary.scopeOrder.values : ['web_app'])))
+  const withoutScope = all.filter((values) => values['token.scope'] === 'none')
+  return withoutScope.flatMap((values) => [...scopes].map((scope) => ({ ...values, 'token.scope': scope })))
 }
 
 function isTrue({ vocabulary, holds: evaluate }: Engine, name: string, values: Values): boolean {
@@ -44,9 +47,11 @@ function answer({ vocabulary, checkScope, decide }: Engine, id: string, values: 
   const permission = vocabulary.permissions.get(id)
   if (permission === undefined) return 'absent'
   for (const { name, group, values: known } of vocabulary.facts.values())
-    if ((group === 'token' || permission.groups.includes(group)) && !known.includes(values[name]!)) return 'absent'
+    if ((group === 'token' ? permission.surface === undefined : permission.groups.includes(group)) && !known.includes(values[name]!))
+      return 'absent'
+  if (permission.surface !== undefined && values['token.scope'] !== 'web_app') return 'absent'
   if (permission.fields !== undefined && !permission.fields.includes(values['field']!)) return 'absent'
-  if (!checkScope(id, values).allowed) return 'insufficient_scope'
+  if (permission.surface === undefined && !checkScope(id, values).allowed) return 'insufficient_scope'
   return decide(id, values, permission.fields === undefined ? undefined : [values['field']!]).outcome
 }
 
@@ -123,6 +128,21 @@ const vocabularies: readonly (readonly [what: string, Engine])[] = [
       ['grids', '[ok,   ok,   ok]', '[ok, ok]'],
       ['grids', '[ok,   ok,   403]', '[ok, 403]'],
       ['grids', '[404,  404,  404]', '[404, 404]'],
+      ['grids', '    admin: ok\n', ''],
+    ),
+  ],
+  [
+    'what only the web app could do is given to tokens',
+    edited(
+      ['vocabulary', '      change: [TokenRules]\n', '\n  - groups: [caller]\n    actions:\n      change: [TokenRules]\n'],
+      ['specification', 'X8: { surface: web_app,', 'X8: { scope: "kanban:admin",'],
+      [
+        'scopes',
+        '  - id: S3.deletion\n',
+        '  - id: S3.rules\n    row: S3\n    action: change\n    subject: TokenRules\n    conditions: { token.scope: "kanban:admin" }\n    reason: because\n\n  - id: S3.deletion\n',
+      ],
+      ['operations', '  workspace.token_rules:   [X8, change TokenRules,  officer]\n', ''],
+      ['operations', 'web_app:\n', '  rules.change: [PUT, /rules, admin, X8, change TokenRules, officer]\nweb_app:\n'],
     ),
   ],
   [

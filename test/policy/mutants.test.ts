@@ -4,7 +4,7 @@ import type { Engine } from '../../src/policy/engine.ts'
 import { proveInvariants } from '../../src/policy/prove.ts'
 import { effort } from '../support/effort.ts'
 import { loadMutant, mutants, type Mutant } from '../support/mutants.ts'
-import { oracleCells, oracleOperations, type OracleOperation } from '../support/oracle.ts'
+import { oracleCells, oracleOperations, oracleWebActions, type OracleOperation } from '../support/oracle.ts'
 import { decideCell, isExpected, shipped, shippedFiles } from '../support/policy.ts'
 
 const space = [...cells(shipped.vocabulary)]
@@ -19,17 +19,21 @@ function behaviour(engine: Engine): string {
   return [...decisions, ...scopeDecisions].join('')
 }
 
-function differs(engine: Engine, operation: OracleOperation): boolean {
-  const minimum = { read: 1, write: 2, admin: 3 }[operation.scope]
+type Judge = Pick<OracleOperation, 'permission' | 'grid'> & Partial<Pick<OracleOperation, 'scope'>>
+const judges: readonly Judge[] = [...oracleOperations, ...oracleWebActions]
+
+function differs(engine: Engine, operation: Judge): boolean {
+  // No scope is enough for what only the web app does.
+  const minimum = operation.scope === undefined ? scopes.length : { read: 1, write: 2, admin: 3 }[operation.scope]
   if (scopes.some((value, i) => engine.checkScope(operation.permission, { 'token.scope': value }).allowed !== i >= minimum)) return true
   return oracleCells(operation).some((cell) => !isExpected(decideCell(engine, operation.permission, cell), cell))
 }
 
 /** The operation that killed the last mutant. It is tried first, because it often kills the next mutant of the same rule too. */
-let killer = oracleOperations[0]!
+let killer = judges[0]!
 
 function killedByOracle(engine: Engine): boolean {
-  const found = [killer, ...oracleOperations].find((operation) => differs(engine, operation))
+  const found = [killer, ...judges].find((operation) => differs(engine, operation))
   killer = found ?? killer
   return found !== undefined
 }

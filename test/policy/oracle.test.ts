@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { cells } from '../../src/policy/enumerate.ts'
-import { oracleCells, oracleOperations } from '../support/oracle.ts'
+import { oracleCells, oracleOperations, oracleWebActions } from '../support/oracle.ts'
 import { decideCell, isExpected, shipped, toGridOutcome } from '../support/policy.ts'
 
 const key = (facts: Readonly<Record<string, string>>, field?: string) =>
   JSON.stringify([...Object.entries(facts).toSorted(([a], [b]) => (a < b ? -1 : 1)), field ?? ''])
 
 describe('the tables agree with the oracle', () => {
-  test.each(oracleOperations.map((operation) => [operation.id, operation] as const))(
+  test.each([...oracleOperations, ...oracleWebActions].map((operation) => [operation.id, operation] as const))(
     '%s has the decision of the oracle in every cell',
     (_id, operation) => {
       const wrong = oracleCells(operation)
@@ -37,10 +37,19 @@ describe('the tables agree with the oracle', () => {
     },
   )
 
+  test.each(oracleWebActions)('$id, an action of the web app, is allowed with no scope', ({ id, permission, row, grid }) => {
+    for (const value of ['none', 'kanban:read', 'kanban:write', 'kanban:admin'])
+      expect(shipped.checkScope(permission, { 'token.scope': value }).allowed).toBe(false)
+    expect(shipped.expected.webActions.get(id)).toEqual({ id, permission, row })
+    const expected = shipped.expected.permissions.get(permission)!
+    expect(expected.scope).toBeUndefined()
+    expect(oracleCells({ grid }).filter((cell) => expected.lookUp(cell.facts, cell.field).response !== cell.expected)).toEqual([])
+  })
+
   test('the oracle covers exactly the decision space', () => {
     const covered = new Map<string, Set<string>>()
     let count = 0
-    for (const operation of oracleOperations) {
+    for (const operation of [...oracleOperations, ...oracleWebActions]) {
       const keys = covered.get(operation.permission) ?? new Set()
       for (const cell of oracleCells(operation)) {
         keys.add(key(cell.facts, cell.field))
@@ -74,7 +83,7 @@ describe('the tables agree with the oracle', () => {
   })
 
   test('every cell that is allowed is decided by the row of its operation', () => {
-    for (const operation of oracleOperations) {
+    for (const operation of [...oracleOperations, ...oracleWebActions]) {
       const rows = new Set<string>()
       for (const cell of oracleCells(operation)) {
         const decision = decideCell(shipped, operation.permission, cell)

@@ -65,6 +65,16 @@ const violations: [what: string, ReturnType<typeof changed>, failure: string][] 
     '"update Board" has several S rules: S2.edit, S3.visibility',
   ],
   [
+    'an S rule for a permission that no token can have',
+    changed('scopes', 'subject: [Account, Directory, Access, Board,', 'subject: [Account, Directory, Access, AuditTrail, Board,'),
+    '"read AuditTrail" has the S rule S1; only the web app may ask for it',
+  ],
+  [
+    'a permission of the web app in a row that has a scope',
+    changed('permissions', 'id: X8\n    row: X8\n', 'id: X3.rules\n    row: X3\n'),
+    'row X3 is not of the web app alone; its permission "change TokenRules" is the opposite',
+  ],
+  [
     'a permission without a P or X rule',
     changed(
       'permissions',
@@ -180,9 +190,36 @@ describe('the proof', () => {
       { ...CREATE, also: [{ member: 'board', permission: 'update Board', row: 'P4' }] },
       'operation cards.create (board) needs "update Board", which is decided by field',
     ],
+    [{ ...READ, permission: 'read AuditTrail', row: 'X6' }, 'operation boards.read needs "read AuditTrail", which no token can have'],
   ])('the proof fails for a wrong claim of an operation: %o', (claim, failure) => {
     expect(proveInvariants(shipped, [claim]).failures).toContain(failure)
   })
+})
+
+test.each([
+  [
+    [{ id: 'workspace.audit', permission: 'read Account', row: 'P1' }],
+    'action workspace.audit needs "read Account", which is not a permission of the web app',
+  ],
+  [
+    [{ id: 'workspace.audit', permission: 'read AuditTrail', row: 'X7' }],
+    'operation workspace.audit states row X7; the deciding row is X6',
+  ],
+  [
+    [{ id: 'workspace.tokens', permission: 'read AuditTrail', row: 'X6' }],
+    'action workspace.tokens is "read AuditTrail" by X6; the decisions say "read MemberToken" by X7',
+  ],
+  [
+    [{ id: 'workspace.other', permission: 'read AuditTrail', row: 'X6' }],
+    'the decisions do not have the action workspace.other of the web app',
+  ],
+  [[{ id: 'workspace.audit', permission: 'read AuditTrail', row: 'X6' }], 'no operation needs "change TokenRules"'],
+  [
+    [{ id: 'workspace.audit', permission: 'read AuditTrail', row: 'X6' }],
+    'the decisions have an action workspace.tokens of the web app, which does not exist',
+  ],
+])('the proof fails for a wrong claim of the web app: %o', (claims, failure) => {
+  expect(proveInvariants(shipped, [], claims).failures).toContain(failure)
 })
 
 test('the proof fails for a permission that no operation needs', () => {

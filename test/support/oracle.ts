@@ -54,6 +54,11 @@ export const oracleOperations: readonly OracleOperation[] = Object.entries(
   return { id, method, path, scope, row, permission, grid, also: Object.fromEntries(additions) }
 })
 
+/** What only the web app does: its permission has no scope. */
+export const oracleWebActions: readonly Pick<OracleOperation, 'id' | 'row' | 'permission' | 'grid'>[] = Object.entries(
+  (read('operations') as { web_app: Record<string, readonly [string, string, string]> }).web_app,
+).map(([id, [row, permission, grid]]) => ({ id, row, permission, grid }))
+
 /** Every cell of an operation's grid, for every role, and for active and ended memberships. */
 export function oracleCells({ grid }: Pick<OracleOperation, 'grid'>): readonly OracleCell[] {
   if (typeof grid === 'string') return gridCells(grid)
@@ -95,7 +100,8 @@ function expand(
   turns: Turns,
 ): OracleCell[] {
   if (outcome !== 'ok' && outcome !== 403 && outcome !== 404) throw new Error(`the oracle has no outcome for "${row}", "${column}"`)
-  const roles = axis === 'role' ? [column] : axes['role']!
+  const ofRole = { [axis ?? '']: column, [down ?? '']: row }['role']
+  const roles = ofRole === undefined ? axes['role']! : [ofRole]
   return roles.flatMap((role) =>
     (['active', 'ended'] as const).flatMap((membership) => {
       const facts = caseFacts(down, row).flatMap((rowFacts) =>

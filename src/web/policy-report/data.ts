@@ -6,6 +6,7 @@ import type { Facts } from '../../policy/evaluate.ts'
 import { covers, isDefinition, type Rule } from '../../policy/rules.ts'
 import type { Permission } from '../../policy/vocabulary.ts'
 import type { Operation } from '../../resources/operation.ts'
+import { webActions } from '../../resources/web-actions.ts'
 
 /** What the script of the page gets: everything that was decided, as plain data. Many cells have the same answer. */
 export interface ReportData {
@@ -31,7 +32,7 @@ export interface PermissionData {
   readonly facts: readonly string[]
   /** the fields that are decided one by one, which change faster than facts */
   readonly fields: readonly string[] | null
-  /** the least scope */
+  /** the least scope; `web_app` if no token can have it */
   readonly scope: string
   /** all scopes that are enough */
   readonly scopes: readonly string[]
@@ -101,7 +102,10 @@ export function createReportData(engine: Engine, operations: readonly Operation[
       facts: permission.groups.flatMap(namesOf),
       fields: permission.fields ?? null,
       scope: engine.checkScope(permission.id, { [scopeOrder.name]: scopeOrder.values[0]! }).required,
-      scopes: scopeOrder.values.filter((value) => engine.checkScope(permission.id, { [scopeOrder.name]: value }).allowed),
+      scopes:
+        permission.surface === undefined
+          ? scopeOrder.values.filter((value) => engine.checkScope(permission.id, { [scopeOrder.name]: value }).allowed)
+          : [permission.surface],
       scopeRules: scopeRules.filter((rule) => covers(rule, permission)).map(({ id }) => id),
       row: rules[0]?.row ?? '',
       rules: rules.map(({ id }) => id),
@@ -119,7 +123,7 @@ export function createReportData(engine: Engine, operations: readonly Operation[
     answers: [...answers.values()].map(({ answer }) => answer),
     rules: Object.fromEntries([...scopeRules, ...permissionRules].map((rule) => [rule.id, ruleData(rule)])),
     rows: Object.fromEntries([...vocabulary.rows].map(([id, { words }]) => [id, words])),
-    operations: inGroups(operations).flatMap((operation) => operationRows(operation, vocabulary.permissions)),
+    operations: [...inGroups(operations).flatMap((operation) => operationRows(operation, vocabulary.permissions)), ...webRows()],
   }
 }
 
@@ -155,6 +159,13 @@ function keyOf({ outcome, rules, definitions, expected, grid, case: name }: Answ
 function ruleData({ row, conditions, fields, reason }: Rule): RuleData {
   const accepted = Object.entries(conditions).map(([name, condition]) => [name, acceptedValues(condition)] as const)
   return { row, conditions: accepted, fields: fields ?? null, reason }
+}
+
+/** What only the web app does. */
+function webRows(): OperationRow[] {
+  return webActions.map(({ id, needs }) => {
+    return { id, request: 'web app', permission: needs.join(' '), field: null, member: null, isFilteredList: false }
+  })
 }
 
 function operationRows({ id, method, path, needs, kind, also }: Operation, permissions: ReadonlyMap<string, Permission>): OperationRow[] {

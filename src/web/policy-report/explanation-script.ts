@@ -140,6 +140,7 @@ function stage(kind, title, ...children) {
 }
 
 function scopeStage({ scope, scopes, scopeRules }, selected) {
+  if (scopeRules.length === 0) return stage('pass', '1. Scope table: not asked. Only the web app can do this, and no token', [])
   const isEnough = scopes.includes(selected[data.scope])
   const items = scopeRules.map((id) => ruleItem(id, (name) => selected[name]))
   const title = '1. Scope table: ' + scope + ' is required, the token has ' + selected[data.scope]
