@@ -32,6 +32,7 @@ export class RecordWriter {
   #policy = ''
   #decisions: Known = unknown()
   #scopes: Known = unknown()
+  #written = new WeakMap<Decision, Known>()
   #callers: Known = unknown()
   #outcomes: Known = unknown()
   #size = 0
@@ -49,7 +50,7 @@ export class RecordWriter {
     const kind = kindOf(record)
     const head = `"time":"${this.#time(time)}","kind":"${kind}","request_id":"${requestId}","method":${method === 'GET' ? '"GET"' : quoted(method)}`
     const stage = kind === 'refusal' ? `,"stage":"${record.stage ?? 'log'}"` : ''
-    const flags = record.dryRun === true ? ',"dry_run":true' : ''
+    const flags = record.dryRun === true ? ',"dry_run":true' : record.surface === undefined ? '' : `,"surface":"${record.surface}"`
     const members = `${head},${what(record)},${this.#who(record)},${this.#outcome(record, status, effect)}${stage}${flags}`
     return { text: members, encoded: this.#encoded(record) }
   }
@@ -126,7 +127,14 @@ export class RecordWriter {
     return node
   }
 
-  #decision({ permission, fields, facts, derived, outcome, row, rules }: Decision): Known {
+  /** The service remembers its decisions: most have been written before. */
+  #decision(decision: Decision): Known {
+    let known = this.#written.get(decision)
+    if (known === undefined) this.#written.set(decision, (known = this.#find(decision)))
+    return known
+  }
+
+  #find({ permission, fields, facts, derived, outcome, row, rules }: Decision): Known {
     let node = this.#child(this.#decisions, permission)
     for (const name in facts) node = this.#child(node, facts[name]!)
     if (fields !== undefined) node = this.#child(node, fields.join())
@@ -150,6 +158,7 @@ export class RecordWriter {
     this.#size = 0
     this.#decisions = unknown()
     this.#scopes = unknown()
+    this.#written = new WeakMap()
     this.#callers = unknown()
     this.#outcomes = unknown()
   }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { ownProcess, runFolder } from '../support/run.ts'
+import type { CpuProfile } from './stage-costs.ts'
 
 /** The use of a process so far: CPU time in microseconds, resident memory in bytes. */
 export interface Usage {
@@ -71,6 +72,13 @@ export class ServerProcess {
     this.#child.send(question)
     const [usage] = (await once(this.#child, 'message')) as [Usage]
     return usage
+  }
+
+  /** Begins a CPU profile, or ends it. @returns the profile that has ended */
+  async profile(question: 'begin' | 'end'): Promise<CpuProfile> {
+    this.#child.send(question)
+    const [profile] = (await once(this.#child, 'message')) as [CpuProfile]
+    return profile
   }
 
   async stop(): Promise<void> {

@@ -1,21 +1,21 @@
-// Both tables of the service, as a request asks them.
+// Both tables of the service, as a request asks them: each time anew, and as the service does it, which remembers its decisions.
 import { loadPolicy } from '../../../dist/app.js'
+import { remembering } from '../../../dist/policy/remembered.js'
 
-export async function createLanekeeper() {
-  const engine = loadPolicy()
+export const createLanekeeper = () => create('Lanekeeper', loadPolicy())
+export const createRemembering = () => create('Lanekeeper, remembered', remembering(loadPolicy()))
+
+function create(name, engine) {
+  const { permissions, groups } = engine.vocabulary
   return {
-    name: 'Lanekeeper',
+    name,
     prepare({ permission, fields, facts }) {
+      const needed = new Set(permissions.get(permission).groups.flatMap((group) => groups.get(group).map((fact) => fact.name)))
       const flat = Object.entries(facts).flatMap(([group, members]) =>
-        Object.entries(members).map(([name, value]) => [`${group}.${name}`, value]),
+        Object.entries(members).map(([fact, value]) => [`${group}.${fact}`, value]),
       )
-      const scope = flat.filter(([name]) => name === 'token.scope')
-      return {
-        permission,
-        fields,
-        scope: Object.fromEntries(scope),
-        facts: Object.fromEntries(flat.filter(([name]) => name !== 'token.scope')),
-      }
+      const only = (keep) => Object.fromEntries(flat.filter(([fact]) => keep(fact)))
+      return { permission, fields, scope: only((fact) => fact === 'token.scope'), facts: only((fact) => needed.has(fact)) }
     },
     decide({ permission, fields, scope, facts }) {
       if (!engine.checkScope(permission, scope).allowed) return 'insufficient_scope'
