@@ -3,6 +3,7 @@ import type { BackupSummary } from '../admin/backup.ts'
 import type { LostFile, TransferSummary } from '../admin/transfer-summary.ts'
 import { addAdminCommand, runOnStorage, type CommonOptions } from './command.ts'
 import { DataLost } from './exit.ts'
+import { addImportCommand } from './import.ts'
 import { runWithInput, runWithOutput } from './streams.ts'
 import { describe } from './text.ts'
 
@@ -15,9 +16,7 @@ export function addTransferCommands(program: Command): void {
   addOut(addAdminCommand(program, 'export <workspace>', 'write a workspace as JSON lines, including the bytes of files')).action(
     (workspace: string, options: OutputOptions) => write(options, 'export', { workspace }),
   )
-  addAdminCommand(program, 'import [file]', 'read an exported workspace from a file or from stdin').action(
-    (file: string | undefined, options: CommonOptions) => read(options, 'import', file),
-  )
+  addImportCommand(program, (file, options) => read(options, 'import', file))
 
   addOut(
     addAdminCommand(

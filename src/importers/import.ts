@@ -1,0 +1,100 @@
+import { AdminError, type CommandIo } from '../admin/deps.ts'
+import type { BoardLine } from '../admin/board-lines.ts'
+import type { Board } from '../model/board.ts'
+import { MemberMatcher, type Member } from './members.ts'
+import { ImportPlan } from './plan.ts'
+import { readPlanka } from './planka.ts'
+import { ImportReport, type ReportLine } from './report.ts'
+import { readTrello } from './trello.ts'
+
+const readers = { trello: readTrello, planka: readPlanka } as const
+/** The programs whose boards can be imported. */
+export const programs = Object.keys(readers) as readonly (keyof typeof readers)[]
+
+/** How a board of another program is imported. */
+export interface ImportOptions {
+  readonly from: string
+  readonly workspace: string
+  /** the id of the user who imports it */
+  readonly user: string
+  /** pairs of a person of the file and a user of the workspace */
+  readonly members: readonly string[]
+  readonly visibility?: Board['visibility'] | undefined
+  readonly dryRun: boolean
+}
+
+/** What an import has created, or would create, and what it does not carry. */
+export interface ImportResult {
+  readonly dry_run: boolean
+  /** null in a dry run */
+  readonly board_id: string | null
+  readonly name: string
+  readonly visibility: Board['visibility']
+  readonly columns: number
+  readonly cards: number
+  readonly labels: number
+  readonly subtasks: number
+  readonly comments: number
+  readonly board_members: number
+  readonly not_carried: readonly ReportLine[]
+}
+
+/** Runs an administration command on the storage. */
+export type RunCommand = (name: string, input: object, io: Pick<CommandIo, 'lines'>) => Promise<unknown>
+
+/**
+ * Imports a board of another program.
+ * @param text the file
+ * @param now the present time
+ * @throws {AdminError} `invalid`, with the path of what is wrong in the file; else as the command `import.board` does
+ */
+export async function importForeignBoard(text: string, options: ImportOptions, run: RunCommand, now: string): Promise<ImportResult> {
+  const { from, workspace, user, visibility, dryRun } = options
+  if (!isProgram(from)) throw new AdminError('invalid', `--from: must be one of ${programs.join(', ')}`)
+  const report = new ImportReport()
+  const board = readers[from](text, report, now)
+  const members = (await run('member.list', { workspace }, { lines: none() })) as readonly Member[]
+  if (!members.some(({ user_id }) => user_id === user)) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
+  const matcher = new MemberMatcher(board.people, members, options.members, report)
+  const plan = new ImportPlan(board, { userId: user, visibility, members: matcher, now }, report)
+  const counter = new LineCounter()
+  const lines = counter.count(plan.lines())
+  if (dryRun) for (const _line of lines);
+  const created = dryRun ? undefined : ((await run('import.board', { workspace, user }, { lines: toText(lines) })) as { board_id: string })
+  return { dry_run: dryRun, board_id: created?.board_id ?? null, ...counter.result, not_carried: report.lines }
+}
+
+function isProgram(name: string): name is keyof typeof readers {
+  return Object.hasOwn(readers, name)
+}
+
+/** Counts what the lines of a board create. */
+class LineCounter {
+  #board = { name: '', visibility: 'private' as Board['visibility'] }
+  readonly #counts = { columns: 0, cards: 0, labels: 0, subtasks: 0, comments: 0, board_members: 0 }
+
+  get result() {
+    return { ...this.#board, ...this.#counts }
+  }
+
+  *count(lines: Iterable<BoardLine>): Generator<BoardLine> {
+    for (const line of lines) {
+      if ('board' in line) this.#board = { name: line.board.name, visibility: line.board.visibility }
+      else if ('member' in line) this.#counts.board_members++
+      else if ('label' in line) this.#counts.labels++
+      else if ('column' in line) this.#counts.columns++
+      else if ('comment' in line) this.#counts.comments++
+      else if ('card' in line) {
+        this.#counts.cards++
+        this.#counts.subtasks += line.card.subtasks.length
+      }
+      yield line
+    }
+  }
+}
+
+async function* toText(lines: Iterable<BoardLine>): AsyncGenerator<string> {
+  for (const line of lines) yield JSON.stringify(line)
+}
+
+async function* none(): AsyncGenerator<string> {}

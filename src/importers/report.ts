@@ -1,0 +1,80 @@
+/** How many examples a report has of each kind, and how long they are. */
+const EXAMPLES = 5
+const EXAMPLE_LENGTH = 100
+
+/** What an import may not carry, or changes, in words that follow a number. */
+const descriptions = {
+  custom_fields: 'values of custom fields',
+  start_dates: 'start dates of cards',
+  covers: 'covers of cards',
+  stickers: 'stickers',
+  votes: 'votes',
+  locations: 'locations of cards',
+  plugin_data: 'values of power-ups',
+  stopwatches: 'stopwatches',
+  subtask_details: 'due dates, assignees and links of subtasks',
+  checklist_names: 'names of checklists: cards with several have them before each subtask',
+  card_types: 'types of cards',
+  trash: 'cards in the trash',
+  comments_missing: 'comments that the file does not have',
+  comments_unplaced: 'comments on cards that the file does not have',
+  checklists_unplaced: 'checklists of cards that the file does not have',
+  attachments_unplaced: 'attachments of cards that the file does not have',
+  comments_blank: 'comments without text',
+  attachments_without_link: 'attachments without an http or https address',
+  attachments_left_out: 'attachments whose links do not fit into the description',
+  labels_unknown: 'labels of cards that the file does not have',
+  label_colors_unknown: 'labels of an unknown color, which are gray now',
+  labels_left_out: 'labels beyond the number that a board or a card can have',
+  subtasks_left_out: 'subtasks beyond the number that a card can have',
+  comments_left_out: 'oldest comments beyond the number that a card can have',
+  assignees_left_out: 'assignments beyond the number that a card can have',
+  board_members_left_out: 'members beyond the number that a board can have',
+  columns_archived: 'columns beyond the number that a board can have, which are archived now',
+  cards_archived: 'cards beyond the number that a board can have, which are archived now',
+  members_unmatched: 'members without a user of the same name in the workspace (use --member)',
+  assignments_unmatched: 'assignments of members without a user in the workspace',
+  comments_by_others: 'comments whose author is not in the workspace: they begin with the name of the author and the time',
+  texts_shortened: 'texts that are too long, and were shortened',
+  texts_blank: 'names without a visible character, which are replaced',
+  characters_replaced: 'texts with control characters or invalid Unicode, which are replaced or left out',
+  closed_boards: 'closed boards, which are open now',
+} as const
+/** A kind of thing that an import may not carry. */
+export type Loss = keyof typeof descriptions
+
+/** One line of the report of an import. */
+export interface ReportLine {
+  readonly kind: Loss
+  readonly count: number
+  readonly description: string
+  /** the first five */
+  readonly examples: readonly string[]
+}
+
+/** Collects what an import cannot carry as it is. */
+export class ImportReport {
+  readonly #found = new Map<Loss, { count: number; readonly examples: string[] }>()
+
+  /** @param example which one, for example the title of a card */
+  add(kind: Loss, example: string, count = 1): void {
+    if (count === 0) return
+    const found = this.#found.get(kind) ?? { count: 0, examples: [] }
+    found.count += count
+    if (found.examples.length < EXAMPLES) found.examples.push(shorten(example))
+    this.#found.set(kind, found)
+  }
+
+  /** What was collected, in the order of the table of kinds. */
+  get lines(): ReportLine[] {
+    return (Object.keys(descriptions) as Loss[]).flatMap((kind) => {
+      const found = this.#found.get(kind)
+      return found === undefined ? [] : { kind, count: found.count, description: descriptions[kind], examples: found.examples }
+    })
+  }
+}
+
+function shorten(text: string): string {
+  const start = [...text.slice(0, 2 * EXAMPLE_LENGTH).toWellFormed()]
+  return start.length <= EXAMPLE_LENGTH ? start.join('') : `${start.slice(0, EXAMPLE_LENGTH - 1).join('')}…`
+}

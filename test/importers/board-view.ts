@@ -1,0 +1,81 @@
+import type { Person, Service } from '../support/service.ts'
+
+/** A card with names in place of ids. */
+export interface CardView {
+  readonly title: string
+  readonly description: string
+  readonly due_at: string | null
+  readonly completed_at: string | null
+  readonly archived_at: string | null
+  /** when it was created and last changed */
+  readonly times: readonly string[]
+  readonly labels: readonly string[]
+  readonly assignees: readonly string[]
+  readonly subtasks: readonly (readonly [title: string, completed: boolean])[]
+  readonly comments: readonly (readonly [author: string, at: string, body: string])[]
+}
+
+/** A board with names in place of ids. */
+export interface BoardView {
+  readonly name: string
+  readonly description: string
+  readonly visibility: string
+  readonly creator: string
+  readonly members: readonly string[]
+  readonly labels: readonly (readonly [name: string, color: string])[]
+  readonly columns: readonly { readonly name: string; readonly archived: boolean; readonly cards: readonly CardView[] }[]
+}
+
+/** What a person reads on a board through the API, with names in place of ids. */
+export async function viewOf(service: Service, person: Person, boardId: string): Promise<BoardView> {
+  const list = async (path: string): Promise<any[]> => {
+    const { status, body } = await service.send(person.read, 'GET', path)
+    if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`)
+    return body.data
+  }
+  const named = new Map<string, string>()
+  for (const { user_id, display_name } of await list('/members')) named.set(user_id, display_name)
+  const labels = await list(`/boards/${boardId}/labels`)
+  for (const { id, name } of labels) named.set(id, name)
+  const nameOf = (id: string) => named.get(id) ?? `unknown: ${id}`
+  const parts = `/boards/${boardId}/`
+  const cards = [...(await list(`${parts}cards?limit=100`)), ...(await list(`${parts}cards?limit=100&archived=true`))]
+  const viewOfCard = async ({ id, ...card }: any): Promise<CardView> => ({
+    title: card.title,
+    description: card.description,
+    due_at: card.due_at,
+    completed_at: card.completed_at,
+    archived_at: card.archived_at,
+    times: [card.created_at, card.updated_at],
+    labels: card.label_ids.map(nameOf),
+    assignees: card.assignee_ids.map(nameOf),
+    subtasks: (await list(`/cards/${id}/subtasks`)).map(({ title, completed_at }) => [title, completed_at !== null]),
+    comments: (await list(`/cards/${id}/comments`)).map(({ author_id, body, created_at }) => [nameOf(author_id), created_at, body]),
+  })
+  const columns = [...(await list(`${parts}columns`)), ...(await list(`${parts}columns?archived=true`))]
+  const { data: board } = (await service.send(person.read, 'GET', `/boards/${boardId}`)).body
+  return {
+    name: board.name,
+    description: board.description,
+    visibility: board.visibility,
+    creator: nameOf(board.creator_id),
+    members: (await list(`${parts}members`)).map(({ user_id }) => nameOf(user_id)),
+    labels: labels.map(({ name, color }) => [name, color]),
+    columns: await Promise.all(
+      columns.toSorted(byPosition).map(async ({ id, name, archived_at }) => ({
+        name,
+        archived: archived_at !== null,
+        cards: await Promise.all(
+          cards
+            .filter(({ column_id }) => column_id === id)
+            .toSorted(byPosition)
+            .map(viewOfCard),
+        ),
+      })),
+    ),
+  }
+}
+
+function byPosition(a: { position: string }, b: { position: string }): number {
+  return a.position < b.position ? -1 : 1
+}

@@ -1,0 +1,259 @@
+import { readFile } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { runCommand } from '../../src/admin/commands.ts'
+import type { AdminDeps } from '../../src/admin/deps.ts'
+import { importForeignBoard, type ImportOptions, type RunCommand } from '../../src/importers/import.ts'
+import { drivers } from '../support/drivers.ts'
+import { findDamage } from '../support/findings.ts'
+import { Service, type Person } from '../support/service.ts'
+import { viewOf, type BoardView, type CardView } from './board-view.ts'
+
+const NOW = '2026-11-20T12:00:00.000Z'
+const fixture = (name: string) => readFile(new URL(`../../fixtures/${name}-board.json`, import.meta.url), 'utf8')
+const runOn =
+  (deps: AdminDeps): RunCommand =>
+  (name, input, { lines }) =>
+    runCommand(deps, name, input, { progress: () => undefined, write: async () => undefined, lines })
+/** A card with no more than a title and times. */
+const plain: Omit<CardView, 'title' | 'times'> = { description: '', due_at: null, completed_at: null, archived_at: null, labels: [], assignees: [], subtasks: [], comments: [] }
+const countsOf = (lines: readonly { kind: string; count: number }[]) => Object.fromEntries(lines.map(({ kind, count }) => [kind, count]))
+
+const trelloExpected: BoardView = {
+  name: 'Launch <b>2027</b>',
+  description: 'What must be done before the launch.',
+  visibility: 'private',
+  creator: 'Olivia Stone',
+  members: ['Olivia Stone', 'Robert Taylor'],
+  labels: [
+    ['Urgent', '#eb5a46'],
+    ['green_dark', '#448437'],
+    ['Later', '#6b778c'],
+    ['Odd', '#6b778c'],
+  ],
+  columns: [
+    {
+      name: 'To do',
+      archived: false,
+      cards: [
+        {
+          title: 'Write <script>alert(1)</script> & tell \u202eesrever',
+          description:
+            'Line one\r\n\tindented,  and a lone \ufffd surrogate, 🏳️‍🌈\n\nAttachments:\n- [plan (v2) \\[draft\\].pdf](https://trello.com/1/cards/x/plan%20%28v2%29.pdf)',
+          due_at: '2026-12-24T17:00:00.000Z',
+          completed_at: '2026-11-03T10:00:00.000Z',
+          archived_at: null,
+          times: ['2023-10-31T12:16:00.000Z', '2026-11-03T10:00:00.000Z'],
+          labels: ['Urgent', 'Later'],
+          assignees: ['Olivia Stone', 'Robert Taylor'],
+          subtasks: [
+            ['Web: Draft', true],
+            ['Web: Publish', false],
+            ['Print: Posters', false],
+          ],
+          comments: [
+            ['Robert Taylor', '2026-11-02T11:30:00.000Z', 'I start today.'],
+            ['Olivia Stone', '2026-11-03T10:00:00.000Z', 'Gone Person (@gone), 2026-11-03 10:00 UTC:\n\nLooks good.'],
+          ],
+        },
+        {
+          ...plain,
+          title: 'Second by position',
+          times: ['2023-10-31T12:16:00.000Z', '2026-11-02T09:00:00.000Z'],
+          labels: ['green_dark'],
+          comments: [['Olivia Stone', '2026-11-01T08:00:00.000Z', 'an unknown person, 2026-11-01 08:00 UTC:\n\nWho was it?']],
+        },
+      ],
+    },
+    {
+      name: 'Doing',
+      archived: false,
+      cards: [
+        {
+          ...plain,
+          title: 'Archived here',
+          archived_at: '2026-11-04T00:00:00.000Z',
+          times: ['2023-10-31T12:16:00.000Z', '2026-11-04T00:00:00.000Z'],
+        },
+      ],
+    },
+    { name: 'Old ideas', archived: true, cards: [{ ...plain, title: 'In an archived list', times: [NOW, NOW] }] },
+    { name: 'Untitled', archived: false, cards: [] },
+  ],
+}
+const trelloLosses = {
+  custom_fields: 2,
+  start_dates: 1,
+  covers: 1,
+  votes: 2,
+  subtask_details: 1,
+  comments_missing: 2,
+  comments_unplaced: 1,
+  checklists_unplaced: 1,
+  attachments_without_link: 1,
+  labels_unknown: 1,
+  label_colors_unknown: 1,
+  members_unmatched: 1,
+  assignments_unmatched: 2,
+  comments_by_others: 2,
+  texts_blank: 1,
+  characters_replaced: 3,
+}
+
+const plankaExpected: BoardView = {
+  name: 'Garden',
+  description: '',
+  visibility: 'workspace',
+  creator: 'Olivia Stone',
+  members: ['Olivia Stone'],
+  labels: [
+    ['Water', '#109dc0'],
+    ['berry-red', '#e83855'],
+    ['New', '#6b778c'],
+  ],
+  columns: [
+    {
+      name: 'Beds',
+      archived: false,
+      cards: [
+        {
+          ...plain,
+          title: 'Sow peas',
+          description: 'In rows.',
+          due_at: '2026-11-30T00:00:00.000Z',
+          times: ['2026-10-01T08:00:00.000Z', '2026-10-05T08:00:00.000Z'],
+          labels: ['Water', 'berry-red'],
+          assignees: ['Olivia Stone'],
+          subtasks: [
+            ['Soak', true],
+            ['Cover', false],
+          ],
+          comments: [
+            ['Olivia Stone', '2026-10-02T07:00:00.000Z', 'Which kind?'],
+            ['Olivia Stone', '2026-10-03T07:15:00.000Z', 'Mallory, 2026-10-03 07:15 UTC:\n\nNot before April!'],
+          ],
+        },
+        {
+          ...plain,
+          title: 'Weed',
+          description: 'Attachments:\n- [How to weed](https://example.org/weed)',
+          times: ['2026-10-01T08:00:00.000Z', '2026-10-01T08:00:00.000Z'],
+        },
+      ],
+    },
+    {
+      name: 'Done',
+      archived: false,
+      cards: [
+        {
+          ...plain,
+          title: 'Dig',
+          completed_at: '2026-09-02T08:00:00.000Z',
+          times: ['2026-09-01T08:00:00.000Z', '2026-09-03T08:00:00.000Z'],
+        },
+      ],
+    },
+    {
+      name: 'Archive',
+      archived: true,
+      cards: [
+        {
+          ...plain,
+          title: 'Old',
+          archived_at: '2026-01-01T08:00:00.000Z',
+          times: ['2026-01-01T08:00:00.000Z', '2026-01-01T08:00:00.000Z'],
+        },
+      ],
+    },
+  ],
+}
+const plankaLosses = {
+  custom_fields: 1,
+  covers: 1,
+  stopwatches: 1,
+  subtask_details: 1,
+  checklist_names: 1,
+  card_types: 1,
+  trash: 1,
+  comments_missing: 3,
+  attachments_without_link: 1,
+  label_colors_unknown: 1,
+  members_unmatched: 1,
+  assignments_unmatched: 1,
+  comments_by_others: 1,
+}
+
+describe.each(drivers)('boards of other programs on $name', (driver) => {
+  let service: Service
+  let olivia: Person
+  let robert: Person
+  let options: Omit<ImportOptions, 'from'>
+  beforeEach(async () => {
+    service = await Service.start(driver)
+    const workspace = await service.workspace()
+    olivia = await service.person(workspace, 'owner', 'Olivia Stone')
+    robert = await service.person(workspace, 'member', 'Robert Taylor')
+    options = { workspace, user: olivia.id, members: [], dryRun: false }
+  })
+  afterEach(() => service.stop())
+
+  const importFixture = async (from: string, changes: Partial<ImportOptions> = {}) =>
+    importForeignBoard(await fixture(from), { ...options, from, ...changes }, runOn(service.adminDeps), NOW)
+
+  test.each([
+    ['trello', { members: ['@bobby=Robert Taylor'] }, trelloExpected, trelloLosses],
+    ['planka', { visibility: 'workspace' }, plankaExpected, plankaLosses],
+  ] as const)('a board of %s has what the file has, and the report names the rest', async (from, changes, expected, losses) => {
+    const result = await importFixture(from, changes)
+    expect(await viewOf(service, olivia, result.board_id!)).toEqual(expected)
+    expect(countsOf(result.not_carried)).toEqual(losses)
+    const cards = expected.columns.flatMap((column) => column.cards)
+    expect(result).toMatchObject({
+      dry_run: false,
+      name: expected.name,
+      visibility: expected.visibility,
+      columns: expected.columns.length,
+      cards: cards.length,
+      labels: expected.labels.length,
+      subtasks: cards.flatMap(({ subtasks }) => subtasks).length,
+      comments: cards.flatMap(({ comments }) => comments).length,
+      // The creator needs no entry.
+      board_members: expected.members.length - 1,
+    })
+    expect((await findDamage(service.adminDeps)).findings).toEqual([])
+  })
+
+  test('a dry run reports the same, and writes nothing', async () => {
+    const before = await service.recordKeys(olivia.workspaceId)
+    const planned = await importFixture('trello', { dryRun: true })
+    expect(await service.recordKeys(olivia.workspaceId)).toEqual(before)
+    const { board_id: _id, ...made } = await importFixture('trello')
+    expect(planned).toEqual({ ...made, board_id: null, dry_run: true })
+  })
+
+  test('the feed of an imported board has each object once, and goes on with the next change', async () => {
+    const { board_id } = await importFixture('trello', { members: ['bobby=Robert Taylor'] })
+    const column = (await service.send(olivia.read, 'GET', `/boards/${board_id}/columns`)).body.data[0].id
+    await service.send(olivia.write, 'POST', `/boards/${board_id}/cards`, { column_id: column, title: 'Next' })
+    const { data } = (await service.send(olivia.read, 'GET', `/boards/${board_id}/changes?limit=100`)).body
+    expect(data[0]).toMatchObject({ kind: 'board', id: board_id, action: 'created', actor_id: null })
+    const kinds = data.map(({ action, kind }: any) => `${action} ${kind}`)
+    expect(Object.fromEntries([...new Set(kinds)].map((kind) => [kind, kinds.filter((other: string) => other === kind).length]))).toEqual({
+      'created board_member': 1,
+      'created label': 4,
+      'created column': 4,
+      'created card': 5,
+      'created subtask': 3,
+      'created comment': 3,
+      'created board': 1,
+    })
+    expect(data.map(({ seq }: any) => seq)).toEqual(data.map((_change: unknown, i: number) => i + 1))
+    expect(data.every((change: any) => change.data !== null)).toBe(true)
+  })
+
+  test('only members of a private board have access to it, and its assignees are among them', async () => {
+    const { board_id } = await importFixture('trello')
+    expect((await service.send(robert.read, 'GET', `/boards/${board_id}`)).status).toBe(404)
+    const { board_id: shared } = await importFixture('trello', { members: ['bobby=Robert Taylor'] })
+    expect((await service.send(robert.read, 'GET', `/boards/${shared}`)).status).toBe(200)
+  })
+})

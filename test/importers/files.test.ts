@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { boardLine, type BoardLine } from '../../src/admin/board-lines.ts'
+import { importForeignBoard, type ImportOptions, type ImportResult } from '../../src/importers/import.ts'
+
+const fixtures = Object.fromEntries(
+  ['trello', 'planka'].map((name) => [name, readFileSync(new URL(`../../fixtures/${name}-board.json`, import.meta.url), 'utf8')]),
+)
+const USER = 'usr_00000000000000000000'
+const members = [
+  { user_id: USER, display_name: 'Olivia Stone' },
+  { user_id: 'usr_11111111111111111111', display_name: 'Robert Taylor' },
+  { user_id: 'usr_22222222222222222222', display_name: 'Twin' },
+  { user_id: 'usr_33333333333333333333', display_name: 'twin' },
+]
+
+/** Imports a text without a storage. @returns the lines that the storage would get */
+async function importText(
+  from: string,
+  text: string,
+  options: Partial<ImportOptions> = {},
+): Promise<{ result: ImportResult; lines: BoardLine[] }> {
+  const lines: BoardLine[] = []
+  const run = async (name: string, _input: object, io: { lines: AsyncIterable<string> }) => {
+    if (name === 'member.list') return members
+    for await (const line of io.lines) lines.push(boardLine.parse(JSON.parse(line)))
+    return { board_id: 'brd_00000000000000000000' }
+  }
+  const all = { from, workspace: 'wsp_00000000000000000000', user: USER, members: [], dryRun: false, ...options }
+  return { result: await importForeignBoard(text, all, run, '2026-11-20T12:00:00.000Z'), lines }
+}
+
+/** A fixture with changes. */
+function changed(from: string, change: (board: any) => void): string {
+  const board = JSON.parse(fixtures[from]!)
+  change(board)
+  return JSON.stringify(board)
+}
+const cardsIn = (lines: readonly BoardLine[]) => lines.flatMap((line) => ('card' in line ? line.card : []))
+const commentsIn = (lines: readonly BoardLine[]) => lines.flatMap((line) => ('comment' in line ? line.comment : []))
+const countOf = ({ not_carried }: ImportResult, kind: string) => not_carried.find((line) => line.kind === kind)?.count
+
+describe('a file that is not a board', () => {
+  const trello = (change: (board: any) => void) => ['trello', changed('trello', change)] as const
+  const planka = (change: (board: any) => void) => ['planka', changed('planka', ({ included }) => change(included))] as const
+  test.each<[string, readonly [from: string, text: string], string]>([
+    ['that is empty', ['trello', ''], 'not valid JSON'],
+    ['with half an object', ['trello', fixtures['trello']!.slice(0, 1000)], 'not valid JSON'],
+    ['with null', ['trello', 'null'], 'the file: Invalid input: expected object, received null'],
+    ['with a list', ['planka', '[]'], 'the file: Invalid input: expected object, received array'],
+    ['with ten thousand levels', ['trello', `{"name":${'['.repeat(10_000)}${']'.repeat(10_000)}}`], 'name: Invalid input: expected string'],
+    ['of Planka in place of Trello', ['trello', fixtures['planka']!], 'lists: Invalid input: expected array, received undefined'],
+    ['of Trello in place of Planka', ['planka', fixtures['trello']!], 'item: Invalid input: expected object, received undefined'],
+    ['with a card without a name', trello(({ cards }) => delete cards[2].name), 'cards[2].name: Invalid input: expected string'],
+    ['with a card of an unknown list', trello(({ cards }) => (cards[1].idList = 'x')), 'cards[1].idList: there is no list "x"'],
+    ['with two cards of one id', trello(({ cards }) => (cards[3].id = cards[0].id)), `cards[3].id: "6540f0000000000000000042" is also the id of cards[0]`],
+    ['with two lists of one id', trello(({ lists }) => (lists[2].id = lists[1].id)), 'is also the id of lists[1]'],
+    ['with two labels of one id', trello(({ labels }) => (labels[1].id = labels[0].id)), 'labels[1].id: '],
+    ['with two members of one id', trello(({ members: all }) => (all[1].id = all[0].id)), 'members[1].id: '],
+    ['with two checklists of one id', trello(({ checklists: all }) => (all[1].id = all[0].id)), 'checklists[1].id: '],
+    ['with a time that is none', trello(({ cards }) => (cards[0].due = 'tomorrow')), 'cards[0].due: must be a time'],
+    ['with a time after the year 9999', trello(({ cards }) => (cards[0].due = '+010000-01-01T00:00:00Z')), 'cards[0].due: must be a time'],
+    ['with a comment without text', trello(({ actions }) => delete actions[0].data.text), 'actions[0].data.text: Invalid input: expected string'],
+    ['with an id that is an object', trello(({ cards }) => (cards[0].idLabels = [{}])), 'cards[0].idLabels[0]: Invalid input: expected string'],
+    ['with a position that is text', trello(({ cards }) => (cards[0].pos = 'top')), 'cards[0].pos: Invalid input: expected number'],
+    ['with a card of an unknown list', planka(({ cards }) => (cards[0].listId = '7')), 'included.cards[0].listId: there is no list "7"'],
+    ['with a task of an unknown list', planka(({ tasks }) => (tasks[0].taskListId = '7')), 'included.tasks[0].taskListId: there is no task list "7"'],
+    ['with a list of an unknown type', planka(({ lists }) => (lists[0].type = 'x')), 'included.lists[0].type: Invalid option'],
+    ['with two users of one id', planka(({ users }) => (users[1].id = users[0].id)), 'included.users[1].id: "11" is also the id of included.users[0]'],
+    ['with two cards of one id', planka(({ cards }) => (cards[1].id = cards[0].id)), 'included.cards[1].id: "52" is also the id of included.cards[0]'],
+  ])('%s is refused with its place (%#)', async (_case, [from, text], message) => {
+    await expect(importText(from, text)).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining(message) })
+  })
+
+  test('a message names at most ten problems of a file', async () => {
+    const text = changed('trello', (board) => (board.lists = Array.from({ length: 30 }, () => ({}))))
+    const { message } = await importText('trello', text).catch((error: unknown) => error as Error) as Error
+    expect(message.split('\n')).toHaveLength(12)
+    expect(message).toContain('and 80 more')
+  })
+})
+
+describe('the members of a board', () => {
+  test.each<[string, string[], string]>([
+    ['without a user', ['bobby='], 'is not of the form THEIRS=OURS'],
+    ['of an unknown person', ['nobody@x=Olivia Stone'], '"nobody@x" is no member of the file'],
+    ['with an unknown user', ['bobby=Bob'], '"Bob" is no member of the workspace'],
+    ['with a name that two users have', ['bobby=Twin'], '"Twin" is the name of several members of the workspace'],
+  ])('a pair %s is refused', async (_case, pairs, message) => {
+    await expect(importText('trello', fixtures['trello']!, { members: pairs })).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  test('a name that two users have matches none of them', async () => {
+    const { result } = await importText('trello', changed('trello', (board) => (board.members[0].fullName = 'TWIN')))
+    expect(result.not_carried.find(({ kind }) => kind === 'members_unmatched')!.examples).toEqual([
+      'TWIN (@olivias)',
+      'Robert T. (@bobby)',
+      'Zoë Nowhere (@zoe)',
+    ])
+  })
+
+  test('a person can be named by id, user name or name, and a user by id', async () => {
+    const pairs = ['6540e1000000000000000013=usr_22222222222222222222', 'robert t.=Robert Taylor']
+    const { lines } = await importText('trello', fixtures['trello']!, { members: pairs })
+    expect(lines.flatMap((line) => ('member' in line ? line.member : []))).toEqual(['usr_11111111111111111111', 'usr_22222222222222222222'])
+  })
+
+  test('a user who is not a member of the workspace cannot import', async () => {
+    const importing = importText('trello', fixtures['trello']!, { user: 'usr_99999999999999999999' })
+    await expect(importing).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
+
+describe('what is too much', () => {
+  test('texts are shortened by characters, and the report names them', async () => {
+    const text = changed('trello', (board) => {
+      board.name = 'n'.repeat(201)
+      board.cards[0].name = '🌱'.repeat(501)
+      board.cards[0].desc = 'd'.repeat(3_000_000)
+      board.cards[1].desc = `${'d'.repeat(49_999)}🌱🌱`
+      board.lists[0].name = 'l'.repeat(1000)
+      board.labels[0].name = 'b'.repeat(101)
+      board.checklists[0].checkItems[0].name = 's'.repeat(600)
+      board.actions[0].data.text = 'c'.repeat(20_001)
+    })
+    const { result, lines } = await importText('trello', text)
+    expect(result.name).toHaveLength(200)
+    const [first, second] = cardsIn(lines)
+    expect([...second!.title]).toHaveLength(500)
+    expect([[...first!.description].length, [...second!.description].length]).toEqual([50_000, 50_000])
+    expect(first!.description).toMatch(/d\n\nAttachments:\n- \[plan/)
+    expect(commentsIn(lines).map(({ body }) => body.length).toSorted((a, b) => b - a)[0]).toBe(20_000)
+    expect(countOf(result, 'texts_shortened')).toBe(8)
+  })
+
+  test('columns and cards beyond the limits are archived, labels, subtasks and comments are left out', async () => {
+    const text = changed('trello', (board) => {
+      const card = { ...board.cards[3], idList: board.lists[0].id }
+      board.cards = Array.from({ length: 5_002 }, (_item, i) => ({ ...card, id: `c${i}`, pos: i, name: `Card ${i}` }))
+      board.lists.push(...Array.from({ length: 200 }, (_item, i) => ({ id: `l${i}`, name: `List ${i}`, closed: false, pos: 1e6 + i })))
+      board.labels = Array.from({ length: 203 }, (_item, i) => ({ id: `b${i}`, name: `Label ${i}`, color: 'red' }))
+      board.cards[0].idLabels = board.labels.slice(0, 32).map(({ id }: any) => id)
+      const checkItems = Array.from({ length: 201 }, (_item, i) => ({ name: `Step ${i}`, state: 'complete', pos: i }))
+      board.checklists = [{ id: 'k', idCard: 'c0', name: 'Checklist', pos: 1, checkItems }]
+      const comment = (i: number) => ({ type: 'commentCard', date: '2026-01-01T00:00:00.000Z', data: { text: `${i}`, card: { id: 'c0' } } })
+      board.actions = Array.from({ length: 5_001 }, (_item, i) => comment(i)).toReversed()
+    })
+    const { result, lines } = await importText('trello', text)
+    expect(result).toMatchObject({ columns: 204, cards: 5_002, labels: 200, subtasks: 200, comments: 5_000 })
+    const kinds = ['columns_archived', 'cards_archived', 'labels_left_out', 'subtasks_left_out', 'comments_left_out']
+    expect(kinds.map((kind) => countOf(result, kind))).toEqual([3, 2, 3 + 2, 1, 1])
+    expect(cardsIn(lines).flatMap(({ title, archived_at }) => (archived_at === null ? [] : title))).toEqual(['Card 5000', 'Card 5001'])
+    const comments = commentsIn(lines)
+    expect(new Set(comments.map(({ created_at }) => created_at)).size).toBe(5_000)
+    expect([comments[0]!.body, comments.at(-1)!.body].map((body) => body.split('\n').at(-1))).toEqual(['1', '5000'])
+    expect(result.not_carried.every(({ examples }) => examples.length <= 5)).toBe(true)
+  })
+
+  test('links beyond ten thousand characters are left out, and a long description gives way to the others', async () => {
+    const links = Array.from({ length: 150 }, (_item, i) => ({ name: `f${i}`, url: `https://example.org/${'x'.repeat(80)}` }))
+    const { result, lines } = await importText('trello', changed('trello', ({ cards }) => (cards[1].attachments = links)))
+    const { description } = cardsIn(lines)[0]!
+    expect(description.length).toBeLessThan(10_200)
+    expect(countOf(result, 'attachments_left_out')! + description.match(/https:/g)!.length).toBe(150)
+  })
+
+  test('names of properties of objects are ids like others', async () => {
+    const text = changed('trello', (board) => {
+      board.lists[0].id = '__proto__'
+      board.cards[0].idList = '__proto__'
+      board.cards[2].idList = 'constructor'
+      board.lists[1].id = 'constructor'
+      board.cards[1].idList = '__proto__'
+    })
+    expect(cardsIn((await importText('trello', text)).lines)).toHaveLength(4)
+  })
+})
