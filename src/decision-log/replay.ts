@@ -95,7 +95,10 @@ export class Replay {
   #decideStages(recorded: Recorded, place: Place & { readonly request_id: string | null }): void {
     const { scope, hidden, permission, further = [], list, evaluations = [], batch = [] } = recorded
     if (scope !== undefined) this.#count(place, 1, scope, () => this.#scope(scope))
-    if (hidden !== undefined) this.#count(place, 1, hidden, () => this.#definition(hidden))
+    if (hidden !== undefined) {
+      const needed = { ...hidden, permission: scope?.permission }
+      this.#count(place, 1, needed, () => this.#definition(needed))
+    }
     if (permission !== undefined) this.#count(place, 1, permission, () => this.#permission(permission))
     for (const one of [...further, ...(list?.decisions ?? [])])
       this.#count(place, one.count, one.permission, () => this.#permission(one.permission))
@@ -127,11 +130,17 @@ export class Replay {
     })
   }
 
-  #definition({ definition, facts }: RecordedHidden): Change | undefined {
+  /** @param hidden with the permission that the request needed */
+  #definition({ definition, facts, permission }: RecordedHidden & { readonly permission: string | undefined }): Change | undefined {
     const about = { stage: 'definition', about: definition, facts } as const
-    return attempt(about, 'does not hold', () =>
-      this.#engine.holds(definition, facts) ? { ...about, kind: 'widened', was: 'does not hold', now: 'holds' } : undefined,
-    )
+    return attempt(about, 'does not hold', () => {
+      const { permissions } = this.#engine.vocabulary
+      const needed = permission === undefined ? undefined : permissions.get(permission)
+      if (permission !== undefined && needed === undefined) throw new TypeError(`"${permission}" is not a permission of the vocabulary`)
+      const isNeeded = needed === undefined || needed.notFoundUnless.includes(definition)
+      if (!isNeeded) return { ...about, kind: 'changed', was: 'does not hold', now: `is not needed for "${permission}"` }
+      return this.#engine.holds(definition, facts) ? { ...about, kind: 'widened', was: 'does not hold', now: 'holds' } : undefined
+    })
   }
 
   #permission(recorded: RecordedDecision): Change | undefined {

@@ -74,7 +74,7 @@ async function replay(engine: Engine, text: string): Promise<Replay> {
 const total = (differences: readonly Difference[], ...kinds: Difference['kind'][]) =>
   differences.filter(({ kind }) => kinds.includes(kind)).reduce((sum, { count }) => sum + count, 0)
 /** The shipped tables with one change in their text. */
-const changed = (table: 'permissions' | 'scopes', from: string, to: string) => {
+const changed = (table: 'vocabulary' | 'permissions' | 'scopes', from: string, to: string) => {
   const { path, text } = shippedFiles[table]
   expect(text).toContain(from)
   return load({ ...shippedFiles, [table]: { path, text: text.replace(from, to) } })
@@ -189,4 +189,21 @@ test('a decision that a policy does not know is a difference, and a line that is
     { kind: 'undecidable', stage: 'permission', about: 'fly Board' },
   ])
   expect(replayed.add('{"kind":', { file: 'f', line: 8 })).toBe(false)
+})
+
+test('a hidden resource that another policy would not hide is a difference', () => {
+  const facts = { 'caller.membership': 'active', 'caller.role': 'member', 'board.visibility': 'private', 'board.caller': 'none' }
+  const scope = { permission: 'read Board', facts: { 'token.scope': 'kanban:read' }, allowed: true, row: 'S1', required: 'kanban:read' }
+  const line = (definition: string) => JSON.stringify({ request_id: 'r', scope, hidden: { definition, facts } })
+  const hides = '    not_found_unless: [board.access]\n    actions:\n      read: [Board,'
+  const open = changed('vocabulary', hides, hides.replace('not_found', 'forbidden'))
+  expect(open.vocabulary.permissions.get('read Board')!.notFoundUnless).toEqual([])
+  for (const [engine, kinds] of [
+    [shipped, []],
+    [open, ['changed']],
+  ] as const) {
+    const replayed = new Replay(engine)
+    replayed.add(line('board.access'), { file: 'f', line: 1 })
+    expect(replayed.differences.map(({ kind }) => kind)).toEqual(kinds)
+  }
 })

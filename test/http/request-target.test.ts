@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { isBelow, targetOf } from '../../src/http/request-target.ts'
 
-type Incoming = Parameters<typeof targetOf>[0]
-
 /** The target of a request that arrived with this request target (RFC 9112 §3.2). */
-const sent = (url: string) => targetOf({ runtime: { node: { req: { url } } } } as unknown as Incoming, new URL('http://normalized/other?x'))
+const arrived = (req: object, url: URL) => targetOf({ req, url } as unknown as Parameters<typeof targetOf>[0])
+const sent = (url: string) => arrived({ runtime: { node: { req: { url } } } }, new URL('http://normalized/other?x'))
 
 describe('the target of a request', () => {
   test.each([
@@ -27,7 +26,7 @@ describe('the target of a request', () => {
 
   test('a request without a connection has the target of its URL', () => {
     const url = new URL('http://x/v1/boards?limit=1')
-    expect([targetOf({} as Incoming, url), targetOf({ runtime: {} } as Incoming, url)]).toEqual([
+    expect([arrived({}, url), arrived({ runtime: {} }, url)]).toEqual([
       { path: '/v1/boards', search: '?limit=1' },
       { path: '/v1/boards', search: '?limit=1' },
     ])

@@ -1,10 +1,11 @@
 import { Option, type Command } from 'commander'
 import { cell, table } from '../text.ts'
 
-const formats = ['table', 'markdown', 'csv', 'html'] as const
+const formats = ['table', 'markdown', 'csv', 'html', 'json'] as const
 interface MatrixFlags {
   readonly format: (typeof formats)[number]
   readonly cells?: boolean
+  readonly json?: boolean
 }
 
 /** A table with its columns. */
@@ -20,10 +21,12 @@ export function addMatrixCommand(policy: Command): void {
     .description('print who may do what: every operation with the conditions under which it is allowed')
     .option('--cells', 'every cell of the decision space with its answer')
     .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('table'))
+    .option('--json', 'the same as --format json')
     .action(printMatrix)
 }
 
-async function printMatrix(folder: string | undefined, { format, cells = false }: MatrixFlags): Promise<void> {
+async function printMatrix(folder: string | undefined, { json = false, cells = false, ...flags }: MatrixFlags): Promise<void> {
+  const format = json ? 'json' : flags.format
   const [{ loadPolicy }, { operations }, { matrixHead, matrixRows, markdownTable, renderMatrix }, { listCells }] = await Promise.all([
     import('../../app.ts'),
     import('../../resources/table.ts'),
@@ -35,6 +38,7 @@ async function printMatrix(folder: string | undefined, { format, cells = false }
   const listed = cells ? listCells(engine) : { head: matrixHead, rows: matrixRows(engine, operations).map((row) => row.map(withoutMarkup)) }
   if (format === 'markdown') console.log(markdownTable(listed.head, listed.rows).join('\n'))
   else if (format === 'csv') process.stdout.write(renderCsv(listed))
+  else if (format === 'json') console.log(renderJson(listed, engine.hash))
   else if (format === 'html') process.stdout.write(await renderHtml(listed, cells, engine.hash))
   else console.log(table([listed.head, ...listed.rows].map((row) => row.map(cell))).join('\n'))
 }
@@ -48,6 +52,12 @@ function withoutMarkup(text: string): string {
 export function renderCsv({ head, rows }: Listed): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
   return [head, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('')
+}
+
+/** An object for each row. An empty cell is null. */
+function renderJson({ head, rows }: Listed, hash: string): string {
+  const entries = rows.map((row) => Object.fromEntries(head.map((name, i) => [name.replaceAll(' ', '_').toLowerCase(), row[i] || null])))
+  return JSON.stringify({ policy: hash, rows: entries }, undefined, 2)
 }
 
 async function renderHtml(listed: Listed, cells: boolean, hash: string): Promise<string> {
