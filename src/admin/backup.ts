@@ -11,10 +11,10 @@ import { writeWorkspace, type ExportTarget } from './workspace-export.ts'
 import { requireWorkspace } from './workspaces.ts'
 
 /**
- * Keys of the global records that a backup has. It has no sessions, sign-up links and e-mail index: a restore writes the
+ * Keys of the global records that a backup has. It has no sessions, challenges, sign-up links and e-mail index: a restore writes the
  * index and the list of workspaces again.
  */
-const BACKED_UP = /^(user|account|workspace_link|demo):/
+const BACKED_UP = /^(user|account|second_factor|notices|workspace_link|demo|audit|tombstone):/
 /** How often an unreadable workspace is read while other records can be read. */
 const MAX_ATTEMPTS = 3
 

@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { limits } from '../model/limits.ts'
+import { challengePurposes } from '../model/second-factor.ts'
 import { GLOBAL } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
-import { at, hash, id, readRecord, readRecordOf, type Kind } from './import-records.ts'
+import { readRecord, readRecordOf } from './import-records.ts'
+import { at, hash, id, type Kind } from './record-fields.ts'
 import { globalKinds } from './restore-records.ts'
 
 const text = z.string()
@@ -22,7 +25,7 @@ const ofInstallation: Readonly<Record<string, Kind>> = {
   ...globalKinds,
   schema,
   account_email: { shape: z.strictObject({ user_id: id('user') }), key: (_value, rest) => hash.safeParse(rest).success },
-  sign_up: { shape: z.strictObject({ user_id: id('user'), hash, expires_at: at }), key: ({ user_id }) => user_id },
+  sign_up: { shape: z.strictObject({ user_id: id('user'), hash, expires_at: at, email: z.string().max(limits.email).optional() }), key: ({ user_id }) => user_id },
   session: {
     shape: z.strictObject({
       hash,
@@ -35,6 +38,20 @@ const ofInstallation: Readonly<Record<string, Kind>> = {
       confirmations: z.array(
         z.strictObject({ id: id('confirmation'), workspace_id: id('workspace'), name: text, scopes: z.array(text), days }),
       ),
+      id: id('session').optional(),
+      agent: text.optional(),
+      address: text.optional(),
+    }),
+    key: (value) => value.hash,
+  },
+  challenge: {
+    shape: z.strictObject({
+      hash,
+      purpose: z.enum(challengePurposes),
+      user_id: id('user').nullable(),
+      bound_to: hash,
+      credential: hash.nullable(),
+      expires_at: at,
     }),
     key: (value) => value.hash,
   },

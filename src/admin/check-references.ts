@@ -6,6 +6,7 @@ import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
 import type { Label } from '../model/label.ts'
+import type { Challenge, Notices, SecondFactor } from '../model/second-factor.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
@@ -83,6 +84,9 @@ const references: References = {
   account_email: ({ user_id }: { user_id: string }) => [{ key: keys.account(user_id) }],
   sign_up: ({ user_id }: SignUp) => [user(user_id)],
   session: ({ user_id }: Session) => [user(user_id)],
+  second_factor: ({ user_id }: SecondFactor) => [user(user_id), { key: keys.account(user_id) }],
+  notices: ({ user_id }: Notices) => [user(user_id)],
+  challenge: ({ user_id }: Challenge) => [user_id === null ? undefined : user(user_id)],
   workspace_link: ({ user_id }: { user_id: string }) => [user(user_id)],
 }
 

@@ -1,9 +1,13 @@
 import { z } from 'zod'
+import { emailAddress } from '../model/account.ts'
 import { avatarUrl, displayName, roles, workspaceName } from '../model/workspace.ts'
+import { listAudit } from './audit.ts'
 import { backUp } from './backup.ts'
+import { importBoard } from './board-import.ts'
 import { checkStorage } from './check.ts'
 import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from './deps.ts'
 import { exportWorkspace } from './export.ts'
+import { initialize } from './init.ts'
 import { importWorkspace } from './import.ts'
 import { migrate } from './migrate.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
@@ -11,7 +15,7 @@ import { restore } from './restore.ts'
 import { requireNoRestore } from './restore-run.ts'
 import { listTokens, revokeToken } from './tokens.ts'
 import { transferBoard } from './boards.ts'
-import { addUserWithLink, disableUser, inviteUser, listUsers, requireUser, signOutUser } from './users.ts'
+import { addUserWithLink, disableUser, inviteUser, listUsers, requireUser, resetSecondFactor, signOutUser } from './users.ts'
 import { createWorkspace, listWorkspaces, requireWorkspace } from './workspaces.ts'
 
 /** An administration command. It runs in this process, or over RPC in the process that holds the storage. */
@@ -52,6 +56,11 @@ const commands: Readonly<Record<string, Command>> = {
   'workspace.create': command(z.strictObject({ name: workspaceName }), (deps, { name }) => createWorkspace(deps, name)),
   'workspace.list': command(z.strictObject({}), listWorkspaces),
 
+  init: command(
+    z.strictObject({ workspace: workspaceName, owner: displayName, email: emailAddress, origin: text.optional() }),
+    (deps, { origin, ...names }) => initialize(deps, names, originOf(deps, origin)),
+  ),
+
   'user.add': command(
     z.strictObject({
       name: displayName,
@@ -64,6 +73,7 @@ const commands: Readonly<Record<string, Command>> = {
     inviteUser(deps, user, originOf(deps, origin)),
   ),
   'user.sign-out': command(z.strictObject({ user: text }), (deps, { user }) => signOutUser(deps, user)),
+  'user.reset-second-factor': command(z.strictObject({ user: text }), (deps, { user }) => resetSecondFactor(deps, user)),
   'user.disable': command(z.strictObject({ user: text }), (deps, { user }) => disableUser(deps, user)),
   'user.list': command(z.strictObject({}), listUsers),
 
@@ -105,6 +115,18 @@ const commands: Readonly<Record<string, Command>> = {
     return revokeToken(deps, workspace, token)
   }),
 
+  audit: command(
+    z.strictObject({
+      workspace: text.optional(),
+      user: text.optional(),
+      token: text.optional(),
+      since: text.optional(),
+      denials: z.boolean(),
+      limit: z.int().min(1).max(100_000),
+    }),
+    listAudit,
+  ),
+
   'policy.explain': command(z.strictObject({ ...question, user: text, scope: text }), async (deps, input) => {
     await requireWorkspace(deps, input.workspace)
     return answersOf(deps).explain(deps, input)
@@ -120,6 +142,8 @@ const commands: Readonly<Record<string, Command>> = {
 
   export: command(z.strictObject(workspaceInput), (deps, { workspace }, io) => exportWorkspace(deps, workspace, io)),
   import: command(z.strictObject({}), (deps, _input, io) => importWorkspace(deps, io)),
+
+  'import.board': command(z.strictObject(memberInput), importBoard),
 
   backup: command(z.strictObject({}), (deps, _input, io) => backUp(deps, io)),
   check: command(z.strictObject({ reindex: z.boolean(), quick: z.boolean() }), (deps, options, io) => checkStorage(deps, options, io)),

@@ -9,6 +9,8 @@ export interface AdminDeps extends Deps {
   readonly blobs: Blobs
   /** how long changes of boards are kept, in milliseconds, and how many of each board; by default 7 days and 100,000 */
   readonly changes?: { readonly age: number; readonly count: number } | undefined
+  /** how long the audit trail is kept, in milliseconds; by default 90 days */
+  readonly auditAge?: number | undefined
   /** the origin at which users reach the service, if this process knows it */
   readonly serviceUrl?: () => string | undefined
   /** explains the decisions about what is stored; absent where the service is not loaded */

@@ -49,6 +49,7 @@ async function collectNext(deps: AdminDeps, workspaceId: string, { id, kind }: T
     references: collectReferences,
     responses: collectResponses,
     changes: collectChanges,
+    audit: collectAudit,
   }[kind]
   const blobId = await transact(store, workspaceId, random, async (tx) => {
     const tombstone = await tx.get(keys.tombstone(id))
@@ -131,7 +132,7 @@ const collectResponses: Step = async (tx, { id, target }) => {
  * tombstone is due twice: after the day of the changes, when they may be too many, and when all of them are too old.
  */
 const collectChanges: Step = async (tx, tombstone, { clock, changes: { age, count } = defaultRetention }) => {
-  const { target: boardId, not_before } = tombstone
+  const { target: boardId } = tombstone
   const index = indexes.changes(boardId)
   const { entries, values } = await tx.range(index, { limit: BATCH + 1, weak: true })
   const [total = 0] = await tx.counts([index])
@@ -144,15 +145,38 @@ const collectChanges: Step = async (tx, tombstone, { clock, changes: { age, coun
     for (const entry of expired) tx.remove(keys.change(boardId, entry))
     return undefined
   }
-  tx.remove(keys.tombstone(tombstone.id))
-  if (tombstone.again === true) return undefined
-  // It has another id: a process whose clock is far behind may write the first one again.
-  const id = secondTombstoneId(tombstone.id)
-  if ((await tx.get(keys.tombstone(id))) !== undefined) return undefined
-  const again: Tombstone = { id, kind: 'changes', target: boardId, not_before: timestamp(() => Date.parse(not_before) + age), again: true }
-  tx.put(keys.tombstone(id), again)
+  await scheduleAgain(tx, tombstone, age)
   return undefined
 }
+
+/** Removes a tombstone that was due. After the first time, it is due again when everything of its day is too old. */
+async function scheduleAgain(tx: Transaction, { id: first, kind, target, not_before, again }: Tombstone, age: number): Promise<void> {
+  tx.remove(keys.tombstone(first))
+  if (again === true) return
+  // It has another id: a process whose clock is far behind may write the first one again.
+  const id = secondTombstoneId(first)
+  if ((await tx.get(keys.tombstone(id))) !== undefined) return
+  tx.put(keys.tombstone(id), { id, kind, target, not_before: timestamp(() => Date.parse(not_before) + age), again: true })
+}
+
+/**
+ * Removes the entries of the audit trail that are too old, or too many. Their tombstone is due twice, like that of changes.
+ */
+const collectAudit: Step = async (tx, tombstone, { clock, auditAge = durations.audit }) => {
+  const index = indexes.audit()
+  const { entries } = await tx.range(index, { limit: BATCH, weak: true, entriesOnly: true })
+  const [total = 0] = await tx.counts([index])
+  const end = timestamp(() => clock() - auditAge)
+  const expired = entries.filter((entry, i) => entry < end || total - i > limits.auditBatches).map((entry) => keys.audit(lastWord(entry)))
+  if (expired.length > 0) {
+    await tx.read(expired)
+    for (const key of expired) tx.remove(key)
+    return undefined
+  }
+  await scheduleAgain(tx, tombstone, auditAge)
+  return undefined
+}
+
 const defaultRetention = { age: durations.changes, count: limits.changesPerBoard }
 
 /** Marks the bytes as being removed. If their upload has not finished yet, its commit finds the mark and fails. */

@@ -84,7 +84,9 @@ export class GarbageCollector {
     try {
       const { store } = this.#deps
       const now = endOfDue(this.#deps)
-      for (const { id } of await listAll(this.#deps, GLOBAL, indexes.workspaces()))
+      const workspaces = await listAll(this.#deps, GLOBAL, indexes.workspaces())
+      // What people did outside of workspaces is removed too when it is old.
+      for (const { id } of [...workspaces, { id: GLOBAL }])
         if (store.mayHaveTombstoneBefore?.(id, now) !== false) this.schedule(id)
     } catch (error) {
       this.#log.warn({ err: error }, 'garbage collection could not list the workspaces')

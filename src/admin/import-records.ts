@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { color, visibilities } from '../model/board.ts'
-import { tokenName } from '../model/account.ts'
+import { MAX_TOKEN_DAYS, tokenName } from '../model/account.ts'
 import { changedKinds } from '../model/change.ts'
 import { fileVisibilities } from '../model/file.ts'
 import { anyIdPattern, isId, type IdKind } from '../model/ids.ts'
@@ -9,41 +9,21 @@ import { limits } from '../model/limits.ts'
 import { line, prose } from '../model/text.ts'
 import { avatarUrl, displayName, roles, workspaceName, type User } from '../model/workspace.ts'
 import type { Value } from '../store/port.ts'
+import { audit } from './audit-records.ts'
 import { AdminError } from './deps.ts'
+import { at, byId, entry, hash, id, size, times, type Kind } from './record-fields.ts'
 
-/** The id of a stored record. */
-export const id = (kind: IdKind) => z.string().refine((text) => isId(kind, text), `must be the id of a ${kind}`)
 /** The ids of the lists that have an order. */
 const LISTS: readonly IdKind[] = ['board', 'column', 'card']
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
-/** A time as it is stored. All have the same length, because indexes order them as text. */
-export const at = z
-  .string()
-  .refine((text) => TIME.test(text) && !Number.isNaN(Date.parse(text)), 'must be a time as 2026-11-20T12:00:00.000Z')
 const position = z.string().regex(/^[0-9A-Za-z]{1,100}$/, 'must be a position')
-/** A SHA-256 in hex. */
-export const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
-const size = z.int().min(0)
 /** The hour of a time. */
 const hour = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}$/, 'must be an hour as 2026-11-20T12')
-/** The times of every resource. */
-export const times = { created_at: at, updated_at: at }
-const entry = z.string().max(200)
-
-/** A kind of records. */
-export interface Kind {
-  readonly shape: z.ZodType
-  /** the rest of the key; true if the record does not determine it */
-  readonly key: (value: any, rest: string) => string | boolean
-}
-
-const byId = (value: { id: string }): string => value.id
-
 /** What tombstones refer to that is not of their own kind. */
 const tombstoneTargets: Readonly<Record<string, z.ZodType | undefined>> = {
   responses: hour,
   references: z.union([id('label'), id('user'), id('board'), id('file')]),
   changes: id('board'),
+  audit: z.literal('self'),
 }
 
 const pending = { id: id('tombstone'), step: z.int().min(0), after: entry.nullable() }
@@ -86,11 +66,27 @@ const kinds: Readonly<Record<string, Kind>> = {
       expires_at: at,
       revoked_at: at.nullable(),
       replaced_by: id('token').nullable(),
+      revoked_by: id('user').optional(),
     }),
     key: (value) => value.hash,
   },
   token_hash: { shape: z.strictObject({ hash }), key: (_value, rest) => isId('token', rest) },
-  token_use: { shape: z.strictObject({ at }), key: (_value, rest) => hash.safeParse(rest).success },
+  token_rules: {
+    shape: z.strictObject({ max_days: z.int().min(1).max(MAX_TOKEN_DAYS), admin: z.boolean(), updated_at: at, updated_by: id('user') }),
+    key: () => 'self',
+  },
+  token_use: {
+    shape: z.strictObject({
+      at,
+      address: entry.nullable().optional(),
+      agent: entry.nullable().optional(),
+      days: z
+        .array(z.strictObject({ day: z.iso.date(), calls: size, refusals: size }))
+        .max(30)
+        .optional(),
+    }),
+    key: (_value, rest) => hash.safeParse(rest).success,
+  },
   board: {
     shape: z.strictObject({
       id: id('board'),
@@ -204,7 +200,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   tombstone: {
     shape: z.discriminatedUnion(
       'kind',
-      (['board', 'card', 'file', 'blob', 'references', 'responses', 'changes'] as const).map((kind) =>
+      (['board', 'card', 'file', 'blob', 'references', 'responses', 'changes', 'audit'] as const).map((kind) =>
         z.strictObject({
           id: id('tombstone'),
           kind: z.literal(kind),
@@ -243,6 +239,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     }),
     key: (_value, rest) => isChangeKey(rest),
   },
+  audit,
   removals: { shape: z.strictObject({ pending: z.array(removal) }), key: () => 'self' },
 }
 

@@ -1,3 +1,5 @@
+import { removeNotices } from '../auth/accounts/notices.ts'
+import { removeSecondFactor } from '../auth/accounts/second-factor.ts'
 import { endSessions } from '../auth/accounts/sessions.ts'
 import { invite, removeAccount } from '../auth/accounts/sign-up.ts'
 import { isId, newId } from '../model/ids.ts'
@@ -53,11 +55,12 @@ export interface SignUpLink {
 /**
  * Makes a sign-up link. It invalidates any earlier link of the user.
  * @param origin the origin that the link starts with
+ * @param email the address that the form suggests
  * @throws {AdminError} `not_found`
  */
-export async function inviteUser(deps: Deps, userId: string, origin: string): Promise<SignUpLink> {
+export async function inviteUser(deps: Deps, userId: string, origin: string, email?: string): Promise<SignUpLink> {
   await requireUser(deps, userId)
-  const { code, expires_at } = await invite(deps, userId)
+  const { code, expires_at } = await invite(deps, userId, email)
   return { sign_up_link: `${origin}/settings/sign-up?code=${code}`, link_expires_at: expires_at }
 }
 
@@ -72,7 +75,22 @@ export async function signOutUser(deps: Deps, userId: string): Promise<{ user_id
 }
 
 /**
- * Disables a user: ends their sessions, removes their e-mail address, password and sign-up link, and ends their memberships,
+ * Removes the authenticator app, the recovery codes and the passkeys of a user who lost them, and ends their sessions. They sign in
+ * with their password alone until they add new ones.
+ * @returns whether there was a second factor
+ * @throws {AdminError} `not_found`
+ */
+export async function resetSecondFactor(deps: Deps, userId: string): Promise<{ user_id: string; second_factor_removed: boolean }> {
+  await requireUser(deps, userId)
+  const removed = await transact(deps.store, GLOBAL, deps.random, async (tx) => {
+    await endSessions(tx, userId)
+    return removeSecondFactor(tx, userId)
+  })
+  return { user_id: userId, second_factor_removed: removed }
+}
+
+/**
+ * Disables a user: ends their sessions, removes their e-mail address, password, second factor and sign-up link, and ends their memberships,
  * which revokes their tokens for good. If this is interrupted, repeat it. To let them back in, invite them again and add them
  * to workspaces.
  * @returns the workspaces whose memberships have ended
@@ -84,6 +102,8 @@ export async function disableUser(deps: Deps, userId: string): Promise<{ user_id
   await transact(store, GLOBAL, random, async (tx) => {
     await endSessions(tx, userId)
     await removeAccount(tx, userId)
+    await removeSecondFactor(tx, userId)
+    await removeNotices(tx, userId)
   })
   const workspaces: string[] = []
   for (const { workspace_id } of await listAll(deps, GLOBAL, indexes.workspacesOf(userId)))

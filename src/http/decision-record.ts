@@ -1,5 +1,6 @@
 import type { Entry } from '../decision-log/log.ts'
 import type { ErrorCode } from '../model/errors.ts'
+import type { TokenRecord } from '../model/token.ts'
 import type { Decision, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { RequestRates } from './rate-limits.ts'
@@ -26,6 +27,8 @@ export interface WrittenAhead {
  * facts of the decision, the decision can be replayed against any version of the tables.
  */
 export interface DecisionRecord {
+  /** where a person who is signed in made it; undefined: below /v1, with a token */
+  readonly surface?: 'web_app'
   readonly requestId: string
   readonly method: string
   /** when the request arrived, by the monotonic clock of this process in milliseconds */
@@ -40,6 +43,12 @@ export interface DecisionRecord {
   userId?: string
   workspaceId?: string
   tokenId?: string
+  /** the token that was presented, also if it is not accepted, and its workspace; undefined: there is no such token */
+  presented?: { readonly partition: string; readonly token: TokenRecord } | undefined
+  /** the resource that was created */
+  created?: string
+  /** whether something was changed, apart from the memory of the response; `unknown`: storage did not answer the commit */
+  effect?: 'done' | 'unknown'
   /** when the token expires, if that is soon: the value of the header Lanekeeper-Token-Expires */
   tokenExpires?: string
   scope?: ScopeRecord
@@ -93,6 +102,9 @@ export function resetRecord(record: DecisionRecord): void {
     'userId',
     'workspaceId',
     'tokenId',
+    'presented',
+    'created',
+    'effect',
     'tokenExpires',
     'scope',
     'decision',

@@ -50,6 +50,15 @@ export function readInput(
   return readJson(request, operation, beforeLarge).then((body) => validInput(operation, params, search, body, false))
 }
 
+/**
+ * The query of an operation without a body.
+ * @param search with its question mark, or empty
+ * @throws {ApiError} `validation_failed`
+ */
+export function readQuery(operation: Operation, search: string): unknown {
+  return validInput(operation, {}, search, undefined, false).query
+}
+
 function validInput(operation: Operation, params: Readonly<Record<string, string>>, search: string, body: unknown, upload: boolean): Input {
   const issues = new IssueList()
   const { query, fields } = validateQuery(operation, search, issues)
@@ -75,7 +84,7 @@ const emptyQueries = new WeakMap<z.ZodType, object>()
 
 function validateQuery(operation: Operation, search: string, issues: IssueList): Pick<Input, 'query' | 'fields'> {
   if (search === '') return { query: emptyQuery(operation.query, issues), fields: undefined }
-  const all = readQuery(search, issues)
+  const all = readParameters(search, issues)
   const selectable = selectableFields(operation)
   if (all['fields'] === undefined || selectable.size === 0)
     return { query: validate(operation.query, all, 'query', issues), fields: undefined }
@@ -117,7 +126,7 @@ function describe(issue: z.core.$ZodIssue): string {
   return issue.message.replace(/^(Invalid (input|option)|Too (big|small)): /, '')
 }
 
-function readQuery(search: string, issues: IssueList): Record<string, string> {
+function readParameters(search: string, issues: IssueList): Record<string, string> {
   const query: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(search)) {
     if (Object.hasOwn(query, name)) issues.add({ in: 'query', path: name, message: 'is given twice' })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { isIPv6, type AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { AuditCounts } from '../audit/recorder.ts'
 import type { LogCounts } from '../decision-log/options.ts'
 import { decorateStore } from '../store/decorate.ts'
 import type { Store, StoreMetrics } from '../store/port.ts'
@@ -30,6 +31,12 @@ const LOG_METRICS = [
   ['written', 'lanekeeper_decision_log_records_total', 'Records that the decision log has taken'],
   ['dropped', 'lanekeeper_decision_log_dropped_total', 'Records that the decision log could not take, and that were left out'],
   ['refused', 'lanekeeper_decision_log_refused_total', 'Requests that were refused because the decision log could not take their records'],
+] as const
+
+/** The metrics of the audit trail. */
+const AUDIT_METRICS = [
+  ['written', 'lanekeeper_audit_entries_total', 'Entries that the audit trail has taken'],
+  ['dropped', 'lanekeeper_audit_dropped_total', 'Entries that it could not take, and that are lost'],
 ] as const
 
 /** The metrics of one process, as values. */
@@ -101,6 +108,7 @@ export class Metrics {
 
   #store: Store | undefined
   #logCounts: (() => LogCounts) | undefined
+  #auditCounts: (() => AuditCounts) | undefined
 
   constructor() {
     // Processor time, memory, garbage collection, file descriptors and the lag of the event loop.
@@ -176,6 +184,11 @@ export class Metrics {
     this.#logCounts = counts
   }
 
+  /** Adds what the audit trail has counted. */
+  watchAudit(counts: () => AuditCounts): void {
+    this.#auditCounts = counts
+  }
+
   /** All metrics in the format of Prometheus. */
   async read(): Promise<string> {
     await this.#readState()
@@ -194,6 +207,8 @@ export class Metrics {
     if (state !== undefined) this.#setState(state)
     const counts = this.#logCounts?.()
     if (counts !== undefined) for (const [member, name, help] of LOG_METRICS) this.#set(Counter, name, help, counts[member])
+    const ofAudit = this.#auditCounts?.()
+    if (ofAudit !== undefined) for (const [member, name, help] of AUDIT_METRICS) this.#set(Counter, name, help, ofAudit[member])
   }
 
   #set(Kind: typeof Counter | typeof Gauge, name: string, help: string, value: number): void {

@@ -1,3 +1,4 @@
+import type { ServerRequest } from 'srvx'
 import { expiryOf } from '../auth/tokens/lifecycle.ts'
 import type { ParsedToken } from '../auth/tokens/format.ts'
 import type { AuthorizationContext } from '../authz/context.ts'
@@ -59,13 +60,14 @@ export async function handleRequest(services: Services, incoming: Incoming): Pro
     services.decisionLog === undefined ? answered : await recordResponse(services.decisionLog, record, answered, rates?.headers)
   if (rates?.exceeded !== undefined) record.exceeded = rates.exceeded
   if (record.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', record.tokenExpires)
-  observe(services, record)
+  observe(services, record, incoming.request)
   return response
 }
 
 /** An observer that fails must not change the response. */
-function observe({ observe: observer, log }: Services, record: DecisionRecord): void {
+function observe({ observe: observer, activity, log }: Services, record: DecisionRecord, request: ServerRequest): void {
   try {
+    activity.observe(record, request)
     observer?.(record)
   } catch (error) {
     log.error({ request_id: record.requestId, err: error }, 'the decision record could not be observed')
@@ -146,6 +148,7 @@ async function attempt(
   const further = once.idempotent?.reads(clock)
   const ahead = route instanceof ApiError ? undefined : await prefetch(tx, engine, route, credential, services.seenTokens, further)
   const credentials = ahead?.credentials ?? (await tx.read(credentialKeys(credential.hash)))
+  if (credentials[0] !== undefined) record.presented = { partition: tx.partition, token: credentials[0] }
   const caller = authenticate(credentials, credential, clock, (token) => logReplacedToken(services, incoming, token)) // 401
   record.userId = caller.userId
   record.workspaceId = caller.workspaceId
@@ -164,7 +167,6 @@ async function attempt(
   if (operation.isRead) once.idempotent = undefined
   requireScope(services, operation, caller, record) // 403
   record.stage = 'input'
-  services.usage.record(credential.workspaceId, credential.hash)
   const beforeLarge = () => services.scans.slice(caller.workspaceId)
   requireValidKey(incoming.method, incoming.request.headers) // 400
   const search = operation.isStream ? continued(incoming) : incoming.search

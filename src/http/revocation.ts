@@ -3,6 +3,7 @@ import type { H3 } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { Throttle } from '../auth/accounts/throttle.ts'
 import { ApiError } from '../model/errors.ts'
+import { timestamp } from '../model/time.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { endToken } from '../auth/tokens/issue.ts'
@@ -27,7 +28,7 @@ export function serveRevocation(h3: H3, services: Services, networkOf: (request:
       if (req.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
       const wait = throttle.take(networkOf(req))
       if (wait > 0) throw new ApiError('rate_limited', { headers: { 'retry-after': String(Math.ceil(wait / 1000)) } })
-      await revoke(services, requestId, await readToken(req))
+      await revoke(services, requestId, await readToken(req), req)
       return dataResponse(requestId, 200, { received: true }, undefined, {})
     } catch (error) {
       return errorResponse(requestId, toApiError(services.log, requestId, error))
@@ -44,7 +45,8 @@ async function readToken(request: ServerRequest): Promise<string> {
   return tokens[0]!
 }
 
-async function revoke({ store, random, clock, legacyPrefixes, log }: Services, requestId: string, plaintext: string): Promise<void> {
+async function revoke(services: Services, requestId: string, plaintext: string, request: ServerRequest): Promise<void> {
+  const { store, random, clock, legacyPrefixes, log, audit, activity } = services
   // The token may be pasted with quotes, a line break, or "Bearer " before it.
   const parsed = parseToken(/\w+_pat_\w+/.exec(plaintext)?.[0] ?? '', legacyPrefixes)
   if (parsed === undefined) return
@@ -53,16 +55,31 @@ async function revoke({ store, random, clock, legacyPrefixes, log }: Services, r
     const token = await tx.get(keys.token(hash))
     return token && endToken(tx, token, 'revoke', clock) !== token ? token : undefined
   })
-  if (revoked !== undefined)
-    log.warn(
-      {
-        event: 'token.revoked',
-        request_id: requestId,
-        token_id: revoked.id,
-        user_id: revoked.user_id,
-        workspace_id: workspaceId,
-        by: 'finder',
-      },
-      'a leaked token was revoked',
-    )
+  if (revoked === undefined) return
+  log.warn(
+    {
+      event: 'token.revoked',
+      request_id: requestId,
+      token_id: revoked.id,
+      user_id: revoked.user_id,
+      workspace_id: workspaceId,
+      by: 'finder',
+    },
+    'a leaked token was revoked',
+  )
+  audit?.add(workspaceId, {
+    at: timestamp(clock),
+    user_id: null,
+    token_id: null,
+    token_name: null,
+    operation: 'revoke_leaked_token',
+    ids: [revoked.id],
+    rows: [],
+    outcome: 'done',
+    status: 200,
+    code: null,
+    request_id: requestId,
+    ...activity.clientOf(request),
+    subject_id: revoked.user_id,
+  })
 }

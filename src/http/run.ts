@@ -48,12 +48,15 @@ export async function run(
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && shownRevision(tx, named)
   const { status } = operation
+  const changes = tx.writeCount > 0
   if (once.idempotent !== undefined) {
     const board_id = loaded.board?.id ?? null
     const response = { board_id, status, data: result.data, revision: revision ?? null, location: result.location ?? null }
     await once.idempotent.remember(tx, request.clock, response, await once.upload)
   }
-  await commit(services.decisionLog, tx, record, status)
+  await commit(services.decisionLog, tx, record, status, changes)
+  const created = result.location?.split('/').at(-1)
+  if (created !== undefined) record.created = created
   if (result.download !== undefined) return await download(requestId, method, headers, result.download, services.blobs, rateHeaders)
   if (isPage(result)) return listResponse(incoming, status, result, once) // 412
   if (reads) requireMatch(headers, revision) // 412

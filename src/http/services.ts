@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { AuditRecorder } from '../audit/recorder.ts'
 import type { UsageRecorder } from '../auth/tokens/usage.ts'
 import type { ApiError } from '../model/errors.ts'
 import type { RandomSource } from '../model/ids.ts'
@@ -9,6 +10,7 @@ import type { Operation } from '../resources/operation.ts'
 import type { Scans } from '../resources/scans.ts'
 import type { ChangeLog } from '../store/change-log.ts'
 import type { Store } from '../store/port.ts'
+import type { Activity } from './activity.ts'
 import type { RequestLog } from './decision-log.ts'
 import type { DecisionRecord } from './decision-record.ts'
 import type { RunningKeys } from './idempotency.ts'
@@ -32,6 +34,10 @@ export interface Services {
   /** the maximum size of an upload in bytes */
   readonly uploadBytes: number
   readonly usage: UsageRecorder
+  /** undefined: there is no audit trail */
+  readonly audit?: AuditRecorder | undefined
+  /** records what was done with tokens */
+  readonly activity: Activity
   /** the tokens whose scopes this process knows */
   readonly seenTokens: Pick<SeenTokens, 'add' | 'get'>
   /** undefined: requests are not limited */

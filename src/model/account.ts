@@ -25,6 +25,8 @@ export interface SignUp {
   readonly user_id: string
   readonly hash: string
   readonly expires_at: string
+  /** the e-mail address that the form suggests */
+  readonly email?: string
 }
 
 /**
@@ -53,6 +55,12 @@ export interface Session {
   /** the CSRF token in every form of this session */
   readonly form_token: string
   readonly confirmations: readonly Confirmation[]
+  /** names the session in the list of its person; it stays the same when the cookie is renewed. Older sessions have none. */
+  readonly id?: string
+  /** the browser, in a few words */
+  readonly agent?: string
+  /** the network that signed in */
+  readonly address?: string
 }
 
 /**

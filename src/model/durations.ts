@@ -14,6 +14,8 @@ export const durations = {
   sessionIdle: 30 * MINUTE,
   /** a session of the web app in any case */
   session: 12 * HOUR,
+  /** a challenge to a passkey or to a second factor, and a second factor that waits for its first code */
+  challenge: 5 * MINUTE,
   /** a sign-up link */
   signUpLink: 7 * DAY,
   /** the bytes of an unfinished upload */
@@ -24,6 +26,8 @@ export const durations = {
   firstResponse: DAY,
   /** the changes of a board, the default of a setting */
   changes: 7 * DAY,
+  /** the audit trail, the default of a setting */
+  audit: 90 * DAY,
   /** between two garbage collections in all workspaces */
   garbageCollection: HOUR,
 } as const

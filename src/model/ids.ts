@@ -16,6 +16,10 @@ export const idPrefixes = {
   blob: 'blb',
   tombstone: 'tmb',
   confirmation: 'cnf',
+  session: 'ses',
+  passkey: 'pky',
+  notice: 'ntc',
+  audit: 'aud',
 } as const
 
 /** The kinds of ids. */

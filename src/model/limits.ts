@@ -47,6 +47,11 @@ export const limits = {
   /** longer than the usual 8, because there is no second factor (NIST SP 800-63B §3.1.1) */
   passwordShortest: 12,
   passwordLongest: 200,
+  passkeyName: 100,
+  passkeysPerPerson: 10,
+  recoveryCodes: 10,
+  /** notices of a person that wait to be dismissed; the oldest are dropped */
+  noticesPerPerson: 20,
 
   membersPerBoard: 500,
   columnsPerBoard: 200,
@@ -59,6 +64,11 @@ export const limits = {
   attachmentsPerCard: 100,
   /** changes in the feed of a board, the default of a setting */
   changesPerBoard: 100_000,
+  /** entries of a batch of the audit trail, and those that wait in a process */
+  auditBatch: 100,
+  auditWaiting: 20_000,
+  /** batches of the audit trail of a workspace: a folder has them in memory */
+  auditBatches: 200_000,
 } as const
 
 /** The rate limits in a minute, the defaults of settings: requests of a token, in a workspace, and failed credentials of an address. */

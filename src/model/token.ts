@@ -21,9 +21,37 @@ export interface TokenRecord {
   readonly revoked_at: string | null
   /** the id of the token that replaced it by rotation */
   readonly replaced_by: string | null
+  /** who revoked it, if it was not its user: an owner or admin of the workspace */
+  readonly revoked_by?: string | undefined
 }
 
-/** When a token was last used. A separate record with a coarse time, so that using a token conflicts with nothing. */
+/** When and how a token was used. A separate record that is written seldom, so that using a token conflicts with nothing. */
 export interface TokenUse {
+  /** the last time, within ten minutes */
   readonly at: string
+  /** of the client, at that time */
+  readonly address?: string | null | undefined
+  /** the beginning of its User-Agent */
+  readonly agent?: string | null | undefined
+  /** the last 30 days on which it was used, oldest first */
+  readonly days?: readonly TokenDay[] | undefined
+}
+
+/** What was done with a token on one day, in UTC. */
+export interface TokenDay {
+  readonly day: string
+  /** all requests */
+  readonly calls: number
+  /** those that were denied */
+  readonly refusals: number
+}
+
+/** What owners and admins decide about the new tokens of their workspace. */
+export interface TokenRules {
+  /** the greatest lifetime in days */
+  readonly max_days: number
+  /** whether `kanban:admin` may be issued */
+  readonly admin: boolean
+  readonly updated_at: string
+  readonly updated_by: string
 }

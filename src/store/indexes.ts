@@ -1,4 +1,5 @@
 import type { WorkspaceLink, Session } from '../model/account.ts'
+import type { AuditBatch } from '../model/audit.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { ChangeRecord } from '../model/change.ts'
@@ -7,6 +8,7 @@ import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
+import type { Challenge } from '../model/second-factor.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
@@ -35,6 +37,8 @@ export const indexes = {
 
   /** a user's web sessions, by start time (global) */
   sessionsOf: (userId: string): Index<Session> => ({ name: `sessions_of:${userId}`, fetch: 'session:' }),
+  /** challenges, by the time at which they expire (global) */
+  challenges: (): Index<Challenge> => ({ name: 'challenges', fetch: 'challenge:' }),
   /** the workspaces that a user may be a member of (global) */
   workspacesOf: (userId: string): Index<WorkspaceLink> => ({ name: `workspaces_of:${userId}`, fetch: `workspace_link:${userId}:` }),
 
@@ -101,6 +105,11 @@ export const indexes = {
   /** changes of a board, in the order of their commits */
   changes: (boardId: string): Index<ChangeRecord> => ({ name: `changes:${boardId}`, fetch: `change:${boardId}:` }),
 
+  /** the audit trail, by the times of its batches (in a workspace, and global) */
+  audit: (): Index<AuditBatch> => ({ name: 'audit', fetch: 'audit:' }),
+  /** the batches of the audit trail that concern a user */
+  auditOf: (userId: string): Index<AuditBatch> => ({ name: `audit_of:${userId}`, fetch: 'audit:' }),
+
   /** first responses to writes with an Idempotency-Key, by their hour */
   firstResponses: (hour: string): Index<FirstResponse> => ({ name: `first_responses:${hour}`, fetch: 'first_response:' }),
 
@@ -113,6 +122,7 @@ const kinds: readonly Index<unknown>[] = [
   indexes.workspaces(),
   indexes.users(),
   indexes.sessionsOf('*'),
+  indexes.challenges(),
   indexes.workspacesOf('*'),
   indexes.members(),
   indexes.tokensOf('*'),
@@ -141,6 +151,8 @@ const kinds: readonly Index<unknown>[] = [
   indexes.fileAttachments('*'),
   indexes.privateFilesOf('*'),
   indexes.changes('*'),
+  indexes.audit(),
+  indexes.auditOf('*'),
   indexes.firstResponses('*'),
   indexes.tombstones(),
 ]

@@ -1,4 +1,5 @@
 import type { WorkspaceLink, Session } from '../model/account.ts'
+import type { AuditBatch } from '../model/audit.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
@@ -6,6 +7,7 @@ import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
+import type { Challenge } from '../model/second-factor.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
@@ -26,6 +28,7 @@ const indexing: Indexing = {
   user: (user: User) => [[indexes.users().name, `${user.created_at} ${user.id}`]],
   workspace_entry: ({ id }: { id: string }) => [[indexes.workspaces().name, id]],
   session: (session: Session) => [[indexes.sessionsOf(session.user_id).name, `${session.begun_at} ${session.hash}`]],
+  challenge: (challenge: Challenge) => [[indexes.challenges().name, `${challenge.expires_at} ${challenge.hash}`]],
   workspace_link: ({ user_id, workspace_id }: WorkspaceLink) => [[indexes.workspacesOf(user_id).name, workspace_id]],
   membership: (member: Membership) => (isActive(member) ? [[indexes.members().name, `${member.joined_at} ${member.user_id}`]] : []),
   token: (token: TokenRecord) => [[indexes.tokensOf(token.user_id).name, `${token.issued_at} ${token.hash}`]],
@@ -55,6 +58,10 @@ const indexing: Indexing = {
   change: (_change: unknown, key) => {
     const [, boardId = '', entry = ''] = key.split(':')
     return [[indexes.changes(boardId).name, entry]]
+  },
+  audit: ({ id, at, users }: AuditBatch) => {
+    const entry = `${at} ${id}`
+    return [[indexes.audit().name, entry], ...users.map((userId): Entry => [indexes.auditOf(userId).name, entry])]
   },
   first_response: ({ hour, token_hash, key_hash }: FirstResponse) => [[indexes.firstResponses(hour).name, `${token_hash}:${key_hash}`]],
   tombstone: ({ id, not_before }: Tombstone) => [[indexes.tombstones().name, `${not_before} ${id}`]],

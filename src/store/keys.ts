@@ -1,4 +1,5 @@
 import type { Account, WorkspaceLink, Session, SignUp } from '../model/account.ts'
+import type { AuditBatch } from '../model/audit.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { ChangeRecord } from '../model/change.ts'
@@ -10,8 +11,9 @@ import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
 import type { Removals } from '../model/removal.ts'
 import type { SchemaRecord } from '../model/schema.ts'
+import type { Challenge, Notices, SecondFactor } from '../model/second-factor.ts'
 import type { Subtask } from '../model/subtask.ts'
-import type { TokenRecord, TokenUse } from '../model/token.ts'
+import type { TokenRecord, TokenRules, TokenUse } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import type { Membership, User, Workspace } from '../model/workspace.ts'
 
@@ -40,12 +42,16 @@ export const keys = {
   accountEmail: (hash: string): Key<{ user_id: string }> => `account_email:${hash}`,
   signUp: (userId: string): Key<SignUp> => `sign_up:${userId}`,
   session: (hash: string): Key<Session> => `session:${hash}`,
+  secondFactor: (userId: string): Key<SecondFactor> => `second_factor:${userId}`,
+  notices: (userId: string): Key<Notices> => `notices:${userId}`,
+  challenge: (hash: string): Key<Challenge> => `challenge:${hash}`,
   workspaceLink: (userId: string, workspaceId: string): Key<WorkspaceLink> => `workspace_link:${userId}:${workspaceId}`,
 
   workspace: (): Key<Workspace> => 'workspace:self',
   membership: (userId: string): Key<Membership> => `membership:${userId}`,
   token: (hash: string): Key<TokenRecord> => `token:${hash}`,
   tokenHash: (tokenId: string): Key<{ hash: string }> => `token_hash:${tokenId}`,
+  tokenRules: (): Key<TokenRules> => 'token_rules:self',
   tokenUse: (hash: string): Key<TokenUse> => `token_use:${hash}`,
 
   board: (boardId: string): Key<Board> => `board:${boardId}`,
@@ -74,6 +80,8 @@ export const keys = {
   firstResponse: (tokenHash: string, keyHash: string): Key<FirstResponse> => `first_response:${tokenHash}:${keyHash}`,
   /** a change of a board, by its number (see `appends.ts`) */
   change: (boardId: string, entry: string): Key<ChangeRecord> => `change:${boardId}:${entry}`,
+  /** entries of the audit trail, in a workspace or global */
+  audit: (batchId: string): Key<AuditBatch> => `audit:${batchId}`,
   tombstone: (id: string): Key<Tombstone> => `tombstone:${id}`,
   removals: (): Key<Removals> => 'removals:self',
 }

@@ -103,7 +103,7 @@ describe.each(drivers)('restores to $name', (driver) => {
     }
     const global = await target.opened.recordKeys(GLOBAL)
     expect(global.filter((key) => /^(sign_up|restoring|restored_workspace):/.test(key))).toEqual([])
-    expect(lines.filter((line) => /"key":"(session|sign_up|account_email|workspace_entry)/.test(line))).toEqual([])
+    expect(lines.filter((line) => /"key":"(session|challenge|sign_up|account_email|workspace_entry)/.test(line))).toEqual([])
     // The sessions of those who have signed in above.
     expect(global.filter((key) => key.startsWith('session:'))).toHaveLength(demo.people.length)
   })
@@ -270,9 +270,9 @@ describe.each(drivers)('interrupted restores on $name', (driver) => {
 })
 
 describe.each(drivers)('the kinds of records of a backup on $name', (driver) => {
-  const NOT_RESTORED = ['session', 'sign_up', 'bytes_mount', 'schema', 'importing', 'imported_bytes', 'restoring', 'restored_workspace']
+  const NOT_RESTORED = ['session', 'challenge', 'sign_up', 'bytes_mount', 'schema', 'importing', 'imported_bytes', 'restoring', 'restored_workspace']
 
-  test('a restored backup has all records, except for those of sessions, sign-up links and the storage', async () => {
+  test('a restored backup has all records, except for those of sessions, challenges, sign-up links and the storage', async () => {
     const service = await Service.start(driver, { batch: 1 })
     const target = await driver.open()
     const workspaceId = await createWorkspaceWithEveryKind(service)

@@ -2,11 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/admin/commands.ts'
 import type { CommandIo } from '../../src/admin/deps.ts'
 import { endMembership, setRole } from '../../src/admin/memberships.ts'
+import { addNotice } from '../../src/auth/accounts/notices.ts'
 import { setAccount } from '../../src/auth/accounts/sign-up.ts'
 import { beginSession } from '../../src/auth/accounts/sessions.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
+import { giveAuthenticator, SoftwareAuthenticator } from '../support/second-factor.ts'
 import { Service, type Person } from '../support/service.ts'
 
 let service: Service
@@ -69,6 +71,21 @@ describe('board transfer', () => {
   })
 })
 
+test('user reset-second-factor removes the app, the recovery codes and the passkeys, and ends the sessions of one user', async () => {
+  for (const { id } of [ann, bob])
+    await service.write(GLOBAL, async (tx) => {
+      await setAccount(tx, { userId: id, email: `${id}@example.test`, passwordHash: 'x' }, service.deps.clock)
+      await beginSession(tx, { user_id: id, email: `${id}@example.test` }, service.deps.clock, service.deps.random)
+    })
+  for (const person of [ann, bob]) await giveAuthenticator(service, person)
+  await new SoftwareAuthenticator().giveTo(service, ann)
+  expect(await run('user.reset-second-factor', { user: ann.id })).toEqual({ user_id: ann.id, second_factor_removed: true })
+  const left = (await service.recordKeys(GLOBAL)).filter((key) => /^(second_factor|session):/.test(key))
+  expect([left.length, left.filter((key) => key.startsWith('second_factor:'))]).toEqual([2, [keys.secondFactor(bob.id)]])
+  expect(await run('user.reset-second-factor', { user: ann.id })).toEqual({ user_id: ann.id, second_factor_removed: false })
+  await expect(run('user.reset-second-factor', { user: 'usr_00000000000000000000' })).rejects.toMatchObject({ code: 'not_found' })
+})
+
 describe('user disable', () => {
   test('it ends sessions, memberships and tokens in all workspaces, and removes the password and the sign-up link', async () => {
     const second = await service.workspace()
@@ -79,6 +96,9 @@ describe('user disable', () => {
       await beginSession(tx, { user_id: ann.id, email: 'ann@example.test' }, service.deps.clock, service.deps.random)
     })
     expect((await service.recordKeys(GLOBAL)).filter((key) => key.startsWith('session:'))).toHaveLength(1)
+    await giveAuthenticator(service, ann)
+    const notice = { kind: 'password_changed', agent: 'Firefox', address: '192.0.2.1', session_id: null, name: null } as const
+    await service.write(GLOBAL, (tx) => addNotice(tx, ann.id, notice, service.deps.clock, service.deps.random))
     await run('user.invite', { user: ann.id })
     expect(await run('user.disable', { user: ann.id })).toEqual({
       user_id: ann.id,
@@ -86,7 +106,7 @@ describe('user disable', () => {
       workspaces: expect.arrayContaining([ann.workspaceId, second]),
     })
     expect((await read(ann)).status).toBe(401)
-    const left = (await service.recordKeys(GLOBAL)).filter((key) => /^(account|account_email|sign_up|session):/.test(key))
+    const left = (await service.recordKeys(GLOBAL)).filter((key) => /^(account|account_email|sign_up|session|second_factor|notices):/.test(key))
     expect(left).toEqual([])
     expect((await read(bob)).status).toBe(200)
     // It can be repeated, and the user can come back.

@@ -87,6 +87,7 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
     ['user list', () => ['user', 'list'], /Olivia Stone/],
     ['member list', () => ['member', 'list', acme], /Olivia Stone/],
     ['token list', () => ['token', 'list', acme, '--user', user], /active/],
+    ['audit', () => ['audit', acme], /boards\.create/],
     ['export', () => ['export', acme], /"end":true/],
     ['backup', () => ['backup'], /"end":true/],
   ])('%s runs, says that it only reads, and changes nothing', async (_name, args, output) => {

@@ -1,7 +1,7 @@
 import { durations } from '../../model/durations.ts'
 import { newId, type RandomSource } from '../../model/ids.ts'
-import type { Clock } from '../../model/time.ts'
-import type { TokenRecord } from '../../model/token.ts'
+import { DAY, type Clock } from '../../model/time.ts'
+import { effectiveScopes, type TokenRecord } from '../../model/token.ts'
 import { isActive } from '../../model/workspace.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
@@ -13,7 +13,7 @@ export interface TokenRequest {
   readonly userId: string
   readonly name: string
   readonly scopes: readonly string[]
-  /** milliseconds; default and maximum: 90 days */
+  /** milliseconds; default and maximum: 90 days, or what the rules of the workspace say */
   readonly lifetime?: number
 }
 
@@ -23,10 +23,13 @@ export interface IssuedToken {
   readonly token: TokenRecord
 }
 
-/** A token cannot be issued: the user is not an active member, or the token to rotate is absent or not active. */
+/**
+ * A token cannot be issued: the user is not an active member, the rules of the workspace do not allow it, or the token to rotate is absent or not
+ * active.
+ */
 export class IssueRefused extends Error {
   override readonly name = 'IssueRefused'
-  readonly reason: 'no_member' | 'no_token' | 'not_active'
+  readonly reason: 'no_member' | 'no_token' | 'not_active' | 'too_long' | 'admin'
 
   constructor(reason: IssueRefused['reason']) {
     super(`the token was not issued: ${reason}`)
@@ -36,18 +39,21 @@ export class IssueRefused extends Error {
 
 /**
  * Creates a token in the transaction's workspace.
- * @throws {IssueRefused} `no_member`
+ * @throws {IssueRefused} `no_member`; `too_long`, `admin`: the rules of the workspace
  */
 export async function issueToken(
   tx: Transaction,
-  { userId, name, scopes, lifetime = durations.token }: TokenRequest,
+  { userId, name, scopes, lifetime }: TokenRequest,
   clock: Clock,
   random: RandomSource,
 ): Promise<IssuedToken> {
-  const membership = await tx.get(keys.membership(userId))
+  const [membership, rules] = await tx.read([keys.membership(userId), keys.tokenRules()])
   if (!isActive(membership)) throw new IssueRefused('no_member')
+  const longest = rules === undefined ? durations.token : rules.max_days * DAY
+  if (lifetime !== undefined && Math.min(lifetime, durations.token) > longest) throw new IssueRefused('too_long')
+  if (rules?.admin === false && effectiveScopes(scopes).includes('kanban:admin')) throw new IssueRefused('admin')
   const { plaintext, hash } = mintToken(tx.partition, random)
-  const lifecycle = newLifecycle(clock(), lifetime)
+  const lifecycle = newLifecycle(clock(), lifetime ?? longest)
   const token: TokenRecord = { id: newId('token', random), hash, user_id: userId, name, scopes: [...scopes], ...lifecycle }
   await tx.read([keys.token(hash), keys.tokenHash(token.id)])
   tx.put(keys.token(hash), token)
@@ -83,10 +89,13 @@ export async function findToken(tx: Transaction, tokenId: string): Promise<Token
 
 /**
  * Ends a token. It is refused from the next request on, in every process (spec §5, rule 4).
+ * @param by who revokes it, if that is not its user
  * @returns the token as it is now: the same object if it had already ended
  */
-export function endToken(tx: Transaction, token: TokenRecord, type: 'revoke' | 'leave', clock: Clock): TokenRecord {
-  const ended = transition(token, { type }, clock())!
-  if (ended !== token) tx.put(keys.token(token.hash), ended)
+export function endToken(tx: Transaction, token: TokenRecord, type: 'revoke' | 'leave', clock: Clock, by?: string): TokenRecord {
+  const changed = transition(token, { type }, clock())!
+  if (changed === token) return token
+  const ended = by === undefined ? changed : { ...changed, revoked_by: by }
+  tx.put(keys.token(token.hash), ended)
   return ended
 }

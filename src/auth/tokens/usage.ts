@@ -1,48 +1,144 @@
-import { MINUTE, timestamp } from '../../model/time.ts'
+import { shortAgent } from '../../model/audit.ts'
+import { DAY, MINUTE, timestamp } from '../../model/time.ts'
+import type { TokenDay, TokenUse } from '../../model/token.ts'
 import type { Deps } from '../../store/deps.ts'
 import { keys } from '../../store/keys.ts'
-import { Transaction } from '../../store/transaction.ts'
+import { transact } from '../../store/transact.ts'
 
 /** Minimum time between two writes for the same token, in milliseconds. */
 const WRITE_INTERVAL = 10 * MINUTE
 const MAX_REMEMBERED_TOKENS = 10_000
+/** The days that a record has. */
+const DAYS = 30
+
+/** One request with a token. */
+export interface Use {
+  readonly address?: string | null
+  /** the header User-Agent */
+  readonly agent?: string | null
+  readonly isDenied?: boolean
+}
+
+/** What this process knows of a token that it has not written yet. */
+interface Pending {
+  readonly workspaceId: string
+  /** when this process last wrote, in milliseconds since 1970 */
+  written: number
+  /** of the last use; undefined: everything is written */
+  at: number | undefined
+  last: Use
+  days: Map<string, { calls: number; refusals: number }>
+}
 
 /**
- * Records when tokens are used, with a precision of ten minutes. It writes in the background: a request does not wait
- * for the write, and does not fail or conflict because of it.
+ * Records when and how often tokens are used, with a precision of ten minutes. It writes in the background: a request does not wait
+ * for the write, and does not fail or conflict because of it. The counts of several processes add up. What was not written when a process
+ * is killed is lost.
  */
 export class UsageRecorder {
   readonly #deps: Deps
-  /** token hash → when this process last wrote its use, in milliseconds since 1970 */
-  readonly #written = new Map<string, number>()
-  readonly #pending = new Set<Promise<void>>()
+  readonly #tokens = new Map<string, Pending>()
+  readonly #writing = new Set<Promise<void>>()
+  #timer: NodeJS.Timeout | undefined
+  #day = { number: Number.NaN, text: '' }
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
   /** Records that a token is used now. Never throws. */
-  record(workspaceId: string, hash: string): void {
+  record(workspaceId: string, hash: string, use: Use = {}): void {
     const now = this.#deps.clock()
-    if (now - (this.#written.get(hash) ?? -Infinity) < WRITE_INTERVAL) return
-    if (this.#written.size >= MAX_REMEMBERED_TOKENS) this.#written.delete(this.#written.keys().next().value!)
-    this.#written.set(hash, now)
-    // A failed write only makes the recorded time older. The next use after the interval is written again.
-    const write = this.#write(workspaceId, hash).catch(() => undefined)
-    this.#pending.add(write)
-    void write.finally(() => this.#pending.delete(write))
+    let token = this.#tokens.get(hash)
+    if (token === undefined) {
+      if (this.#tokens.size >= MAX_REMEMBERED_TOKENS) this.#forgetOldest()
+      this.#tokens.set(hash, (token = { workspaceId, written: -Infinity, at: undefined, last: use, days: new Map() }))
+    }
+    token.at = now
+    token.last = use
+    const day = this.#dayOf(now)
+    let counts = token.days.get(day)
+    if (counts === undefined) token.days.set(day, (counts = { calls: 0, refusals: 0 }))
+    counts.calls++
+    if (use.isDenied === true) counts.refusals++
+    // A denied request alone causes no write, however often it is sent.
+    if (use.isDenied !== true && now - token.written >= WRITE_INTERVAL) this.#write(hash, token)
+    else if (this.#timer === undefined) {
+      this.#timer = setTimeout(() => this.#writeAll(), WRITE_INTERVAL)
+      this.#timer.unref()
+    }
   }
 
   /** Waits for the pending writes. */
   async settled(): Promise<void> {
-    await Promise.all(this.#pending)
+    await Promise.all(this.#writing)
   }
 
-  async #write(workspaceId: string, hash: string): Promise<void> {
-    const { store, clock, random } = this.#deps
-    const tx = new Transaction(store, workspaceId, random)
-    await tx.get(keys.tokenUse(hash))
-    tx.put(keys.tokenUse(hash), { at: timestamp(clock) })
-    await tx.commit()
+  /** Writes everything that is not written yet. */
+  async flush(): Promise<void> {
+    this.#writeAll()
+    await this.settled()
   }
+
+  #writeAll(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (const [hash, token] of this.#tokens) if (token.at !== undefined) this.#write(hash, token)
+  }
+
+  #forgetOldest(): void {
+    const [hash, token] = this.#tokens.entries().next().value!
+    this.#tokens.delete(hash)
+    if (token.at !== undefined) this.#write(hash, token)
+  }
+
+  /** Writes what has been counted. What cannot be written is counted with the next use. */
+  #write(hash: string, token: Pending): void {
+    const { workspaceId, last, days } = token
+    const at = token.at!
+    token.written = at
+    token.at = undefined
+    token.days = new Map()
+    const { store, random } = this.#deps
+    const write = transact(store, workspaceId, random, async (tx) => {
+      const stored = await tx.get(keys.tokenUse(hash))
+      tx.put(keys.tokenUse(hash), addedUse(stored, at, last, days))
+    }).catch(() => giveBack(token, at, days))
+    this.#writing.add(write)
+    void write.finally(() => this.#writing.delete(write))
+  }
+
+  /** The day of a time. Most are the same. */
+  #dayOf(now: number): string {
+    const number = Math.floor(now / DAY)
+    if (number !== this.#day.number) this.#day = { number, text: timestamp(() => now).slice(0, 10) }
+    return this.#day.text
+  }
+}
+
+function giveBack(token: Pending, at: number, days: Pending['days']): void {
+  token.at ??= at
+  for (const [day, { calls, refusals }] of days) {
+    const counts = token.days.get(day)
+    token.days.set(day, { calls: calls + (counts?.calls ?? 0), refusals: refusals + (counts?.refusals ?? 0) })
+  }
+}
+
+function addedUse(
+  stored: TokenUse | undefined,
+  at: number,
+  { address = null, agent = null }: Use,
+  added: ReadonlyMap<string, { readonly calls: number; readonly refusals: number }>,
+): TokenUse {
+  const days = new Map<string, TokenDay>((stored?.days ?? []).map((day) => [day.day, day]))
+  for (const [day, { calls, refusals }] of added) {
+    const known = days.get(day)
+    days.set(day, { day, calls: (known?.calls ?? 0) + calls, refusals: (known?.refusals ?? 0) + refusals })
+  }
+  const time = timestamp(() => at)
+  const all = [...days.values()].toSorted((a, b) => (a.day < b.day ? -1 : 1)).slice(-DAYS)
+  // Another process may have written a later use.
+  const isOlder = stored !== undefined && stored.at > time
+  const last = isOlder ? { at: stored.at, address: stored.address, agent: stored.agent } : { at: time, address, agent: shortAgent(agent) }
+  return { ...last, days: all }
 }

@@ -50,7 +50,7 @@ describe('the recorder of the last use', () => {
     expect(state.commits).toBe(3)
   })
 
-  test('remembers 10,000 tokens, and forgets the one that it wrote first', async () => {
+  test('remembers 10,000 tokens, and writes what it has counted of the one that it forgets', async () => {
     const { recorder, state } = start()
     const commitsOf = async (...hashes: string[]) => {
       const before = state.commits
@@ -60,7 +60,10 @@ describe('the recorder of the last use', () => {
     }
     expect(await commitsOf('first', ...Array.from({ length: 9_999 }, (_, i) => String(i)))).toBe(10_000)
     expect(await commitsOf('first', '0', '9998')).toBe(0)
-    expect(await commitsOf('another')).toBe(1)
-    expect(await commitsOf('0', 'first')).toBe(1)
+    // The use of a token that is new is written at once.
+    expect(await commitsOf('another')).toBe(2)
+    expect(await commitsOf('0', 'first')).toBe(2)
+    // Nothing was counted of '1' since it was written.
+    expect(await commitsOf('unused')).toBe(1)
   })
 })

@@ -1,0 +1,63 @@
+import type { VNode } from 'preact'
+import type { TrailEntry } from '../../audit/trail.ts'
+import { html, renderTime } from '../html.ts'
+
+/** What a list of entries shows besides the entries. */
+export interface EntriesNames {
+  /** the name of a user; undefined: it is not known */
+  readonly user?: (id: string) => string | undefined
+  /** the name of a workspace, if the entries are of several */
+  readonly workspace?: (id: string) => string | undefined
+  /** the path of the page, which can show the entries of one token */
+  readonly path: string
+  /** the reader, who does not see from where others have acted on what is theirs */
+  readonly reader?: string
+}
+
+/** A table of the audit trail, newest first. */
+export function renderEntries(entries: readonly TrailEntry[], names: EntriesNames): VNode {
+  if (entries.length === 0) return html`<p class="card">Nothing was found.</p>`
+  return html`<div class="trail" role="region" aria-label="Entries" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          ${names.user !== undefined && html`<th scope="col">Who</th>`}
+          <th scope="col">What</th>
+          <th scope="col">With</th>
+          <th scope="col">From</th>
+          <th scope="col">Outcome</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${entries.map((entry) => renderEntry(entry, names))}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function renderEntry(entry: TrailEntry, { user, workspace, path, reader }: EntriesNames): VNode {
+  const { at, user_id, operation, ids, rows, token_name, token_id, outcome, status, code, count = 1, partition, subject_id } = entry
+  const isOfOther = reader !== undefined && user_id !== reader
+  const nameOf = (id: string | null) => (id === null ? 'not known' : (user?.(id) ?? id))
+  return html`<tr class=${outcome}>
+    <td>${renderTime(at)}</td>
+    ${user !== undefined && html`<td>${nameOf(user_id)}${subject_id !== undefined && html`<span class="hint"> about ${nameOf(subject_id)}</span>`}</td>`}
+    <td>
+      <code>${operation}</code>${count > 1 && html` <strong>${count} times</strong>`}
+      ${workspace?.(partition) !== undefined && html`<span class="hint">in ${workspace(partition)}</span>`}
+      ${ids.length > 0 && html`<span class="ids">${ids.slice(0, 4).map((id) => html`<code>${id}</code> `)}${ids.length > 4 && `and ${ids.length - 4} more`}</span>`}
+      ${isOfOther && html`<span class="hint">by an owner or admin, or the finder of a token</span>`}
+    </td>
+    <td>
+      ${token_id === null ? (operation.startsWith('web.') ? 'web app' : '-') : html`<a href="${path}?token=${token_id}">${token_name}</a> <code class="hint">${token_id}</code>`}
+    </td>
+    <td>
+      ${isOfOther ? '-' : html`${entry.address ?? '-'} ${entry.agent !== null && html`<span class="agent hint" title=${entry.agent}>${entry.agent}</span>`}`}
+    </td>
+    <td>
+      <span class="outcome ${outcome}">${outcome}</span>
+      <span class="hint">${status}${code !== null && ` ${code}`}${rows.length > 0 && `, by ${rows.join(', ')}`}</span>
+    </td>
+  </tr>`
+}

@@ -1,0 +1,156 @@
+import type { VNode } from 'preact'
+import { stateOf } from '../../auth/tokens/lifecycle.ts'
+import { MAX_TOKEN_DAYS } from '../../model/account.ts'
+import { timestamp } from '../../model/time.ts'
+import type { TokenRecord, TokenRules, TokenUse } from '../../model/token.ts'
+import type { Workspace } from '../../model/workspace.ts'
+import { keys } from '../../store/keys.ts'
+import { renderUsage } from '../activity/usage-view.ts'
+import { field, html, notice, renderTime } from '../html.ts'
+import { workspacesOf } from '../memberships.ts'
+import type { Page, PageView, SignedInContext } from '../page-context.ts'
+import { memberTokens, type MemberTokens } from './members.ts'
+import { ifAllowed } from './permission.ts'
+import { rulesInput } from './rules.ts'
+
+const PATH = '/settings/workspace'
+
+/** Lists the workspaces of a person. What they may do there is decided on the page of each. */
+export const workspacesPage: Page = {
+  path: PATH,
+  anonymous: false,
+  async get({ web, session }) {
+    const workspaces = await workspacesOf(web, session.user_id)
+    if (workspaces.length === 1) return { redirect: `${PATH}/${workspaces[0]!.id}` }
+    const body = html`
+      <h1>Workspaces</h1>
+      ${
+        workspaces.length === 0
+          ? notice('warning', 'You are not a member of any workspace. Ask your administrator to add you to one.')
+          : html`<p>Owners and admins see the tokens of all members, decide about new ones, and read the audit trail.</p>`
+      }
+      <ul class="card plain">
+        ${workspaces.map(({ id, name, role }) => html`<li><a href="${PATH}/${id}">${name}</a> <span class="hint">your role: ${role}</span></li>`)}
+      </ul>
+    `
+    return { title: 'Workspaces', body }
+  },
+}
+
+/** The tokens of the members of a workspace, and the rules for new ones. */
+export const workspacePage: Page = {
+  path: `${PATH}/{workspace}`,
+  anonymous: false,
+  get: async (context) => render(context),
+  async post(context) {
+    const parsed = rulesInput.safeParse(Object.fromEntries(context.form))
+    const decided = await ifAllowed(context, 'workspace.token_rules', async (tx) => {
+      if (!parsed.success) return
+      const { session, web } = context
+      await tx.get(keys.tokenRules())
+      const rules: TokenRules = {
+        max_days: parsed.data.max_days,
+        admin: parsed.data.admin === 'on',
+        updated_at: timestamp(web.clock),
+        updated_by: session.user_id,
+      }
+      tx.put(keys.tokenRules(), rules)
+    })
+    if ('page' in decided) return decided.page
+    if (!parsed.success) return render(context, { status: 422, error: parsed.error.issues[0]!.message })
+    const workspaceId = context.params['workspace']!
+    return {
+      redirect: `${PATH}/${workspaceId}?changed`,
+      audit: { operation: 'web.workspace.token_rules', workspaceId, rows: [decided.row] },
+    }
+  },
+}
+
+async function render(context: SignedInContext, { status = 200, error }: { status?: number; error?: string } = {}): Promise<PageView> {
+  const { web, form, query } = context
+  const decided = await ifAllowed(context, 'workspace.tokens', async (tx, workspace) => ({
+    workspace,
+    rules: await tx.get(keys.tokenRules()),
+    lists: await memberTokens(tx, web.clock),
+  }))
+  if ('page' in decided) return decided.page
+  const { workspace, rules, lists } = decided.result
+  const base = `${PATH}/${workspace.id}`
+  const days = form.get('max_days') ?? String(rules?.max_days ?? MAX_TOKEN_DAYS)
+  const body = html`
+    <h1>${workspace.name}</h1>
+    ${query.has('revoked') && notice('done', 'The token is revoked. It no longer works. Its user sees who revoked it.')}
+    ${query.has('changed') && notice('done', 'The rules are changed. They hold for new tokens; those that exist stay as they are.')}
+    ${error && notice('error', `The rules were not changed: the lifetime ${error}.`)}
+    <p class="actions"><a class="button" href="${base}/audit">Audit trail</a></p>
+    <section aria-labelledby="rules">
+      <h2 id="rules">Rules for new tokens</h2>
+      ${renderRules(context, base, days, rules, error)}
+    </section>
+    <section aria-labelledby="members">
+      <h2 id="members">Tokens of members</h2>
+      ${lists.map((list) => renderMember(workspace, list, web.clock()))}
+    </section>
+  `
+  return { title: `Tokens of ${workspace.name}`, body, status, layout: 'medium' }
+}
+
+function renderRules(
+  { session }: SignedInContext,
+  base: string,
+  days: string,
+  rules: TokenRules | undefined,
+  error: string | undefined,
+): VNode {
+  return html`<form method="post" action=${base} class="card">
+    <input type="hidden" name="form_token" value=${session.form_token} />
+    ${field({ name: 'max_days', label: 'Maximum lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS}. A rotation follows it too.`, error, type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: days })}
+    <div class="option">
+      <input type="checkbox" id="admin" name="admin" checked=${rules?.admin ?? true} aria-describedby="admin-hint" />
+      <label for="admin">Tokens with <code>kanban:admin</code> may be issued</label>
+      <p class="hint" id="admin-hint">They can delete boards and cards, and change who sees a board.</p>
+    </div>
+    ${rules !== undefined && html`<p class="hint">Last changed ${renderTime(rules.updated_at)}.</p>`}
+    <p class="actions"><button class="primary">Save rules</button></p>
+  </form>`
+}
+
+function renderMember(workspace: Workspace, { member, tokens }: MemberTokens, now: number): VNode {
+  return html`<section class="member" aria-label=${member.display_name}>
+    <h3>${member.display_name} <span class="hint">${member.role}</span></h3>
+    ${
+      tokens.length === 0
+        ? html`<p class="hint">No tokens.</p>`
+        : html`<ul class="tokens">
+            ${tokens.map((token) => renderToken(workspace, member.display_name, token, now))}
+          </ul>`
+    }
+  </section>`
+}
+
+function renderToken(workspace: Workspace, holder: string, token: TokenRecord & { use: TokenUse | null }, now: number): VNode {
+  const state = stateOf(token, now)
+  return html`<li class="token ${state}">
+    <div class="head">
+      <h4>${token.name}</h4>
+      <span class="state ${state}">${state}</span>
+    </div>
+    <dl>
+      <dt>Scope</dt>
+      <dd><code>${token.scopes.join(' ')}</code></dd>
+      <dt>ID</dt>
+      <dd><code>${token.id}</code></dd>
+      <dt>${token.revoked_at === null ? 'Expires' : 'Ended'}</dt>
+      <dd>${renderTime(token.revoked_at ?? token.expires_at)}</dd>
+      ${renderUsage(token.use, now)}
+    </dl>
+    ${
+      state === 'active' &&
+      html`<p class="actions">
+        <a class="button danger" href="${PATH}/${workspace.id}/tokens/${token.id}/revoke"
+          >Revoke<span class="unseen"> ${token.name} of ${holder}</span></a
+        >
+      </p>`
+    }
+  </li>`
+}

@@ -1,0 +1,72 @@
+import { endToken, findToken } from '../../auth/tokens/issue.ts'
+import { stateOf } from '../../auth/tokens/lifecycle.ts'
+import { isId } from '../../model/ids.ts'
+import type { TokenRecord } from '../../model/token.ts'
+import { keys } from '../../store/keys.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { errorPage, notFoundPage } from '../error-pages.ts'
+import { html } from '../html.ts'
+import type { Page } from '../page-context.ts'
+import { ifAllowed } from './permission.ts'
+
+/** Revokes a token of a member, after a confirmation. */
+export const revokeMemberTokenPage: Page = {
+  path: '/settings/workspace/{workspace}/tokens/{token}/revoke',
+  anonymous: false,
+  async get(context) {
+    const { web, session, params } = context
+    const decided = await ifAllowed(context, 'workspace.revoke_token', async (tx, workspace) => ({
+      workspace,
+      found: await findWithHolder(tx, params['token']!),
+    }))
+    if ('page' in decided) return decided.page
+    const { workspace, found } = decided.result
+    if (found === undefined) return notFoundPage()
+    if (stateOf(found.token, web.clock()) !== 'active')
+      return errorPage(409, 'This token is no longer active', 'It was rotated or revoked, or it has expired.')
+    const base = `/settings/workspace/${workspace.id}`
+    const body = html`
+      <h1>Revoke ${found.token.name} of ${found.holder}?</h1>
+      <form method="post" action="${base}/tokens/${found.token.id}/revoke" class="card">
+        <input type="hidden" name="form_token" value=${session.form_token} />
+        <p>
+          Everything that uses <code>${found.token.id}</code> in ${workspace.name} stops working immediately. This cannot be undone.
+          ${found.holder} sees that you revoked it, and when.
+        </p>
+        <p class="actions"><button class="primary danger">Revoke token</button> <a class="button" href=${base}>Cancel</a></p>
+      </form>
+    `
+    return { title: 'Revoke token', body }
+  },
+  async post(context) {
+    const { web, session, params } = context
+    const decided = await ifAllowed(context, 'workspace.revoke_token', async (tx) => {
+      const found = await findWithHolder(tx, params['token']!)
+      if (found === undefined) return undefined
+      const by = found.token.user_id === session.user_id ? undefined : session.user_id
+      return { ...found, isChanged: endToken(tx, found.token, 'revoke', web.clock, by) !== found.token }
+    })
+    if ('page' in decided) return decided.page
+    if (decided.result === undefined) return notFoundPage()
+    const { token, isChanged } = decided.result
+    const workspaceId = params['workspace']!
+    const redirect = `/settings/workspace/${workspaceId}?revoked`
+    if (!isChanged) return { redirect, audit: false }
+    const event = { event: 'token.revoked', token_id: token.id, user_id: token.user_id, workspace_id: workspaceId, by: session.user_id }
+    web.log.info(event, 'token revoked')
+    return {
+      redirect,
+      audit: { operation: 'web.workspace.revoke_token', workspaceId, ids: [token.id], rows: [decided.row], subjectId: token.user_id },
+    }
+  },
+}
+
+/** A token, and the name of its user. */
+async function findWithHolder(
+  tx: Transaction,
+  tokenId: string,
+): Promise<{ readonly token: TokenRecord; readonly holder: string } | undefined> {
+  const token = isId('token', tokenId) ? await findToken(tx, tokenId) : undefined
+  const holder = token && (await tx.get(keys.membership(token.user_id)))
+  return token && { token, holder: holder?.display_name ?? token.user_id }
+}

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AuditRecorder } from '../../src/audit/recorder.ts'
+import { operations } from '../../src/resources/table.ts'
+import { keys } from '../../src/store/keys.ts'
+import { sha256Hex } from '../../src/auth/secrets.ts'
+import { entriesOf, keepAudit, storedBatches } from '../support/audit-trail.ts'
+import { memory } from '../support/memory.ts'
+import { oracleOperations } from '../support/oracle.ts'
+import { buildWorld, createAllowed, exampleBody, pathOf, type World } from '../support/scenario.ts'
+import { Service, type Reply } from '../support/service.ts'
+
+const AGENT = 'audit-test/1.0 (robot)'
+const HEADERS = { 'user-agent': AGENT, 'x-forwarded-for': '192.0.2.77' }
+const isRead = new Map(operations.map((row) => [row.id, row.isRead]))
+const writes = oracleOperations.filter(({ id }) => !isRead.get(id)!)
+
+let service: Service
+let world: World
+let recorder: AuditRecorder
+beforeAll(async () => {
+  service = await Service.start(memory)
+  world = await buildWorld(service)
+  recorder = keepAudit(service)
+})
+afterAll(() => service.stop())
+const entriesAfter = (send: () => Promise<unknown>) => entriesOf(service, recorder, world.workspaceId, send)
+const tokenId = async (plaintext: string) => (await service.write(world.workspaceId, (tx) => tx.get(keys.token(sha256Hex(plaintext)))))!.id
+
+describe('the audit trail', () => {
+  test.each(writes)('has exactly one entry of $id, with what the request named', async ({ id, method, path, row, scope, also }) => {
+    const scenario = await createAllowed(world, { id, method: method as 'GET' })
+    const send = (query: string, headers = {}) =>
+      service.send(scenario.caller.admin, method, pathOf(path, scenario) + query, exampleBody(id, scenario), { ...HEADERS, ...headers })
+    // What is restored was archived.
+    if (id.endsWith('.restore')) await service.send(scenario.caller.admin, method, pathOf(path, scenario).replace(/restore$/, 'archive'))
+    expect(await entriesAfter(() => send('?dry_run=true'))).toEqual([])
+    let reply!: Reply
+    const entries = await entriesAfter(async () => (reply = await send('', { 'idempotency-key': id })))
+    expect(reply.status, reply.text).toBeLessThan(300)
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => scenario.params[name!])
+    const created = reply.status === 201 ? [reply.headers.get('location')!.split('/').at(-1)!] : []
+    expect(entries).toEqual([
+      {
+        at: '2026-11-20T12:00:00.000Z',
+        user_id: scenario.caller.id,
+        token_id: await tokenId(scenario.caller.admin),
+        token_name: 'test',
+        operation: id,
+        ids: expect.arrayContaining([...new Set([...named, ...created])]),
+        rows: expect.arrayContaining([{ read: 'S1', write: 'S2', admin: 'S3' }[scope], row]),
+        outcome: 'done',
+        status: reply.status,
+        code: null,
+        request_id: reply.headers.get('x-request-id'),
+        address: '192.0.2.77',
+        agent: AGENT,
+      },
+    ])
+    const [entry] = entries
+    if (id !== 'boards.batch') {
+      expect(new Set(entry!.ids)).toEqual(new Set([...named, ...created]))
+      const rows = new Set([{ read: 'S1', write: 'S2', admin: 'S3' }[scope], row, ...Object.values(also).map((one) => one.row)])
+      expect(entry!.rows.filter((one) => !rows.has(one))).toEqual([])
+    }
+    // The same request once more is a repetition: nothing is done.
+    const repeated = await entriesAfter(async () => (reply = await send('', { 'idempotency-key': id })))
+    expect([reply.headers.get('idempotent-replayed'), repeated]).toEqual(['true', []])
+  })
+
+  test('has no entry of a read, of a write that changes nothing, or of input that is refused', async () => {
+    const { caller, params } = await createAllowed(world, { id: 'cards.archive', method: 'POST' })
+    const entries = await entriesAfter(async () => {
+      expect((await service.send(caller.admin, 'GET', `/cards/${params['card_id']}`)).status).toBe(200)
+      expect((await service.send(caller.admin, 'PATCH', `/cards/${params['card_id']}`, { nonsense: 1 })).status).toBe(422)
+      expect((await service.send(caller.admin, 'GET', '/nowhere')).status).toBe(404)
+    })
+    expect(entries).toEqual([])
+    const twice = await entriesAfter(async () => {
+      for (let i = 0; i < 2; i++) await service.send(caller.admin, 'POST', `/cards/${params['card_id']}/archive`)
+    })
+    expect(twice).toMatchObject([{ operation: 'cards.archive', outcome: 'done' }])
+  })
+
+  test('has each kind of denial, with the token that was presented', async () => {
+    const { caller, params } = await createAllowed(world, { id: 'cards.read', method: 'GET' })
+    const card = `/cards/${params['card_id']}`
+    const former = world.callers.get('member ended')!
+    const expired = await service.token(world.workspaceId, caller.id, ['kanban:read'], 1)
+    const hidden = await createAllowed(world, { id: 'boards.set_visibility', method: 'PUT' })
+    const board = `/boards/${hidden.params['board_id']}`
+    const member = world.callers.get('member active')!
+    const cases = [
+      [caller.read, 'DELETE', card, 403, 'insufficient_scope', 'cards.delete', ['S3']],
+      [former.admin, 'GET', card, 401, 'unauthorized', 'authenticate', []],
+      [expired, 'DELETE', card, 401, 'unauthorized', 'authenticate', []],
+      [member.admin, 'PUT', `${board}/visibility`, 403, 'forbidden', 'boards.set_visibility', ['S3', 'P5']],
+      [member.read, 'GET', '/cards/crd_00000000000000000000', 404, 'not_found', 'cards.read', ['S1']],
+    ] as const
+    service.now += 10
+    for (const [token, method, path, status, code, operation, rows] of cases) {
+      const body = method === 'PUT' ? { visibility: 'private' } : undefined
+      const entries = await entriesAfter(async () =>
+        expect((await service.send(token, method, path, body, HEADERS)).body.error.code, path).toBe(code),
+      )
+      const record = (await service.write(world.workspaceId, (tx) => tx.get(keys.token(sha256Hex(token)))))!
+      const id = /\/([a-z]{3}_[0-9a-z]{20})/.exec(path)![1]
+      expect(entries, code).toMatchObject([
+        {
+          outcome: 'denied',
+          status,
+          code,
+          operation,
+          rows,
+          token_id: record.id,
+          user_id: record.user_id,
+          // What an unauthenticated request asks for is not examined.
+          ids: status === 401 ? [] : [id],
+          address: '192.0.2.77',
+        },
+      ])
+    }
+    service.now -= 10
+  })
+
+  test('has no entry of a token that never existed, or of no token', async () => {
+    const entries = await entriesAfter(async () => {
+      expect((await service.send(null, 'GET', '/account')).status).toBe(401)
+      expect((await service.send('lk_pat_nonsense', 'GET', '/account')).status).toBe(401)
+    })
+    expect(entries).toEqual([])
+  })
+
+  test('counts a denial that is repeated at once', async () => {
+    const { read } = world.callers.get('member active')!
+    const probe = (card: string) => service.send(read, 'GET', `/cards/${card}`, undefined, HEADERS)
+    const entries = await entriesAfter(async () => {
+      for (const last of ['0', '0', '1', '0']) await probe(`crd_0000000000000000000${last}`)
+    })
+    expect(entries.map(({ ids, count }) => [ids[0]!.at(-1), count])).toEqual([
+      ['0', 3],
+      ['1', undefined],
+    ])
+  })
+
+  test('names the items of a batch', async () => {
+    const { caller, params } = await createAllowed(world, { id: 'cards.update', method: 'PATCH' })
+    const operation = { operation: 'cards.update', params: { card_id: params['card_id'] }, body: { title: 'x' } }
+    const entries = await entriesAfter(async () => {
+      const reply = await service.send(caller.admin, 'POST', `/boards/${params['board_id']}/batch`, { operations: [operation] })
+      expect(reply.status, reply.text).toBe(200)
+    })
+    expect(entries).toMatchObject([{ operation: 'boards.batch', ids: [params['board_id'], params['card_id']], rows: ['S2', 'X5', 'P9'] }])
+  })
+
+  test('has nothing secret: no token, no e-mail address, and nothing of a body', async () => {
+    const { caller, params } = await createAllowed(world, { id: 'cards.create', method: 'POST' })
+    const secret = 'SECRET-7f3a'
+    const body = { title: `${secret} title`, column_id: params['column_id'], description: `mail to ${secret}@example.org` }
+    const entries = await entriesAfter(async () => {
+      const created = await service.send(caller.admin, 'POST', `/boards/${params['board_id']}/cards`, body, HEADERS)
+      expect(created.status, created.text).toBe(201)
+      await service.send(caller.admin, 'GET', `/cards?q=${secret}`, undefined, HEADERS)
+      await service.send(caller.admin, 'GET', `/cards/${secret}`, undefined, HEADERS)
+      await service.send(caller.read, 'POST', `/boards/${params['board_id']}/cards`, body, HEADERS)
+    })
+    expect(entries.map(({ outcome }) => outcome)).toEqual(['done', 'denied', 'denied'])
+    const stored = JSON.stringify(await storedBatches(service, world.workspaceId))
+    for (const text of [secret, caller.admin, caller.read, sha256Hex(caller.admin), caller.admin.slice(7)])
+      expect(stored).not.toContain(text)
+  })
+
+  test('has the beginning of a User-Agent, in printable characters', async () => {
+    const { read } = world.callers.get('member active')!
+    const agent = `x\t${'y'.repeat(300)}`
+    const entries = await entriesAfter(() =>
+      service.send(read, 'GET', '/cards/crd_00000000000000000000', undefined, { 'user-agent': agent }),
+    )
+    expect(entries[0]!.agent).toBe(`x ${'y'.repeat(118)}`)
+  })
+})
