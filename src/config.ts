@@ -1,211 +1,14 @@
 import { z } from 'zod'
-import { durations } from './model/durations.ts'
-import { defaultRates, limits } from './model/limits.ts'
-import { DAY } from './model/time.ts'
 import { didYouMean } from './policy/diagnostic.ts'
-import {
-  hostAndPort,
-  hostName,
-  logLevels,
-  onOrOff,
-  origin,
-  port,
-  prefixes,
-  quoted,
-  rate,
-  storageAddress,
-  wholeNumber,
-  workers,
-} from './setting-values.ts'
+import { settings, sources, type Flags, type SettingSource } from './settings.ts'
 import { kindOf } from './store/open.ts'
 
-/** The settings on the command line, as commander parses them. A setting that is missing here is read from the environment. */
-export interface Flags {
-  readonly storage?: string | undefined
-  readonly bytes?: string | undefined
-  readonly demo?: boolean | undefined
-  readonly policies?: string | undefined
-  readonly host?: string | undefined
-  readonly port?: string | undefined
-  readonly url?: string | undefined
-  readonly metrics?: string | undefined
-  readonly workers?: string | undefined
-  readonly decisionLog?: string | undefined
-  readonly decisionLogSync?: string | undefined
-  readonly decisionLogFull?: string | undefined
-  readonly policyPage?: string | undefined
-  readonly json?: boolean | undefined
-}
-
 type Env = Readonly<Record<string, string | undefined>>
-
-/** Where a setting is read from, and how its value is written in the help text. */
-export interface SettingSource {
-  readonly flag?: keyof Flags
-  /** the placeholder of the value after the flag; none if the flag is a switch */
-  readonly placeholder?: string
-  /** the environment variable, which the flag overrides */
-  readonly env?: string
-  readonly description: string
-}
 
 /** A setting has an invalid value. The message names the setting and what it accepts. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
-
-const sources = z.registry<SettingSource>()
-
-/** All settings, each registered with its source. The input is text, as it comes from the environment. */
-const settings = z.object({
-  storage: storageAddress.default('memory').register(sources, {
-    flag: 'storage',
-    placeholder: '<address>',
-    env: 'LANEKEEPER_STORAGE',
-    description: 'where records are stored: memory, fs:PATH, redis[s]://…, redis-cluster://… or redis-sentinel://…',
-  }),
-  bytes: z.string().optional().register(sources, {
-    flag: 'bytes',
-    placeholder: '<address>',
-    env: 'LANEKEEPER_BYTES',
-    description: 'where the bytes of files are stored, if not with the records',
-  }),
-  cache: wholeNumber(0, 1_000_000, 'a number of MiB, 0 or more').optional().register(sources, {
-    env: 'LANEKEEPER_CACHE',
-    description: 'the memory that the workspaces of a folder may take, in MiB; default: half of the heap',
-  }),
-  changeDays: wholeNumber(1, 365, 'a number of days from 1 to 365')
-    .default(durations.changes / DAY)
-    .register(sources, {
-      env: 'LANEKEEPER_CHANGE_DAYS',
-      description: 'the days for which the changes of a board are kept',
-    }),
-  changeCount: wholeNumber(100, 10_000_000, 'a number from 100 to 10000000').default(limits.changesPerBoard).register(sources, {
-    env: 'LANEKEEPER_CHANGE_COUNT',
-    description: 'the number of changes of a board that are kept, from day to day',
-  }),
-  demo: z.boolean().optional().register(sources, {
-    flag: 'demo',
-    description: 'create the demo data, unless it exists; always on with the memory storage',
-  }),
-  policies: z.string().min(1, { error: 'the name of the folder is empty' }).optional().register(sources, {
-    flag: 'policies',
-    placeholder: '<folder>',
-    env: 'LANEKEEPER_POLICIES',
-    description: 'the folder of a policy; default: the one that is shipped. The signal SIGHUP loads it again',
-  }),
-  host: hostName.default('127.0.0.1').register(sources, {
-    flag: 'host',
-    placeholder: '<host>',
-    env: 'HOST',
-    description: 'the address to listen on',
-  }),
-  port: port.default(3000).register(sources, {
-    flag: 'port',
-    placeholder: '<port>',
-    env: 'PORT',
-    description: 'the port to listen on; 0 takes any free port',
-  }),
-  origin: origin.optional().register(sources, {
-    flag: 'url',
-    placeholder: '<url>',
-    env: 'LANEKEEPER_URL',
-    description: 'the public URL of the service, such as https://kanban.example',
-  }),
-  metrics: hostAndPort.optional().register(sources, {
-    flag: 'metrics',
-    placeholder: '<address>',
-    env: 'LANEKEEPER_METRICS',
-    description: '[HOST:]PORT to serve Prometheus metrics on, separate from the public port',
-  }),
-  json: z.boolean().default(false).register(sources, {
-    flag: 'json',
-    description: 'print the result as one line of JSON',
-  }),
-  proxies: wholeNumber(0, 10, 'a number of proxies from 0 to 10').default(0).register(sources, {
-    env: 'LANEKEEPER_PROXIES',
-    description: 'the number of reverse proxies that append to X-Forwarded-For',
-  }),
-  legacyPrefixes: prefixes.default([]).register(sources, {
-    env: 'LANEKEEPER_LEGACY_PREFIXES',
-    description: 'comma-separated prefixes of tokens that were issued before a rename, without _pat_',
-  }),
-  logLevel: z
-    .enum(logLevels, { error: quoted(`one of ${logLevels.join(', ')}`) })
-    .default('info')
-    .register(sources, { env: 'LANEKEEPER_LOG', description: `the log level: ${logLevels.join(', ')}` }),
-  drain: wholeNumber(0, 3600, 'a number of seconds from 0 to 3600').default(0).register(sources, {
-    env: 'LANEKEEPER_DRAIN',
-    description:
-      'the time in seconds between the signal that ends the service, from which on /readyz answers 503, and the closing of its port',
-  }),
-  accessLog: onOrOff('off').register(sources, {
-    env: 'LANEKEEPER_ACCESS_LOG',
-    description: 'on or off: one log line for each request, at the level info',
-  }),
-  decisionLog: z.string().min(1, { error: 'the file name is empty' }).optional().register(sources, {
-    flag: 'decisionLog',
-    placeholder: '<file>',
-    env: 'LANEKEEPER_DECISION_LOG',
-    description: 'a file, or stdout, that gets a record of every request and of what was decided about it',
-  }),
-  decisionLogSync: z
-    .enum(['always', 'interval', 'never'], { error: quoted('always, interval or never') })
-    .default('interval')
-    .register(sources, {
-      flag: 'decisionLogSync',
-      placeholder: '<when>',
-      env: 'LANEKEEPER_DECISION_LOG_SYNC',
-      description: 'when records are synced: always (before the response), interval (every second) or never',
-    }),
-  decisionLogFull: z
-    .enum(['fail', 'drop'], { error: quoted('fail or drop') })
-    .default('fail')
-    .register(sources, {
-      flag: 'decisionLogFull',
-      placeholder: '<what>',
-      env: 'LANEKEEPER_DECISION_LOG_FULL',
-      description: 'what happens when a record cannot be written: fail (503, and nothing is done) or drop (the record is counted)',
-    }),
-  decisionLogBytes: wholeNumber(4096, Number.MAX_SAFE_INTEGER, 'a number of bytes, 4096 or more')
-    .default(100 * 1024 * 1024)
-    .register(sources, {
-      env: 'LANEKEEPER_DECISION_LOG_BYTES',
-      description: 'the size in bytes from which the decision log goes on in a new file',
-    }),
-  policyPage: onOrOff('on').register(sources, {
-    flag: 'policyPage',
-    placeholder: '<on|off>',
-    env: 'LANEKEEPER_POLICY_PAGE',
-    description: 'on or off: the report of the policy at /policies, which has nothing of what is stored',
-  }),
-  rateLimits: onOrOff('on').register(sources, {
-    env: 'LANEKEEPER_RATE_LIMITS',
-    description: 'on or off: the limits of the next three settings',
-  }),
-  compression: onOrOff('on').register(sources, {
-    env: 'LANEKEEPER_COMPRESSION',
-    description: 'on or off: responses are compressed for clients that accept it; turn it off if a proxy compresses',
-  }),
-  tokenRate: rate
-    .default(defaultRates.token)
-    .register(sources, { env: 'LANEKEEPER_TOKEN_RATE', description: 'the number of requests of one token in a minute' }),
-  workspaceRate: rate
-    .default(defaultRates.workspace)
-    .register(sources, { env: 'LANEKEEPER_WORKSPACE_RATE', description: 'the number of requests in one workspace in a minute' }),
-  failureRate: rate
-    .default(defaultRates.address)
-    .register(sources, { env: 'LANEKEEPER_FAILURE_RATE', description: 'the number of failed credentials from one address in a minute' }),
-  workers: workers.default(1).register(sources, {
-    flag: 'workers',
-    placeholder: '<count>',
-    env: 'LANEKEEPER_WORKERS',
-    description: 'the number of processes that serve the port together, or auto for one per core; more than 1 needs Redis',
-  }),
-  uploadBytes: wholeNumber(1024, Number.MAX_SAFE_INTEGER, 'a number of bytes, 1024 or more')
-    .default(limits.uploadBytes)
-    .register(sources, { env: 'LANEKEEPER_UPLOAD_BYTES', description: 'the maximum size of an upload in bytes' }),
-})
 
 /** The settings of the service. */
 export type Config = Readonly<z.output<typeof settings>> & { readonly demo: boolean }
@@ -221,6 +24,8 @@ export function readConfig(flags: Flags, env: Env): Config {
     throw new ConfigError(`workers: ${kind === 'fs' ? 'a folder' : 'the memory'} belongs to one process; more than one needs Redis`)
   if (config.workers > 1 && config.decisionLog === 'stdout')
     throw new ConfigError('decision-log: stdout belongs to one process; name a file, and each worker writes its own')
+  if ((config.smtp === undefined) !== (config.mailFrom === undefined))
+    throw new ConfigError('LANEKEEPER_SMTP: mail needs a server and a sender; set LANEKEEPER_MAIL_FROM too, or neither')
   // The memory storage starts empty, and no other process can add a user to it.
   return { ...config, demo: config.demo ?? kind === 'memory' }
 }

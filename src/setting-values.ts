@@ -41,6 +41,11 @@ export const origin = z
   .string()
   .refine((text) => isOrigin(text), { error: 'it must be a URL like https://kanban.example, without a path' })
   .transform((text) => new URL(text).origin)
+// The message does not repeat the URL, which may contain a password.
+export const smtpUrl = z.string().refine((text) => URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol), {
+  error: 'it must be a URL like smtp://mail.example:587 or smtps://name:password@mail.example',
+})
+export const mailSender = z.string().regex(/^[^\r\n]{0,100}@[^\s<>]{1,200}>?$/, { error: quoted('an e-mail address') })
 export const hostAndPort = z
   .string()
   .transform(splitHostAndPort)

@@ -4,7 +4,7 @@ import { addAdminCommand, addSetting, runAndPrint } from './command.ts'
 
 /** Adds `lanekeeper user`. */
 export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('add, invite, sign out, disable and list users')
+  const user = program.command('user').description('add, invite, sign out, disable and list users, and reset their second factor')
 
   addSetting(addAdminCommand(user, 'add <name>', 'add a user and print a one-time sign-up link for them'), 'origin')
     .option('--avatar <url>', 'the https:// URL of a picture')
@@ -27,8 +27,14 @@ export function addUserCommands(program: Command): void {
 
   addAdminCommand(
     user,
+    'reset-second-factor <user>',
+    'remove the authenticator app, recovery codes and passkeys of a user who lost them, and end their sessions',
+  ).action(runAndPrint('user.reset-second-factor', (id: string) => ({ user: id })))
+
+  addAdminCommand(
+    user,
     'disable <user>',
-    'end all sessions and memberships of a user, revoke their tokens, and remove their e-mail address and password',
+    'end all sessions and memberships of a user, revoke their tokens, and remove their e-mail address, password and second factor',
   ).action(runAndPrint('user.disable', (id: string) => ({ user: id })))
 
   addAdminCommand(user, 'list', 'list all users').action(runAndPrint('user.list', () => ({})))

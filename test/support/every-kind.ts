@@ -2,8 +2,10 @@ import { sha256Hex } from '../../src/auth/secrets.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { GLOBAL, keys, type Key } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
+import { keepAudit } from './audit-trail.ts'
 import { TestBoard } from './board.ts'
 import type { OpenDriver } from './drivers.ts'
+import { TOTP_SECRET } from './second-factor.ts'
 import type { Service } from './service.ts'
 
 /** In each record that an export of a workspace must not have. */
@@ -56,6 +58,12 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
     await tx.create(keys.importedBytes('blb_x'), { blob_id: SECRET })
   })
   await board.column('Between', { after: columns[0] })
+  const recorder = keepAudit(service)
+  await board.send('PATCH', `/boards/${board.id}`, { name: 'Renamed' })
+  await recorder.flush()
+  await service.write(workspaceId, async (tx) =>
+    tx.create(keys.tokenRules(), { max_days: 30, admin: false, updated_at: AT, updated_by: ann.id }),
+  )
   await service.write(GLOBAL, async (tx) => {
     const email = `${SECRET}@example.org`
     const account = { user_id: ann.id, email, password_hash: `$argon2id$${SECRET}`, devices: [], created_at: AT, updated_at: AT }
@@ -64,6 +72,15 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
     await tx.create(keys.signUp(ann.id), { user_id: ann.id, hash: SECRET, expires_at: SECRET })
     const session = { email: SECRET, begun_at: SECRET, seen_at: SECRET, proved_at: SECRET, form_token: SECRET, confirmations: [] }
     await tx.create(keys.session('5'), { hash: '5', user_id: ann.id, ...session })
+    const authenticator = { secret: TOTP_SECRET, added_at: AT, last_step: 1 }
+    const passkey = { id: 'pky_00000000000000000000', name: SECRET, credential_id: 'x', public_key: 'x', counter: 0, transports: [SECRET] }
+    const passkeys = [{ ...passkey, added_at: AT, used_at: null }]
+    const pending = { secret: TOTP_SECRET, expires_at: AT }
+    await tx.create(keys.secondFactor(ann.id), { user_id: ann.id, authenticator, pending, recovery_hashes: [sha256Hex(SECRET)], passkeys })
+    const notice = { id: 'ntc_00000000000000000000', kind: 'new_sign_in', at: AT, agent: SECRET, address: SECRET, session_id: null } as const
+    await tx.create(keys.notices(ann.id), { user_id: ann.id, notices: [{ ...notice, name: SECRET }] })
+    const challenge = { purpose: 'prove', user_id: ann.id, bound_to: SECRET, credential: null, expires_at: SECRET } as const
+    await tx.create(keys.challenge('6'), { hash: '6', ...challenge })
     await tx.create(keys.demo(), { begun_at: AT, finished_at: null })
     await tx.create(keys.blobMount(), { id: SECRET })
     await tx.create(keys.restoring(), { id: SECRET, begun_at: SECRET })

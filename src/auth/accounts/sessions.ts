@@ -1,6 +1,6 @@
 import type { Session } from '../../model/account.ts'
 import { durations } from '../../model/durations.ts'
-import type { RandomSource } from '../../model/ids.ts'
+import { newId, type RandomSource } from '../../model/ids.ts'
 import { MINUTE, timestamp, type Clock } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
@@ -22,14 +22,17 @@ export interface NewSession {
  * Whether a session is valid at a time.
  * @param now milliseconds since 1970
  */
-function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_at'>, now: number): boolean {
+export function isLive({ begun_at, seen_at }: Pick<Session, 'begun_at' | 'seen_at'>, now: number): boolean {
   return now < Date.parse(seen_at) + durations.sessionIdle && now < Date.parse(begun_at) + durations.session
 }
 
-/** Begins a session for a person who has just entered their password, and removes their sessions that have ended. */
+/** The browser and the network of a session, for its person's list. */
+export type SessionOrigin = Pick<Session, 'agent' | 'address'>
+
+/** Begins a session for a person who has just proved their identity, and removes their sessions that have ended. */
 export async function beginSession(
   tx: Transaction,
-  { user_id: userId, email }: Pick<Session, 'user_id' | 'email'>,
+  { user_id: userId, email, agent, address }: Pick<Session, 'user_id' | 'email'> & SessionOrigin,
   clock: Clock,
   random: RandomSource,
 ): Promise<NewSession> {
@@ -39,7 +42,9 @@ export async function beginSession(
   const excess = live.slice(0, Math.max(0, live.length - MAX_SESSIONS + 1))
   for (const { hash } of [...ended, ...excess]) tx.remove(keys.session(hash))
   const now = timestamp(clock)
-  return createSession(tx, { user_id: userId, email, begun_at: now, seen_at: now, proved_at: now, confirmations: [] }, random)
+  const origin = { ...(agent === undefined ? {} : { agent }), ...(address === undefined ? {} : { address }) }
+  const members = { user_id: userId, email, begun_at: now, seen_at: now, proved_at: now, confirmations: [], ...origin }
+  return createSession(tx, { ...members, id: newId('session', random) }, random)
 }
 
 /**
@@ -48,9 +53,9 @@ export async function beginSession(
  */
 export async function renewSession(tx: Transaction, session: Session, clock: Clock, random: RandomSource): Promise<NewSession> {
   tx.remove(keys.session(session.hash))
-  const { user_id, email, begun_at, confirmations } = session
+  const { hash: _hash, form_token: _formToken, ...members } = session
   const now = timestamp(clock)
-  return createSession(tx, { user_id, email, begun_at, seen_at: now, proved_at: now, confirmations }, random)
+  return createSession(tx, { ...members, seen_at: now, proved_at: now }, random)
 }
 
 /** Returns the session of a cookie if it is valid. At most once a minute it also writes that the session was used. */
@@ -72,6 +77,31 @@ export async function endSession(tx: Transaction, hash: string): Promise<void> {
 /** Ends all sessions of a person. */
 export async function endSessions(tx: Transaction, userId: string): Promise<void> {
   for (const { hash } of await sessionsOf(tx, userId)) tx.remove(keys.session(hash))
+}
+
+/** Ends all sessions of a person except one. */
+export async function endOtherSessions(tx: Transaction, { user_id, hash }: Pick<Session, 'user_id' | 'hash'>): Promise<void> {
+  for (const other of await sessionsOf(tx, user_id)) if (other.hash !== hash) tx.remove(keys.session(other.hash))
+}
+
+/**
+ * Ends the session of a person that has an id in their list.
+ * @returns whether there was one
+ */
+export async function endListedSession(tx: Transaction, userId: string, listId: string): Promise<boolean> {
+  const session = (await sessionsOf(tx, userId)).find((one) => listIdOf(one) === listId)
+  if (session !== undefined) tx.remove(keys.session(session.hash))
+  return session !== undefined
+}
+
+/** The valid sessions of a person, newest first. */
+export async function liveSessionsOf(tx: Transaction, userId: string, clock: Clock): Promise<Session[]> {
+  return (await sessionsOf(tx, userId)).filter((session) => isLive(session, clock())).toReversed()
+}
+
+/** What names a session in the list of its person. It is no secret: the cookie cannot be computed from it. */
+export function listIdOf({ id, hash }: Pick<Session, 'id' | 'hash'>): string {
+  return id ?? hash.slice(0, 20)
 }
 
 /** The stored sessions of a person, oldest first, including those that have ended. */

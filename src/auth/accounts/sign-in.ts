@@ -4,32 +4,30 @@ import type { SharedCounters } from '../../store/counters.ts'
 import type { Deps } from '../../store/deps.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { newSecret, sha256Hex } from '../secrets.ts'
+import { sha256Hex } from '../secrets.ts'
+import { createChallenge } from './challenges.ts'
+import { enter, isKnownDevice, type Entry, type Visit } from './entry.ts'
 import type { Passwords } from './passwords.ts'
-import { beginSession, endSession } from './sessions.ts'
+import { secondFactorOf, useCode } from './second-factor.ts'
 import { Throttle } from './throttle.ts'
 
-/** One attempt to sign in. */
-export interface SignInAttempt {
+/** One attempt to sign in with a password. */
+export interface SignInAttempt extends Visit {
   /** normalized: trimmed and in lower case */
   readonly email: string
   readonly password: string
-  /** the network of the client's address: attempts from one network are throttled together */
-  readonly network: string
-  /** the browser's device cookie, set when a person last signed in with it */
-  readonly device: string | undefined
-  /** the hash of the browser's current session, which ends when the new one begins */
-  readonly currentSession: string | undefined
+  /** the form token of the page: the second step must come from the same browser */
+  readonly formToken?: string
 }
 
-/** The result of an attempt. The user id of a failed one is for the log only: the response must not depend on it. */
-export type SignInResult =
-  | { readonly result: 'signed_in'; readonly userId: string; readonly secret: string; readonly session: Session; readonly device: string }
+/** An attempt that failed. The user id is for the log only: the response must not depend on it. */
+export type FailedAttempt =
   | { readonly result: 'refused'; /** the owner of the e-mail address, if it has one */ readonly userId: string | undefined }
   | { readonly result: 'throttled'; readonly userId: string | undefined; readonly retryAfterMs: number }
 
-/** Maximum number of known browsers per account. When it is exceeded, the one that signed in longest ago is forgotten. */
-const MAX_DEVICES = 10
+/** The result of an attempt. `second_factor`: the password is right, and the challenge must be answered by a code. */
+export type SignInResult =
+  Entry | FailedAttempt | { readonly result: 'second_factor'; readonly userId: string; readonly challenge: string }
 
 /**
  * Signs people in. Failed attempts are throttled per network, per account and network, and per account. Attempts from
@@ -58,31 +56,49 @@ export class SignIn {
    * @throws {StorageUnavailable}
    * @throws {ApiError} `unavailable` if too many password checks are waiting
    */
-  async attempt({ email, password, network, device, currentSession }: SignInAttempt): Promise<SignInResult> {
+  async attempt({ email, password, formToken = '', ...visit }: SignInAttempt): Promise<SignInResult> {
+    const { network, device } = visit
     const account = await this.#findAccount(email)
-    const knownDevice = device !== undefined && account?.devices.includes(sha256Hex(device)) === true ? device : undefined
+    const knownDevice = isKnownDevice(account, device) ? device : undefined
     const charge = this.#charge(email, network, knownDevice)
     if ('retryAfterMs' in charge) return { result: 'throttled', userId: account?.user_id, retryAfterMs: charge.retryAfterMs }
     if (!(await this.#passwords.verify(password, account?.password_hash)) || account === undefined)
       return { result: 'refused', userId: account?.user_id }
     charge.refund()
-    return this.#begin(account, knownDevice, currentSession)
+    return this.#begin(account, visit, formToken)
   }
 
   /**
-   * Checks the password of a person who is already signed in.
+   * Checks the password of a person who is already signed in, and the code of their second factor if they have one.
+   * @param code null: the password is enough, because they entered a code a short time ago
+   * @returns `code_refused` if only the code is missing or wrong
    * @throws {StorageUnavailable}
    * @throws {ApiError} `unavailable` if too many password checks are waiting
    */
-  async verifyPassword(session: Session, password: string): Promise<'verified' | 'refused' | { readonly retryAfterMs: number }> {
+  async verifyPassword(
+    session: Session,
+    password: string,
+    code: string | null = '',
+  ): Promise<'verified' | 'refused' | 'code_refused' | { readonly retryAfterMs: number }> {
     const { store, random } = this.#deps
     const key = `session ${session.hash}`
     const retryAfterMs = this.#byAccountAndNetwork.take(key)
     if (retryAfterMs > 0) return { retryAfterMs }
     const account = await transact(store, GLOBAL, random, (tx) => tx.get(keys.account(session.user_id)))
     if (!(await this.#passwords.verify(password, account?.password_hash))) return 'refused'
+    const isProved = code === null || (await this.#acceptCode(session.user_id, code))
+    if (!isProved) return 'code_refused'
     this.#byAccountAndNetwork.refund(key)
     return 'verified'
+  }
+
+  /** Uses a code of a person, if they have an authenticator app. */
+  #acceptCode(userId: string, code: string): Promise<boolean> {
+    const { store, clock, random } = this.#deps
+    return transact(store, GLOBAL, random, async (tx) => {
+      const { authenticator } = await secondFactorOf(tx, userId)
+      return authenticator === null || (await useCode(tx, userId, code, clock)) !== undefined
+    })
   }
 
   async #findAccount(email: string): Promise<Account | undefined> {
@@ -118,23 +134,15 @@ export class SignIn {
     return { refund }
   }
 
-  async #begin(
-    { user_id, password_hash }: Account,
-    knownDevice: string | undefined,
-    currentSession: string | undefined,
-  ): Promise<SignInResult> {
+  async #begin({ user_id, password_hash }: Account, visit: Visit, formToken: string): Promise<SignInResult> {
     const { store, clock, random } = this.#deps
-    const device = knownDevice ?? newSecret(random)
-    const deviceHash = sha256Hex(device)
     return transact(store, GLOBAL, random, async (tx) => {
+      const [account] = await tx.read([keys.account(user_id), keys.secondFactor(user_id)])
       // If the password was changed since it was checked, the check no longer counts.
-      const account = await tx.get(keys.account(user_id))
       if (account?.password_hash !== password_hash) return { result: 'refused', userId: user_id }
-      const devices = [deviceHash, ...account.devices.filter((hash) => hash !== deviceHash)].slice(0, MAX_DEVICES)
-      tx.put(keys.account(user_id), { ...account, devices })
-      if (currentSession !== undefined) await endSession(tx, currentSession)
-      const { secret, session } = await beginSession(tx, account, clock, random)
-      return { result: 'signed_in', userId: user_id, secret, session, device }
+      if ((await secondFactorOf(tx, user_id)).authenticator === null) return enter(tx, account, visit, this.#deps)
+      const members = { purpose: 'second_factor', user_id, credential: sha256Hex(password_hash), formToken } as const
+      return { result: 'second_factor', userId: user_id, challenge: await createChallenge(tx, members, clock, random) }
     })
   }
 }

@@ -15,14 +15,19 @@ export type SignUpRefusal = 'no_link' | 'email_taken'
 /**
  * Creates the one-time code with which a person sets their e-mail address and password, for the first time or because
  * they lost them. An earlier code of the same person becomes invalid.
+ * @param email the address that the form suggests
  * @returns the code, which is not stored, and when it expires (RFC 3339)
  */
-export async function invite({ store, clock, random }: Deps, userId: string): Promise<{ code: string; expires_at: string }> {
+export async function invite(
+  { store, clock, random }: Deps,
+  userId: string,
+  email?: string,
+): Promise<{ code: string; expires_at: string }> {
   const code = `${userId.slice(idPrefixes.user.length + 1)}.${newSecret(random)}`
   const expires_at = timestamp(() => clock() + durations.signUpLink)
   await transact(store, GLOBAL, random, async (tx) => {
     await tx.get(keys.signUp(userId))
-    tx.put(keys.signUp(userId), { user_id: userId, hash: sha256Hex(code), expires_at })
+    tx.put(keys.signUp(userId), { user_id: userId, hash: sha256Hex(code), expires_at, ...(email !== undefined && { email }) })
   })
   return { code, expires_at }
 }

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { readAssertion, relyingParty } from '../../auth/accounts/passkeys.ts'
 import { renewSession } from '../../auth/accounts/sessions.ts'
 import { mayIssue } from '../../auth/tokens/lifecycle.ts'
 import type { Session } from '../../model/account.ts'
@@ -7,25 +8,44 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { setCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
-import { field } from '../html.ts'
+import { field, html } from '../html.ts'
 import type { SignedInContext } from '../page-context.ts'
+import { codeField } from './code-field.ts'
+import { passkeyButton } from './passkey-button.ts'
 
-/** The password field, if these scopes require a recent password entry and there was none (spec §3). */
-export function passwordField({ web, session }: SignedInContext, scopes: readonly string[], error?: string): VNode | undefined {
+/** Changes of an account require a proof as recent as that of a token with this scope. */
+export const ACCOUNT_CHANGE: readonly string[] = ['kanban:admin']
+const TOKEN_HINT = 'A token with kanban:admin requires your password, unless you entered it in the last 10 minutes.'
+const ACCOUNT_HINT = 'This requires your password, unless you entered it in the last 10 minutes.'
+const CODE_REFUSED = 'The code is wrong, or it was used before. Wait for the next one.'
+
+/**
+ * The fields of a proof, if these scopes require a recent one and there was none (spec §3): the password, the code of an
+ * authenticator app if the person has one, and a button that uses a passkey instead.
+ */
+export function passwordField(context: SignedInContext, scopes: readonly string[], error?: string): VNode | undefined {
+  const { web, session, protection, origin } = context
   if (mayIssue(scopes, Date.parse(session.proved_at), web.clock())) return undefined
-  return field({
+  const isOfCode = error === CODE_REFUSED
+  const password = field({
     name: 'password',
     label: 'Your password',
-    hint: 'A token with kanban:admin requires your password, unless you entered it in the last 10 minutes.',
-    error,
+    hint: scopes === ACCOUNT_CHANGE ? ACCOUNT_HINT : TOKEN_HINT,
+    error: isOfCode ? undefined : error,
     type: 'password',
     autocomplete: 'current-password',
     required: true,
     maxlength: limits.passwordLongest,
   })
+  const hasPasskey = (protection?.passkeys ?? 0) > 0 && relyingParty(origin) !== undefined
+  if (protection?.hasAuthenticator !== true && !hasPasskey) return password
+  return html`<div class="proof">
+    ${password} ${protection?.hasAuthenticator === true && codeField(isOfCode ? error : undefined)}
+    ${hasPasskey && passkeyButton({ purpose: 'prove', field: 'passkey', label: 'Use a passkey instead' })}
+  </div>`
 }
 
-/** A token may be issued now. The session is a new one if the password was entered again. */
+/** A token may be issued now. The session is a new one if the person proved their identity again. */
 export interface Reauthenticated {
   readonly session: Session
 }
@@ -37,8 +57,8 @@ export interface NotReauthenticated {
 }
 
 /**
- * Verifies that the person who sent a form entered their password as recently as these scopes require. If not, the
- * form must contain the password, and the session is renewed.
+ * Verifies that the person who sent a form proved their identity as recently as these scopes require. If not, the
+ * form must contain the proof, and the session is renewed.
  * @param update changes the session in the same commit; if it returns undefined, nothing is changed
  * @returns `no_session` if the session no longer exists, `refused` if `update` returned undefined
  */
@@ -49,7 +69,7 @@ export async function reauthenticate(
 ): Promise<Reauthenticated | NotReauthenticated | 'no_session' | 'refused'> {
   const { web, session, origin, pendingCookies } = context
   const isRecent = mayIssue(scopes, Date.parse(session.proved_at), web.clock())
-  const failure = isRecent ? undefined : await checkPassword(context)
+  const failure = isRecent ? undefined : await checkProof(context)
   if (failure !== undefined) return failure
   const result = await transact(web.store, GLOBAL, web.random, async (tx) => {
     const stored = await tx.get(keys.session(session.hash))
@@ -65,20 +85,50 @@ export async function reauthenticate(
   return { session: result.session }
 }
 
-/** @returns undefined if the form contains the right password */
-async function checkPassword({ web, session, form, requestId, address }: SignedInContext): Promise<NotReauthenticated | undefined> {
-  const password = form.get('password')
+/** Checks the proof in a form. @returns undefined if it is accepted */
+function checkProof(context: SignedInContext): Promise<NotReauthenticated | undefined> {
+  const passkey = context.form.get('passkey') ?? ''
+  return passkey === '' ? checkPassword(context, context.form.get('password')) : checkPasskey(context, passkey)
+}
+
+/**
+ * Checks the password of the person who is signed in, and a code if they have an authenticator app.
+ * @returns undefined if they are right
+ */
+export async function checkPassword(
+  { web, session, form, requestId, address }: SignedInContext,
+  password: string | null,
+  withCode = true,
+): Promise<NotReauthenticated | undefined> {
   if (password === null) return { status: 403, error: 'Enter your password to continue.' }
-  const result = await web.signIn.verifyPassword(session, password)
+  const result = await web.signIn.verifyPassword(session, password, withCode ? (form.get('code') ?? '') : null)
   const members = { user_id: session.user_id, request_id: requestId, address }
   if (result === 'verified') {
     web.log.info({ event: 'web.reauthenticated', ...members }, 're-authenticated')
     return undefined
   }
-  if (result === 'refused') {
+  if (result === 'refused' || result === 'code_refused') {
     web.log.warn({ event: 'web.reauthentication_refused', ...members }, 're-authentication refused')
-    return { status: 403, error: 'The password is wrong. Try again.' }
+    return { status: 403, error: result === 'refused' ? 'The password is wrong. Try again.' : CODE_REFUSED }
   }
   web.log.warn({ event: 'web.reauthentication_throttled', ...members }, 're-authentication throttled')
   return { status: 429, ...tooManyAttempts(result.retryAfterMs) }
+}
+
+async function checkPasskey(
+  { web, session, origin, requestId, address }: SignedInContext,
+  text: string,
+): Promise<NotReauthenticated | undefined> {
+  const [party, assertion] = [relyingParty(origin), readAssertion(text)]
+  const isProved =
+    party !== undefined &&
+    assertion !== undefined &&
+    (await web.secondStep.provePasskey({ party, formToken: session.form_token, assertion }, session))
+  const members = { user_id: session.user_id, request_id: requestId, address, passkey: true }
+  if (isProved) {
+    web.log.info({ event: 'web.reauthenticated', ...members }, 're-authenticated')
+    return undefined
+  }
+  web.log.warn({ event: 'web.reauthentication_refused', ...members }, 're-authentication refused')
+  return { status: 403, error: 'The passkey was not accepted. Try again, or enter your password.' }
 }

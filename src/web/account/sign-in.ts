@@ -1,17 +1,16 @@
 import { endSession, endSessions } from '../../auth/accounts/sessions.ts'
-import { networkOf } from '../../http/client-address.ts'
+import { relyingParty } from '../../auth/accounts/passkeys.ts'
 import { limits } from '../../model/limits.ts'
-import { DAY } from '../../model/time.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { cookieName, setCookie } from '../cookies.ts'
+import { setCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { field, html, notice } from '../html.ts'
 import type { Page, PageContext, PageView } from '../page-context.ts'
-
-/** How long the device cookie is kept: a year, in seconds. */
-export const DEVICE_COOKIE_AGE = (365 * DAY) / 1000
+import { forgetReturn } from '../return-path.ts'
+import { passkeyButton } from './passkey-button.ts'
+import { CHALLENGE_COOKIE_AGE, passkeySignInPage, visitOf, welcome } from './second-step.ts'
 
 /** Signs a person in. A new session always begins: the session of an existing cookie is never reused. */
 export const signInPage: Page = {
@@ -19,14 +18,13 @@ export const signInPage: Page = {
   anonymous: true,
   get: async (context) => renderSignIn(context),
   async post(context) {
-    const { web, form, origin, address, cookies } = context
+    const { web, form, origin, address } = context
     const email = (form.get('email') ?? '').trim().toLowerCase()
     const attempt = await web.signIn.attempt({
       email,
       password: form.get('password') ?? '',
-      network: networkOf(address),
-      device: cookies.get(cookieName('device', origin)),
-      currentSession: context.session?.hash,
+      formToken: form.get('form_token')!,
+      ...visitOf(context),
     })
     const members = { user_id: attempt.userId, request_id: context.requestId, address }
     if (attempt.result === 'throttled') {
@@ -35,19 +33,20 @@ export const signInPage: Page = {
     }
     if (attempt.result === 'refused') {
       web.log.warn({ event: 'web.sign_in_refused', ...members }, 'sign-in refused')
-      return renderSignIn(context, { status: 401, error: 'The e-mail address or the password is wrong. Check both and try again.', email })
+      const page = renderSignIn(context, { status: 401, error: 'The e-mail address or the password is wrong. Check both and try again.', email })
+      return { ...page, audit: { operation: 'web.sign_in', userId: attempt.userId } }
     }
-    web.log.info({ event: 'web.signed_in', ...members }, 'signed in')
-    return {
-      redirect: '/settings/tokens',
-      cookies: [
-        setCookie('session', attempt.secret, origin),
-        setCookie('device', attempt.device, origin, DEVICE_COOKIE_AGE),
-        setCookie('form', '', origin, 0),
-      ],
-    }
+    if (attempt.result === 'second_factor')
+      return {
+        redirect: '/settings/sign-in/second-factor',
+        cookies: [setCookie('second_factor', attempt.challenge, origin, CHALLENGE_COOKIE_AGE)],
+      }
+    return welcome(context, attempt)
   },
 }
+
+/** Signs a person in with a passkey. */
+export const signInWithPasskeyPage: Page = passkeySignInPage(renderSignIn)
 
 /** Signs a person out, in this browser or in all. */
 export const signOutPage: Page = {
@@ -57,7 +56,7 @@ export const signOutPage: Page = {
     const everywhere = form.get('where') === 'everywhere'
     await transact(web.store, GLOBAL, web.random, (tx) => (everywhere ? endSessions(tx, session.user_id) : endSession(tx, session.hash)))
     web.log.info({ event: 'web.signed_out', user_id: session.user_id, everywhere }, 'signed out')
-    return { redirect: '/settings/sign-in?out', cookies: [setCookie('session', '', origin, 0)], headers: { 'clear-site-data': '"cache"' } }
+    return { redirect: '/settings/sign-in?out', cookies: [setCookie('session', '', origin, 0), forgetReturn(origin)], headers: { 'clear-site-data': '"cache"' } }
   },
 }
 
@@ -74,7 +73,8 @@ function renderSignIn(
   const body = html`
     <h1>Sign in</h1>
     ${error && notice('error', error)}
-    ${context.query.has('over') && notice('warning', 'You are not signed in, or your session has ended. Sign in to continue.')}
+    ${context.query.has('over') && notice('warning', 'Your session has ended. Sign in to continue where you were.')}
+    ${context.query.has('late') && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
     ${context.query.has('out') && notice('done', 'You are signed out.')}
     <form method="post" action="/settings/sign-in" class="card">
       <input type="hidden" name="form_token" value=${token} />
@@ -82,6 +82,13 @@ function renderSignIn(
       ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', required: true, maxlength: limits.passwordLongest })}
       <button class="primary">Sign in</button>
     </form>
+    ${
+      relyingParty(context.origin) &&
+      html`<form method="post" action="/settings/sign-in/passkey" class="passkey">
+        <input type="hidden" name="form_token" value=${token} />
+          ${passkeyButton({ purpose: 'sign_in', field: 'passkey', label: 'Sign in with a passkey' })}
+      </form>`
+    }
     <p class="hint">No account yet, or password forgotten? Ask your administrator for a sign-up link.</p>
   `
   return { title: 'Sign in', body, status, cookies, headers }

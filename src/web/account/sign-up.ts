@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { weaknessOf } from '../../auth/accounts/new-password.ts'
 import { findInvitedUser, signUp } from '../../auth/accounts/sign-up.ts'
 import { newSecret, sha256Hex } from '../../auth/secrets.ts'
 import { networkOf } from '../../http/client-address.ts'
@@ -12,7 +13,7 @@ import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { field, html } from '../html.ts'
 import type { Page, PageContext, PageResponse, PageView } from '../page-context.ts'
-import { DEVICE_COOKIE_AGE } from './sign-in.ts'
+import { DEVICE_COOKIE_AGE } from './second-step.ts'
 
 /** How long the browser keeps the code of a sign-up link: an hour, in seconds. */
 const CODE_COOKIE_AGE = HOUR / 1000
@@ -30,13 +31,14 @@ export const signUpPage: Page = {
     const code = query.get('code')
     // The redirect keeps the code out of the address bar and the history.
     if (code !== null) return { redirect: '/settings/sign-up', cookies: [setCookie('sign_up', code, origin, CODE_COOKIE_AGE)] }
-    const name = await invitedName(context)
-    return name === undefined ? renderInvalidLink() : renderSignUp(context, name, {}, '')
+    const invited = await findInvited(context)
+    return invited === undefined ? renderInvalidLink() : renderSignUp(context, invited.name, {}, invited.email)
   },
   async post(context) {
     const { web, form, origin, address } = context
-    const name = await invitedName(context)
-    if (name === undefined) return renderInvalidLink()
+    const invited = await findInvited(context)
+    if (invited === undefined) return renderInvalidLink()
+    const { name } = invited
     const parsed = input.safeParse(Object.fromEntries(form))
     const email = form.get('email') ?? ''
     if (!parsed.success) return renderSignUp(context, name, z.flattenError(parsed.error).fieldErrors, email)
@@ -46,6 +48,8 @@ export const signUpPage: Page = {
       const { error, headers } = tooManyAttempts(wait)
       return { ...renderSignUp(context, name, { email: [error] }, email), status: 429, headers }
     }
+    const weakness = await weaknessOf(parsed.data.password, { email: parsed.data.email, name })
+    if (weakness !== undefined) return renderSignUp(context, name, { password: [weakness] }, email)
     const passwordHash = await web.passwords.hash(parsed.data.password)
     const device = newSecret(web.random)
     const result = await signUp(web, { code, email: parsed.data.email, passwordHash, device })
@@ -65,12 +69,13 @@ function codeOf({ cookies, origin }: PageContext): string {
   return cookies.get(cookieName('sign_up', origin)) ?? ''
 }
 
-/** The name of the person that the link was created for; undefined if the link is not valid. */
-async function invitedName(context: PageContext): Promise<string | undefined> {
+/** The person that the link was created for, and the address that it suggests; undefined if the link is not valid. */
+async function findInvited(context: PageContext): Promise<{ readonly name: string; readonly email: string } | undefined> {
   const { store, random, clock } = context.web
   return transact(store, GLOBAL, random, async (tx) => {
     const userId = await findInvitedUser(tx, codeOf(context), clock)
-    return userId === undefined ? undefined : (await tx.get(keys.user(userId)))?.display_name
+    const user = userId === undefined ? undefined : await tx.get(keys.user(userId))
+    return user && { name: user.display_name, email: tx.known(keys.signUp(user.id))?.email ?? '' }
   })
 }
 

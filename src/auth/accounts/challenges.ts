@@ -1,0 +1,55 @@
+import { durations } from '../../model/durations.ts'
+import type { RandomSource } from '../../model/ids.ts'
+import type { Challenge } from '../../model/second-factor.ts'
+import { timestamp, type Clock } from '../../model/time.ts'
+import { indexes } from '../../store/indexes.ts'
+import { keys } from '../../store/keys.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { equalInConstantTime, newSecret, sha256Hex } from '../secrets.ts'
+
+/** Expired challenges that are removed when a new one is created: more than one, so that none remain for long. */
+const REMOVED_AT_ONCE = 20
+
+/**
+ * Creates a challenge that can be answered once, within five minutes, and removes some that have expired.
+ * @param members without `bound_to`: the form token of the page
+ * @returns the challenge, 43 characters in base64url; only its hash is stored
+ */
+export async function createChallenge(
+  tx: Transaction,
+  { formToken, ...members }: Pick<Challenge, 'purpose' | 'user_id' | 'credential'> & { readonly formToken: string },
+  clock: Clock,
+  random: RandomSource,
+): Promise<string> {
+  const { values } = await tx.range(indexes.challenges(), { before: `${timestamp(clock)}~`, limit: REMOVED_AT_ONCE, weak: true })
+  const expired = values.filter((challenge) => challenge !== undefined)
+  await tx.confirm(expired.map(({ hash }) => keys.challenge(hash)))
+  for (const { hash } of expired) tx.remove(keys.challenge(hash))
+  const secret = newSecret(random)
+  const hash = sha256Hex(secret)
+  const expires_at = timestamp(() => clock() + durations.challenge)
+  tx.create(keys.challenge(hash), { ...members, hash, bound_to: sha256Hex(formToken), expires_at })
+  return secret
+}
+
+/** Finds a challenge that can still be answered, by the browser that got it. */
+export async function findChallenge(
+  tx: Transaction,
+  { secret, purpose, formToken }: { readonly secret: string; readonly purpose: Challenge['purpose']; readonly formToken: string },
+  clock: Clock,
+): Promise<Challenge | undefined> {
+  const challenge = await tx.get(keys.challenge(sha256Hex(secret)))
+  if (challenge?.purpose !== purpose || !equalInConstantTime(challenge.bound_to, sha256Hex(formToken))) return undefined
+  return clock() < Date.parse(challenge.expires_at) ? challenge : undefined
+}
+
+/** Finds a challenge and removes it, so that it is answered only once, even if the answer is wrong. */
+export async function takeChallenge(
+  tx: Transaction,
+  request: { readonly secret: string; readonly purpose: Challenge['purpose']; readonly formToken: string },
+  clock: Clock,
+): Promise<Challenge | undefined> {
+  const challenge = await findChallenge(tx, request, clock)
+  if (challenge !== undefined) tx.remove(keys.challenge(challenge.hash))
+  return challenge
+}

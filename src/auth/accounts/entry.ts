@@ -1,0 +1,59 @@
+import type { Account, Session } from '../../model/account.ts'
+import type { Notice } from '../../model/second-factor.ts'
+import type { Deps } from '../../store/deps.ts'
+import { keys } from '../../store/keys.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { newSecret, sha256Hex } from '../secrets.ts'
+import { addNotice } from './notices.ts'
+import { beginSession, endSession } from './sessions.ts'
+
+/** The browser with which a person signs in. */
+export interface Visit {
+  /** the network of the client's address: attempts from one network are throttled together */
+  readonly network: string
+  /** the browser in a few words */
+  readonly agent?: string
+  /** the browser's device cookie, set when a person last signed in with it */
+  readonly device: string | undefined
+  /** the hash of the browser's current session, which ends when the new one begins */
+  readonly currentSession: string | undefined
+}
+
+/** A person has signed in. */
+export interface Entry {
+  readonly result: 'signed_in'
+  readonly userId: string
+  readonly secret: string
+  readonly session: Session
+  readonly device: string
+  /** undefined: the browser had signed in to this account before, or it is the first one */
+  readonly notice: Notice | undefined
+}
+
+/** Maximum number of known browsers per account. When it is exceeded, the one that signed in longest ago is forgotten. */
+const MAX_DEVICES = 10
+
+/** Whether a browser has signed in to an account before. */
+export function isKnownDevice(account: Pick<Account, 'devices'> | undefined, device: string | undefined): device is string {
+  return device !== undefined && account?.devices.includes(sha256Hex(device)) === true
+}
+
+/** Begins a session for a person who has proved their identity. The account must have been read in this transaction. */
+export async function enter(
+  tx: Transaction,
+  account: Account,
+  { network, agent = 'Unknown browser', device: cookie, currentSession }: Visit,
+  { clock, random }: Pick<Deps, 'clock' | 'random'>,
+): Promise<Entry> {
+  const { user_id: userId, email } = account
+  const isKnown = isKnownDevice(account, cookie)
+  const device = isKnown ? cookie : newSecret(random)
+  const deviceHash = sha256Hex(device)
+  const devices = [deviceHash, ...account.devices.filter((hash) => hash !== deviceHash)].slice(0, MAX_DEVICES)
+  tx.put(keys.account(userId), { ...account, devices })
+  if (currentSession !== undefined) await endSession(tx, currentSession)
+  const { secret, session } = await beginSession(tx, { user_id: userId, email, agent, address: network }, clock, random)
+  const members = { kind: 'new_sign_in', agent, address: network, session_id: session.id ?? null, name: null } as const
+  const notice = isKnown || account.devices.length === 0 ? undefined : await addNotice(tx, userId, members, clock, random)
+  return { result: 'signed_in', userId, secret, session, device, notice }
+}

@@ -1,0 +1,38 @@
+import type { Logger } from 'pino'
+
+/** A mail of plain text. It never contains a secret. */
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+/** Sends a mail in the background. A mail that cannot be sent is logged; it never delays or fails what it tells about. */
+export type SendMail = (mail: Mail) => void
+
+/** Milliseconds until a mail server that does not answer is given up. */
+const TIMEOUT = 20_000
+
+/**
+ * Sends mails by SMTP. The library is loaded with the first mail, so that a start does not wait for it.
+ * @param url `smtp://` or `smtps://`, with the name and password of the account if the server needs them
+ * @param from the sender, such as `Lanekeeper <kanban@example.org>`
+ */
+export function createMailer({ url, from, log }: { readonly url: string; readonly from: string; readonly log: Logger }): SendMail {
+  let transport: Promise<{ sendMail(mail: object): Promise<unknown> }> | undefined
+  const open = async () => {
+    const { createTransport } = await import('nodemailer')
+    return createTransport({ url, connectionTimeout: TIMEOUT, greetingTimeout: TIMEOUT, socketTimeout: TIMEOUT })
+  }
+  const send = async (mail: Mail): Promise<void> => {
+    transport ??= open()
+    await (await transport).sendMail({ from, ...mail })
+  }
+  return (mail) => {
+    send(mail).catch((error: unknown) => {
+      // The message of the error may contain the address of the person, and the URL contains the password of the mail account.
+      const { code = 'unknown' } = error as { code?: string }
+      log.error({ event: 'mail.failed', code, subject: mail.subject }, 'a mail was not sent')
+    })
+  }
+}

@@ -1,0 +1,88 @@
+import type { VNode } from 'preact'
+import { addNotice, dismissNotices } from '../../auth/accounts/notices.ts'
+import type { Session } from '../../model/account.ts'
+import type { Notice, NoticeKind } from '../../model/second-factor.ts'
+import { GLOBAL } from '../../store/keys.ts'
+import { transact } from '../../store/transact.ts'
+import { html, renderTime } from '../html.ts'
+import type { Page, PageContext, SignedInContext } from '../page-context.ts'
+
+/** What each kind of notice says. @param name that of the token or passkey */
+const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
+  new_sign_in: () => 'Someone signed in from a browser that was not known before.',
+  token_created: (name) => `The token "${name}" was created.`,
+  password_changed: () => 'Your password was changed.',
+  authenticator_added: () => 'An authenticator app was added to your account.',
+  authenticator_removed: () => 'The authenticator app was removed from your account.',
+  recovery_codes_made: () => 'New recovery codes were made. The earlier ones no longer work.',
+  recovery_code_used: () => 'A recovery code was used to sign in.',
+  passkey_added: (name) => `The passkey "${name}" was added to your account.`,
+  passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
+}
+
+/** The notices of a person, above each page until they dismiss them. */
+export function renderNotices(notices: readonly Notice[], session: Session): VNode | undefined {
+  if (notices.length === 0) return undefined
+  return html`<section class="card notices" aria-labelledby="notices">
+    <h2 id="notices">What happened in your account</h2>
+    <ul>
+      ${notices.toReversed().map(
+        ({ kind, name, at, agent, address }) =>
+          html`<li>${sentences[kind](name ?? '')} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
+      )}
+    </ul>
+    <p class="hint">
+      If this was not you, <a href="/settings/account/password">change your password</a> and${' '}
+      <a href="/settings/account">end the sessions that you do not know</a>.
+    </p>
+    <form method="post" action="/settings/account/notices">
+      <input type="hidden" name="form_token" value=${session.form_token} />
+      ${notices.map(({ id }) => html`<input type="hidden" name="notice" value=${id} />`)}
+      <button>Dismiss</button>
+    </form>
+  </section>`
+}
+
+/** Dismisses the notices that a page has shown. One that came later stays. */
+export const noticesPage: Page = {
+  path: '/settings/account/notices',
+  anonymous: false,
+  async post({ web, session, form, notices = [] }) {
+    // A session does not dismiss what it did itself: the other browsers of the person must see it.
+    const shown = new Set(form.getAll('notice').filter((id) => notices.some((notice) => notice.id === id)))
+    await transact(web.store, GLOBAL, web.random, (tx) => dismissNotices(tx, session.user_id, shown))
+    return { redirect: '/settings/account' }
+  },
+}
+
+/**
+ * Notifies a person of what was done in this session: on the pages of their other sessions and of later ones, and by mail. It has
+ * been done already, so a failure is only logged.
+ */
+export async function announce(context: SignedInContext, kind: NoticeKind, name: string | null = null): Promise<void> {
+  const { web, session, agent, address } = context
+  const members = { kind, agent, address, session_id: session.id ?? null, name }
+  try {
+    const notice = await transact(web.store, GLOBAL, web.random, (tx) => addNotice(tx, session.user_id, members, web.clock, web.random))
+    mailNotice(context, session.email, notice)
+  } catch (error) {
+    web.log.error({ event: 'web.notice_failed', user_id: session.user_id, kind, err: error }, 'a notice was not stored')
+  }
+}
+
+/** Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. */
+export function mailNotice({ web, origin }: Pick<PageContext, 'web' | 'origin'>, to: string, notice: Notice): void {
+  const { kind, name, at, agent, address } = notice
+  const sentence = sentences[kind](name ?? '')
+  const text = [
+    `${sentence}`,
+    '',
+    `Time: ${at.slice(0, 10)} ${at.slice(11, 16)} UTC`,
+    `Browser: ${agent}`,
+    `Network: ${address}`,
+    '',
+    `If this was not you, sign in at ${origin}, change your password and end the sessions that you do not know.`,
+    '',
+  ].join('\n')
+  web.mail?.({ to, subject: `Lanekeeper: ${sentence}`, text })
+}

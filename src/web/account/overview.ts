@@ -1,0 +1,126 @@
+import type { VNode } from 'preact'
+import { relyingParty } from '../../auth/accounts/passkeys.ts'
+import { secondFactorOf } from '../../auth/accounts/second-factor.ts'
+import { listIdOf, liveSessionsOf } from '../../auth/accounts/sessions.ts'
+import type { Session } from '../../model/account.ts'
+import type { SecondFactor } from '../../model/second-factor.ts'
+import { GLOBAL } from '../../store/keys.ts'
+import { transact } from '../../store/transact.ts'
+import { html, notice, renderTime } from '../html.ts'
+import type { Page, SignedInContext } from '../page-context.ts'
+
+/** What was just done, by the name of the parameter that the redirect has. */
+const done: Readonly<Record<string, string>> = {
+  password: 'Your password is changed, and your other sessions have ended.',
+  session: 'The session has ended.',
+  sessions: 'Your other sessions have ended.',
+  tokens: 'All your tokens are revoked. None of them works any more.',
+  passkey: 'The passkey is added. You can sign in with it from now on. If you do not know one of your sessions below, end it.',
+  renamed: 'The passkey has its new name.',
+  removed: 'The passkey is removed. If you do not know one of your sessions below, end it.',
+  authenticator: 'The authenticator app is removed. Your password alone signs you in now.',
+}
+
+/** A person's account: password, second factor, passkeys and sessions. */
+export const accountPage: Page = {
+  path: '/settings/account',
+  anonymous: false,
+  async get(context) {
+    const { web, session, query } = context
+    const [factor, sessions] = await transact(web.store, GLOBAL, web.random, async (tx) => [
+      await secondFactorOf(tx, session.user_id),
+      await liveSessionsOf(tx, session.user_id, web.clock),
+    ] as const)
+    const text = Object.entries(done).find(([name]) => query.has(name))?.[1]
+    const body = html`
+      <h1>Your account</h1>
+      ${text !== undefined && notice('done', text)}
+      <section class="card" aria-labelledby="password">
+        <h2 id="password">Password</h2>
+        <p>You sign in as <strong>${session.email}</strong>.</p>
+        <p><a class="button" href="/settings/account/password">Change password</a></p>
+      </section>
+      ${renderAuthenticator(factor)} ${renderPasskeys(context, factor)} ${renderSessions(session, sessions)}
+      <section class="card" aria-labelledby="tokens">
+        <h2 id="tokens">Tokens</h2>
+        <p>If one of your tokens may be in wrong hands and you do not know which one, revoke all.</p>
+        <p><a class="button danger" href="/settings/account/revoke-tokens">Revoke all my tokens</a></p>
+      </section>
+    `
+    return { title: 'Your account', body }
+  },
+}
+
+function renderAuthenticator({ authenticator, recovery_hashes }: SecondFactor): VNode {
+  const left = recovery_hashes.length
+  return html`<section class="card" aria-labelledby="authenticator">
+    <h2 id="authenticator">Authenticator app</h2>
+    ${
+      authenticator === null
+        ? html`<p>With an authenticator app, a stolen password alone lets no one in: each sign-in also asks for a code.</p>
+            <p><a class="button" href="/settings/account/authenticator">Set up an authenticator app</a></p>`
+        : html`<p>
+              <span class="state active">on</span> since ${renderTime(authenticator.added_at)}.${` ${left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left.`}
+            </p>
+            <p class="actions">
+              <a class="button" href="/settings/account/recovery-codes">New recovery codes</a>
+              <a class="button" href="/settings/account/authenticator">Replace the app</a>
+              <a class="button danger" href="/settings/account/authenticator/remove">Remove the app</a>
+            </p>`
+    }
+  </section>`
+}
+
+function renderPasskeys({ origin }: SignedInContext, { passkeys }: SecondFactor): VNode {
+  return html`<section class="card" aria-labelledby="passkeys">
+    <h2 id="passkeys">Passkeys</h2>
+    <p>A passkey signs you in with your fingerprint, your face or the PIN of a device, without a password.</p>
+    ${
+      passkeys.length > 0 &&
+      html`<ul class="entries">
+        ${passkeys.map(
+          ({ id, name, added_at, used_at }) =>
+            html`<li>
+              <div>
+                <strong>${name}</strong>
+                <p class="hint">
+                  added ${renderTime(added_at)}, ${used_at === null ? 'not used yet' : html`last used ${renderTime(used_at)}`}
+                </p>
+              </div>
+              <a class="button" href="/settings/account/passkeys/${id}">Change<span class="unseen"> ${name}</span></a>
+            </li>`,
+        )}
+      </ul>`
+    }
+    ${
+      relyingParty(origin) === undefined
+        ? html`<p class="hint">Browsers allow no passkeys at an IP address. Open this page under a host name.</p>`
+        : html`<p><a class="button" href="/settings/account/passkeys/new">Add a passkey</a></p>`
+    }
+  </section>`
+}
+
+function renderSessions(current: Session, sessions: readonly Session[]): VNode {
+  return html`<section class="card" aria-labelledby="sessions">
+    <h2 id="sessions">Sessions</h2>
+    <p>Where you are signed in. A session ends after 30 minutes without a request, and after 12 hours in any case.</p>
+    <form method="post" action="/settings/account/sessions">
+      <input type="hidden" name="form_token" value=${current.form_token} />
+      <ul class="entries">
+        ${sessions.map((session) => renderSession(session, session.hash === current.hash))}
+      </ul>
+      ${sessions.length > 1 && html`<button class="danger" name="end" value="others">End all other sessions</button>`}
+    </form>
+  </section>`
+}
+
+function renderSession(session: Session, isCurrent: boolean): VNode {
+  const { agent = 'Unknown browser', address = 'unknown network', begun_at, seen_at } = session
+  return html`<li>
+    <div>
+      <strong>${agent}</strong> ${isCurrent && html`<span class="state active">this session</span>`}
+      <p class="hint">${address}, begun ${renderTime(begun_at)}, last seen ${renderTime(seen_at)}</p>
+    </div>
+    ${!isCurrent && html`<button name="end" value=${listIdOf(session)}>End<span class="unseen"> the session of ${agent}, ${address}</span></button>`}
+  </li>`
+}

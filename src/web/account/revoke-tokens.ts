@@ -1,0 +1,69 @@
+import { endToken } from '../../auth/tokens/issue.ts'
+import { stateOf } from '../../auth/tokens/lifecycle.ts'
+import type { TokenRecord } from '../../model/token.ts'
+import { indexes } from '../../store/indexes.ts'
+import { GLOBAL, keys } from '../../store/keys.ts'
+import { listAll, transact } from '../../store/transact.ts'
+import { html, notice } from '../html.ts'
+import type { Page, WebServices } from '../page-context.ts'
+
+/** Tokens that one commit revokes. */
+const BATCH = 50
+
+/** Revokes all tokens of a person, in all workspaces that they are or were a member of. */
+export const revokeTokensPage: Page = {
+  path: '/settings/account/revoke-tokens',
+  anonymous: false,
+  async get({ web, session }) {
+    const tokens = await activeTokensOf(web, session.user_id)
+    const count = tokens.reduce((sum, { active }) => sum + active.length, 0)
+    const where = tokens.length === 1 ? 'one workspace' : `${tokens.length} workspaces`
+    const extent = `${count === 1 ? 'One active token' : `${count} active tokens`} in ${where}.`
+    const body = html`
+      <h1>Revoke all my tokens?</h1>
+      ${
+        count === 0
+          ? html`${notice('done', 'You have no active token.')}
+              <p><a class="button" href="/settings/account">Back to your account</a></p>`
+          : html`<form method="post" action="/settings/account/revoke-tokens" class="card">
+              <input type="hidden" name="form_token" value=${session.form_token} />
+              <p>${extent} ${count === 1 ? 'What uses it' : 'Everything that uses them'} stops working immediately. This cannot be undone.</p>
+              <p class="actions">
+                <button class="primary danger">Revoke all my tokens</button> <a class="button" href="/settings/account">Cancel</a>
+              </p>
+            </form>`
+      }
+    `
+    return { title: 'Revoke all tokens', body }
+  },
+  async post({ web, session, address }) {
+    for (const { workspaceId, active } of await activeTokensOf(web, session.user_id))
+      for (let i = 0; i < active.length; i += BATCH) await revoke(web, workspaceId, active.slice(i, i + BATCH))
+    web.log.info({ event: 'web.all_tokens_revoked', user_id: session.user_id, address }, 'all tokens revoked')
+    return { redirect: '/settings/account?tokens' }
+  },
+}
+
+/** The active tokens of a person, by workspace. */
+async function activeTokensOf(web: WebServices, userId: string): Promise<{ workspaceId: string; active: TokenRecord[] }[]> {
+  const links = await listAll(web, GLOBAL, indexes.workspacesOf(userId))
+  const byWorkspace = await Promise.all(
+    links.map(async ({ workspace_id }) => {
+      const tokens = await listAll(web, workspace_id, indexes.tokensOf(userId))
+      return { workspaceId: workspace_id, active: tokens.filter((token) => stateOf(token, web.clock()) === 'active') }
+    }),
+  )
+  return byWorkspace.filter(({ active }) => active.length > 0)
+}
+
+async function revoke({ store, random, clock, log }: WebServices, workspaceId: string, tokens: readonly TokenRecord[]): Promise<void> {
+  const ended = await transact(store, workspaceId, random, async (tx) => {
+    const stored = await tx.read(tokens.map(({ hash }) => keys.token(hash)))
+    return stored.filter((token) => token !== undefined && endToken(tx, token, 'revoke', clock) !== token)
+  })
+  for (const token of ended)
+    log.info(
+      { event: 'token.revoked', token_id: token!.id, user_id: token!.user_id, workspace_id: workspaceId, by: 'owner' },
+      'token revoked',
+    )
+}

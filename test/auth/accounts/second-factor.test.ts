@@ -1,0 +1,200 @@
+import { hash } from 'node:crypto'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createChallenge, findChallenge, takeChallenge } from '../../../src/auth/accounts/challenges.ts'
+import { addNotice, dismissNotices } from '../../../src/auth/accounts/notices.ts'
+import { hashRecoveryCode, newRecoveryCodes, withoutCode } from '../../../src/auth/accounts/recovery-codes.ts'
+import * as factors from '../../../src/auth/accounts/second-factor.ts'
+import { newTotpSecret, stepOfCode, totpUri } from '../../../src/auth/accounts/totp.ts'
+import { systemRandom } from '../../../src/model/ids.ts'
+import { GLOBAL, keys } from '../../../src/store/keys.ts'
+import type { Store } from '../../../src/store/port.ts'
+import { transact } from '../../../src/store/transact.ts'
+import type { Transaction } from '../../../src/store/transaction.ts'
+import { memory } from '../../support/memory.ts'
+import { codeAt, RECOVERY_CODE, TOTP_SECRET } from '../../support/second-factor.ts'
+
+const USER = 'usr_00000000000000000000'
+const STEP = 30_000
+let now: number
+let store: Store
+const clock = () => now
+const run = <T>(work: (tx: Transaction) => Promise<T>) => transact(store, GLOBAL, systemRandom, work)
+beforeEach(async () => {
+  now = Date.parse('2026-11-20T12:00:00.000Z')
+  store = (await memory.open()).store
+})
+
+describe('a code of an authenticator app', () => {
+  // RFC 6238, appendix B: the last six digits of the codes with SHA-1.
+  test.each([
+    [59, '94287082'],
+    [1111111109, '07081804'],
+    [1111111111, '14050471'],
+    [1234567890, '89005924'],
+    [2000000000, '69279037'],
+    [20000000000, '65353130'],
+  ])('at second %i the code of the RFC is accepted, and the suites compute the same one', async (second, code) => {
+    expect(codeAt(TOTP_SECRET, second * 1000, 8)).toBe(code)
+    expect(await stepOfCode(TOTP_SECRET, code.slice(2), second * 1000, 0)).toBe(Math.floor(second / 30))
+  })
+
+  test('is accepted one step early and one step late, and no further', async () => {
+    const at = Math.floor(now / STEP)
+    const steps = [-2, -1, 0, 1, 2].map((offset) => stepOfCode(TOTP_SECRET, codeAt(TOTP_SECRET, now + offset * STEP), now, 0))
+    expect(await Promise.all(steps)).toEqual([undefined, at - 1, at, at + 1, undefined])
+  })
+
+  test('is refused if its step or a later one was used', async () => {
+    const at = Math.floor(now / STEP)
+    const code = codeAt(TOTP_SECRET, now)
+    expect([await stepOfCode(TOTP_SECRET, code, now, at - 1), await stepOfCode(TOTP_SECRET, code, now, at)]).toEqual([at, undefined])
+  })
+
+  test('may have spaces, and is refused if it is anything but six digits', async () => {
+    const code = codeAt(TOTP_SECRET, now)
+    const accepted = async (text: string) => (await stepOfCode(TOTP_SECRET, text, now, 0)) !== undefined
+    expect(await accepted(` ${code.slice(0, 3)} ${code.slice(3)} `)).toBe(true)
+    for (const text of ['', code.slice(1), `${code}0`, `+${code.slice(1)}`, `${code.slice(0, 5)}x`, '１２３４５６'])
+      expect([text, await accepted(text)]).toEqual([text, false])
+  })
+
+  test('a new secret has 160 random bits, and its address names the service and the person', async () => {
+    const bytes = Uint8Array.from({ length: 20 }, (_one, i) => 0x31 + (i % 10) - (i % 10 === 9 ? 10 : 0))
+    expect(await newTotpSecret(() => bytes)).toBe(TOTP_SECRET)
+    const uri = new URL(await totpUri(TOTP_SECRET, 'ann@example.org'))
+    expect([decodeURIComponent(uri.pathname), Object.fromEntries(uri.searchParams)]).toEqual([
+      expect.stringMatching(/Lanekeeper:ann@example\.org$/),
+      { issuer: 'Lanekeeper', secret: TOTP_SECRET, algorithm: 'SHA1', digits: '6', period: '30' },
+    ])
+  })
+})
+
+describe('recovery codes', () => {
+  test('are ten different ones of 120 random bits', () => {
+    const codes = newRecoveryCodes(systemRandom)
+    expect([codes.length, new Set(codes).size]).toEqual([10, 10])
+    for (const code of codes) expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){5}[0-9a-hjkmnp-tv-z]{4}$/)
+  })
+
+  test('each is accepted once, however it is written', () => {
+    const hashes = [RECOVERY_CODE, 'zzzz-zzzz-zzzz-zzzz-zzzz-zzzz'].map(hashRecoveryCode)
+    for (const written of [RECOVERY_CODE, RECOVERY_CODE.toUpperCase(), RECOVERY_CODE.replaceAll('-', ' '), 'OL23456789ABCDEFGHJKMNPQ'])
+      expect([written, withoutCode(hashes, written)]).toEqual([written, [hashes[1]]])
+    expect(withoutCode([hashes[1]!], RECOVERY_CODE)).toBeUndefined()
+    for (const wrong of ['', '0123', RECOVERY_CODE.slice(1), `${RECOVERY_CODE}0`]) expect(withoutCode(hashes, wrong)).toBeUndefined()
+  })
+})
+
+describe('the second factor of a person', () => {
+  const stored = () => run((tx) => factors.secondFactorOf(tx, USER))
+  const add = async () => {
+    const secret = await run((tx) => factors.offerAuthenticator(tx, USER, clock, systemRandom))
+    const codes = await run((tx) => factors.addAuthenticator(tx, USER, codeAt(secret, now), clock, systemRandom))
+    return { secret, codes: codes as string[] }
+  }
+  const use = (code: string) => run((tx) => factors.useCode(tx, USER, code, clock))
+
+  test('an authenticator app counts from its first code on, which is not accepted again', async () => {
+    const secret = await run((tx) => factors.offerAuthenticator(tx, USER, clock, systemRandom))
+    expect(await use(codeAt(secret, now))).toBeUndefined()
+    expect(await run((tx) => factors.addAuthenticator(tx, USER, '000000', clock, systemRandom))).toBe('refused')
+    const codes = await run((tx) => factors.addAuthenticator(tx, USER, codeAt(secret, now), clock, systemRandom))
+    expect([codes?.length, (await stored()).pending]).toEqual([10, null])
+    expect(await use(codeAt(secret, now))).toBeUndefined()
+    now += STEP
+    expect(await use(codeAt(secret, now))).toBe('app')
+  })
+
+  test('a secret whose first code comes after five minutes is refused', async () => {
+    const secret = await run((tx) => factors.offerAuthenticator(tx, USER, clock, systemRandom))
+    now += 5 * 60_000
+    expect(await run((tx) => factors.addAuthenticator(tx, USER, codeAt(secret, now), clock, systemRandom))).toBeUndefined()
+  })
+
+  test('each code is accepted once, even if it is sent several times at the same time', async () => {
+    const { secret, codes } = await add()
+    now += STEP
+    for (const code of [codeAt(secret, now), codes[3]!]) {
+      const results = await Promise.all(Array.from({ length: 5 }, () => use(code)))
+      expect(results.filter((one) => one !== undefined)).toHaveLength(1)
+      expect(await use(code)).toBeUndefined()
+    }
+    expect((await stored()).recovery_hashes).toHaveLength(9)
+  })
+
+  test('new recovery codes replace the earlier ones, and nothing that was shown is stored', async () => {
+    const { codes } = await add()
+    const next = (await run((tx) => factors.renewRecoveryCodes(tx, USER, systemRandom)))!
+    expect([await use(codes[0]!), await use(next[0]!)]).toEqual([undefined, 'recovery'])
+    const text = JSON.stringify(await stored())
+    for (const code of [...codes, ...next]) expect(text).not.toContain(code.replaceAll('-', ''))
+  })
+
+  test('without an authenticator app no code is accepted, and nothing remains of it', async () => {
+    const { secret, codes } = await add()
+    expect(await run((tx) => factors.removeAuthenticator(tx, USER))).toBe(true)
+    now += STEP
+    expect([await use(codeAt(secret, now)), await use(codes[0]!), await run((tx) => tx.get(keys.secondFactor(USER)))]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(await run((tx) => factors.removeAuthenticator(tx, USER))).toBe(false)
+    expect(await run((tx) => factors.renewRecoveryCodes(tx, USER, systemRandom))).toBeUndefined()
+  })
+})
+
+describe('a challenge', () => {
+  const members = { purpose: 'prove', user_id: USER, credential: null, formToken: 'token' } as const
+  const create = () => run((tx) => createChallenge(tx, members, clock, systemRandom))
+  const take = (secret: string, more: object = {}) => run((tx) => takeChallenge(tx, { secret, ...members, ...more }, clock))
+
+  test('is taken once, even at the same time', async () => {
+    const secret = await create()
+    const results = await Promise.all(Array.from({ length: 5 }, () => take(secret)))
+    expect(results.filter((one) => one !== undefined)).toMatchObject([{ user_id: USER }])
+    expect(await take(secret)).toBeUndefined()
+  })
+
+  test.each([
+    ['for another purpose', { purpose: 'sign_in' }],
+    ['from another browser', { formToken: 'other' }],
+    ['that does not exist', { secret: 'x'.repeat(43) }],
+  ])('a challenge %s is refused, and can still be answered as it should be', async (_name, more) => {
+    const secret = await create()
+    expect(await take(secret, more)).toBeUndefined()
+    expect(await take(secret)).toBeDefined()
+  })
+
+  test('ends after five minutes, and is removed when others are created', async () => {
+    const secret = await create()
+    now += 5 * 60_000 - 1
+    expect(await run((tx) => findChallenge(tx, { secret, ...members }, clock))).toBeDefined()
+    now += 1
+    expect(await take(secret)).toBeUndefined()
+    now += 1
+    const next = await create()
+    const hashes = [secret, next].map((one) => keys.challenge(hash('sha256', one)))
+    expect(await run(async (tx) => (await tx.read(hashes)).map((one) => one !== undefined))).toEqual([false, true])
+  })
+})
+
+describe('notices', () => {
+  const members = { kind: 'token_created', agent: 'Firefox', address: '192.0.2.1', session_id: null, name: 'CI' } as const
+  const add = () => run((tx) => addNotice(tx, USER, members, clock, systemRandom))
+  const stored = async () => (await run((tx) => tx.get(keys.notices(USER))))?.notices.map(({ id }) => id)
+
+  test('are at most 20: the oldest are dropped', async () => {
+    const ids: string[] = []
+    for (let i = 0; i < 22; i++) ids.push((await add()).id)
+    expect(await stored()).toEqual(ids.slice(2))
+  })
+
+  test('remain until they are dismissed one by one', async () => {
+    const [first, second] = [(await add()).id, (await add()).id]
+    await run((tx) => dismissNotices(tx, USER, new Set([first, 'ntc_00000000000000000000'])))
+    expect(await stored()).toEqual([second])
+    await run((tx) => dismissNotices(tx, USER, new Set([second])))
+    expect(await stored()).toBeUndefined()
+  })
+})

@@ -1,0 +1,130 @@
+import { createHash, createHmac, createSign, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto'
+import { hashRecoveryCode } from '../../src/auth/accounts/recovery-codes.ts'
+import type { SecondFactor } from '../../src/model/second-factor.ts'
+import { GLOBAL, keys } from '../../src/store/keys.ts'
+import type { Service } from './service.ts'
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** The code of an authenticator app by RFC 6238 (SHA-1, steps of 30 seconds), written from the RFC. @param secret in base32 */
+export function codeAt(secret: string, at: number, digits = 6): string {
+  let bits = ''
+  for (const letter of secret) bits += BASE32.indexOf(letter).toString(2).padStart(5, '0')
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)))
+  const mac = createHmac('sha1', key).update(counter).digest()
+  const number = mac.readUInt32BE(mac[19]! & 15) & 0x7fffffff
+  return String(number % 10 ** digits).padStart(digits, '0')
+}
+
+/** The secret of the test vectors of RFC 6238, in base32. */
+export const TOTP_SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+export const RECOVERY_CODE = '0123-4567-89ab-cdef-ghjk-mnpq'
+
+/** Gives a person an authenticator app and a recovery code. */
+export async function giveAuthenticator(service: Service, { id }: { readonly id: string }): Promise<void> {
+  const authenticator = { secret: TOTP_SECRET, added_at: new Date(service.now).toISOString(), last_step: 0 }
+  await giveSecondFactor(service, id, { authenticator, recovery_hashes: [hashRecoveryCode(RECOVERY_CODE)] })
+}
+
+async function giveSecondFactor(service: Service, userId: string, members: Partial<SecondFactor>): Promise<void> {
+  await service.write(GLOBAL, async (tx) => {
+    const stored = await tx.get(keys.secondFactor(userId))
+    const empty: SecondFactor = { user_id: userId, authenticator: null, pending: null, recovery_hashes: [], passkeys: [] }
+    tx.put(keys.secondFactor(userId), { ...empty, ...stored, ...members })
+  })
+}
+
+type Cbor = number | string | Buffer | Map<number | string, Cbor>
+
+/** CBOR (RFC 8949), as far as WebAuthn needs it. */
+function cbor(value: Cbor): Buffer {
+  const head = (type: number, size: number): Buffer =>
+    size < 24 ? Buffer.from([(type << 5) | size]) : size < 256 ? Buffer.from([(type << 5) | 24, size]) : Buffer.from([(type << 5) | 25, size >> 8, size & 255])
+  if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value)
+  if (typeof value === 'string') return Buffer.concat([head(3, value.length), Buffer.from(value)])
+  if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value])
+  return Buffer.concat([head(5, value.size), ...[...value].flatMap(([key, member]) => [cbor(key), cbor(member)])])
+}
+
+const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest()
+
+/** An authenticator without a device: it makes passkeys (ES256) and answers challenges, as WebAuthn level 3 describes. */
+export class SoftwareAuthenticator {
+  readonly credentialId = randomBytes(32)
+  readonly #key: KeyObject
+  readonly #coordinates: { x: Buffer; y: Buffer }
+  counter = 0
+  /** user present and user verified */
+  flags = 0x05
+  userHandle = ''
+
+  constructor() {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const { x, y } = publicKey.export({ format: 'jwk' })
+    this.#key = privateKey
+    this.#coordinates = { x: Buffer.from(x!, 'base64url'), y: Buffer.from(y!, 'base64url') }
+  }
+
+  get publicKey(): Buffer {
+    const { x, y } = this.#coordinates
+    return cbor(new Map<number, Cbor>([[1, 2], [3, -7], [-1, 1], [-2, x], [-3, y]]))
+  }
+
+  /** Answers the options of a registration. @param origin that of the page */
+  create(options: any, origin: string): string {
+    this.userHandle = options.user.id
+    const length = Buffer.from([0, this.credentialId.length])
+    const attested = Buffer.concat([Buffer.alloc(16), length, this.credentialId, this.publicKey])
+    const authData = Buffer.concat([this.#authenticatorData(options.rp.id, this.flags | 0x40), attested])
+    const attestation = cbor(new Map<string, Cbor>([['fmt', 'none'], ['attStmt', new Map()], ['authData', authData]]))
+    const clientDataJSON = clientData('webauthn.create', options.challenge, origin).toString('base64url')
+    return this.#answer({ clientDataJSON, attestationObject: attestation.toString('base64url'), transports: ['internal'] })
+  }
+
+  /** Answers the options of an assertion. @param origin that of the page */
+  get(options: any, origin: string, rpId: string = options.rpId): string {
+    if (this.counter > 0) this.counter++
+    const authData = this.#authenticatorData(rpId, this.flags)
+    const data = clientData('webauthn.get', options.challenge, origin)
+    const signature = createSign('sha256').update(Buffer.concat([authData, sha256(data)])).sign(this.#key)
+    return this.#answer({
+      clientDataJSON: data.toString('base64url'),
+      authenticatorData: authData.toString('base64url'),
+      signature: signature.toString('base64url'),
+      userHandle: this.userHandle,
+    })
+  }
+
+  /** Stores its passkey for a person, as if they had registered it. */
+  async giveTo(service: Service, { id }: { readonly id: string }): Promise<void> {
+    this.userHandle = Buffer.from(id).toString('base64url')
+    const passkey = {
+      id: 'pky_00000000000000000000',
+      name: 'Laptop',
+      credential_id: this.credentialId.toString('base64url'),
+      public_key: this.publicKey.toString('base64url'),
+      counter: this.counter,
+      transports: ['internal'],
+      added_at: new Date(service.now).toISOString(),
+      used_at: null,
+    }
+    await giveSecondFactor(service, id, { passkeys: [passkey] })
+  }
+
+  #answer(response: object): string {
+    const id = this.credentialId.toString('base64url')
+    return JSON.stringify({ id, rawId: id, type: 'public-key', clientExtensionResults: {}, response })
+  }
+
+  #authenticatorData(rpId: string, flags: number): Buffer {
+    const counter = Buffer.alloc(4)
+    counter.writeUInt32BE(this.counter)
+    return Buffer.concat([sha256(rpId), Buffer.from([flags]), counter])
+  }
+}
+
+function clientData(type: string, challenge: string, origin: string): Buffer {
+  return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }))
+}

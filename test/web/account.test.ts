@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { addMember } from '../../src/admin/memberships.ts'
+import { inviteUser } from '../../src/admin/users.ts'
+import type { Mail } from '../../src/mail/mailer.ts'
+import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { captureLog } from '../support/log.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person } from '../support/service.ts'
+import { formOf, giveAccount, PASSWORD, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
+
+const MINUTE = 60_000
+const NEW = 'another passphrase'
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+const captured = captureLog()
+const mails: Mail[] = []
+let service: Service
+let workspaceId: string
+let person: Person
+let email: string
+let addresses = 0
+beforeAll(async () => {
+  service = await Service.start(memory, { log: captured.log, proxies: 1, mail: (one) => void mails.push(one) })
+  workspaceId = await service.workspace()
+})
+afterAll(() => service.stop())
+beforeEach(async () => {
+  person = await service.person(workspaceId, 'member', 'Ann Lindqvist')
+  email = await giveAccount(service, person, `${person.id}@widgets.example`)
+})
+
+/** Signs the person in, in another browser each time. */
+async function signIn(password = PASSWORD): Promise<Visitor> {
+  service.now += 1000
+  const visitor = new Visitor(service, { address: `203.0.113.${addresses++ % 250}` })
+  await visitor.signIn(email, password)
+  return visitor
+}
+const isSignedIn = async (visitor: Visitor) => (await visitor.request('/settings/account')).status === 200
+const notices = (page: ReceivedPage) => /<section class="card notices".*?<\/section>/s.exec(page.text)?.[0]
+
+describe('the password', () => {
+  const change = async (visitor: Visitor, fields: Record<string, string> = {}) => {
+    await visitor.open('/settings/account/password')
+    return visitor.submit({ present: PASSWORD, password: NEW, again: NEW, ...fields })
+  }
+
+  test('is changed, which ends all other sessions and renews this one', async () => {
+    const [visitor, other] = [await signIn(), await signIn()]
+    const before = visitor.session!
+    expect(textOf((await change(visitor)).text)).toContain('Your password is changed, and your other sessions have ended.')
+    expect([await isSignedIn(visitor), await isSignedIn(other), visitor.session === before]).toEqual([true, false, false])
+    const thief = new Visitor(service)
+    thief.jar.set('lk_session', before)
+    expect([await isSignedIn(thief), (await signIn()).session, await isSignedIn(await signIn(NEW))]).toEqual([false, undefined, true])
+    expect((await service.send(person.read, 'GET', '/account')).status).toBe(200)
+    for (const secret of [PASSWORD, NEW]) expect(captured.text()).not.toContain(secret)
+  })
+
+  test.each<[string, Record<string, string>, number, string]>([
+    ['without the right present one', { present: 'wrong password' }, 403, 'present'],
+    ['if it is too short', { password: 'short', again: 'short' }, 422, 'password'],
+    ['if it is repeated wrongly', { again: `${NEW}!` }, 422, 'again'],
+    ['if it is the present one', { password: PASSWORD, again: PASSWORD }, 422, 'password'],
+    ['if it is a common one', { password: 'qwerty123456', again: 'qwerty123456' }, 422, 'password'],
+    ["if it is the person's name", { password: 'Ann-Lindqvist-1', again: 'Ann-Lindqvist-1' }, 422, 'password'],
+  ])('is not changed %s', async (_name, fields, status, field) => {
+    const [visitor, other] = [await signIn(), await signIn()]
+    const page = await change(visitor, fields)
+    expect([page.status, page.text.includes(`id="${field}-error"`)]).toEqual([status, true])
+    for (const value of [PASSWORD, ...Object.values(fields)]) expect(page.text).not.toContain(value)
+    expect([await isSignedIn(visitor), await isSignedIn(other), await isSignedIn(await signIn())]).toEqual([true, true, true])
+  })
+
+  test('guesses of the present password are throttled', async () => {
+    const visitor = await signIn()
+    for (let i = 0; i < 8; i++) expect((await change(visitor, { present: `guess number ${i}` })).status).toBe(403)
+    expect([(await change(visitor)).status, await isSignedIn(await signIn())]).toEqual([429, true])
+  })
+
+  test('a sign-up link that was not used no longer works after the change', async () => {
+    const { sign_up_link } = await inviteUser(service.deps, person.id, 'http://localhost')
+    await change(await signIn())
+    expect((await new Visitor(service).open(sign_up_link)).status).toBe(404)
+  })
+
+  test.each(['qwerty123456', 'Lindqvist2026'])('a sign-up with the password %s is refused, and keeps the link', async (password) => {
+    const visitor = new Visitor(service, { address: `203.0.113.${addresses++}` })
+    await visitor.open((await inviteUser(service.deps, person.id, visitor.origin)).sign_up_link)
+    const page = await visitor.submit({ email, password, again: password })
+    expect([page.status, page.text.includes('id="password-error"')]).toEqual([422, true])
+    expect((await visitor.submit({ email, password: NEW, again: NEW })).status).toBe(200)
+  })
+})
+
+describe('the list of sessions', () => {
+  test('names browser and network, and marks this session', async () => {
+    const visitor = new Visitor(service, { address: '2001:db8:1:2:3::4' })
+    await visitor.open('/settings/sign-in')
+    const { action, hidden } = formOf(visitor.page!.text)
+    await visitor.post(action, { ...hidden, email, password: PASSWORD }, { headers: { 'user-agent': FIREFOX } })
+    await signIn()
+    const items = [...(await visitor.open('/settings/account')).text.matchAll(/<li><div><strong>.*?<\/li>/gs)].map(([item]) => textOf(item))
+    expect(items).toEqual([
+      expect.stringMatching(/^Unknown browser 203\.0\.113\.\d+, begun 2026-11-20 12:\d\d UTC, last seen .* End the session of Unknown browser/),
+      expect.stringMatching(/^Firefox on Linux this session 2001:db8:1:2, begun 2026-11-20 12:\d\d UTC, last seen/),
+    ])
+    expect(items[1]).not.toContain('End')
+  })
+
+  test('ends one session or all others, and never one of another person', async () => {
+    const [visitor, one, two, three] = [await signIn(), await signIn(), await signIn(), await signIn()]
+    const ids = async () => [...(await visitor.open('/settings/account')).text.matchAll(/name="end" value="(ses_\w+)"/g)].map(([, id]) => id!)
+    const newest = (await ids())[0]!
+    await visitor.submit({ end: newest }, '/settings/account/sessions')
+    expect([await isSignedIn(three), await isSignedIn(two), await isSignedIn(one)]).toEqual([false, true, true])
+    const own = person
+    person = await service.person(workspaceId)
+    email = await giveAccount(service, person)
+    const stranger = await signIn()
+    await stranger.open('/settings/account')
+    for (const end of [(await ids())[0]!, '', 'x', 'ses_00000000000000000000'])
+      await stranger.submit({ end }, '/settings/account/sessions')
+    expect([await isSignedIn(one), await isSignedIn(two)]).toEqual([true, true])
+    await visitor.submit({ end: 'others' }, '/settings/account/sessions')
+    expect([await isSignedIn(visitor), await isSignedIn(one), await isSignedIn(two), await isSignedIn(stranger)]).toEqual([true, false, false, true])
+    expect(own.id).not.toBe(person.id)
+  })
+
+  test('asks for the password if it was not entered a short time ago', async () => {
+    const [visitor, other] = [await signIn(), await signIn()]
+    service.now += 11 * MINUTE
+    await visitor.open('/settings/account')
+    const asked = await visitor.submit({ end: 'others' }, '/settings/account/sessions')
+    expect([asked.status, asked.text.includes('Your password'), await isSignedIn(other)]).toEqual([200, true, true])
+    expect([(await visitor.submit({ password: 'wrong' })).status, await isSignedIn(other)]).toEqual([403, true])
+    await visitor.submit({ password: PASSWORD })
+    expect([await isSignedIn(visitor), await isSignedIn(other)]).toEqual([true, false])
+  })
+})
+
+test('all tokens of a person are revoked in all workspaces, and no token of another person', async () => {
+  const second = await service.workspace('Globex')
+  const colleague = await service.person(workspaceId)
+  const user = await service.write(GLOBAL, (tx) => tx.get(keys.user(person.id)))
+  await addMember(service.deps, second, user!, 'member')
+  const elsewhere = await service.token(second, person.id, ['kanban:read'])
+  const visitor = await signIn()
+  expect(textOf((await visitor.open('/settings/account/revoke-tokens')).text)).toContain('5 active tokens in 2 workspaces.')
+  expect((await service.send(elsewhere, 'GET', '/account')).status).toBe(200)
+  expect(textOf((await visitor.submit()).text)).toContain('All your tokens are revoked.')
+  for (const token of [person.read, person.write, person.admin, elsewhere]) expect((await service.send(token, 'GET', '/account')).status).toBe(401)
+  expect((await service.send(colleague.read, 'GET', '/account')).status).toBe(200)
+  expect(textOf((await visitor.open('/settings/account/revoke-tokens')).text)).toContain('You have no active token.')
+})
+
+describe('notices', () => {
+  test('a sign-in from an unknown browser is shown in other sessions and later ones until it is dismissed, and mailed', async () => {
+    mails.length = 0
+    const first = await signIn()
+    expect(mails).toEqual([])
+    const second = await signIn()
+    const seen = notices(await first.open('/settings/account'))
+    expect(textOf(seen!)).toContain('Someone signed in from a browser that was not known before. 2026-11-20')
+    // The session that did it can neither see nor dismiss it.
+    expect(notices(await second.open('/settings/account'))).toBeUndefined()
+    const id = /name="notice" value="(ntc_\w+)"/.exec(seen!)![1]!
+    const { hidden } = formOf(second.page!.text, '/settings/sign-out')
+    await second.post('/settings/account/notices', { form_token: hidden['form_token']!, notice: id })
+    expect(notices(await first.open('/settings/tokens'))).toBeDefined()
+    await first.submit({}, '/settings/account/notices')
+    expect(notices(await first.open('/settings/account'))).toBeUndefined()
+    expect(mails).toMatchObject([{ to: email, subject: 'Lanekeeper: Someone signed in from a browser that was not known before.' }])
+    // The same browser signs in again.
+    await second.submit({ where: 'here' }, '/settings/sign-out')
+    await second.signIn(email)
+    expect(mails).toHaveLength(1)
+  })
+
+  test('a new token, a rotated one and a new password are notified, without any secret', async () => {
+    const [visitor, other] = [await signIn(), await signIn()]
+    await visitor.open('/settings/account')
+    await visitor.submit({}, '/settings/account/notices')
+    mails.length = 0
+    const plaintext = await visitor.create(workspaceId, { name: 'Nightly <build>' })
+    expect(textOf(notices(await other.open('/settings/tokens'))!)).toContain('The token "Nightly <build>" was created.')
+    await visitor.open('/settings/account/password')
+    await visitor.submit({ present: PASSWORD, password: NEW, again: NEW })
+    expect(mails.map(({ subject }) => subject)).toEqual([
+      'Lanekeeper: The token "Nightly <build>" was created.',
+      'Lanekeeper: Your password was changed.',
+    ])
+    expect(mails[1]!.text).toMatch(/^Your password was changed\.\n\nTime: 2026-11-20 12:\d\d UTC\nBrowser: Unknown browser\nNetwork: [\d.]+\n\nIf this/)
+    for (const secret of [plaintext, PASSWORD, NEW, visitor.session!]) expect(JSON.stringify(mails)).not.toContain(secret)
+  })
+})

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { resetSecondFactor } from '../../src/admin/users.ts'
+import { GLOBAL, keys } from '../../src/store/keys.ts'
+import { drivers } from '../support/drivers.ts'
+import { captureLog } from '../support/log.ts'
+import { codeAt, giveAuthenticator, RECOVERY_CODE, SoftwareAuthenticator, TOTP_SECRET } from '../support/second-factor.ts'
+import { Service, type Person } from '../support/service.ts'
+import { formOf, giveAccount, PASSWORD, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
+
+const MINUTE = 60_000
+const STEP = 30_000
+const ASKED = /^\/settings\/sign-in\/second-factor/
+
+describe.each(drivers)('the second step of a sign-in, on $name', (driver) => {
+  const captured = captureLog()
+  let service: Service
+  let workspaceId: string
+  let person: Person
+  let email: string
+  let addresses = 0
+  beforeAll(async () => {
+    service = await Service.start(driver, { log: captured.log, proxies: 1 })
+    workspaceId = await service.workspace()
+  })
+  afterAll(() => service.stop())
+  beforeEach(async () => {
+    service.now += 10 * STEP
+    person = await service.person(workspaceId)
+    email = await giveAccount(service, person)
+  })
+  const browser = () => new Visitor(service, { address: `203.0.113.${addresses++ % 250}` })
+  const code = () => codeAt(TOTP_SECRET, service.now)
+  const isSignedIn = async (visitor: Visitor) => (await visitor.request('/settings/account')).status === 200
+  /** Enters the password. @returns the browser on the page that asks for a code */
+  const halfway = async (visitor = browser()) => {
+    await visitor.signIn(email)
+    return visitor
+  }
+
+  describe('with an authenticator app', () => {
+    beforeEach(() => giveAuthenticator(service, person))
+
+    test('the password alone begins no session, and a code does', async () => {
+      const visitor = browser()
+      await visitor.open('/settings/sign-in')
+      const { action, hidden } = formOf(visitor.page!.text)
+      const page = await visitor.post(action, { ...hidden, email, password: PASSWORD })
+      expect([page.location, visitor.session, [...page.cookies.keys()]]).toEqual([expect.stringMatching(ASKED), undefined, ['lk_second_factor']])
+      expect(await isSignedIn(visitor)).toBe(false)
+      await visitor.open(page.location!)
+      await visitor.submit({ code: code() })
+      expect([await isSignedIn(visitor), visitor.jar.has('lk_second_factor')]).toEqual([true, false])
+      for (const secret of [code(), TOTP_SECRET, page.cookies.get('lk_second_factor')!.slice(17, 60)]) expect(captured.text()).not.toContain(secret)
+    })
+
+    test('a wrong password gets the same page with and without an authenticator app', async () => {
+      const pages = []
+      const plain = await giveAccount(service, await service.person(workspaceId))
+      for (const address of [email, plain, 'nobody@example.org']) {
+        const visitor = browser()
+        visitor.jar.set('lk_form', 'x'.repeat(43))
+        const page = await visitor.signIn(address, 'wrong password')
+        pages.push([page.status, page.cookies.size, page.text.replace(address, '')].join('\n'))
+      }
+      expect([new Set(pages).size, pages[0]!.slice(0, 3)]).toEqual([1, '401'])
+    })
+
+    test('a code that was used is refused, in another browser too', async () => {
+      const [one, two] = [await halfway(), await halfway()]
+      await one.submit({ code: code() })
+      expect([await isSignedIn(one), (await two.submit({ code: code() })).status, await isSignedIn(two)]).toEqual([true, 401, false])
+      service.now += STEP
+      await two.submit({ code: code() })
+      expect(await isSignedIn(two)).toBe(true)
+    })
+
+    test('a recovery code signs in once', async () => {
+      const [one, two] = [await halfway(), await halfway()]
+      await one.submit({ code: RECOVERY_CODE.toUpperCase() })
+      expect([await isSignedIn(one), (await two.submit({ code: RECOVERY_CODE })).status]).toEqual([true, 401])
+    })
+
+    test('six wrong codes are the most that strangers can try, and a known browser still signs in', async () => {
+      const known = await halfway()
+      await known.submit({ code: code() })
+      await known.open('/settings/account')
+      await known.submit({ where: 'here' }, '/settings/sign-out')
+      const statuses = []
+      for (let i = 0; i < 8; i++) statuses.push((await (await halfway()).submit({ code: '000000' })).status)
+      expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429, 429])
+      service.now += STEP
+      const refused = await (await halfway()).submit({ code: code() })
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1770'])
+      await halfway(known)
+      await known.submit({ code: code() })
+      expect(await isSignedIn(known)).toBe(true)
+    })
+
+    test.each<[string, (visitor: Visitor) => Promise<unknown> | void]>([
+      ['after five minutes', () => void (service.now += 5 * MINUTE)],
+      ['after the password was changed', () => giveAccountWith(`${PASSWORD}!`)],
+      ['without its cookie', (visitor) => void visitor.jar.delete('lk_second_factor')],
+      ['with another cookie', (visitor) => void visitor.jar.set('lk_second_factor', 'x'.repeat(43))],
+    ])('%s the right code leads back to the sign-in page', async (_name, change) => {
+      const visitor = await halfway()
+      await change(visitor)
+      const { action, hidden } = formOf(visitor.page!.text)
+      const page = await visitor.post(action, { ...hidden, code: code() })
+      expect([page.location, visitor.session]).toEqual(['/settings/sign-in?late', undefined])
+      expect(textOf((await visitor.open(page.location!)).text)).toContain('The sign-in took too long, or your password was changed')
+    })
+    const giveAccountWith = async (password: string) => {
+      const passwordHash = await service.app.passwords.hash(password)
+      await service.write(GLOBAL, async (tx) => tx.put(keys.account(person.id), { ...(await tx.get(keys.account(person.id)))!, password_hash: passwordHash }))
+    }
+
+    test('a stolen challenge is worth nothing in another browser', async () => {
+      const victim = await halfway()
+      const thief = browser()
+      await thief.open('/settings/sign-in')
+      thief.jar.set('lk_second_factor', victim.jar.get('lk_second_factor')!)
+      await thief.open('/settings/sign-in/second-factor')
+      await thief.submit({ code: code() })
+      expect([await isSignedIn(thief), thief.session]).toEqual([false, undefined])
+      await victim.submit({ code: code() })
+      expect(await isSignedIn(victim)).toBe(true)
+    })
+
+    test('kanban:admin and changes of the account ask for a code too, if none was entered a short time ago', async () => {
+      const visitor = await halfway()
+      await visitor.submit({ code: code() })
+      service.now += 11 * MINUTE
+      for (const path of ['authenticator', 'authenticator/remove', 'recovery-codes', 'passkeys/new'].map((one) => `/settings/account/${one}`)) {
+        expect([path, (await visitor.open(path)).text.includes('name="code"')]).toEqual([path, true])
+        expect([path, (await visitor.submit({ password: PASSWORD }, path)).status]).toEqual([path, 403])
+        expect([path, (await visitor.submit({ code: code() }, path)).status]).toEqual([path, 403])
+      }
+      await visitor.choose(workspaceId, { scope: 'kanban:admin' })
+      const confirm = formOf(visitor.page!.text, '/settings/confirm').action
+      for (const fields of [{ password: PASSWORD }, { password: 'wrong', code: code() }] as Record<string, string>[]) {
+        await visitor.open(confirm)
+        expect((await visitor.submit(fields, '/settings/confirm')).status).toBe(403)
+      }
+      service.now += 10 * MINUTE
+      await visitor.open(confirm)
+      expect((await visitor.submit({ password: PASSWORD, code: code() }, '/settings/confirm')).text).toContain('lk_pat_')
+    })
+
+    test('the operator resets it, which ends the sessions', async () => {
+      const visitor = await halfway()
+      await visitor.submit({ code: code() })
+      expect(await resetSecondFactor(service.deps, person.id)).toEqual({ user_id: person.id, second_factor_removed: true })
+      expect(await isSignedIn(visitor)).toBe(false)
+      expect(await isSignedIn(await halfway())).toBe(true)
+      expect(await resetSecondFactor(service.deps, person.id)).toEqual({ user_id: person.id, second_factor_removed: false })
+    })
+  })
+
+  describe('with a passkey', () => {
+    let authenticator: SoftwareAuthenticator
+    beforeEach(async () => {
+      authenticator = new SoftwareAuthenticator()
+      authenticator.counter = 1
+      await authenticator.giveTo(service, person)
+    })
+    /** Gets a challenge on the sign-in page. @returns its options */
+    const challenge = async (visitor: Visitor): Promise<any> => {
+      await visitor.open('/settings/sign-in')
+      const { hidden } = formOf(visitor.page!.text, '/settings/sign-in/passkey')
+      return JSON.parse((await visitor.post('/settings/sign-in/passkey-challenge', { form_token: hidden['form_token']! })).text)
+    }
+    const answer = (visitor: Visitor, passkey: string): Promise<ReceivedPage> => visitor.submit({ passkey }, '/settings/sign-in/passkey')
+
+    test('a person signs in, without a password and a code', async () => {
+      await giveAuthenticator(service, person)
+      const visitor = browser()
+      const options = await challenge(visitor)
+      expect([options.rpId, options.userVerification, options.allowCredentials ?? [], options.challenge.length]).toEqual(['localhost', 'required', [], 43])
+      await answer(visitor, authenticator.get(options, visitor.origin))
+      expect(await isSignedIn(visitor)).toBe(true)
+      expect(textOf((await visitor.open('/settings/account')).text)).toContain(`Laptop added`)
+    })
+
+    /** What is wrong with an answer: it gets the options of the challenge and the browser. */
+    const wrong: Record<string, (options: any, visitor: Visitor) => string | Promise<string>> = {
+      'of another origin': (options) => authenticator.get(options, 'https://localhost.evil.example'),
+      'of another relying party': (options, { origin }) => authenticator.get(options, origin, 'evil.example'),
+      'without a verified user': (options, { origin }) => ((authenticator.flags = 1), authenticator.get(options, origin)),
+      'of an authenticator whose counter went back': (options, { origin }) => {
+        authenticator.counter = 0
+        return authenticator.get(options, origin)
+      },
+      'to another challenge': (options, { origin }) => authenticator.get({ ...options, challenge: 'x'.repeat(43) }, origin),
+      'to the challenge of another browser': async (_options, { origin }) => authenticator.get(await challenge(browser()), origin),
+      'of an unknown passkey': (options, { origin }) => Object.assign(new SoftwareAuthenticator(), { userHandle: authenticator.userHandle }).get(options, origin),
+      'that names another person': async (options, { origin }) => {
+        authenticator.userHandle = Buffer.from((await service.person(workspaceId)).id).toString('base64url')
+        return authenticator.get(options, origin)
+      },
+      'of a passkey that was removed': async (options, { origin }) => {
+        await resetSecondFactor(service.deps, person.id)
+        return authenticator.get(options, origin)
+      },
+      'with a changed signature': (options, { origin }) => {
+        const changed = JSON.parse(authenticator.get(options, origin))
+        changed.response.authenticatorData = changed.response.authenticatorData.replace(/.$/, (last: string) => (last === 'A' ? 'Q' : 'A'))
+        return JSON.stringify(changed)
+      },
+      'that is not JSON': () => '{',
+      'that is empty': () => '',
+      'with members of other types': () => JSON.stringify({ id: 1, rawId: null, type: 'public-key', response: [] }),
+    }
+    test.each(Object.keys(wrong))('an answer %s is refused with the same page', async (name) => {
+      const visitor = browser()
+      const options = await challenge(visitor)
+      const page = await answer(visitor, await wrong[name]!(options, visitor))
+      expect([page.status, textOf(page.text).includes('The passkey was not accepted.'), visitor.session]).toEqual([401, true, undefined])
+    })
+
+    test('a challenge is answered once', async () => {
+      const visitor = browser()
+      const options = await challenge(visitor)
+      const { action, hidden } = formOf(visitor.page!.text, '/settings/sign-in/passkey')
+      const copies = Array.from({ length: 3 }, () => authenticator.get(options, visitor.origin))
+      const pages = await Promise.all(copies.map((passkey) => visitor.post(action, { ...hidden, passkey })))
+      expect(pages.map(({ status }) => status).toSorted()).toEqual([303, 401, 401])
+    })
+
+    test('a challenge ends after five minutes', async () => {
+      const visitor = browser()
+      const options = await challenge(visitor)
+      service.now += 5 * MINUTE
+      expect((await answer(visitor, authenticator.get(options, visitor.origin))).status).toBe(401)
+    })
+
+    test('it proves who is signed in, once, and only to this session', async () => {
+      const [visitor, other] = [await halfway(), await halfway()]
+      service.now += 11 * MINUTE
+      const proof = async (from: Visitor) => {
+        await from.open('/settings/account/authenticator')
+        const { hidden } = formOf(from.page!.text, '/settings/account/authenticator')
+        return JSON.parse((await from.post('/settings/account/passkeys/prove', { form_token: hidden['form_token']! })).text)
+      }
+      const options = await proof(visitor)
+      expect(options.allowCredentials).toHaveLength(1)
+      await other.open('/settings/account/authenticator')
+      expect((await other.submit({ passkey: authenticator.get(options, other.origin) })).status).toBe(403)
+      const passkey = authenticator.get(await proof(visitor), visitor.origin)
+      expect((await visitor.submit({ passkey })).text).toContain('<svg class="qr"')
+      service.now += 11 * MINUTE
+      await visitor.open('/settings/account/authenticator')
+      expect((await visitor.submit({ passkey })).status).toBe(403)
+    })
+  })
+})
