@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandIo } from '../admin/deps.ts'
-import { defaultOf, optionOf, settingNames, settingSource, type Config, type Flags } from '../config.ts'
+import { defaultOf, optionOf, settingNames, settingSource, type Config } from '../config.ts'
+import type { Flags } from '../settings.ts'
 import type * as OnStorage from './run-on-storage.ts'
 import { describe, table } from './text.ts'
 

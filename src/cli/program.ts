@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { ConfigError, type Flags } from '../config.ts'
+import { ConfigError } from '../config.ts'
+import type { Flags } from '../settings.ts'
 import { addSetting, environmentHelp } from './command.ts'
+import { addAuditCommand } from './audit.ts'
 import { addBoardCommands } from './board.ts'
 import { addCheckCommand } from './check.ts'
+import { addInitCommand } from './init.ts'
 import { addMcpCommand } from './mcp.ts'
 import { addMemberCommands } from './member.ts'
 import { addMigrateCommand } from './migrate.ts'
@@ -45,11 +48,13 @@ export function createProgram(): Command {
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', EXIT_CODES)
   addServeCommand(program)
+  addInitCommand(program)
   addWorkspaceCommands(program)
   addUserCommands(program)
   addMemberCommands(program)
   addBoardCommands(program)
   addTokenCommands(program)
+  addAuditCommand(program)
   addTransferCommands(program)
   addMigrateCommand(program)
   addCheckCommand(program)

@@ -4,7 +4,8 @@ import { runCommand } from '../admin/commands.ts'
 import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from '../admin/deps.ts'
 import { callRpcServer, RpcServerGone } from '../admin/rpc-client.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
-import { ConfigError, readStorage, type Config, type Flags } from '../config.ts'
+import { ConfigError, readStorage, type Config } from '../config.ts'
+import type { Flags } from '../settings.ts'
 import { systemRandom } from '../model/ids.ts'
 import { systemClock } from '../model/time.ts'
 import { FolderInUse } from '../store/fs/lock.ts'
@@ -13,11 +14,11 @@ import { folderOf, kindOf, openStorage } from '../store/open.ts'
 const MAX_ATTEMPTS = 5
 
 /** Commands that may create the storage. The others require that it exists. */
-const CREATES_STORAGE = new Set(['workspace.create', 'user.add', 'import', 'restore'])
+const CREATES_STORAGE = new Set(['init', 'workspace.create', 'user.add', 'import', 'restore'])
 
 /** Commands that can run on a folder that cannot be written to, such as that of a failing disk. */
 const ONLY_READS = new Set(
-  'export backup check workspace.list user.list member.list token.list policy.explain policy.who-can policy.what-can'.split(' '),
+  'export backup check workspace.list user.list member.list token.list audit policy.explain policy.who-can policy.what-can'.split(' '),
 )
 
 /**

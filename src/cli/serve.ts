@@ -5,7 +5,9 @@ import { GarbageCollector } from '../admin/garbage-collector.ts'
 import { requireNoRestore } from '../admin/restore-run.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
 import { createApp, loadPolicy, type App } from '../app.ts'
-import { readConfig, type Config, type Flags } from '../config.ts'
+import { AuditRecorder } from '../audit/recorder.ts'
+import { readConfig, type Config } from '../config.ts'
+import type { Flags } from '../settings.ts'
 import { beginDemo, finishDemo } from '../demo/marker.ts'
 import { seedDemo } from '../demo/seed.ts'
 import { readWorld } from '../demo/world.ts'
@@ -14,6 +16,7 @@ import { createAccessLog } from '../http/access-log.ts'
 import { createPolicyAnswers } from '../http/policy-answers.ts'
 import { sampleLog } from '../http/sampled-log.ts'
 import { startListener } from '../http/server.ts'
+import { createMailer, type SendMail } from '../mail/mailer.ts'
 import { systemRandom } from '../model/ids.ts'
 import { DAY, systemClock } from '../model/time.ts'
 import { indexes } from '../store/indexes.ts'
@@ -55,9 +58,11 @@ export async function serve(flags: Flags): Promise<void> {
 
 /** @param onStop registers a step of the shutdown; the steps run in reverse order */
 async function start(config: Config, log: Logger, onStop: (step: () => Promise<unknown>) => void): Promise<void> {
-  const rpcServer = new RpcServer((command, input) =>
-    log.info({ event: `operator.${command}`, ...(input as object) }, 'administration command'),
-  )
+  const rpcServer = new RpcServer((command, input) => {
+    // E-mail addresses are in no log.
+    const { email: _email, ...rest } = input as { readonly email?: string }
+    log.info({ event: `operator.${command}`, ...rest }, 'administration command')
+  })
   const storage = await openStorage(config.storage, {
     log: sampleLog(log, systemClock),
     bytes: config.bytes,
@@ -73,7 +78,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const metrics = metering && new metering.Metrics()
   const measured = metrics?.measure(storage.store) ?? storage.store
   const changes = { age: config.changeDays * DAY, count: config.changeCount }
-  const unwatched: AdminDeps = { store: measured, blobs: storage.blobs, clock: systemClock, random: systemRandom, changes }
+  const auditAge = config.auditDays * DAY
+  const unwatched: AdminDeps = { store: measured, blobs: storage.blobs, clock: systemClock, random: systemRandom, changes, auditAge }
   const garbageCollector = new GarbageCollector(unwatched, log)
   const deps: AdminDeps = { ...unwatched, store: garbageCollector.watch(measured) }
   // Without a policy folder, a terminal that is closed ends the service, as usual.
@@ -85,6 +91,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     onStop(() => decisionLog.close())
     metrics?.watchLog(() => decisionLog.counts)
   }
+  const audit = new AuditRecorder(deps, log)
+  metrics?.watchAudit(() => audit.counts)
   // The requests that create the demo data are neither counted nor logged.
   let serving = false
   const logAccess = config.accessLog ? createAccessLog(log) : undefined
@@ -103,14 +111,16 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
       ? { quotas: { token: config.tokenRate, workspace: config.workspaceRate, address: config.failureRate } }
       : undefined,
     counters,
+    mail: mailerOf(config, log),
     decisionLog,
+    audit,
     observe(record) {
       if (!serving) return
       metrics?.observe(record)
       logAccess?.(record)
     },
   })
-  onStop(() => app.services.usage.settled())
+  onStop(() => Promise.all([app.services.usage.flush(), audit.flush()]))
   onStop(() => rpcServer.close())
   let url: string | undefined
   rpcServer.open({ ...deps, serviceUrl: () => config.origin ?? url, policyAnswers: createPolicyAnswers(app.services) })
@@ -137,6 +147,11 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
 }
 
 /** Prints what the operator has to know. */
+/** Sends notices to people, if there is a mail server. */
+function mailerOf({ smtp: url, mailFrom: from }: Config, log: Logger): SendMail | undefined {
+  return url === undefined || from === undefined ? undefined : createMailer({ url, from, log })
+}
+
 function announce(config: Config, url: string, storage: StorageHandle['kind'], app: App, contents: Contents, log: Logger): void {
   if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens are sent unencrypted: put an HTTPS proxy in front and set LANEKEEPER_URL to its URL')

@@ -82,7 +82,7 @@ export class Exchange {
   /** Only what identifies the client is passed on. */
   #apiRequest({ method, headers: own, body }: ApiRequest): ServerRequest {
     const headers = new Headers(own)
-    for (const name of ['authorization', 'x-forwarded-for']) {
+    for (const name of ['authorization', 'x-forwarded-for', 'user-agent']) {
       const value = this.#request.headers.get(name)
       if (value !== null) headers.set(name, value)
     }

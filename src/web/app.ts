@@ -1,115 +1,145 @@
 import { randomUUID } from 'node:crypto'
 import { addRoute, createRouter, findRoute } from 'rou3'
 import { FastResponse, type ServerRequest } from 'srvx'
-import { resumeSession } from '../auth/accounts/sessions.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/error-mapping.ts'
 import { originOf } from '../http/request-target.ts'
-import type { Session } from '../model/account.ts'
-import { GLOBAL } from '../store/keys.ts'
-import { StorageUnavailable } from '../store/port.ts'
-import { transact } from '../store/transact.ts'
 import { cookieName, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, requireOwnForm } from './forms.ts'
 import { renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, WebServices } from './page-context.ts'
+import { favicon } from './brand.ts'
+import { html } from './html.ts'
 import { script } from './script.ts'
+import { signInFirst } from './return-path.ts'
 import { securityHeaders } from './security-headers.ts'
-import { signInPage, signOutPage } from './account/sign-in.ts'
-import { signUpPage } from './account/sign-up.ts'
+import { boardPages } from './boards/pages.ts'
+import { boardsScript } from './boards/script.ts'
+import { frontDoor } from './front-door.ts'
+import { accountPages } from './account/pages.ts'
+import { auditPage } from './activity/audit-page.ts'
+import { activityPage } from './activity/page.ts'
+import { passkeyScript } from './account/passkey-script.ts'
+import { renderNotices } from './account/notices.ts'
+import { browserName } from './account/browser-name.ts'
 import { style } from './style.ts'
+import { findVisit, type Visit } from './visit.ts'
 import { confirmPage } from './tokens/confirm.ts'
 import { tokensPage } from './tokens/list.ts'
+import { tokensScript } from './tokens/script.ts'
 import { newTokenPage } from './tokens/new.ts'
 import { revokePage } from './tokens/revoke.ts'
 import { rotatePage } from './tokens/rotate.ts'
+import { workspacePages } from './workspace/pages.ts'
 
 const settingsPage: Page = { path: '/settings', anonymous: true, get: async () => ({ redirect: '/settings/tokens' }) }
 /** All pages. */
 export const pages: readonly Page[] = [
+  frontDoor,
   settingsPage,
-  signInPage,
-  signOutPage,
-  signUpPage,
+  ...boardPages,
+  ...accountPages,
   tokensPage,
   newTokenPage,
   confirmPage,
   rotatePage,
   revokePage,
+  activityPage,
+  ...workspacePages,
 ]
 const READ_METHODS = new Set(['GET', 'HEAD'])
 const assets: Readonly<Record<string, { type: string; text: string } | undefined>> = {
   '/settings/assets/style.css': { type: 'text/css; charset=utf-8', text: style },
-  '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: script },
+  '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: script + tokensScript + passkeyScript },
+  '/settings/assets/boards.js': { type: 'text/javascript; charset=utf-8', text: boardsScript },
+  '/favicon.svg': { type: 'image/svg+xml', text: favicon },
+  '/favicon.ico': { type: 'image/svg+xml', text: favicon },
+}
+
+/** The web app. Its answers never throw. */
+export interface Web {
+  /** Answers a request for `/`, an icon, or an address below /app or /settings. */
+  answer(request: ServerRequest, url: URL): Promise<Response>
+  /** Answers a browser's request for an address that does not exist. */
+  answerWrongAddress(request: ServerRequest, url: URL): Promise<Response>
 }
 
 /**
- * The web app, in which people create, rotate and revoke tokens (spec §5 "Credential" 6 and 7). It accepts sessions but
+ * The web app, in which people look at boards, and create, rotate and revoke tokens (spec §5 "Credential" 6 and 7). It accepts sessions but
  * no bearer tokens, while the API accepts bearer tokens but no sessions.
- * @returns the handler of every request below /settings; it never throws
  */
-export function createWeb(web: WebServices): (request: ServerRequest, url: URL) => Promise<Response> {
+export function createWeb(web: WebServices): Web {
   const router = createRouter<Page>()
   for (const page of pages) addRoute(router, undefined, page.path.replace(/\{(\w+)\}/g, ':$1'), page)
 
-  return async (request, url) => {
-    const origin = originOf(request, web.origin)
-    const asset = assets[url.pathname]
-    if (asset !== undefined && READ_METHODS.has(request.method))
-      return new FastResponse(asset.text, { headers: { ...securityHeaders(origin), 'content-type': asset.type } })
-    const path = url.pathname === '/settings/' ? '/settings' : url.pathname
-    const route = path.endsWith('/') ? undefined : findRoute(router, undefined, path)
-    const context: PageContext = {
-      web,
-      request,
-      path,
-      requestId: randomUUID(),
-      origin,
-      cookies: readCookies(request.headers.get('cookie')),
-      pendingCookies: [],
-      params: (route?.params ?? {}) as Record<string, string>,
-      query: url.searchParams,
-      form: new URLSearchParams(),
-      address: clientAddress(request, web.proxies) ?? 'unknown',
-    }
+  const answer = async (request: ServerRequest, url: URL, route: Route | undefined): Promise<Response> => {
+    const context = contextOf(web, request, url, route)
     try {
-      const session = await findSession(context)
-      if (route !== undefined) return respond(await runPage(route.data, context, session), context, session)
-      return respond(asset === undefined ? notFoundPage() : methodNotAllowed('GET, HEAD'), context, session)
+      const visit = await findVisit(context)
+      if (route !== undefined) {
+        const response = await runPage(route.data, context, visit)
+        auditPage(context, route.data.path, visit?.session, response)
+        return respond(response, context, visit)
+      }
+      return respond(assets[url.pathname] === undefined ? notFoundPage() : methodNotAllowed('GET, HEAD'), context, visit)
     } catch (error) {
       return respond(renderError(context, error), context, undefined)
     }
   }
-}
-
-/** The valid session of a request, if it has one. */
-async function findSession({ web, cookies, origin }: PageContext): Promise<Session | undefined> {
-  const secret = cookies.get(cookieName('session', origin))
-  if (secret === undefined) return undefined
-  let session: Session | undefined
-  try {
-    return await transact(web.store, GLOBAL, web.random, async (tx) => {
-      session = undefined
-      return (session = await resumeSession(tx, secret, web.clock))
-    })
-  } catch (error) {
-    // That the session was used cannot be stored while storage is full. Tokens can be revoked even then.
-    if (error instanceof StorageUnavailable && error.outcomeKnown && session !== undefined) return session
-    throw error
+  return {
+    async answer(request, url) {
+      const asset = assets[url.pathname]
+      if (asset !== undefined && READ_METHODS.has(request.method))
+        return new FastResponse(asset.text, { headers: { ...securityHeaders(originOf(request, web.origin)), 'content-type': asset.type } })
+      const path = pathOf(url)
+      return answer(request, url, path !== '/' && path.endsWith('/') ? undefined : findRoute(router, undefined, path))
+    },
+    answerWrongAddress: (request, url) => answer(request, url, undefined),
   }
 }
 
-async function runPage(page: Page, context: PageContext, session: Session | undefined): Promise<PageResponse> {
+interface Route {
+  readonly data: Page
+  readonly params?: Readonly<Record<string, string>> | undefined
+}
+
+function pathOf({ pathname }: URL): string {
+  return pathname === '/settings/' || pathname === '/app/' ? pathname.slice(0, -1) : pathname
+}
+
+function contextOf(web: WebServices, request: ServerRequest, url: URL, route: Route | undefined): PageContext {
+  return {
+    web,
+    request,
+    path: pathOf(url),
+    requestId: randomUUID(),
+    origin: originOf(request, web.origin),
+    cookies: readCookies(request.headers.get('cookie')),
+    pendingCookies: [],
+    params: route?.params ?? {},
+    query: url.searchParams,
+    form: new URLSearchParams(),
+    address: clientAddress(request, web.proxies) ?? 'unknown',
+    agent: browserName(request.headers.get('user-agent')),
+  }
+}
+
+async function runPage(page: Page, context: PageContext, visit: Visit | undefined): Promise<PageResponse> {
   const { request, origin, cookies } = context
   const method = request.method === 'HEAD' ? 'GET' : request.method
   const handler = { GET: page.get, POST: page.post }[method]
   if (handler === undefined) return methodNotAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
-  if (!page.anonymous && session === undefined) return { redirect: '/settings/sign-in?over' }
+  if (!page.anonymous && visit === undefined) return page.isPart ? signedOutPart() : signInFirst(page, context)
   const form = method === 'POST' ? await readForm(request) : context.form
   if (method === 'POST')
-    requireOwnForm(request, form, origin, page.anonymous ? cookies.get(cookieName('form', origin)) : session!.form_token)
-  return handler({ ...context, form, session: session! })
+    requireOwnForm(request, form, origin, page.anonymous ? cookies.get(cookieName('form', origin)) : visit!.session.form_token)
+  return handler({ ...context, ...visit!, form })
+}
+
+/** A part of a page for a person whose session has ended. Nobody returns to it after signing in. */
+function signedOutPart(): PageView {
+  return errorPage(401, 'Not signed in', 'Your session has ended. Sign in again.')
 }
 
 function methodNotAllowed(allow: string): PageView {
@@ -136,16 +166,22 @@ function renderError({ web, requestId }: PageContext, error: unknown): PageView 
 function respond(
   response: PageResponse,
   { path, origin, requestId, pendingCookies }: PageContext,
-  requestSession: Session | undefined,
+  visit: Visit | undefined,
 ): Response {
+  if ('raw' in response) return response.raw
   const headers = new Headers({ ...securityHeaders(origin), 'x-request-id': requestId, ...response.headers })
   for (const cookie of [...pendingCookies, ...(response.cookies ?? [])]) headers.append('set-cookie', cookie)
   if ('redirect' in response) {
     headers.set('location', response.redirect)
     return new Response(null, { status: 303, headers })
   }
+  if ('json' in response) {
+    headers.set('content-type', 'application/json')
+    return new Response(JSON.stringify(response.json), { status: response.status ?? 200, headers })
+  }
   headers.set('content-type', 'text/html; charset=utf-8')
-  const { title, body, status = 200, session = requestSession } = response
+  const { title, layout, scripts, status = 200, session = visit?.session } = response
+  const body = html`${session && renderNotices(visit?.notices ?? [], session)}${response.body}`
   const signedIn = session && { formToken: session.form_token, email: session.email }
-  return new Response(renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn }), { status, headers })
+  return new Response(renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn, layout, scripts }), { status, headers })
 }

@@ -1,7 +1,7 @@
 import { parse, serialize } from 'cookie-es'
 
 /** The cookies of the web app. The API reads none. */
-export type CookieName = 'session' | 'device' | 'form' | 'sign_up'
+export type CookieName = 'session' | 'device' | 'form' | 'sign_up' | 'second_factor' | 'return'
 
 /**
  * Parses a Cookie header. If a name occurs twice, the first value counts, because browsers send the more specific

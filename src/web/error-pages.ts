@@ -7,7 +7,7 @@ export function errorPage(status: number, title: string, text: string, headers: 
   const body = html`
     <h1>${title}</h1>
     <p role="alert">${text}</p>
-    <p><a href="/settings/tokens">Go to API tokens</a></p>
+    <p><a href="/app">Go to your boards</a> or <a href="/settings/tokens">to your API tokens</a></p>
   `
   return { title, body, status, headers }
 }

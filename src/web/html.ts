@@ -5,8 +5,25 @@ import { renderToString } from 'preact-render-to-string'
 // Values in this template tag are escaped, unless the tag made them.
 export { html }
 
-/** Renders a complete HTML document. @param assets the path of its style and script */
-export function renderShell({ title, assets, header, body }: { title: string; assets: string; header: unknown; body: VNode }): string {
+/** How wide the content of a page is: forms and text, lists, or the whole window. */
+export type Layout = 'narrow' | 'medium' | 'wide'
+
+/** Renders a complete HTML document. @param assets the path of its style and script @param scripts the paths of further scripts */
+export function renderShell({
+  title,
+  assets,
+  header,
+  body,
+  layout = 'narrow',
+  scripts = [],
+}: {
+  title: string
+  assets: string
+  header: unknown
+  body: VNode
+  layout?: Layout | undefined
+  scripts?: readonly string[] | undefined
+}): string {
   const page = html`
     <html lang="en">
       <head>
@@ -14,11 +31,12 @@ export function renderShell({ title, assets, header, body }: { title: string; as
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
-        <link rel="icon" href="data:," />
+        <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="${assets}/style.css" />
         <script src="${assets}/script.js" defer></script>
+        ${scripts.map((path) => html`<script src=${path} defer></script>`)}
       </head>
-      <body>
+      <body class=${layout}>
         <a class="skip" href="#main">Skip to content</a>
         <header>${header}</header>
         <main id="main" tabindex="-1">${body}</main>
@@ -29,11 +47,11 @@ export function renderShell({ title, assets, header, body }: { title: string; as
 }
 
 /**
- * A time for people: to the minute, in UTC.
+ * A time for people: to the minute, in UTC. The script of the pages writes it in the zone of the person.
  * @param at RFC 3339
  */
 export function renderTime(at: string): VNode {
-  return html`<time datetime=${at}>${at.slice(0, 10)} ${at.slice(11, 16)} UTC</time>`
+  return html`<time datetime=${at} data-exact>${at.slice(0, 10)} ${at.slice(11, 16)} UTC</time>`
 }
 
 /** A message at the top of a page. Screen readers announce it. */

@@ -2,7 +2,7 @@ import { findToken } from '../auth/tokens/issue.ts'
 import { stateOf } from '../auth/tokens/lifecycle.ts'
 import { durations } from '../model/durations.ts'
 import { isId } from '../model/ids.ts'
-import type { TokenRecord } from '../model/token.ts'
+import type { TokenRecord, TokenUse } from '../model/token.ts'
 import { isActive } from '../model/workspace.ts'
 import type { Deps } from '../store/deps.ts'
 import { indexes } from '../store/indexes.ts'
@@ -25,7 +25,9 @@ export interface MemberToken {
 
 /** A token in the list. */
 export interface ListedToken extends TokenRecord {
-  readonly last_used_at: string | null
+  readonly use: TokenUse | null
+  /** the name of the owner or admin who revoked it */
+  readonly revoker: string | undefined
 }
 
 /** The list of a person's tokens in a workspace has the newest 200, and all older ones that are active. */
@@ -62,7 +64,12 @@ export async function tokensOf({ store, clock, random }: Deps, userId: string, w
     }
     const listed = all.filter((token, i) => i < LISTED_TOKENS || stateOf(token, clock()) === 'active')
     const uses = await tx.read(listed.map(({ hash }) => keys.tokenUse(hash)))
-    return listed.map((token, i) => ({ ...token, last_used_at: uses[i]?.at ?? null }))
+    const revokers = await tx.read(listed.map(({ revoked_by }) => keys.membership(revoked_by ?? userId)))
+    return listed.map((token, i) => ({
+      ...token,
+      use: uses[i] ?? null,
+      revoker: token.revoked_by === undefined ? undefined : (revokers[i]?.display_name ?? token.revoked_by),
+    }))
   })
 }
 

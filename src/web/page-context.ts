@@ -1,25 +1,48 @@
 import type { VNode } from 'preact'
 import type { Logger } from 'pino'
 import type { ServerRequest } from 'srvx'
+import type { AuditRecorder } from '../audit/recorder.ts'
 import type { Passwords } from '../auth/accounts/passwords.ts'
+import type { SecondStep } from '../auth/accounts/second-step.ts'
 import type { SignIn } from '../auth/accounts/sign-in.ts'
 import type { Throttle } from '../auth/accounts/throttle.ts'
+import type { SendMail } from '../mail/mailer.ts'
 import type { Session } from '../model/account.ts'
+import type { Notice } from '../model/second-factor.ts'
 import type { Engine } from '../policy/engine.ts'
+import type { Services } from '../http/services.ts'
 import type { Deps } from '../store/deps.ts'
+import type { PageAudit } from './activity/page-audit.ts'
+import type { Layout } from './html.ts'
 
 /** The services that the web app uses. */
 export interface WebServices extends Deps {
+  /** gets what people do in the web app; undefined: there is no audit trail */
+  readonly audit?: AuditRecorder | undefined
   readonly engine: Engine
   readonly log: Logger
   readonly passwords: Passwords
   readonly signIn: SignIn
+  readonly secondStep: SecondStep
+  /** sends mail to the people of the service; undefined: no mail is sent */
+  readonly mail: SendMail | undefined
   /** limits sign-up attempts by network and by code */
   readonly signUps: Throttle
   /** the public origin of the service, such as `https://kanban.example`; undefined: the origin of each request */
   readonly origin: string | undefined
   /** the number of trusted proxies that append to X-Forwarded-For */
   readonly proxies: number
+  /** those of the pipeline, with the policy that is in use now */
+  readonly services: () => Services
+  /** whether the report of the policy is served at /policies */
+  readonly hasPolicyPage: boolean
+}
+
+/** How a person's account is protected besides the password. */
+export interface Protection {
+  /** whether a code of an authenticator app is asked for */
+  readonly hasAuthenticator: boolean
+  readonly passkeys: number
 }
 
 /** A request for a page. */
@@ -43,7 +66,13 @@ export interface PageContext {
   readonly origin: string
   /** the client's address, for throttling and the log */
   readonly address: string
+  /** the browser in a few words */
+  readonly agent: string
   readonly session?: Session | undefined
+  /** that of the person who is signed in */
+  readonly protection?: Protection
+  /** what the person who is signed in has not dismissed yet */
+  readonly notices?: readonly Notice[]
 }
 
 /** A request of a person who is signed in. */
@@ -51,27 +80,46 @@ export interface SignedInContext extends PageContext {
   readonly session: Session
 }
 
-/** The response to a request for a page: a page or a redirect. */
+/** What all responses can have. */
+interface ResponseParts {
+  readonly cookies?: readonly string[]
+  readonly headers?: Record<string, string>
+  /** what the audit trail says of it, if that does not follow from the address; false: nothing */
+  readonly audit?: PageAudit | false
+}
+
+/** The response to a request for a page: a page, a redirect, data for the script of a page, or a response of the pipeline. */
 export type PageResponse =
   | PageView
-  | { readonly redirect: string; readonly cookies?: readonly string[]; readonly headers?: Record<string, string> }
+  | (ResponseParts & { readonly raw: Response })
+  | (ResponseParts & { readonly json: unknown; readonly status?: number })
+  | (ResponseParts & { readonly redirect: string })
 
 /** A page to render. */
-export interface PageView {
+export interface PageView extends ResponseParts {
   readonly title: string
   readonly body: VNode
+  /** default: narrow */
+  readonly layout?: Layout
+  /** the paths of scripts that the page has besides that of every page */
+  readonly scripts?: readonly string[]
   /** replaces the session of the request */
   readonly session?: Session
   /** default: 200 */
   readonly status?: number
-  readonly cookies?: readonly string[]
-  readonly headers?: Record<string, string>
 }
 
 /** A page: its path, and its handlers of GET and POST. An anonymous page needs no session. */
 export type Page = {
   /** with `{name}` for its parameters */
   readonly path: string
+  /**
+   * The fields of its form that are not lost if the session ends before the form is sent. After the person has signed in, GET finds
+   * them in the query. Never a secret.
+   */
+  readonly keeps?: readonly string[]
+  /** whether it is a part of a page, such as an image */
+  readonly isPart?: true
 } & (
   | { readonly anonymous: true; get?(context: PageContext): Promise<PageResponse>; post?(context: PageContext): Promise<PageResponse> }
   | {

@@ -4,15 +4,28 @@
  */
 export const script = `'use strict'
 for (const button of document.querySelectorAll('[data-copy]')) {
+  // Feedback is in the button that was pressed. Screen readers announce the status beside it.
+  const label = button.firstChild
+  const status = document.createElement('span')
+  status.className = 'unseen'
+  status.setAttribute('role', 'status')
+  button.after(status)
   button.hidden = false
+  let reset
   button.addEventListener('click', async () => {
-    const status = document.querySelector('[data-copied]')
+    clearTimeout(reset)
     try {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent)
+      label.data = 'Copied'
       status.textContent = 'Copied.'
     } catch {
+      status.className = 'error'
       status.textContent = 'Copying failed. Select the text and copy it yourself.'
     }
+    reset = setTimeout(() => {
+      label.data = 'Copy'
+      if (status.className === 'unseen') status.textContent = ''
+    }, 3000)
   })
 }
 // A second click on a slow connection would show the response to the second request, which contains no token.
@@ -23,6 +36,17 @@ for (const form of document.forms) {
     sent = true
   })
   addEventListener('pageshow', () => (sent = false))
+}
+// The account menu closes like any other menu.
+for (const menu of document.querySelectorAll('[data-menu]')) {
+  addEventListener('click', (event) => {
+    if (!menu.contains(event.target)) menu.open = false
+  })
+  menu.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !menu.open) return
+    menu.open = false
+    menu.querySelector('summary').focus()
+  })
 }
 addEventListener('pagehide', () => {
   for (const secret of document.querySelectorAll('[data-once]')) secret.replaceChildren()

@@ -25,6 +25,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   ],
   redis: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card', 'POST comment'],
   decisions: ['if-chain', 'Lanekeeper', 'Lanekeeper, remembered', 'cedar-wasm', 'casbin'],
+  audit: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
   'decision-log': ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
   scale: ['memory', 'memory', 'memory'],
   files: ['upload', 'download'],

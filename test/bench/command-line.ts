@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startReaper } from '../setup/global-setup.ts'
 import { createRunFolder } from '../support/run.ts'
+import { audit } from './audit.ts'
 import { decisionLog } from './decision-log.ts'
 import { decisions } from './decisions.ts'
 import { files } from './files.ts'
@@ -15,7 +16,7 @@ import { stages } from './stages.ts'
 import { start } from './start.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, stages, redis, decisions, decisionLog, scale, files, start]
+export const tables: readonly BenchTable[] = [requests, stages, redis, decisions, decisionLog, audit, scale, files, start]
 
 const USAGE = `npm run bench -- [options] [tables]
 

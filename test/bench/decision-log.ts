@@ -42,9 +42,17 @@ export const decisionLog: BenchTable = {
   },
 }
 
-async function measureAll({ warmUp, rounds, requests }: RequestRounds, progress: Progress) {
+async function measureAll(size: RequestRounds, progress: Progress) {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-log-'))
-  const started = await startScript<{ urls: [string, string]; token: string; url: string }>('decision-log', [folder, 'interval'])
+  return measureAdded('decision-log', [folder, 'interval'], size, progress)
+}
+
+/**
+ * Measures what something adds to the CPU time of requests.
+ * @param script starts one process with two services on the same memory: without it, and with it
+ */
+export async function measureAdded(script: string, args: readonly string[], { warmUp, rounds, requests }: RequestRounds, progress: Progress) {
+  const started = await startScript<{ urls: [string, string]; token: string; url: string }>(script, args)
   const { urls, token } = started.message
   const server = ServerProcess.of(started)
   const clients = urls.map((url) => new Client(url, token))

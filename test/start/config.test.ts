@@ -10,6 +10,9 @@ describe('settings', () => {
       cache: undefined,
       changeDays: 7,
       changeCount: 100_000,
+      auditDays: 90,
+      smtp: undefined,
+      mailFrom: undefined,
       demo: true,
       policies: undefined,
       host: '127.0.0.1',
@@ -53,6 +56,9 @@ describe('settings', () => {
       LANEKEEPER_CACHE: '0',
       LANEKEEPER_CHANGE_DAYS: '1',
       LANEKEEPER_CHANGE_COUNT: '100',
+      LANEKEEPER_AUDIT_DAYS: '30',
+      LANEKEEPER_SMTP: 'smtps://kanban:secret@mail.example',
+      LANEKEEPER_MAIL_FROM: 'Lanekeeper <kanban@example.org>',
       HOST: '::1',
       PORT: '8080',
       LANEKEEPER_URL: 'https://kanban.example/',
@@ -81,6 +87,9 @@ describe('settings', () => {
       cache: 0,
       changeDays: 1,
       changeCount: 100,
+      auditDays: 30,
+      smtp: 'smtps://kanban:secret@mail.example',
+      mailFrom: 'Lanekeeper <kanban@example.org>',
       demo: false,
       host: '::1',
       port: 8080,
@@ -147,6 +156,11 @@ describe('settings', () => {
       { LANEKEEPER_DECISION_LOG: 'stdout', LANEKEEPER_WORKERS: '2', LANEKEEPER_STORAGE: 'redis://x' },
       'decision-log: stdout belongs to one process; name a file, and each worker writes its own',
     ],
+    [{ LANEKEEPER_MAIL_FROM: 'x' }, 'LANEKEEPER_MAIL_FROM: "x" is not an e-mail address'],
+    [
+      { LANEKEEPER_SMTP: 'smtp://mail.example' },
+      'LANEKEEPER_SMTP: mail needs a server and a sender; set LANEKEEPER_MAIL_FROM too, or neither',
+    ],
     [{ LANEKEEPER_DRAIN: '1.5' }, 'LANEKEEPER_DRAIN: "1.5" is not a number of seconds from 0 to 3600'],
     [{ LANEKEEPER_LOG: '' }, 'LANEKEEPER_LOG: "" is not one of silent, error, warn, info, debug'],
     [
@@ -163,6 +177,7 @@ describe('settings', () => {
   test.each<[Record<string, string>, RegExp]>([
     [{ LANEKEEPER_STORAGE: 'rediss:hunter2' }, /^storage: /],
     [{ LANEKEEPER_URL: 'https://me:hunter2@kanban.example' }, /^url: /],
+    [{ LANEKEEPER_SMTP: 'https://me:hunter2@mail.example', LANEKEEPER_MAIL_FROM: 'a@b.example' }, /^LANEKEEPER_SMTP: /],
   ])('the message about %j does not contain the password', (env, message) => {
     let error: unknown
     try {

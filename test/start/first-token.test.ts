@@ -17,7 +17,7 @@ test('the way to the first token in README.md works, from an empty folder to a b
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-first-'))
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
   const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!)
-  const ofOperator = blocks.find((block) => block.includes('workspace create Acme'))!
+  const ofOperator = blocks.find((block) => block.includes('lanekeeper init') && !block.includes('sudo'))!
   const ofAgent = blocks.find((block) => block.includes('export LANEKEEPER_TOKEN'))!
   const shell = (script: string, url: string) => {
     const program = `lanekeeper() { "${process.execPath}" "${main}" "$@"; }\n${script.replaceAll('http://127.0.0.1:3000', url)}`
@@ -29,9 +29,9 @@ test('the way to the first token in README.md works, from an empty folder to a b
     const { url } = JSON.parse(await service.until('\n')) as { url: string }
     const fetchLive = (request: Request) => fetch(request, { redirect: 'manual' })
     const visitor = new Visitor({ app: { fetch: fetchLive } } as unknown as Service, { origin: url })
-    const link = new URL((JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as { sign_up_link: string }).sign_up_link)
+    const link = new URL(/^ +(http:\S+sign-up\S+)$/m.exec(stdout)![1]!)
     await visitor.open(link.pathname + link.search)
-    const email = 'olivia@example.org'
+    const email = /value="(olivia@[^"]+)"/.exec(visitor.page!.text)![1]!
     await visitor.submit({ email, password: PASSWORD, again: PASSWORD })
     await visitor.signIn(email)
     const workspace = /wsp_[0-9a-z]{20}/.exec(visitor.page!.text)![0]

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../src/admin/users.ts'
 import { GLOBAL } from '../../src/store/keys.ts'
 import { pages } from '../../src/web/app.ts'
+import { attacks, oldBrowser } from '../support/form-attacks.ts'
+import { accountForms, fill, type FilledForm } from '../support/account-forms.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
-import { formOf, giveAccount, PASSWORD, plaintextIn, signedIn, textOf, Visitor, type RequestOptions } from '../support/visitor.ts'
+import { formOf, giveAccount, PASSWORD, plaintextIn, signedIn, textOf, Visitor } from '../support/visitor.ts'
 
 let service: Service
 let workspaceId: string
@@ -27,15 +29,9 @@ async function readStore(): Promise<string> {
   for (const partition of [GLOBAL, workspaceId]) for await (const batch of service.store.dump(partition)) all.push(...batch)
   return JSON.stringify(all.toSorted())
 }
+const foreignToken = () => formOf(other.page!.text, '/settings/sign-out').hidden['form_token']!
 const tokenIds = async (visitor: Visitor) =>
   [...(await visitor.open('/settings/tokens')).text.matchAll(/\/(tok_\w+)\/rotate"/g)].map(([, id]) => id!)
-
-/** A form that is filled in and ready to be sent. */
-interface FilledForm {
-  readonly visitor: Visitor
-  readonly path: string
-  readonly fields: Record<string, string>
-}
 
 /** Fills in the form of each page correctly. A test fails for a page that is missing here. */
 const forms: Record<string, () => Promise<FilledForm>> = {
@@ -79,53 +75,29 @@ const forms: Record<string, () => Promise<FilledForm>> = {
   },
 }
 
-function fill(visitor: Visitor, fields: Record<string, string>, actionPrefix?: string): FilledForm {
-  const { action, hidden } = formOf(visitor.page!.text, actionPrefix)
-  return { visitor, path: action, fields: { ...hidden, ...fields } }
+const ofOfficers: typeof forms = {
+  '/settings/workspace/{workspace}': async () => {
+    const visitor = await signedIn(service, await service.person(workspaceId, 'admin'))
+    await visitor.open(`/settings/workspace/${workspaceId}`)
+    return fill(visitor, { max_days: '60', admin: 'on' }, `/settings/workspace/${workspaceId}`)
+  },
+  '/settings/workspace/{workspace}/tokens/{token}/revoke': async () => {
+    const visitor = await signedIn(service, await service.person(workspaceId, 'owner'))
+    const [id] = await tokenIds(await signedIn(service, person))
+    await visitor.open(`/settings/workspace/${workspaceId}/tokens/${id}/revoke`)
+    return fill(visitor, {}, '/settings/workspace')
+  },
 }
+Object.assign(forms, ofOfficers)
 
 const posts = pages.filter(({ post }) => post !== undefined)
 
-test('every page with a form is tested here', () => {
-  expect(posts.map(({ path }) => path).toSorted()).toEqual(Object.keys(forms).toSorted())
+test('every page with a form is tested here or among the forms of accounts', () => {
+  const ofAccounts = Object.keys(accountForms(() => service, () => person))
+  expect(posts.map(({ path }) => path).toSorted()).toEqual([...Object.keys(forms), ...ofAccounts].toSorted())
 })
 
-/** name → what is sent instead of the genuine form */
-type Attack = (form: FilledForm) => { path?: string; fields?: Record<string, string>; options?: RequestOptions }
-const withoutFormToken = ({ form_token: _removed, ...fields }: Record<string, string>) => fields
-/** An old browser, which sends neither Origin nor Sec-Fetch-Site. */
-const oldBrowser = { headers: { origin: null, 'sec-fetch-site': null } }
-const attacks: Record<string, Attack> = {
-  'from another site, by Sec-Fetch-Site': () => ({ options: { headers: { 'sec-fetch-site': 'cross-site', origin: null } } }),
-  'from a sibling site': () => ({ options: { headers: { 'sec-fetch-site': 'same-site' } } }),
-  'from an unknown site, by Sec-Fetch-Site': () => ({ options: { headers: { 'sec-fetch-site': 'none' } } }),
-  'from another origin, by Origin': () => ({
-    options: { headers: { origin: 'https://evil.example', 'sec-fetch-site': null } },
-  }),
-  'from another port': () => ({ options: { headers: { origin: 'http://localhost:8080', 'sec-fetch-site': null } } }),
-  'from another scheme': () => ({ options: { headers: { origin: 'https://localhost', 'sec-fetch-site': null } } }),
-  'from the origin null': () => ({ options: { headers: { origin: 'null', 'sec-fetch-site': null } } }),
-  'from an origin with the same beginning': () => ({
-    options: { headers: { origin: 'http://localhost.evil.example', 'sec-fetch-site': null } },
-  }),
-  'without a form token': ({ fields }) => ({ fields: withoutFormToken(fields) }),
-  'without a form token, from an old browser': ({ fields }) => ({ fields: withoutFormToken(fields), options: oldBrowser }),
-  'with an empty form token': ({ fields }) => ({ fields: { ...fields, form_token: '' }, options: oldBrowser }),
-  "with another person's form token": ({ fields }) => ({
-    fields: { ...fields, form_token: formOf(other.page!.text, '/settings/sign-out').hidden['form_token']! },
-    options: oldBrowser,
-  }),
-  'with the form token in the URL': ({ path, fields }) => ({
-    path: `${path}?form_token=${fields['form_token']}`,
-    fields: withoutFormToken(fields),
-    options: oldBrowser,
-  }),
-  'as text/plain, which a form of another site can send': ({ fields }) => ({
-    options: { headers: { ...oldBrowser.headers, 'content-type': 'text/plain' }, body: String(new URLSearchParams(fields)) },
-  }),
-}
-
-describe.each(posts)('the form of $path', ({ path, anonymous }) => {
+describe.each(posts.filter(({ path }) => Object.hasOwn(forms, path)))('the form of $path', ({ path, anonymous }) => {
   test('the genuine form is accepted', async () => {
     const { visitor, path: target, fields } = await forms[path]!()
     const before = await readStore()
@@ -142,7 +114,7 @@ describe.each(posts)('the form of $path', ({ path, anonymous }) => {
   test.each(Object.keys(attacks))('a form %s is refused and changes nothing', async (name) => {
     const genuine = await forms[path]!()
     const before = await readStore()
-    const { path: target = genuine.path, fields = genuine.fields, options } = attacks[name]!(genuine)
+    const { path: target = genuine.path, fields = genuine.fields, options } = attacks[name]!(genuine, foreignToken())
     const page = await genuine.visitor.post(target, fields, options)
     expect([name, page.status]).toEqual([name, name.startsWith('as text/plain') ? 415 : 403])
     expect(page.cookies.size).toBe(0)
@@ -167,7 +139,7 @@ describe.each(posts)('the form of $path', ({ path, anonymous }) => {
       const before = await readStore()
       visitor.jar.delete('lk_session')
       const page = await visitor.post(target, fields)
-      expect([page.status, page.location]).toEqual([303, '/settings/sign-in?over'])
+      expect([page.status, page.location]).toEqual([303, '/settings/sign-in'])
       expect(await readStore()).toBe(before)
     })
   }
@@ -325,7 +297,7 @@ describe('forged values', () => {
     expect((await visitor.post(confirmation.action, confirmation.hidden)).status).toBe(410)
     expect((await visitor.post('/settings/tokens/new', { ...fields, workspace: workspaceId })).status).toBe(404)
     expect(await readStore()).toBe(before)
-    expect(textOf((await visitor.open('/settings/tokens')).text)).toContain('You are not a member of any workspace.')
+    expect(textOf((await visitor.open('/settings/tokens')).text)).toContain('You are not a member of any workspace yet')
   })
 
   test("another person's confirmation is refused", async () => {

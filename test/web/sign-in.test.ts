@@ -36,7 +36,8 @@ describe.each(drivers)('signing in, up and out, on $name', (driver) => {
   test('without a session every page redirects to the sign-in page', async () => {
     for (const path of ['/settings', '/settings/', '/settings/tokens', '/settings/tokens/new?workspace=x', '/settings/confirm/cnf_x']) {
       const visitor = browser()
-      expect(textOf((await visitor.open(path)).text)).toContain('You are not signed in')
+      const page = await visitor.open(path)
+      expect([path, /<h1>([^<]*)/.exec(page.text)?.[1], page.text.includes('class="notice')]).toEqual([path, 'Sign in', false])
     }
   })
 
@@ -180,7 +181,7 @@ describe.each(drivers)('signing in, up and out, on $name', (driver) => {
     service.now += 30 * MINUTE - 1
     expect(await isSignedIn(visitor)).toBe(true)
     service.now += 30 * MINUTE
-    expect(textOf((await visitor.open('/settings/tokens')).text)).toContain('You are not signed in, or your session has ended.')
+    expect(textOf((await visitor.open('/settings/tokens')).text)).toContain('Your session has ended. Sign in to continue where you were.')
   })
 
   describe('sign-up', () => {
@@ -319,7 +320,7 @@ describe('cookies', () => {
     const secret = visitor.session!
     visitor.jar.clear()
     visitor.jar.set('lk_session', secret)
-    expect((await visitor.request('/settings/tokens')).location).toBe('/settings/sign-in?over')
+    expect((await visitor.request('/settings/tokens')).location).toBe('/settings/sign-in')
     visitor.jar.set('__Host-lk_session', secret)
     expect((await visitor.request('/settings/tokens')).status).toBe(200)
     await service.stop()

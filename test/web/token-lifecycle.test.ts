@@ -58,7 +58,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     expect(data).toMatchObject({ scopes: ['kanban:read', 'kanban:write'], token: { name: 'Nightly build' } })
     const text = textOf(await entryOf(data.token.id))
     expect(text).toBe(
-      `Nightly build active Scope kanban:write ID ${data.token.id} Created 2026-11-20 12:00 UTC Expires 2026-11-27 12:00 UTC in 7 days Last used 2026-11-20 12:00 UTC Rotate Nightly build Revoke Nightly build`,
+      `Nightly build kanban:write Expires in 7 days Created 2026-11-20 12:00 UTC Last used 2026-11-20 12:00 UTC 30 days 1 call, none refused ID ${data.token.id} Rotate Nightly build Revoke Nightly build`,
     )
     expect((await visitor.open('/settings/tokens')).text).not.toContain(plaintext)
     expect(captured.lines.filter(({ token_id }) => token_id === data.token.id)).toMatchObject([
@@ -129,7 +129,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     service.now += DAY
     visitor = await signedIn(service, person)
     const page = await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
-    expect(page.text).toMatch(/name="days"[^>]* value="7"/)
+    expect(page.text).toMatch(/name="days" value="7" checked/)
     const fresh = plaintextIn(await visitor.submit({ days: '90' }))
     expect([await status(old), await status(fresh)]).toEqual([401, 200])
     const { token, scopes } = (await account(fresh)).body.data
@@ -179,17 +179,18 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     [7 * DAY + 1, 'in 8 days', 'ahead'],
     [7 * DAY, 'in 7 days', 'near'],
     [DAY + 1, 'in 2 days', 'near'],
-    [DAY, 'within a day', 'urgent'],
-    [1, 'within a day', 'urgent'],
+    [DAY, 'in 1 day', 'urgent'],
+    [DAY - 1, 'in 24 hours', 'urgent'],
+    [1, 'in less than a minute', 'urgent'],
     [0, undefined, undefined],
   ])('%d ms before a token expires the list says %s', async (remaining, text, level) => {
     const id = await idOf(await visitor.create(workspaceId, { days: '30' }))
     service.now += 30 * DAY - remaining
     visitor = await signedIn(service, person)
     const entry = await entryOf(id)
-    const warning = /<strong class="expires (\w+)">([^<]*)</.exec(entry)
+    const warning = /<strong class="expires (\w+)"><time[^>]*>([^<]*)</.exec(entry)
     expect([warning?.[2], warning?.[1]]).toEqual([text, level])
-    expect(textOf(entry)).toMatch(remaining === 0 ? /^CI expired / : /^CI active /)
+    expect(textOf(entry)).toMatch(remaining === 0 ? /^CI expired kanban:read Ended just now / : /^CI kanban:read Expires in /)
   })
 
   describe('re-authentication for kanban:admin', () => {

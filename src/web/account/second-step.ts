@@ -34,7 +34,7 @@ export function welcome(context: PageContext, entry: Entry): PageResponse {
     audit: { operation: 'web.sign_in', userId: entry.userId },
     redirect: returnPath(context) ?? '/settings/tokens',
     cookies: [
-      forgetReturn(origin),
+      ...forgetReturn(context),
       setCookie('session', entry.secret, origin),
       setCookie('device', entry.device, origin, DEVICE_COOKIE_AGE),
       setCookie('form', '', origin, 0),

@@ -52,11 +52,11 @@ export const signInWithPasskeyPage: Page = passkeySignInPage(renderSignIn)
 export const signOutPage: Page = {
   path: '/settings/sign-out',
   anonymous: false,
-  async post({ web, session, form, origin }) {
+  async post({ web, session, form, origin, cookies }) {
     const everywhere = form.get('where') === 'everywhere'
     await transact(web.store, GLOBAL, web.random, (tx) => (everywhere ? endSessions(tx, session.user_id) : endSession(tx, session.hash)))
     web.log.info({ event: 'web.signed_out', user_id: session.user_id, everywhere }, 'signed out')
-    return { redirect: '/settings/sign-in?out', cookies: [setCookie('session', '', origin, 0), forgetReturn(origin)], headers: { 'clear-site-data': '"cache"' } }
+    return { redirect: '/settings/sign-in?out', cookies: [setCookie('session', '', origin, 0), ...forgetReturn({ cookies, origin })], headers: { 'clear-site-data': '"cache"' } }
   },
 }
 

@@ -5,6 +5,7 @@ import type { ServerRequest } from 'srvx'
 import type { ReferenceDocument } from '../../http/openapi/serve.ts'
 import { publicText, respondWithText, type PublicText } from '../../http/public-text.ts'
 import { originOf } from '../../http/request-target.ts'
+import { renderBrand } from '../brand.ts'
 import { html, renderShell } from '../html.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { style } from '../style.ts'
@@ -43,8 +44,8 @@ export function createReference(
   return (request, path) => {
     const origin = originOf(request, configuredOrigin)
     const { vary: _cookies, ...security } = securityHeaders(origin)
-    // The pages of the web app send no requests; here "Try it" does, and no form is submitted.
-    const policy = security['content-security-policy']!.replace("form-action 'self'", "form-action 'none'; connect-src 'self'")
+    // "Try it" sends requests. No form is submitted.
+    const policy = security['content-security-policy']!.replace("form-action 'self'", "form-action 'none'")
     return respondWithText(log, request, () => find(path, origin), { ...security, 'content-security-policy': policy })
   }
 }
@@ -62,10 +63,11 @@ async function renderPage(reference: ReferenceDocument, path: string, origin: st
 }
 
 function page(title: string, body: VNode, status?: 404): PublicText {
-  const brand = html`<p class="brand"><a href="/docs">Lanekeeper</a> <span>API reference</span></p>`
+  const header = html`<p class="brand">${renderBrand()}<a href="/docs">Lanekeeper</a> <span>API reference</span></p>
+    <p class="aside"><a href="/">Home</a></p>`
   return publicText(
     'text/html; charset=utf-8',
-    renderShell({ title: `${title} · Lanekeeper API`, assets: '/docs/assets', header: brand, body }),
+    renderShell({ title: `${title} · Lanekeeper API`, assets: '/docs/assets', header, body }),
     status,
   )
 }

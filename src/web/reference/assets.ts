@@ -1,6 +1,6 @@
 /** The style of the reference, in addition to that of the web app. */
 export const referenceStyle = `
-header, main { width: min(60rem, 100% - 2rem) }
+main { width: min(60rem, 100% - 2rem) }
 .request { font-size: 1.1rem }
 .members { margin: .5rem 0; display: block }
 .members dt { margin-top: .6rem; overflow-wrap: anywhere; font-weight: 400 }

@@ -4,10 +4,12 @@ import { DAY } from '../../model/time.ts'
 import { StorageUnavailable } from '../../store/port.ts'
 import { transact } from '../../store/transact.ts'
 import { allowanceList } from './allowances.ts'
-import { errorPage, notFoundPage, notIssuedPage, sessionChangedPage } from '../error-pages.ts'
+import { errorPage, notIssuedPage, sessionChangedPage } from '../error-pages.ts'
+import { refusedPage } from './refused.ts'
 import { html, notice, renderTime } from '../html.ts'
 import { workspaceOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { announce } from '../account/notices.ts'
 import { passwordField, reauthenticate } from '../account/re-authentication.ts'
 import { renderPlaintext } from './plaintext.ts'
 
@@ -62,11 +64,13 @@ async function create(context: SignedInContext, pending: Pending): Promise<PageR
       { event: 'token.created', token_id: token.id, user_id: token.user_id, workspace_id, scopes, expires_at: token.expires_at },
       'token created',
     )
-    return renderPlaintext(context, issued, pending.workspace, result, false)
+    await announce(context, 'token_created', token.name)
+    const page = renderPlaintext(context, issued, pending.workspace, result, false)
+    return { ...page, audit: { operation: 'web.tokens.create', workspaceId: workspace_id, ids: [token.id] } }
   } catch (error) {
     // The session may have been renewed, so every response carries it.
     if (error instanceof StorageUnavailable) return { ...notIssuedPage(error), ...result }
-    if (error instanceof IssueRefused) return { ...notFoundPage(), ...result }
+    if (error instanceof IssueRefused) return { ...refusedPage(error), ...result }
     throw error
   }
 }

@@ -2,17 +2,27 @@ import type { VNode } from 'preact'
 import { expiryOf, stateOf } from '../../auth/tokens/lifecycle.ts'
 import { durations } from '../../model/durations.ts'
 import { DAY } from '../../model/time.ts'
+import { renderUsage } from '../activity/usage-view.ts'
 import { html, notice, renderTime } from '../html.ts'
 import { tokensOf, workspacesOf, type ListedToken, type MemberWorkspace } from '../memberships.ts'
 import type { Page } from '../page-context.ts'
+import { renderDistance } from '../times.ts'
 
-/** Lists a person's tokens in all their workspaces. */
+/** The longest text that is searched for. */
+const MAX_SEARCH = 100
+/** With more tokens, the page has a search box. */
+const FEW = 5
+
+/** Lists a person's tokens in all their workspaces, or those whose name has a text. */
 export const tokensPage: Page = {
   path: '/settings/tokens',
   anonymous: false,
   async get({ web, session, query }) {
     const workspaces = await workspacesOf(web, session.user_id)
     const lists = await Promise.all(workspaces.map(({ id }) => tokensOf(web, session.user_id, id)))
+    const search = (query.get('q') ?? '').trim().slice(0, MAX_SEARCH)
+    const found = lists.map((tokens) => tokens.filter((token) => matches(token, search)))
+    const [all, shown] = [lists.flat().length, found.flat().length]
     const body = html`
       <h1>API tokens</h1>
       ${query.has('revoked') && notice('done', 'The token is revoked. It no longer works.')}
@@ -20,16 +30,54 @@ export const tokensPage: Page = {
         A token lets an agent or a tool act on your behalf in one workspace. It can do what its scope allows, but never more than you can. A
         token is shown only once. If you lose it, rotate it to get a new one.
       </p>
-      ${workspaces.length === 0 && notice('warning', 'You are not a member of any workspace. Ask your administrator to add you to one.')}
-      ${workspaces.map((workspace, i) => renderWorkspace(workspace, lists[i]!, web.clock()))}
+      ${workspaces.length === 0 && renderNoWorkspace(session.user_id)} ${(all > FEW || search !== '') && renderSearch(search, shown, all)}
+      ${workspaces.map((workspace, i) => (search === '' || found[i]!.length > 0 ? renderWorkspace(workspace, found[i]!, search, web.clock()) : ''))}
     `
     return { title: 'API tokens', body }
   },
 }
 
-function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToken[], now: number): VNode {
+/** Names are searched without regard to case; an id must be whole. */
+function matches({ name, id }: ListedToken, search: string): boolean {
+  return id === search || fold(name).includes(fold(search))
+}
+
+function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase()
+}
+
+function renderNoWorkspace(userId: string): VNode {
+  return html`<div class="card">
+    <h2>You are not a member of any workspace yet</h2>
+    <p>A token belongs to a workspace. Send your user id to the operator of this service, who can add you to one:</p>
+    <div class="secret">
+      <pre><code id="user-id">${userId}</code></pre>
+      <button type="button" data-copy="user-id" hidden>Copy<span class="unseen"> your user id</span></button>
+    </div>
+    <p class="hint">The operator runs <code>lanekeeper member add WORKSPACE ${userId}</code>. Then load this page again.</p>
+  </div>` as VNode
+}
+
+function renderSearch(search: string, shown: number, all: number): VNode {
+  return html`<form method="get" action="/settings/tokens" role="search" class="search">
+    <label for="q">Search tokens by name</label>
+    <div class="row">
+      <input type="search" id="q" name="q" value=${search} maxlength=${MAX_SEARCH} autocomplete="off" />
+      <button>Search</button>
+      ${search !== '' && html`<a class="button quiet" href="/settings/tokens">Show all</a>`}
+    </div>
+    ${search !== '' && html`<p class="hint" role="status">${shown === 0 ? 'No' : shown} of ${all} tokens ${shown === 1 ? 'has' : 'have'} “${search}” in the name.</p>`}
+  </form>` as VNode
+}
+
+function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToken[], search: string, now: number): VNode {
   const headingId = `workspace-${workspace.id}`
-  const rank = (token: ListedToken) => Number(stateOf(token, now) !== 'active')
+  const active = tokens.filter((token) => stateOf(token, now) === 'active')
+  const ended = tokens.filter((token) => stateOf(token, now) !== 'active')
+  const renderAll = (list: readonly ListedToken[]) =>
+    html`<ul class="tokens">
+      ${list.map((token) => renderToken(workspace, token, now))}
+    </ul>`
   return html`<section aria-labelledby=${headingId}>
     <div class="head">
       <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
@@ -37,40 +85,35 @@ function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToke
         >New token<span class="unseen"> in ${workspace.name}</span></a
       >
     </div>
+    ${active.length > 0 && renderAll(active)}
+    ${active.length === 0 && search === '' && html`<p class="hint">${ended.length === 0 ? 'No tokens yet.' : 'No active tokens.'}</p>`}
     ${
-      tokens.length === 0
-        ? html`<p class="hint">No tokens yet.</p>`
-        : html`<ul class="tokens">
-            ${tokens.toSorted((a, b) => rank(a) - rank(b)).map((token) => renderToken(workspace, token, now))}
-          </ul>`
+      ended.length > 0 &&
+      html`<details class="ended" open=${search !== ''}>
+        <summary>${ended.length} ended ${ended.length === 1 ? 'token' : 'tokens'}</summary>
+        ${renderAll(ended)}
+      </details>`
     }
-  </section>`
+  </section>` as VNode
 }
 
 function renderToken(workspace: MemberWorkspace, token: ListedToken, now: number): VNode {
   const state = stateOf(token, now)
   const base = `/settings/tokens/${workspace.id}/${token.id}`
+  const expires = new Date(expiryOf(token)).toISOString()
   return html`<li class="token ${state}">
     <div class="head">
       <h3>${token.name}</h3>
-      <span class="state ${state}">${state}</span>
+      <span class="marks">${state !== 'active' && html`<span class="state ${state}">${state}</span> `}<code class="scope">${token.scopes.join(' ')}</code></span>
     </div>
     <dl>
-      <dt>Scope</dt>
-      <dd><code>${token.scopes.join(' ')}</code></dd>
-      <dt>ID</dt>
-      <dd><code>${token.id}</code></dd>
+      ${state === 'active' && html`<dt>Expires</dt><dd>${renderExpiry(expires, now)}</dd>`}
+      ${state !== 'active' && html`<dt>Ended</dt><dd>${renderDistance(token.revoked_at ?? expires, now)}${renderReason(token)}</dd>`}
       <dt>Created</dt>
       <dd>${renderTime(token.issued_at)}</dd>
-      <dt>Expires</dt>
-      <dd>${renderTime(new Date(expiryOf(token)).toISOString())} ${state === 'active' && renderWarning(expiryOf(token) - now)}</dd>
-      ${
-        token.revoked_at !== null &&
-        html`<dt>Ended</dt>
-          <dd>${renderTime(token.revoked_at)}${token.replaced_by !== null && html`, replaced by <code>${token.replaced_by}</code>`}</dd>`
-      }
-      <dt>Last used</dt>
-      <dd>${token.last_used_at === null ? 'never' : renderTime(token.last_used_at)}</dd>
+      ${renderUsage(token.use, now)}
+      <dt>ID</dt>
+      <dd><code>${token.id}</code></dd>
     </dl>
     ${
       state === 'active' &&
@@ -79,13 +122,17 @@ function renderToken(workspace: MemberWorkspace, token: ListedToken, now: number
         <a class="button danger" href="${base}/revoke">Revoke<span class="unseen"> ${token.name}</span></a>
       </p>`
     }
-  </li>`
+  </li>` as VNode
 }
 
-/** @param remaining milliseconds until the token expires */
-function renderWarning(remaining: number): VNode | undefined {
-  if (remaining > durations.tokenExpiryNotice) return undefined
-  const days = Math.ceil(remaining / DAY)
+function renderReason({ replaced_by, revoker }: ListedToken): unknown {
+  return html`${replaced_by !== null && html`, replaced by <code>${replaced_by}</code>`}${revoker !== undefined && html`, revoked by <strong>${revoker}</strong>, an owner or admin of the workspace`}`
+}
+
+function renderExpiry(expires: string, now: number): VNode {
+  const remaining = Date.parse(expires) - now
+  const time = renderDistance(expires, now)
+  if (remaining > durations.tokenExpiryNotice) return time
   const level = remaining <= DAY ? 'urgent' : remaining <= 7 * DAY ? 'near' : 'ahead'
-  return html`<strong class="expires ${level}">${days <= 1 ? 'within a day' : `in ${days} days`}</strong>`
+  return html`<strong class="expires ${level}">${time}</strong>` as VNode
 }

@@ -10,27 +10,37 @@ import { notFoundPage } from '../error-pages.ts'
 import { field, html } from '../html.ts'
 import { workspaceOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
+import { brokenRules, rulesOf } from '../workspace/rules.ts'
+import { daysOf, DEFAULT_DAYS, renderLifetime } from './lifetime.ts'
 
 /** Maximum number of unconfirmed tokens per session. When it is exceeded, the oldest one is discarded. */
 const MAX_CONFIRMATIONS = 5
 const input = z.object({ name: tokenName, scope: z.enum(scopes, 'choose one of these scopes'), days: tokenDays })
 type FieldErrors = Readonly<Partial<Record<'name' | 'scope' | 'days', readonly string[]>>>
 
+/** What the form had when the session ended. */
+function keptValues(query: URLSearchParams): Record<string, string> {
+  return Object.fromEntries([...query].filter(([name]) => ['name', 'scope', 'days', 'custom_days'].includes(name)))
+}
+
 /** Chooses the name, scope and lifetime of a new token. It is created on the next page, after confirmation. */
 export const newTokenPage: Page = {
   path: '/settings/tokens/new',
   anonymous: false,
+  keeps: ['workspace', 'name', 'scope', 'days', 'custom_days'],
   async get(context) {
     const workspace = await workspaceOf(context.web, context.session.user_id, context.query.get('workspace') ?? '')
-    return workspace === undefined ? notFoundPage() : renderNewToken(context, workspace, { name: '', scope: 'kanban:read', days: '30' })
+    return workspace === undefined ? notFoundPage() : renderNewToken(context, workspace, { name: '', scope: 'kanban:read', ...keptValues(context.query) })
   },
   async post(context) {
     const { web, session, form } = context
     const workspace = await workspaceOf(web, session.user_id, form.get('workspace') ?? '')
     if (workspace === undefined) return notFoundPage()
-    const parsed = input.safeParse(Object.fromEntries(form))
+    const parsed = input.safeParse({ ...Object.fromEntries(form), days: daysOf(form) })
     if (!parsed.success) return renderNewToken(context, workspace, Object.fromEntries(form), z.flattenError(parsed.error).fieldErrors)
     const { name, scope, days } = parsed.data
+    const broken = brokenRules(await rulesOf(web, workspace.id), scope, days)
+    if (Object.keys(broken).length > 0) return renderNewToken(context, workspace, Object.fromEntries(form), broken)
     const confirmation: Confirmation = { id: newId('confirmation', web.random), workspace_id: workspace.id, name, scopes: [scope], days }
     await transact(web.store, GLOBAL, web.random, async (tx) => {
       const stored = await tx.get(keys.session(session.hash))
@@ -38,17 +48,20 @@ export const newTokenPage: Page = {
       const confirmations = [...stored.confirmations.slice(1 - MAX_CONFIRMATIONS), confirmation]
       tx.put(keys.session(session.hash), { ...stored, confirmations })
     })
-    return { redirect: `/settings/confirm/${confirmation.id}` }
+    return { redirect: `/settings/confirm/${confirmation.id}`, audit: false }
   },
 }
 
-function renderNewToken(
+async function renderNewToken(
   { web, session }: SignedInContext,
   workspace: MemberWorkspace,
   values: Record<string, string>,
   errors: FieldErrors = {},
-): PageView {
+): Promise<PageView> {
+  const rules = await rulesOf(web, workspace.id)
+  const days = Math.min(MAX_TOKEN_DAYS, rules.max_days)
   const scopeError = errors.scope?.[0]
+  const chosen = values['days'] === undefined ? String(Math.min(DEFAULT_DAYS, days)) : daysOf(new URLSearchParams(values))
   const renderOption = (scope: Scope, capability: string) =>
     html`<div class="option">
       <input type="radio" id=${scope} name="scope" value=${scope} checked=${values['scope'] === scope} aria-describedby="${scope}-allows" />
@@ -63,10 +76,11 @@ function renderNewToken(
       ${field({ name: 'name', label: 'Name', hint: 'What the token is for, so that you recognize it in the list.', error: errors.name?.[0], required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' })}
       <fieldset aria-describedby=${scopeError && 'scope-error'}>
         <legend>Scope</legend>
-        ${allowances(web.engine, ['kanban:admin']).map(({ scope, capability }) => renderOption(scope, capability))}
+        ${allowances(web.engine, [rules.admin ? 'kanban:admin' : 'kanban:write']).map(({ scope, capability }) => renderOption(scope, capability))}
+        ${!rules.admin && html`<p class="hint">This workspace does not issue tokens with <code>kanban:admin</code>.</p>`}
         ${scopeError && html`<p class="error" id="scope-error">${scopeError}</p>`}
       </fieldset>
-      ${field({ name: 'days', label: 'Lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS} days.`, error: errors.days?.[0], type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: values['days'] })}
+      ${renderLifetime({ days: chosen, max: days, error: errors.days?.[0], now: web.clock() })}
       <p class="actions"><button class="primary">Continue</button> <a class="button" href="/settings/tokens">Cancel</a></p>
       <p class="hint">This does not create the token yet. The next page shows exactly what it can do.</p>
     </form>

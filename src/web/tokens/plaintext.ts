@@ -17,25 +17,51 @@ export function renderPlaintext(
   const body = html`
     <h1>${rotated ? 'Token rotated: your new token' : 'Your new token'}</h1>
     ${notice('warning', 'The token is shown only this once. Copy it now, and store it in a safe place such as a password manager.')}
-    <div class="card" data-once>
-      ${renderSecret('plaintext', `${token.name}, in ${workspace.name}`, plaintext)}
-      ${renderSecret('curl', 'Try it', `curl -s ${origin}/v1/account -H 'Authorization: Bearer ${plaintext}'`)}
-      <p role="status" data-copied></p>
+    <div data-once>
+      <div class="card">
+        ${renderSecret('plaintext', html`<h2 id="plaintext-label">${token.name}, in ${workspace.name}</h2>`, 'the token', plaintext)}
+        <p>
+          Scope <code>${token.scopes.join(' ')}</code>, expires ${renderTime(new Date(expiryOf(token)).toISOString())}.
+          ${rotated ? ' The old token no longer works.' : ''}
+        </p>
+      </div>
+      <section aria-labelledby="examples" class="examples">
+        <h2 id="examples">Use it</h2>
+        ${examplesOf(origin, plaintext).map(
+          ({ id, title, text }, i) => html`<details name="example" open=${i === 0}>
+            <summary id="${id}-label">${title}</summary>
+            ${renderSecret(id, '', `the example for ${title}`, text)}
+          </details>`,
+        )}
+      </section>
     </div>
-    <p>
-      Scope <code>${token.scopes.join(' ')}</code>, expires ${renderTime(new Date(expiryOf(token)).toISOString())}.
-      ${rotated ? ' The old token no longer works.' : ''}
-    </p>
     <p><a class="button primary" href="/settings/tokens">I have stored it</a></p>
   `
   return { title: rotated ? 'Token rotated' : 'New token', body, session }
 }
 
+/** How to use a token, with the token in it. */
+function examplesOf(origin: string, plaintext: string): readonly { id: string; title: string; text: string }[] {
+  const client = [
+    `// Run it with LANEKEEPER_TOKEN=${plaintext}`,
+    `import { createClient } from 'lanekeeper/client'`,
+    '',
+    `const lk = createClient({ url: '${origin}', token: process.env.LANEKEEPER_TOKEN })`,
+    'for await (const { name } of lk.boards.list.all()) console.log(name)',
+  ]
+  const server = { type: 'http', url: `${origin}/mcp`, headers: { Authorization: `Bearer ${plaintext}` } }
+  return [
+    { id: 'curl', title: 'curl', text: `curl -s ${origin}/v1/account -H 'Authorization: Bearer ${plaintext}'` },
+    { id: 'client', title: 'JavaScript and TypeScript', text: client.join('\n') },
+    { id: 'mcp', title: 'MCP', text: JSON.stringify({ mcpServers: { lanekeeper: server } }, null, 2) },
+  ]
+}
+
 // Not an input element: a browser may restore the value of an input when the page is shown again.
-function renderSecret(id: string, label: string, text: string): VNode {
+function renderSecret(id: string, heading: unknown, what: string, text: string): VNode {
   return html`<div class="secret">
-    <h2 id="${id}-label">${label}</h2>
-    <pre><code id=${id} tabindex="0" role="textbox" aria-readonly="true" aria-labelledby="${id}-label">${text}</code></pre>
-    <button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${label}</span></button>
-  </div>`
+    ${heading}
+    <pre><code id=${id} tabindex="0" role="textbox" aria-readonly="true" aria-multiline=${text.includes('\n') ? 'true' : undefined} aria-labelledby="${id}-label">${text}</code></pre>
+    <button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${what}</span></button>
+  </div>` as VNode
 }

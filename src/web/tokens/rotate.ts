@@ -6,11 +6,15 @@ import { StorageUnavailable } from '../../store/port.ts'
 import { transact } from '../../store/transact.ts'
 import { allowanceList } from './allowances.ts'
 import { errorPage, notFoundPage, notIssuedPage, sessionChangedPage } from '../error-pages.ts'
-import { field, html, notice } from '../html.ts'
+import { html, notice } from '../html.ts'
 import { findMemberToken, type MemberToken } from '../memberships.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { brokenRules, rulesOf } from '../workspace/rules.ts'
+import { announce } from '../account/notices.ts'
 import { passwordField, reauthenticate, type Reauthenticated } from '../account/re-authentication.ts'
 import { renderPlaintext } from './plaintext.ts'
+import { daysOf, renderLifetime } from './lifetime.ts'
+import { refusedPage } from './refused.ts'
 
 /** Replaces an active token by a new one, atomically. */
 export const rotatePage: Page = {
@@ -25,8 +29,10 @@ export const rotatePage: Page = {
     const memberToken = await findMemberToken(context)
     if (memberToken === undefined) return notFoundPage()
     if (!isActive(context, memberToken)) return renderNotActive()
-    const days = tokenDays.safeParse(context.form.get('days') ?? '')
+    const days = tokenDays.safeParse(daysOf(context.form))
     if (!days.success) return renderRotate(context, memberToken, { status: 422, daysError: days.error.issues[0]!.message })
+    const broken = brokenRules(await rulesOf(context.web, memberToken.workspace.id), '', days.data)
+    if (broken.days !== undefined) return renderRotate(context, memberToken, { status: 422, daysError: broken.days[0] })
     const result = await reauthenticate(context, memberToken.token.scopes)
     if (result === 'no_session' || result === 'refused') return sessionChangedPage()
     if ('error' in result) return renderRotate(context, memberToken, result)
@@ -53,16 +59,18 @@ async function rotate(
       { event: 'token.rotated', token_id: id, replaced: old.id, user_id, workspace_id: workspace.id, scopes, expires_at },
       'token rotated',
     )
-    return renderPlaintext(context, rotated, workspace, reauthenticated, true)
+    await announce(context, 'token_created', rotated.token.name)
+    const page = renderPlaintext(context, rotated, workspace, reauthenticated, true)
+    return { ...page, audit: { workspaceId: workspace.id, ids: [old.id, id] } }
   } catch (error) {
     // The session may have been renewed, so every response carries it.
     if (error instanceof StorageUnavailable) return { ...notIssuedPage(error), ...reauthenticated }
     if (!(error instanceof IssueRefused)) throw error
-    return { ...(error.reason === 'not_active' ? renderNotActive() : notFoundPage()), ...reauthenticated }
+    return { ...(error.reason === 'not_active' ? renderNotActive() : refusedPage(error)), ...reauthenticated }
   }
 }
 
-function renderRotate(
+async function renderRotate(
   context: SignedInContext,
   { workspace, token }: MemberToken,
   {
@@ -71,7 +79,8 @@ function renderRotate(
     daysError,
     headers = {},
   }: { status?: number; error?: string; daysError?: string; headers?: Record<string, string> } = {},
-): PageView {
+): Promise<PageView> {
+  const maxDays = Math.min(MAX_TOKEN_DAYS, (await rulesOf(context.web, workspace.id)).max_days)
   const lifetimeDays = Math.round((expiryOf(token) - Date.parse(token.issued_at)) / DAY)
   const body = html`
     <h1>Rotate ${token.name}?</h1>
@@ -83,7 +92,7 @@ function renderRotate(
       </p>
       <h2>What the new token can do in ${workspace.name}, on your behalf</h2>
       ${allowanceList(context.web.engine, token.scopes)}
-      ${field({ name: 'days', label: 'Lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS} days, starting now.`, error: daysError, type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: context.form.get('days') ?? String(Math.max(1, lifetimeDays)) })}
+      ${renderLifetime({ days: context.form.has('days') ? daysOf(context.form) : String(Math.min(maxDays, Math.max(1, lifetimeDays))), max: maxDays, error: daysError, now: context.web.clock() })}
       ${passwordField(context, token.scopes, error)}
       <p class="actions"><button class="primary">Rotate token</button> <a class="button" href="/settings/tokens">Cancel</a></p>
     </form>

@@ -119,7 +119,11 @@ const steps: Record<string, (page: Page) => Promise<unknown>> = {
   revoked: (page) => follow(page, page.getByRole('button', { name: 'Revoke token' })),
   used: (page) => page.goto('/settings/confirm/cnf_00000000000000000000'),
   'not-found': (page) => page.goto('/settings/absent'),
-  'signed-out': (page) => follow(page, page.getByRole('button', { name: 'Sign out', exact: true })),
+  'signed-out': async (page) => {
+    await page.locator('[data-menu] summary').click()
+    await follow(page, page.getByRole('button', { name: 'Sign out', exact: true }))
+  },
+  'front-door': (page) => page.goto('/'),
 }
 
 describe.each(Object.keys(looks) as (keyof typeof looks)[])('page design: %s', (look) => {

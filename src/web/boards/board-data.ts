@@ -1,0 +1,90 @@
+import type { z } from 'zod'
+import type { Card } from '../../model/card.ts'
+import type { Column } from '../../model/column.ts'
+import type { Label } from '../../model/label.ts'
+import type { BoardSnapshot } from '../../resources/boards/schema.ts'
+import type { cardWithCounts } from '../../resources/cards/schema.ts'
+import { cardQuery, matchesDue, type BoardFilters } from './filters.ts'
+import { readPeople, type People } from './people.ts'
+import { readAll, type Reader } from './reader.ts'
+
+/** Cards of a column that a board shows; a link leads to the others. */
+const SHOWN_CARDS = 50
+/** Pages of cards that are examined for a due time, because no operation has that filter. */
+const EXAMINED_PAGES = 20
+/** Columns that are read at the same time. */
+const AT_ONCE = 4
+
+export type ListedCard = Readonly<z.infer<typeof cardWithCounts>>
+
+/** A column with the cards of it that are shown. */
+export interface Lane {
+  readonly column: Column
+  readonly cards: readonly ListedCard[]
+  /** the cursor of the cards after these; undefined: these are all */
+  readonly cursor: string | undefined
+}
+
+/** A board with what is shown of it. */
+export interface BoardData {
+  readonly board: BoardSnapshot
+  readonly labels: readonly Label[]
+  readonly people: People
+  readonly lanes: readonly Lane[]
+  /** where the changes begin that may not be shown */
+  readonly changes: string
+  /** whether cards were left out because there are too many to examine */
+  readonly isPartial: boolean
+}
+
+/** Which part of a board is shown, if not the whole. */
+export interface BoardPlace {
+  readonly column: string | undefined
+  readonly cursor: string | undefined
+}
+
+/** Reads a board. The order of the reads matters: what changes after the first one is in the feed. */
+export async function readBoard(
+  reader: Reader,
+  boardId: string,
+  filters: BoardFilters,
+  { column, cursor }: BoardPlace,
+  now: number,
+): Promise<BoardData> {
+  const board = (await reader.read('boards.read', { board_id: boardId }, { include: 'columns,labels' })).data as BoardSnapshot
+  const people = await readPeople(reader)
+  const columns = (board.columns ?? []).filter(({ id }) => column === undefined || id === column)
+  const query = { ...cardQuery(filters), column_id: column, include: 'counts' }
+  const matches = (card: Card) => matchesDue(filters, card, now)
+  const pages = filters.due === '' ? 1 : EXAMINED_PAGES
+  const first = await readAll<ListedCard>(reader, ['cards.list', { board_id: boardId }, { ...query, cursor }], pages)
+  const isWhole = first.cursor === undefined || column !== undefined || filters.due !== ''
+  const lanes = isWhole
+    ? columns.map((one) => ({
+        column: one,
+        cards: first.items.filter((card) => card.column_id === one.id && matches(card)),
+        cursor: filters.due === '' ? first.cursor : undefined,
+      }))
+    : await readLanes(reader, boardId, columns, query)
+  const isPartial = filters.due !== '' && first.cursor !== undefined
+  return { board, labels: board.labels ?? [], people, lanes, changes: board.changes_cursor!, isPartial }
+}
+
+/** Reads the columns of a large board one by one. */
+async function readLanes(
+  reader: Reader,
+  boardId: string,
+  columns: readonly Column[],
+  query: Readonly<Record<string, string | undefined>>,
+): Promise<Lane[]> {
+  const lanes: Lane[] = []
+  for (let at = 0; at < columns.length; at += AT_ONCE) {
+    const read = columns.slice(at, at + AT_ONCE).map(async (column) => {
+      const own = { ...query, column_id: column.id, limit: String(SHOWN_CARDS) }
+      const { data, nextCursor } = await reader.read('cards.list', { board_id: boardId }, own)
+      return { column, cards: data as ListedCard[], cursor: nextCursor ?? undefined }
+    })
+    lanes.push(...(await Promise.all(read)))
+  }
+  return lanes
+}

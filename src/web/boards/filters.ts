@@ -1,0 +1,61 @@
+import type { Card } from '../../model/card.ts'
+import { limits } from '../../model/limits.ts'
+import { DAY } from '../../model/time.ts'
+import { dueState } from './dates.ts'
+
+/** The choices of the filter for due times: value → label. */
+export const dueChoices = {
+  overdue: 'Overdue',
+  week: 'Due in 7 days',
+  any: 'With a due date',
+  none: 'Without a due date',
+} as const
+export type DueChoice = keyof typeof dueChoices
+
+/** What a person wants to see of a board. */
+export interface BoardFilters {
+  readonly q: string
+  readonly label: string
+  readonly assignee: string
+  readonly due: DueChoice | ''
+  readonly state: 'open' | 'done' | ''
+}
+
+/** Reads the filters of an address. What makes no sense filters nothing. */
+export function filtersOf(query: URLSearchParams): BoardFilters {
+  const text = (name: string) => (query.get(name) ?? '').trim()
+  const state = text('state')
+  return {
+    q: [...text('q')].slice(0, limits.searchText).join(''),
+    label: text('label'),
+    assignee: text('assignee'),
+    due: Object.hasOwn(dueChoices, text('due')) ? (text('due') as DueChoice) : '',
+    state: state === 'open' || state === 'done' ? state : '',
+  }
+}
+
+export function isFiltered(filters: BoardFilters): boolean {
+  return Object.values(filters).some((value) => value !== '')
+}
+
+/** The filters as an address has them, with further parameters. */
+export function searchOf(filters: BoardFilters, further: Readonly<Record<string, string>> = {}): string {
+  const given = Object.entries({ ...filters, ...further }).filter(([, value]) => value !== '')
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+}
+
+/** The filters that the operation `cards.list` knows. */
+export function cardQuery({ q, label, assignee, state }: BoardFilters): Record<string, string | undefined> {
+  const given = (text: string) => (text === '' ? undefined : text)
+  return { q: given(q), label_id: given(label), assignee_id: given(assignee), completed: state === '' ? undefined : String(state === 'done') }
+}
+
+/** Whether a card matches the filter that the operation does not know. */
+export function matchesDue({ due }: BoardFilters, { due_at, completed_at }: Card, now: number): boolean {
+  if (due === '') return true
+  if (due_at === null || due === 'none') return (due_at === null) === (due === 'none')
+  if (due === 'any') return true
+  if (completed_at !== null) return false
+  const isOverdue = dueState({ due_at, completed_at }, now) === 'overdue'
+  return due === 'overdue' ? isOverdue : !isOverdue && Date.parse(due_at) - now <= 7 * DAY
+}

@@ -1,0 +1,108 @@
+import { isLive } from '../../auth/accounts/sessions.ts'
+import { findToken } from '../../auth/tokens/issue.ts'
+import type { Caller } from '../../authz/context.ts'
+import { toApiError } from '../../http/error-mapping.ts'
+import { EventStream } from '../../http/event-stream.ts'
+import { readAsPerson } from '../../http/person.ts'
+import { waitSignal } from '../../http/run.ts'
+import { Waiter } from '../../http/waiting.ts'
+import type { Change } from '../../model/change.ts'
+import { ApiError } from '../../model/errors.ts'
+import type { StreamedResult } from '../../resources/result.ts'
+import { appendedEntry } from '../../store/appends.ts'
+import { GLOBAL, keys } from '../../store/keys.ts'
+import { transact } from '../../store/transact.ts'
+import { Transaction } from '../../store/transaction.ts'
+import type { Page, PageResponse, SignedInContext } from '../page-context.ts'
+import { securityHeaders } from '../security-headers.ts'
+import { decide } from '../workspace/permission.ts'
+import { ifFound } from './responses.ts'
+
+/** What a page is told about a change. */
+interface ShownChange {
+  readonly kind: Change['kind']
+  readonly action: Change['action']
+  readonly id: string
+  /** the card that it is on */
+  readonly card: string | null
+  /** what it is called now */
+  readonly title: string | null
+  /** who made it, in words */
+  readonly by: string
+}
+
+/** The changes of a board as server-sent events: the feed of the API, with the names of those who made them. */
+export const eventsPage: Page = {
+  path: '/app/{workspace}/boards/{board}/events',
+  anonymous: false,
+  isPart: true,
+  get: (context) => ifFound(context, 'boards.events', () => beginStream(context)),
+}
+
+async function beginStream(context: SignedInContext): Promise<PageResponse> {
+  const { web, session, request, requestId, params, query, origin } = context
+  const [workspaceId, boardId] = [params['workspace']!, params['board']!]
+  const services = web.services()
+  const base = { userId: session.user_id, workspaceId, operation: 'boards.events', params: { board_id: boardId }, requestId, request }
+  const after = request.headers.get('last-event-id') || query.get('after') || undefined
+  const first = await readAsPerson(services, { ...base, query: { after } })
+  const { store, random, streamReads, log } = services
+  const found = first.stream!
+  const stream = new EventStream({
+    requestId,
+    waiter: new Waiter(store, workspaceId, found.index, waitSignal(services, request)),
+    readAhead: ({ index, position, readNext }, hintedAt) =>
+      streamReads.read([workspaceId, index.name, position].join(' '), hintedAt, () => readNext(new Transaction(store, workspaceId, random))),
+    toApiError: (error) => toApiError(log, requestId, error),
+  })
+  const add = async (next: StreamedResult, caller: Caller) => stream.add({ ...next, items: await describe(context, caller, boardId, next) })
+  await add(found, first.caller)
+  const response = stream.respond(request.method, { ...securityHeaders(origin) })
+  stream.start(async (ahead) => {
+    await requireSession(context)
+    const result = await readAsPerson(web.services(), { ...base, next: { position: stream.position, ahead } })
+    await add(result.stream!, result.caller)
+  })
+  return { raw: response }
+}
+
+/** @throws {ApiError} `unauthorized` if the session has ended since the stream began */
+async function requireSession({ web, session }: SignedInContext): Promise<void> {
+  const current = await transact(web.store, GLOBAL, web.random, (tx) => tx.get(keys.session(session.hash)))
+  if (current === undefined || !isLive(current, web.clock())) throw new ApiError('unauthorized')
+}
+
+/** Changes as a page shows them. */
+async function describe(
+  { web }: SignedInContext,
+  caller: Caller,
+  boardId: string,
+  { items }: StreamedResult,
+): Promise<StreamedResult['items']> {
+  if (items.length === 0) return items
+  const changes = items.map(({ data }) => data as Change)
+  const mayNameAll = decide(web.engine, 'workspace.tokens', caller)?.outcome === 'allowed'
+  const authors = await transact(web.store, caller.workspaceId, web.random, async (tx) => {
+    const records = await tx.read(changes.map(({ seq }) => keys.change(boardId, appendedEntry(seq))))
+    const tokenIds = [...new Set(records.map((record) => record?.token_id ?? null))].filter((id) => id !== null)
+    const tokens = new Map(await Promise.all(tokenIds.map(async (id) => [id, await findToken(tx, id)] as const)))
+    const userIds = [...new Set(changes.map(({ actor_id }) => actor_id))].filter((id) => id !== null)
+    const members = await tx.read(userIds.map((id) => keys.membership(id)))
+    const names = new Map(userIds.map((id, i) => [id, members[i]?.display_name]))
+    return changes.map(({ actor_id }, i): string => {
+      if (actor_id === null) return 'the operator'
+      const name = names.get(actor_id) ?? 'a former member'
+      const token = tokens.get(records[i]?.token_id ?? '')
+      // The name of a token is shown to its person, and to those who may list the tokens of all.
+      if (token === undefined || (token.user_id !== caller.userId && !mayNameAll)) return `${name}, with a token`
+      return token.user_id === caller.userId ? `your token “${token.name}”` : `${name}’s token “${token.name}”`
+    })
+  })
+  return items.map(({ id }, i) => ({ id, data: shownChange(changes[i]!, authors[i]!) as unknown as Change }))
+}
+
+function shownChange({ kind, action, id, data }: Change, by: string): ShownChange {
+  const { card_id, title, name } = (data ?? {}) as Readonly<Record<string, unknown>>
+  const text = (value: unknown) => (typeof value === 'string' ? value : null)
+  return { kind, action, id, card: kind === 'card' ? id : text(card_id), title: text(title) ?? text(name), by }
+}

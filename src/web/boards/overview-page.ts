@@ -1,0 +1,87 @@
+import type { VNode } from 'preact'
+import type { Board } from '../../model/board.ts'
+import { html } from '../html.ts'
+import { workspacesOf, type MemberWorkspace } from '../memberships.ts'
+import type { Page } from '../page-context.ts'
+import { renderDay } from './dates.ts'
+import { icon, swatch } from './icons.ts'
+import { readAll, readerOf } from './reader.ts'
+import { BOARD_SCRIPTS } from './responses.ts'
+
+/** Pages of boards that are listed of a workspace. */
+const LISTED_PAGES = 3
+
+interface Listed {
+  readonly workspace: MemberWorkspace
+  readonly boards: readonly Board[]
+  readonly hasMore: boolean
+}
+
+/** The boards of the person who is signed in, workspace by workspace. */
+export const boardsPage: Page = {
+  path: '/app',
+  anonymous: false,
+  async get(context) {
+    const { web, session } = context
+    const workspaces = await workspacesOf(web, session.user_id)
+    const lists = await Promise.all(
+      workspaces.map(async (workspace): Promise<Listed> => {
+        const { items, cursor } = await readAll<Board>(readerOf(context, workspace.id), ['boards.list'], LISTED_PAGES)
+        return { workspace, boards: items, hasMore: cursor !== undefined }
+      }),
+    )
+    return { title: 'Boards', body: renderOverview(lists, web.clock()), layout: 'medium', scripts: BOARD_SCRIPTS }
+  },
+}
+
+function renderOverview(lists: readonly Listed[], now: number): VNode {
+  return html`
+    <div class="head">
+      <h1>Boards</h1>
+      ${
+        lists.some(({ boards }) => boards.length > 8) &&
+        html`<label class="board-filter name" data-needs-script hidden
+          ><span class="unseen">Find a board by its name</span>
+          <input type="search" placeholder="Find a board" autocomplete="off" data-find-board data-search
+        /></label>`
+      }
+    </div>
+    ${
+      lists.length === 0 &&
+      html`<p class="empty">
+        You are not a member of any workspace yet. Ask your administrator to add you to one: then its boards are here.
+      </p>`
+    }
+    ${lists.map((list) => renderWorkspace(list, now))}
+  ` as VNode
+}
+
+function renderWorkspace({ workspace, boards, hasMore }: Listed, now: number): VNode {
+  const headingId = `workspace-${workspace.id}`
+  return html`<section aria-labelledby=${headingId}>
+    <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
+    ${
+      boards.length === 0
+        ? html`<p class="empty">
+            No boards yet. Boards are created through the API, by a program or an agent with <a href="/settings/tokens">a token of yours</a>. The
+            <a href="/docs/boards.create">reference</a> says how.
+          </p>`
+        : html`<ul class="boards">
+            ${boards.map((board) => renderBoard(workspace, board, now))}
+          </ul>`
+    }
+    ${hasMore && html`<p class="hint">These are the ${boards.length} oldest boards. The others are in the API.</p>`}
+  </section>` as VNode
+}
+
+function renderBoard(workspace: MemberWorkspace, { id, name, cover_color, visibility, updated_at }: Board, now: number): VNode {
+  return html`<li>
+    <a class="board-link" href="/app/${workspace.id}/boards/${id}">
+      ${swatch(cover_color ?? '#8894a5', 'band')}
+      <strong>${name}</strong>
+      <span class="hint"
+        >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}changed ${renderDay(updated_at, now)}</span
+      >
+    </a>
+  </li>` as VNode
+}

@@ -1,0 +1,33 @@
+import type { VNode } from 'preact'
+import { initialsOf } from '../brand.ts'
+import { html } from '../html.ts'
+import { readAll, type Reader } from './reader.ts'
+
+/** How many pages of the directory are read at most, to find names. */
+const MAX_PAGES = 20
+
+interface Member {
+  readonly user_id: string
+  readonly display_name: string
+}
+
+/** The people of a workspace, by their ids. */
+export interface People {
+  nameOf(userId: string): string
+  readonly members: readonly Member[]
+}
+
+export async function readPeople(reader: Reader): Promise<People> {
+  const { items } = await readAll<Member>(reader, ['members.list'], MAX_PAGES)
+  const names = new Map(items.map(({ user_id, display_name }) => [user_id, display_name]))
+  return { members: items, nameOf: (userId) => names.get(userId) ?? 'A former member' }
+}
+
+const TINTS = 6
+
+/** The initials of a person in a circle. The same person has the same color everywhere. */
+export function renderPerson(userId: string, name: string): VNode {
+  let sum = 0
+  for (const letter of userId) sum = (sum * 31 + letter.charCodeAt(0)) % 997
+  return html`<span class="avatar tint-${sum % TINTS}" title=${name} role="img" aria-label=${name}>${initialsOf(name)}</span>` as VNode
+}

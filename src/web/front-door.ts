@@ -1,0 +1,54 @@
+import type { VNode } from 'preact'
+import { html } from './html.ts'
+import type { Page, PageContext } from './page-context.ts'
+
+/** What the service is, and where to go from here: for a person who opens its address. */
+export const frontDoor: Page = {
+  path: '/',
+  anonymous: true,
+  get: async (context) => ({ title: 'Kanban boards for people and their agents', body: renderFrontDoor(context), layout: 'medium' }),
+}
+
+function renderFrontDoor({ web, origin, session }: PageContext): VNode {
+  const base = `${origin}/v1`
+  return html`
+    <div class="front">
+      <h1>Kanban boards for people and their agents</h1>
+      <p class="lead">
+        Lanekeeper keeps the boards of a team. Programs and agents work on them through an API, each with a token that can do what its scope
+        allows and never more than its person. People look at the boards here, and see which token did what.
+      </p>
+      <p class="actions">
+        ${
+          session === undefined
+            ? html`<a class="button primary" href="/settings/sign-in">Sign in</a>`
+            : html`<a class="button primary" href="/app">Open your boards</a> <a class="button" href="/settings/tokens">API tokens</a>`
+        }
+      </p>
+    </div>
+    <section class="card" aria-labelledby="api">
+      <h2 id="api">The API</h2>
+      <dl>
+        <dt>Base URL</dt>
+        <dd><code id="base-url">${base}</code></dd>
+        <dt>Token</dt>
+        <dd><a href="/settings/tokens">Create one</a> after you have signed in.</dd>
+      </dl>
+      <p class="hint">A first request, with your token in place of <code>${'<ACCESS_TOKEN>'}</code>:</p>
+      <pre class="example"><code id="example">${`curl -s ${base}/account -H 'Authorization: Bearer <ACCESS_TOKEN>'`}</code></pre>
+      <p class="actions"><button type="button" data-copy="example" hidden>Copy</button></p>
+    </section>
+    <ul class="doors">
+      ${door('/docs', 'API reference', 'Every operation, with examples, and a form to try it.')}
+      ${door('/openapi.json', 'OpenAPI document', 'The same for generators and tools.')}
+      ${web.hasPolicyPage && door('/policies', 'Policy report', 'Who may do what, decided and proved from one table.')}
+      ${door('/readyz', 'Status', 'Whether the service and its storage are ready now.')}
+    </ul>
+  ` as VNode
+}
+
+function door(path: string, label: string, text: string): VNode {
+  return html`<li>
+    <a class="card" href=${path}><strong>${label}</strong><span class="hint">${text}</span></a>
+  </li>` as VNode
+}

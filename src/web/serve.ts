@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import type { H3, H3Event } from 'h3'
+import type { ServerRequest } from 'srvx'
+import type { Compression } from '../http/compression.ts'
+import { errorResponse } from '../http/envelope.ts'
+import type { ReferenceDocument } from '../http/openapi/serve.ts'
+import { ApiError } from '../model/errors.ts'
+import type { Web } from './app.ts'
+import type { WebServices } from './page-context.ts'
+
+/** What people open in a browser. */
+interface Pages {
+  readonly web: Web
+  readonly docs: (request: ServerRequest, path: string) => Promise<Response>
+  readonly policies: (request: ServerRequest) => Promise<Response>
+}
+
+/** The pages, as the app starts and serves them. */
+export interface ServedPages {
+  /** Loads the code of the pages. No request below /v1 needs it, so a start need not wait for it. */
+  load(): Promise<unknown>
+  /** Answers a request for an address that does not exist: a browser gets a page. */
+  answerWrongAddress(request: ServerRequest, url: URL): Promise<Response>
+}
+
+/**
+ * Serves what people open in a browser: the front door, the web app, the reference and the report of the policy. Their code is
+ * loaded with the first request for one of them.
+ */
+export function servePages(h3: H3, web: WebServices, reference: ReferenceDocument, compression: Compression): ServedPages {
+  let loaded: Promise<Pages> | undefined
+  const load = () => (loaded ??= importPages(web, reference))
+  const answerWrongAddress = async (request: ServerRequest, url: URL) => {
+    if (!isBrowser(request)) return errorResponse(randomUUID(), new ApiError('not_found'))
+    return compression.apply(request, await (await load()).web.answerWrongAddress(request, url))
+  }
+  const answer = async ({ req, url }: H3Event) => (await load()).web.answer(req, url)
+  const docs = async ({ req, url }: H3Event) => compression.apply(req, await (await load()).docs(req, url.pathname))
+  for (const path of ['/', '/favicon.svg', '/favicon.ico']) h3.all(path, answer)
+  for (const path of ['/app', '/settings']) h3.all(path, answer).all(`${path}/**`, answer)
+  h3.all('/docs', docs).all('/docs/**', docs)
+  if (web.hasPolicyPage)
+    // The router also matches a trailing slash.
+    h3.all('/policies', async ({ req, url }) => {
+      if (url.pathname !== '/policies') return answerWrongAddress(req, url)
+      return compression.apply(req, await (await load()).policies(req))
+    })
+  return { load, answerWrongAddress }
+}
+
+/** Whether a request is that of a person who opens an address, and not that of a program. */
+function isBrowser({ method, headers }: ServerRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && /(?:^|[\s,])text\/html(?:$|[\s,;])/.test(headers.get('accept') ?? '')
+}
+
+async function importPages(web: WebServices, reference: ReferenceDocument): Promise<Pages> {
+  const [{ createWeb }, { createReference }, { createPolicyPage }] = await Promise.all([
+    import('./app.ts'),
+    import('./reference/app.ts'),
+    import('./policy-report/app.ts'),
+  ])
+  return {
+    web: createWeb(web),
+    docs: createReference(web.log, reference, web.origin),
+    policies: createPolicyPage(web.log, web.services, web.origin),
+  }
+}

@@ -1,0 +1,43 @@
+import { resumeSession } from '../auth/accounts/sessions.ts'
+import { sha256Hex } from '../auth/secrets.ts'
+import type { Session } from '../model/account.ts'
+import type { Notice } from '../model/second-factor.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
+import { StorageUnavailable } from '../store/port.ts'
+import { transact } from '../store/transact.ts'
+import { cookieName } from './cookies.ts'
+import type { PageContext, Protection } from './page-context.ts'
+
+/** The session of a request, with what its pages show of the account. */
+export interface Visit {
+  readonly session: Session
+  readonly protection: Protection
+  /** the notices that the person has not dismissed, without those of what this session did itself */
+  readonly notices: readonly Notice[]
+}
+
+/** The valid session of a request, if it has one. It is read together with what belongs to it. */
+export async function findVisit({ web, cookies, origin }: PageContext): Promise<Visit | undefined> {
+  const secret = cookies.get(cookieName('session', origin))
+  if (secret === undefined) return undefined
+  let visit: Visit | undefined
+  try {
+    return await transact(web.store, GLOBAL, web.random, async (tx) => {
+      visit = undefined
+      const [, factor, stored] = await tx.read([
+        keys.session(sha256Hex(secret)),
+        keys.secondFactor('{0.user_id}'),
+        keys.notices('{0.user_id}'),
+      ])
+      const session = await resumeSession(tx, secret, web.clock)
+      if (session === undefined) return undefined
+      const protection = { hasAuthenticator: (factor?.authenticator ?? null) !== null, passkeys: factor?.passkeys.length ?? 0 }
+      const notices = stored?.notices.filter(({ session_id }) => session_id === null || session_id !== session.id) ?? []
+      return (visit = { session, protection, notices })
+    })
+  } catch (error) {
+    // That the session was used cannot be stored while storage is full. Tokens can be revoked even then.
+    if (error instanceof StorageUnavailable && error.outcomeKnown && visit !== undefined) return visit
+    throw error
+  }
+}

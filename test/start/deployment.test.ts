@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { readConfig, settingNames, settingSource } from '../../src/config.ts'
+import { limits } from '../../src/model/limits.ts'
+import { readText } from '../lint/syntax.ts'
+import { requireBuild } from '../support/process.ts'
+
+const run = promisify(execFile)
+const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const deployment = (name: string) => readText(`fixtures/deployment/${name}`)
+const ORIGIN = 'https://kanban.example'
+
+const env = Object.fromEntries(
+  deployment('lanekeeper.env')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+)
+const config = readConfig({}, env)
+
+/** The settings of a unit: section → name → values. */
+function readUnit(name: string): Record<string, Record<string, string[]>> {
+  const unit: Record<string, Record<string, string[]>> = {}
+  let section: Record<string, string[]> = {}
+  for (const line of deployment(name).split('\n')) {
+    const heading = /^\[(\w+)\]$/.exec(line)
+    if (heading !== null) section = unit[heading[1]!] = {}
+    else if (line !== '' && !line.startsWith('#')) (section[line.slice(0, line.indexOf('='))] ??= []).push(line.slice(line.indexOf('=') + 1))
+  }
+  return unit
+}
+
+test('the settings of the example are known, and belong together', () => {
+  const known = settingNames.flatMap((name) => settingSource(name).env ?? [])
+  expect(Object.keys(env).filter((name) => !known.includes(name))).toEqual([])
+  expect(config).toMatchObject({ storage: 'fs:/var/lib/lanekeeper', origin: ORIGIN, proxies: 1, host: '127.0.0.1', port: 3000 })
+})
+
+test('the proxies pass to the port of the service what it needs, and accept its uploads', () => {
+  const upstream = `${config.host}:${config.port}`
+  const { hostname } = new URL(ORIGIN)
+  const withForm = limits.uploadBytes / 1024 / 1024 + 1
+  const nginx = deployment('nginx.conf')
+  expect([...nginx.matchAll(/server_name ([^;]+);/g)].map(([, name]) => name)).toEqual([hostname, hostname])
+  for (const directive of [
+    `proxy_pass http://${upstream};`,
+    `client_max_body_size ${withForm}m;`,
+    'proxy_set_header Host $host;',
+    'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+    'proxy_request_buffering off;',
+  ])
+    expect(nginx).toContain(`${directive}\n`)
+  expect(Number(/proxy_read_timeout (\d+)s;/.exec(nginx)![1])).toBeGreaterThan(limits.longPoll)
+  const caddy = deployment('Caddyfile')
+  expect([/^(\S+) \{$/m.exec(caddy)![1], /reverse_proxy (\S+)/.exec(caddy)![1], /max_size (\S+)/.exec(caddy)![1]]).toEqual([
+    hostname,
+    upstream,
+    `${withForm}MiB`,
+  ])
+})
+
+test('the units run existing commands with the example settings, as a user who can write only to their own folders', () => {
+  const service = readUnit('lanekeeper.service')['Service']!
+  const backup = readUnit('lanekeeper-backup.service')['Service']!
+  for (const unit of [service, backup])
+    expect(unit).toMatchObject({
+      User: ['lanekeeper'],
+      EnvironmentFile: ['/etc/lanekeeper.env'],
+      ProtectSystem: ['strict'],
+      NoNewPrivileges: ['yes'],
+      CapabilityBoundingSet: [''],
+      StateDirectoryMode: ['0700'],
+    })
+  expect(service['ExecStart']).toEqual(['/opt/lanekeeper/bin/lanekeeper serve'])
+  expect([service['KillSignal'], service['ExecReload']]).toEqual([['SIGTERM'], ['/bin/kill -HUP $MAINPID']])
+  // It waits longer than the service needs to end, and the service compiles code.
+  expect(Number(service['TimeoutStopSec'])).toBeGreaterThan(30)
+  expect(service['MemoryDenyWriteExecute']).toBeUndefined()
+  expect(config.storage).toBe(`fs:/var/lib/${service['StateDirectory']}`)
+  expect(backup['StateDirectory']![0]!.split(' ')).toEqual(['lanekeeper', 'lanekeeper-backups'])
+  const timer = readUnit('lanekeeper-backup.timer')
+  expect([timer['Timer']!['Persistent'], timer['Install']!['WantedBy']]).toEqual([['true'], ['timers.target']])
+})
+
+const isInstalled = (program: string) => (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, program)))
+const checks: [program: string, args: string[]][] = [
+  ['systemd-analyze', ['verify', 'lanekeeper.service', 'lanekeeper-backup.service', 'lanekeeper-backup.timer']],
+  ['nginx', ['-t', '-c', 'main.conf', '-p', '.']],
+  ['caddy', ['validate', '--adapter', 'caddyfile', '--config', 'Caddyfile']],
+]
+// The tests above need none of these programs.
+test.each(checks.filter(([program]) => isInstalled(program)))('%s accepts the files', async (program, args) => {
+  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-deployment-'))
+  try {
+    for (const name of ['Caddyfile', 'nginx.conf', 'lanekeeper.service', 'lanekeeper-backup.service', 'lanekeeper-backup.timer']) {
+      // The program and the certificates do not exist here.
+      const text = deployment(name)
+        .replaceAll('/opt/lanekeeper/bin/lanekeeper', process.execPath)
+        .replaceAll(/listen (\S+:)?(\d+)[^;]*;/g, (_line, address, port) => `listen unix:${folder}/${port}${address === undefined ? '' : '-6'};`)
+        .replaceAll(/^ *ssl_certificate.*\n/gm, '')
+      await writeFile(join(folder, name), text)
+    }
+    await writeFile(join(folder, 'main.conf'), `pid ${folder}/pid; error_log stderr; events {} http { access_log off; include ${folder}/nginx.conf; }`)
+    const paths = args.map((arg) => (arg.includes('.') || arg === 'Caddyfile' ? join(folder, arg) : arg))
+    await run(program, paths, { cwd: folder, env: { ...process.env, HOME: folder } })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('the commands of the README install the files, make the first sign-up link, and a backup', async () => {
+  requireBuild()
+  const block = [...readText('README.md').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!).find((text) => text.includes('useradd'))!
+  const root = await mkdtemp(join(tmpdir(), 'lanekeeper-root-'))
+  try {
+    for (const path of ['bin', 'etc/systemd/system', 'opt/lanekeeper/bin', 'var/lib/lanekeeper-backups']) await mkdir(join(root, path), { recursive: true })
+    // These need root, or take long: the test of the package installs it.
+    for (const program of ['npm', 'useradd', 'systemctl']) await writeFile(join(root, 'bin', program), `#!/bin/sh\necho "${program} $*" >>${root}/log\n`)
+    await writeFile(join(root, 'bin/sudo'), '#!/bin/sh\nif [ "$1" = -u ]; then shift 2; fi\nexec "$@"\n')
+    await writeFile(join(root, 'opt/lanekeeper/bin/lanekeeper'), `#!/bin/sh\nexec "${process.execPath}" "${pathOf('dist/main.js')}" "$@"\n`)
+    for (const program of ['bin/npm', 'bin/useradd', 'bin/systemctl', 'bin/sudo', 'opt/lanekeeper/bin/lanekeeper']) await chmod(join(root, program), 0o755)
+    await symlink(pathOf('fixtures'), join(root, 'fixtures'))
+    const inRoot = (text: string) => text.replaceAll(/(?<=[ ":])\/(opt|etc|var)\//g, `${root}/$1/`)
+    const shell = (script: string) => run('bash', ['-euc', script], { cwd: root, env: { PATH: `${root}/bin:${process.env['PATH']}` } })
+    const { stdout } = await shell(inRoot(block))
+    expect(stdout).toMatch(/^ +https:\/\/kanban\.example\/settings\/sign-up\?code=\S+$/m)
+    for (const name of ['lanekeeper.service', 'lanekeeper-backup.service', 'lanekeeper-backup.timer'])
+      expect(await readFile(join(root, 'etc/systemd/system', name), 'utf8')).toBe(deployment(name))
+    const units = (await readFile(join(root, 'log'), 'utf8')).match(/lanekeeper\S*\.(service|timer)/g)!
+    expect(units.filter((name) => !existsSync(join(root, 'etc/systemd/system', name)))).toEqual([])
+    // systemd writes %% for %.
+    const [command] = readUnit('lanekeeper-backup.service')['Service']!['ExecStart']!
+    await shell(`export LANEKEEPER_STORAGE=fs:${root}/var/lib/lanekeeper\n${inRoot(command!.replaceAll('%%', '%'))}`)
+    const { stdout: backups } = await shell(`cat var/lib/lanekeeper-backups/*.jsonl`)
+    expect(backups).toContain('"name":"Acme"')
+  } finally {
+    await rm(root, { recursive: true })
+  }
+})

@@ -1,0 +1,230 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startListener, type Listener } from '../../../src/http/server.ts'
+import { expectAccessible, expectNotFound, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { memory } from '../../support/memory.ts'
+import { codeAt } from '../../support/second-factor.ts'
+import { Service } from '../../support/service.ts'
+import { giveAccount, PASSWORD } from '../../support/visitor.ts'
+
+const MINUTE = 60_000
+const WIDE = { width: 1100, height: 800 }
+/** Pages with elements that no page of another part has: only their dark colors are examined here. */
+const OWN_COLORS = new Set(['with-passkey', 'app-secret', 'notices'])
+const PHONE = { width: 360, height: 740 }
+
+let browser: Browser
+let service: Service
+let listener: Listener
+let workspaceId: string
+/** Passkeys need a host name. */
+let url: string
+beforeAll(async () => {
+  browser = await openBrowser()
+  service = await Service.start(memory)
+  listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  url = `http://localhost:${new URL(listener.url).port}`
+  workspaceId = await service.workspace('Acme')
+})
+afterAll(async () => {
+  await browser.close()
+  await listener.close()
+  await service.stop()
+})
+
+const createPerson = async (name: string) => giveAccount(service, await service.person(workspaceId, 'member', name))
+const heading = (page: Page) => page.locator('h1').innerText()
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+/** Expects a heading, and that the page is accessible and fits its window, wide and on a phone. The phone has the dark look. */
+async function expectPage({ page }: Window, title: string, name: string): Promise<void> {
+  await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+  await screenshot(page, `account-${name}`)
+  await expectAccessible(page, name)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  // Colors change gradually.
+  await page.evaluate(() => Promise.all((globalThis as any).document.getAnimations().map((one: any) => one.finished)))
+  if (OWN_COLORS.has(name)) await expectAccessible(page, `${name}, dark`, 'color')
+  await page.setViewportSize(PHONE)
+  await screenshot(page, `account-${name}-phone`)
+  const overflow = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
+    return scrollWidth - clientWidth
+  })
+  expect([name, overflow]).toEqual([name, 0])
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize(WIDE)
+}
+
+async function enterPassword({ page }: Window, email: string, password = PASSWORD): Promise<void> {
+  await page.goto('/settings/sign-in')
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await press(page, 'Sign in')
+}
+
+/** Sets up an authenticator app. @returns its secret and the recovery codes */
+async function addApp({ page }: Window, look?: (title: string, name: string) => Promise<void>): Promise<{ secret: string; codes: string[] }> {
+  await page.goto('/settings/account')
+  await page.getByRole('link', { name: 'Set up an authenticator app' }).click()
+  await look?.('Set up an authenticator app', 'app-start')
+  await press(page, 'Continue')
+  await look?.('Scan the code with your app', 'app-secret')
+  const secret = (await page.locator('code.spaced').innerText()).replaceAll(' ', '')
+  await page.getByLabel('First code').fill('000000')
+  await press(page, 'Add the app')
+  await page.getByText('The code is wrong.').first().waitFor()
+  await page.getByLabel('First code').fill(codeAt(secret, service.now))
+  await press(page, 'Add the app')
+  await look?.('Your recovery codes', 'recovery-codes')
+  const codes = (await page.locator('#codes').innerText()).split('\n')
+  await page.getByRole('link', { name: 'I have stored them' }).click()
+  return { secret, codes }
+}
+
+/**
+ * Gives the page of the window a platform authenticator that always agrees. It is gone as soon as another session of
+ * the protocol of Chromium's developer tools ends, as that of `expectNotFound`.
+ */
+async function addAuthenticator({ page }: Window): Promise<void> {
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  const options = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true } as const
+  await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, automaticPresenceSimulation: true } })
+}
+
+test('a person protects their account with an app and a passkey, and signs in with each of them', async () => {
+  const email = await createPerson('Nora Lindqvist')
+  const window = await openWindow(browser, url, { viewport: WIDE })
+  const { page } = window
+  const look = (title: string, name: string) => expectPage(window, title, name)
+  await enterPassword(window, email)
+  await page.getByRole('link', { name: 'Account', exact: true }).click()
+  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+
+  const { secret, codes } = await addApp(window, look)
+  for (const one of [secret, codes[0]!]) await expectNotFound(page, one)
+  await page.goBack().catch((error: Error) => expect(error.message).toContain('ERR_CACHE_MISS'))
+  await expectNotFound(page, codes[0]!)
+
+  await page.goto('/settings/account')
+  await addAuthenticator(window)
+  await page.getByRole('link', { name: 'Add a passkey' }).click()
+  await look('Add a passkey', 'passkey-new')
+  await page.getByLabel('Name').fill('Work laptop')
+  await press(page, 'Create a passkey')
+  await page.getByText('The passkey is added.').waitFor()
+  await look('Your account', 'with-passkey')
+  // A device has one passkey of a person.
+  await page.getByRole('link', { name: 'Add a passkey' }).click()
+  await press(page, 'Create a passkey')
+  await page.getByText('This device already has a passkey for your account.').waitFor()
+
+  await page.goto('/settings/account')
+  await page.getByRole('link', { name: 'Change Work laptop' }).click()
+  await look('Work laptop', 'passkey')
+  await page.getByLabel('Name').fill('Old laptop')
+  await press(page, 'Rename')
+  expect(await page.getByRole('link', { name: 'Change Old laptop' }).isVisible()).toBe(true)
+
+  await page.locator('[data-menu] summary').click()
+  await press(page, 'Sign out everywhere')
+  await page.getByText('You are signed out.').waitFor()
+  await look('Sign in', 'sign-in')
+  await press(page, 'Sign in with a passkey')
+  await page.getByRole('heading', { name: 'API tokens' }).waitFor()
+
+  // The passkey proves who creates a token with kanban:admin.
+  service.now += 11 * MINUTE
+  await page.goto(`/settings/tokens/new?workspace=${workspaceId}`)
+  await page.getByLabel('Name').fill('Nightly build')
+  await page.getByLabel('kanban:admin').check()
+  await press(page, 'Continue')
+  await look('Create this token?', 'prove')
+  await press(page, 'Use a passkey instead')
+  expect(await page.locator('#plaintext').innerText()).toMatch(/^lk_pat_/)
+
+  await page.goto('/settings/account')
+  await page.getByRole('link', { name: 'Change Old laptop' }).click()
+  await press(page, 'Remove the passkey')
+  await page.getByText('The passkey is removed.').waitFor()
+  await page.context().clearCookies()
+  await enterPassword(window, email)
+  await look('Enter a code', 'code')
+  await page.getByLabel('Code').fill('000000')
+  await press(page, 'Sign in')
+  await page.getByText('The code is wrong').first().waitFor()
+  await page.getByLabel('Code').fill(codeAt(secret, service.now))
+  await press(page, 'Sign in')
+  await look('API tokens', 'notices')
+  await press(page, 'Dismiss')
+  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  expect(await page.getByText('What happened in your account').count()).toBe(0)
+
+  await page.getByRole('link', { name: 'Change password' }).click()
+  for (const [label, value] of [['Present password', PASSWORD], ['New password', 'qwerty123456'], ['Repeat the new password', 'qwerty123456']] as const)
+    await page.getByLabel(label, { exact: true }).fill(value)
+  await press(page, 'Change password')
+  await look('Change password', 'password-refused')
+  await page.goto('/settings/account/revoke-tokens')
+  await look('Revoke all my tokens?', 'revoke-tokens')
+  await press(page, 'Revoke all my tokens')
+  await page.getByText('All your tokens are revoked.').waitFor()
+
+  service.now += 11 * MINUTE
+  await page.goto('/settings/account/authenticator/remove')
+  await look('Remove the authenticator app?', 'app-remove')
+  await page.getByLabel('Your password').fill(PASSWORD)
+  await page.getByLabel('Code').fill(codes[1]!)
+  await press(page, 'Remove the app')
+  await page.getByText('The authenticator app is removed.').waitFor()
+  expect(window.problems).toEqual([])
+  await window.close()
+})
+
+test('without JavaScript a person adds an app, signs in with password and code, changes the password and ends a session', async () => {
+  const email = await createPerson('Ben Carter')
+  const [window, other] = [await openWindow(browser, url, { javaScriptEnabled: false }), await openWindow(browser, url, { javaScriptEnabled: false })]
+  const { page } = window
+  await enterPassword(window, email)
+  const { secret, codes } = await addApp(window)
+  await page.goto('/settings/account/passkeys/new')
+  expect(await page.getByRole('button', { name: 'Create a passkey' }).isVisible()).toBe(false)
+
+  service.now += MINUTE / 2
+  await enterPassword(other, email)
+  expect(await other.page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0)
+  await other.page.getByLabel('Code').fill(codeAt(secret, service.now))
+  await press(other.page, 'Sign in')
+  expect(await heading(other.page)).toBe('API tokens')
+
+  await page.goto('/settings/account')
+  expect(await page.getByText('Someone signed in from a browser that was not known before.').isVisible()).toBe(true)
+  await press(page, 'End all other sessions')
+  expect(await page.getByText('Your other sessions have ended.').isVisible()).toBe(true)
+  await other.page.reload()
+  expect(await heading(other.page)).toBe('Sign in')
+
+  await page.getByRole('link', { name: 'Change password' }).first().click()
+  await page.getByLabel('Present password').fill(PASSWORD)
+  for (const label of ['New password', 'Repeat the new password']) await page.getByLabel(label, { exact: true }).fill('another passphrase')
+  await press(page, 'Change password')
+  expect(await page.getByText('Your password is changed').isVisible()).toBe(true)
+  await enterPassword(other, email, 'another passphrase')
+  await other.page.getByLabel('Code').fill(codes[0]!)
+  await press(other.page, 'Sign in')
+  expect(await heading(other.page)).toBe('API tokens')
+  for (const { problems, close } of [window, other]) {
+    expect(problems).toEqual([])
+    await close()
+  }
+})
+
+test('at an IP address there are no passkeys, and the pages say so', async () => {
+  const email = await createPerson('Ida Berg')
+  const window = await openWindow(browser, listener.url)
+  await enterPassword(window, email)
+  await window.page.goto('/settings/account')
+  expect(await window.page.getByText('Browsers allow no passkeys at an IP address.').isVisible()).toBe(true)
+  await window.close()
+})

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../src/model/time.ts'
+import { issueToken } from '../../src/auth/tokens/issue.ts'
+import { distance } from '../../src/web/times.ts'
+import { drivers } from '../support/drivers.ts'
+import { Service, type Person } from '../support/service.ts'
+import { plaintextIn, signedIn, textOf, type Visitor } from '../support/visitor.ts'
+
+test.each([
+  [29 * DAY, 'in 29 days'],
+  [28 * DAY + 1, 'in 29 days'],
+  [DAY, 'in 1 day'],
+  [DAY - 1, 'in 24 hours'],
+  [MINUTE, 'in 1 minute'],
+  [MINUTE - 1, 'in less than a minute'],
+  [0, 'just now'],
+  [-MINUTE + 1, 'just now'],
+  [-MINUTE, '1 minute ago'],
+  [-2 * HOUR, '2 hours ago'],
+  [-DAY - HOUR, '1 day ago'],
+])('a time that is %d ms from now is "%s"', (milliseconds, text) => {
+  const now = Date.parse('2026-11-20T12:00:00.000Z')
+  expect(distance(now + milliseconds, now)).toBe(text)
+})
+
+describe('the pages of tokens', () => {
+  let service: Service
+  let workspaceId: string
+  let person: Person
+  let visitor: Visitor
+  beforeAll(async () => {
+    service = await Service.start(drivers[0]!, { proxies: 1 })
+    workspaceId = await service.workspace('Acme')
+  })
+  afterAll(() => service.stop())
+  beforeEach(async () => {
+    service.now = Date.parse('2026-11-20T12:00:00.000Z')
+    person = await service.person(workspaceId)
+    visitor = await signedIn(service, person)
+  })
+  const issue = (name: string, days: number) =>
+    service.write(workspaceId, (tx) =>
+      issueToken(tx, { userId: person.id, name, scopes: ['kanban:read'], lifetime: days * DAY }, service.deps.clock, service.deps.random),
+    )
+  const namesIn = (html: string) => [...html.matchAll(/<h3>([^<]*)<\/h3>/g)].map(([, name]) => name)
+  const open = async (path = '') => {
+    const { text } = await visitor.open(`/settings/tokens${path}`)
+    const [active = '', ended = ''] = text.split('<details class="ended"')
+    return { text, active: namesIn(active), ended: namesIn(ended), isOpen: /<details class="ended" open/.test(text) }
+  }
+
+  test('active tokens come first, and those that have ended are collapsed', async () => {
+    await issue('Short', 1)
+    await issue('Long', 90)
+    service.now += 2 * DAY
+    visitor = await signedIn(service, person)
+    const { text, active, ended, isOpen } = await open()
+    expect([active, ended, isOpen]).toEqual([['Long', 'test', 'test', 'test', 'test'], ['Short'], false])
+    expect(textOf(text)).toContain('1 ended token Short expired kanban:read Ended 1 day ago')
+    expect(text).toContain('<time datetime="2027-02-18T12:00:00.000Z" title="2027-02-18 12:00 UTC" data-distance>in 88 days</time>')
+  })
+
+  test('a search finds names without regard to case, and whole ids, also among ended tokens', async () => {
+    const { token } = await issue('Nächtlicher <Build>', 1)
+    await issue('nightly', 90)
+    await issue('Deploy', 90)
+    service.now += 2 * DAY
+    visitor = await signedIn(service, person)
+    const search = async (q: string) => {
+      const { active, ended, isOpen, text } = await open(`?${new URLSearchParams({ q })}`)
+      return [active, ended, isOpen, /<p class="hint" role="status">([^<]*)</.exec(text)?.[1]]
+    }
+    expect(await search('NIGHT')).toEqual([['nightly'], [], false, '1 of 7 tokens has “NIGHT” in the name.'])
+    expect(await search(' NA\u0308CHT ')).toEqual([[], ['Nächtlicher &lt;Build>'], true, '1 of 7 tokens has “NA\u0308CHT” in the name.'])
+    expect((await search(token.id))[1]).toEqual(['Nächtlicher &lt;Build>'])
+    expect(await search('<b>')).toEqual([[], [], false, 'No of 7 tokens have “&lt;b>” in the name.'])
+    expect((await search('x'.repeat(5000)))[0]).toEqual([])
+    expect(await search('')).toEqual([['Deploy', 'nightly', 'test', 'test', 'test', 'test'], ['Nächtlicher &lt;Build>'], false, undefined])
+  })
+
+  test('the search box appears with more than five tokens', async () => {
+    await issue('fifth', 1)
+    expect((await open()).text).not.toContain('role="search"')
+    await issue('sixth', 1)
+    expect((await open()).text).toContain('<form method="get" action="/settings/tokens" role="search"')
+  })
+
+  test('a person without a workspace reads what to do next', async () => {
+    const stranger = await service.person(await service.workspace('Gone'))
+    await service.leaveOnly(stranger.workspaceId, stranger.id)
+    const page = await (await signedIn(service, stranger)).open('/settings/tokens')
+    expect(textOf(page.text)).toContain(`The operator runs lanekeeper member add WORKSPACE ${stranger.id}.`)
+  })
+
+  test.each<[string, Record<string, string>, number | string]>([
+    ['a preset', { days: '60' }, 60],
+    ['a number with "Custom"', { days: 'custom', custom_days: '45' }, 45],
+    ['a number, without a script that chooses "Custom"', { days: '30', custom_days: '45' }, 45],
+    ['a preset and an empty number', { days: '7', custom_days: ' ' }, 7],
+    ['"Custom" without a number', { days: 'custom', custom_days: '' }, 'must be a whole number'],
+    ['a number that is too large', { days: '30', custom_days: '91' }, '91'],
+    ['nothing', {}, 'must be a whole number'],
+  ])('the lifetime of a new token is what was chosen: %s', async (_case, fields, expected) => {
+    const path = `/settings/tokens/new?workspace=${workspaceId}`
+    const form = await visitor.open(path)
+    expect([...form.text.matchAll(/name="days" value="(\w+)"( checked)?/g)].map(([, value, checked]) => `${value}${checked ?? ''}`)).toEqual([
+      '7',
+      '30 checked',
+      '60',
+      '90',
+      'custom',
+    ])
+    expect(textOf(form.text)).toContain('30 days until 2026-12-20')
+    const page = await visitor.submit({ name: 'CI', scope: 'kanban:read', ...fields }, '/settings/tokens/new')
+    if (typeof expected === 'number') return expect(textOf(page.text)).toContain(`after ${expected} days`)
+    expect(page.status).toBe(422)
+    // What was entered stays, and is marked.
+    expect(page.text).toMatch(/name="days" value="custom" checked/)
+    expect(page.text).toMatch(new RegExp(`name="custom_days"[^>]*value="${fields['custom_days']?.trim() ?? ''}"[^>]*aria-invalid="true"`))
+    expect(page.text).toContain('id="days-error"')
+    return undefined
+  })
+
+  test('a rotation offers the lifetime of the old token, also if it is no preset', async () => {
+    const { token } = await issue('CI', 45)
+    const page = await visitor.open(`/settings/tokens/${workspaceId}/${token.id}/rotate`)
+    expect(page.text).toMatch(/name="days" value="custom" checked/)
+    expect(page.text).toMatch(/name="custom_days"[^>]*value="45"/)
+    expect(plaintextIn(await visitor.submit({ days: 'custom', custom_days: '45' }))).toMatch(/^lk_pat_/)
+  })
+
+  test('the examples for curl, the client and MCP have the new token and the public address', async () => {
+    await visitor.choose(workspaceId)
+    const page = await visitor.submit({}, '/settings/confirm')
+    const plaintext = plaintextIn(page)
+    const example = (id: string) =>
+      new RegExp(`<code id="${id}"[^>]*>([^<]*)<`).exec(page.text)![1]!.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+    expect(example('curl')).toBe(`curl -s http://localhost/v1/account -H 'Authorization: Bearer ${plaintext}'`)
+    expect(example('client')).toContain(`LANEKEEPER_TOKEN=${plaintext}\n`)
+    expect(example('client')).toContain(`createClient({ url: 'http://localhost', token: process.env.LANEKEEPER_TOKEN })`)
+    expect(JSON.parse(example('mcp'))).toEqual({
+      mcpServers: { lanekeeper: { type: 'http', url: 'http://localhost/mcp', headers: { Authorization: `Bearer ${plaintext}` } } },
+    })
+    expect([...page.text.matchAll(/data-copy="(\w+)"/g)].map(([, id]) => id)).toEqual(['plaintext', 'curl', 'client', 'mcp'])
+    // Everything with the token is removed when the person leaves the page.
+    expect(page.text.split('data-once')[0]).not.toContain(plaintext)
+    expect(page.text.split('I have stored it')[1]).not.toContain(plaintext)
+    expect([page.headers.get('cache-control'), page.location]).toEqual(['no-store', null])
+  })
+})
