@@ -45,9 +45,7 @@ export async function importBoard(
 }
 
 async function requireMember({ store, random }: AdminDeps, workspaceId: string, userId: string): Promise<void> {
-  const membership = isId('user', userId)
-    ? await transact(store, workspaceId, random, (tx) => tx.get(keys.membership(userId)))
-    : undefined
+  const membership = isId('user', userId) ? await transact(store, workspaceId, random, (tx) => tx.get(keys.membership(userId))) : undefined
   if (!isActive(membership)) throw new AdminError('not_found', `${userId} is not a member of ${workspaceId}`)
 }
 

@@ -70,7 +70,9 @@ export class BoardRecords {
 
   #memberOf(user_id: string): [[string, BoardMember]] {
     const { created_at } = this.board
-    return [[keys.boardMember(this.#boardId, user_id), { board_id: this.#boardId, user_id, board_created_at: created_at, added_at: created_at }]]
+    return [
+      [keys.boardMember(this.#boardId, user_id), { board_id: this.#boardId, user_id, board_created_at: created_at, added_at: created_at }],
+    ]
   }
 
   #labelOf(label: Line<'label'>): [[string, Label]] {

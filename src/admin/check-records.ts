@@ -25,7 +25,10 @@ const ofInstallation: Readonly<Record<string, Kind>> = {
   ...globalKinds,
   schema,
   account_email: { shape: z.strictObject({ user_id: id('user') }), key: (_value, rest) => hash.safeParse(rest).success },
-  sign_up: { shape: z.strictObject({ user_id: id('user'), hash, expires_at: at, email: z.string().max(limits.email).optional() }), key: ({ user_id }) => user_id },
+  sign_up: {
+    shape: z.strictObject({ user_id: id('user'), hash, expires_at: at, email: z.string().max(limits.email).optional() }),
+    key: ({ user_id }) => user_id,
+  },
   session: {
     shape: z.strictObject({
       hash,

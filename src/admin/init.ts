@@ -32,7 +32,11 @@ export interface NewInstallation {
  * @throws {AdminError} `conflict` if there is a workspace with a member, or with another name
  * @throws {z.ZodError} if a name is invalid
  */
-export async function initialize(deps: AdminDeps, { workspace: name, owner, email }: NewInstallation, origin: string): Promise<Installation> {
+export async function initialize(
+  deps: AdminDeps,
+  { workspace: name, owner, email }: NewInstallation,
+  origin: string,
+): Promise<Installation> {
   const unfinished = await requireNoWorkspace(deps, workspaceName.parse(name))
   const user = (await findUnused(deps, displayName.parse(owner))) ?? (await addUser(deps, { display_name: owner }))
   const workspace = unfinished ?? (await createWorkspace(deps, name))

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { AuditBatch, AuditEntry } from '../model/audit.ts'
 import { newId } from '../model/ids.ts'
-import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import type { Deps } from '../store/deps.ts'
 import { keys } from '../store/keys.ts'
@@ -36,6 +35,8 @@ interface Queue {
 }
 
 const ATTEMPTS = 6
+/** The defaults of the options. */
+const [BATCH, WAITING] = [100, 20_000]
 
 /**
  * Collects entries of the audit trail in memory, and appends them in batches in the background: no request waits for it, and none fails
@@ -52,7 +53,7 @@ export class AuditRecorder {
   #isDropping = false
   readonly #counts = { written: 0, dropped: 0 }
 
-  constructor(deps: Deps, log: Logger, { interval = 1000, batch = limits.auditBatch, waiting = limits.auditWaiting }: AuditOptions = {}) {
+  constructor(deps: Deps, log: Logger, { interval = 1000, batch = BATCH, waiting = WAITING }: AuditOptions = {}) {
     this.#deps = deps
     this.#log = log
     this.#options = { interval, batch, waiting }

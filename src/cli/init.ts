@@ -33,7 +33,12 @@ export function addInitCommand(program: Command): void {
       try {
         const { storage, answers } = await complete(options, terminal?.ask)
         const origin = readOrigin(options, process.env)
-        const result = (await runOnStorage({ ...options, ...(storage !== undefined && { storage }) }, 'init', { ...answers, origin }, noIo)) as Installation
+        const result = (await runOnStorage(
+          { ...options, ...(storage !== undefined && { storage }) },
+          'init',
+          { ...answers, origin },
+          noIo,
+        )) as Installation
         console.log(options.json === true ? JSON.stringify(result) : describe(result, storage ?? options.storage))
       } finally {
         terminal?.lines.close()
@@ -75,8 +80,12 @@ export async function complete(
     const given = options[name]
     if (given !== undefined) answers[name] = validate(`--${name}`, questions[name].schema, given)
   }
-  const storage = ask === undefined || readStorage(options, env).storage !== 'memory' ? undefined : await askUntilValid(ask, `Storage [${PROPOSED_STORAGE}]`, (text) => text || PROPOSED_STORAGE)
-  for (const name of missing) answers[name] = await askUntilValid(ask!, questions[name].text, (text) => validate(questions[name].text, questions[name].schema, text))
+  const storage =
+    ask === undefined || readStorage(options, env).storage !== 'memory'
+      ? undefined
+      : await askUntilValid(ask, `Storage [${PROPOSED_STORAGE}]`, (text) => text || PROPOSED_STORAGE)
+  for (const name of missing)
+    answers[name] = await askUntilValid(ask!, questions[name].text, (text) => validate(questions[name].text, questions[name].schema, text))
   return { ...(storage !== undefined && { storage }), answers: answers as Answers }
 }
 
@@ -100,7 +109,10 @@ async function askUntilValid(ask: Ask, question: string, read: (text: string) =>
 }
 
 /** @param storage what the next command needs as an option */
-function describe({ workspace, workspace_id, owner, user_id, email, sign_up_link, link_expires_at }: Installation, storage: string | undefined): string {
+function describe(
+  { workspace, workspace_id, owner, user_id, email, sign_up_link, link_expires_at }: Installation,
+  storage: string | undefined,
+): string {
   // The address of a Redis may have a password.
   const address = storage === undefined || storage.startsWith('fs:') ? storage : '…'
   const serve = ['lanekeeper serve', ...(address === undefined ? [] : ['--storage', address])].join(' ')

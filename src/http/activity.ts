@@ -5,6 +5,7 @@ import { shortAgent, type AuditEntry } from '../model/audit.ts'
 import { timestamp, type Clock } from '../model/time.ts'
 import { clientAddress } from './client-address.ts'
 import type { DecisionRecord } from './decision-record.ts'
+import type { PresentedToken } from './incoming.ts'
 
 /** What {@link Activity} is made of. */
 export interface ActivityOptions {
@@ -36,12 +37,10 @@ export class Activity {
     }
   }
 
-  /** Records one request below /v1. Nothing is known of one without a token, or with one that never existed. */
-  observe(record: DecisionRecord, request: ServerRequest): void {
-    const { presented, effect, status } = record
-    if (presented === undefined) return
+  /** Records one request below /v1 with a token that exists, or has existed. */
+  observe(record: DecisionRecord, request: ServerRequest, { partition, token }: PresentedToken): void {
+    const { effect, status } = record
     const { audit, usage, clock, proxies } = this.#options
-    const { partition, token } = presented
     const isDenied = effect === undefined && DENIED.has(status) && (record.operation !== undefined || status === 401)
     const address = clientAddress(request, proxies) ?? null
     const agent = request.headers.get('user-agent')

@@ -1,6 +1,5 @@
 import type { Entry } from '../decision-log/log.ts'
 import type { ErrorCode } from '../model/errors.ts'
-import type { TokenRecord } from '../model/token.ts'
 import type { Decision, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { RequestRates } from './rate-limits.ts'
@@ -43,8 +42,6 @@ export interface DecisionRecord {
   userId?: string
   workspaceId?: string
   tokenId?: string
-  /** the token that was presented, also if it is not accepted, and its workspace; undefined: there is no such token */
-  presented?: { readonly partition: string; readonly token: TokenRecord } | undefined
   /** the resource that was created */
   created?: string
   /** whether something was changed, apart from the memory of the response; `unknown`: storage did not answer the commit */
@@ -102,7 +99,6 @@ export function resetRecord(record: DecisionRecord): void {
     'userId',
     'workspaceId',
     'tokenId',
-    'presented',
     'created',
     'effect',
     'tokenExpires',

@@ -1,3 +1,4 @@
+import type { TokenRecord } from '../model/token.ts'
 import type { ServerRequest } from 'srvx'
 import type { Upload } from '../resources/operation.ts'
 import type { StreamedResult } from '../resources/result.ts'
@@ -18,6 +19,12 @@ export interface Incoming {
   readonly search: string
 }
 
+/** A token that a request presents, and its workspace. */
+export interface PresentedToken {
+  readonly partition: string
+  readonly token: TokenRecord
+}
+
 /** Input that can be read from the connection only once, and what is counted only once. All attempts share it. */
 export interface ReadOnce {
   readonly rates: RequestRates | undefined
@@ -30,4 +37,6 @@ export interface ReadOnce {
   stream?: EventStream
   /** what the stream has read together with others, before this request is decided */
   ahead?: StreamedResult | undefined
+  /** the token that the last attempt has found, also if it is not accepted */
+  presented?: PresentedToken | undefined
 }

@@ -60,14 +60,14 @@ export async function handleRequest(services: Services, incoming: Incoming): Pro
     services.decisionLog === undefined ? answered : await recordResponse(services.decisionLog, record, answered, rates?.headers)
   if (rates?.exceeded !== undefined) record.exceeded = rates.exceeded
   if (record.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', record.tokenExpires)
-  observe(services, record, incoming.request)
+  observe(services, record, incoming.request, once)
   return response
 }
 
 /** An observer that fails must not change the response. */
-function observe({ observe: observer, activity, log }: Services, record: DecisionRecord, request: ServerRequest): void {
+function observe({ observe: observer, activity, log }: Services, record: DecisionRecord, request: ServerRequest, { presented }: ReadOnce): void {
   try {
-    activity.observe(record, request)
+    if (presented !== undefined) activity.observe(record, request, presented)
     observer?.(record)
   } catch (error) {
     log.error({ request_id: record.requestId, err: error }, 'the decision record could not be observed')
@@ -148,7 +148,7 @@ async function attempt(
   const further = once.idempotent?.reads(clock)
   const ahead = route instanceof ApiError ? undefined : await prefetch(tx, engine, route, credential, services.seenTokens, further)
   const credentials = ahead?.credentials ?? (await tx.read(credentialKeys(credential.hash)))
-  if (credentials[0] !== undefined) record.presented = { partition: tx.partition, token: credentials[0] }
+  once.presented = credentials[0] && { partition: tx.partition, token: credentials[0] }
   const caller = authenticate(credentials, credential, clock, (token) => logReplacedToken(services, incoming, token)) // 401
   record.userId = caller.userId
   record.workspaceId = caller.workspaceId

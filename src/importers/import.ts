@@ -59,9 +59,11 @@ export async function importForeignBoard(text: string, options: ImportOptions, r
   const plan = new ImportPlan(board, { userId: user, visibility, members: matcher, now }, report)
   const counter = new LineCounter()
   const lines = counter.count(plan.lines())
-  if (dryRun) for (const _line of lines);
-  const created = dryRun ? undefined : ((await run('import.board', { workspace, user }, { lines: toText(lines) })) as { board_id: string })
-  return { dry_run: dryRun, board_id: created?.board_id ?? null, ...counter.result, not_carried: report.lines }
+  // A dry run makes the lines too: the report follows from them.
+  const created = dryRun
+    ? void Array.from(lines)
+    : ((await run('import.board', { workspace, user }, { lines: toText(lines) })) as { board_id: string })
+  return { dry_run: dryRun, board_id: created === undefined ? null : created.board_id, ...counter.result, not_carried: report.lines }
 }
 
 function isProgram(name: string): name is keyof typeof readers {

@@ -19,8 +19,16 @@ export class MemberMatcher {
   constructor(people: readonly ForeignPerson[], members: readonly Member[], stated: readonly string[], report: ImportReport) {
     for (const pair of stated) {
       const [theirs, ours] = splitPair(pair)
-      const person = only(people.filter((candidate) => isCalled(candidate, theirs)), `--member: "${theirs}"`, 'of the file')
-      const user = only(members.filter((member) => member.user_id === ours || isSame(member.display_name, ours)), `--member: "${ours}"`, 'of the workspace')
+      const person = only(
+        people.filter((candidate) => isCalled(candidate, theirs)),
+        `--member: "${theirs}"`,
+        'of the file',
+      )
+      const user = only(
+        members.filter((member) => member.user_id === ours || isSame(member.display_name, ours)),
+        `--member: "${ours}"`,
+        'of the workspace',
+      )
       this.#users.set(person.id, user.user_id)
     }
     for (const person of people) {

@@ -46,7 +46,9 @@ export class ImportPlan {
     this.#knownLabels = new Set(board.labels.map(({ id }) => id))
     this.#visibility = to.visibility ?? (board.isPrivate ? 'private' : 'workspace')
     this.#members = this.#visibility === 'private' ? this.#explicitMembers() : new Set()
-    this.#labels = new Map(this.#first(board.labels, limits.labelsPerBoard, 'labels_left_out', ({ name }) => name).map(({ id }, i) => [id, i]))
+    this.#labels = new Map(
+      this.#first(board.labels, limits.labelsPerBoard, 'labels_left_out', ({ name }) => name).map(({ id }, i) => [id, i]),
+    )
   }
 
   /** The lines of the board, in the order of `board-lines.ts`. */
@@ -132,7 +134,9 @@ export class ImportPlan {
     }
     const block = list === '' ? '' : `Attachments:${list}`
     const separator = list !== '' && description !== '' ? '\n\n' : ''
-    return this.#fit.prose(description, limits.cardDescription - separator.length - block.length, `description of ${title}`) + separator + block
+    return (
+      this.#fit.prose(description, limits.cardDescription - separator.length - block.length, `description of ${title}`) + separator + block
+    )
   }
 
   #labelsOf({ title, labels }: ForeignCard): number[] {
@@ -201,7 +205,10 @@ export class ImportPlan {
 
 /** A link in Markdown. */
 function linkTo(name: string, url: string): string {
-  const safeUrl = url.replace(/[\s<>]/g, encodeURIComponent).replaceAll('(', '%28').replaceAll(')', '%29')
-  const safeName = hasAtMost(200, name) ? name : `${[...name.slice(0, 400)].slice(0, 199).join('')}…`
+  const safeUrl = url
+    .replace(/[\s<>]/g, encodeURIComponent)
+    .replaceAll('(', '%28')
+    .replaceAll(')', '%29')
+  const safeName = hasAtMost(200, name) ? name : `${Array.from(name.slice(0, 400)).slice(0, 199).join('')}…`
   return `[${safeName.replace(/\s+/g, ' ').replace(/[\\[\]]/g, '\\$&')}](${safeUrl})`
 }

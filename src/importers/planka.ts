@@ -50,12 +50,8 @@ const plankaBoard = z.object({
     cardLabels: z.array(z.object({ cardId: foreignId, labelId: foreignId })).default([]),
     taskLists: z.array(z.object({ id: foreignId, cardId: foreignId, name: z.string(), position: place })).default([]),
     tasks: z.array(task).default([]),
-    attachments: z
-      .array(z.object({ cardId: foreignId, name: optionalText, data: z.object({ url: optionalText }).nullish() }))
-      .default([]),
-    comments: z
-      .array(z.object({ cardId: foreignId, userId: foreignId.nullish(), text: z.string(), createdAt: foreignTime }))
-      .default([]),
+    attachments: z.array(z.object({ cardId: foreignId, name: optionalText, data: z.object({ url: optionalText }).nullish() })).default([]),
+    comments: z.array(z.object({ cardId: foreignId, userId: foreignId.nullish(), text: z.string(), createdAt: foreignTime })).default([]),
     customFieldValues: z.array(z.unknown()).default([]),
   }),
 })

@@ -36,6 +36,9 @@ export class TextFitter {
     if (hasAtMost(max, text.slice(0, 2 * max + 1))) return text
     this.#report.add('texts_shortened', where)
     // A character has up to two code units.
-    return [...text.slice(0, 2 * max)].slice(0, max).join('').toWellFormed()
+    return Array.from(text.slice(0, 2 * max))
+      .slice(0, max)
+      .join('')
+      .toWellFormed()
   }
 }

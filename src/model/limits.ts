@@ -64,9 +64,6 @@ export const limits = {
   attachmentsPerCard: 100,
   /** changes in the feed of a board, the default of a setting */
   changesPerBoard: 100_000,
-  /** entries of a batch of the audit trail, and those that wait in a process */
-  auditBatch: 100,
-  auditWaiting: 20_000,
   /** batches of the audit trail of a workspace: a folder has them in memory */
   auditBatches: 200_000,
 } as const

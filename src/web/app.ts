@@ -163,11 +163,7 @@ function renderError({ web, requestId }: PageContext, error: unknown): PageView 
   return errorPage(status, 'Something went wrong', text, { ...details.headers })
 }
 
-function respond(
-  response: PageResponse,
-  { path, origin, requestId, pendingCookies }: PageContext,
-  visit: Visit | undefined,
-): Response {
+function respond(response: PageResponse, { path, origin, requestId, pendingCookies }: PageContext, visit: Visit | undefined): Response {
   if ('raw' in response) return response.raw
   const headers = new Headers({ ...securityHeaders(origin), 'x-request-id': requestId, ...response.headers })
   for (const cookie of [...pendingCookies, ...(response.cookies ?? [])]) headers.append('set-cookie', cookie)
@@ -183,5 +179,8 @@ function respond(
   const { title, layout, scripts, status = 200, session = visit?.session } = response
   const body = html`${session && renderNotices(visit?.notices ?? [], session)}${response.body}`
   const signedIn = session && { formToken: session.form_token, email: session.email }
-  return new Response(renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn, layout, scripts }), { status, headers })
+  return new Response(renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn, layout, scripts }), {
+    status,
+    headers,
+  })
 }

@@ -24,5 +24,7 @@ export function distance(at: number, now: number): string {
  * @param at RFC 3339
  */
 export function renderDistance(at: string, now: number): VNode {
-  return html`<time datetime=${at} title="${at.slice(0, 10)} ${at.slice(11, 16)} UTC" data-distance>${distance(Date.parse(at), now)}</time>` as VNode
+  return html`<time datetime=${at} title="${at.slice(0, 10)} ${at.slice(11, 16)} UTC" data-distance
+    >${distance(Date.parse(at), now)}</time
+  >` as VNode
 }

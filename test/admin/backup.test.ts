@@ -270,7 +270,17 @@ describe.each(drivers)('interrupted restores on $name', (driver) => {
 })
 
 describe.each(drivers)('the kinds of records of a backup on $name', (driver) => {
-  const NOT_RESTORED = ['session', 'challenge', 'sign_up', 'bytes_mount', 'schema', 'importing', 'imported_bytes', 'restoring', 'restored_workspace']
+  const NOT_RESTORED = [
+    'session',
+    'challenge',
+    'sign_up',
+    'bytes_mount',
+    'schema',
+    'importing',
+    'imported_bytes',
+    'restoring',
+    'restored_workspace',
+  ]
 
   test('a restored backup has all records, except for those of sessions, challenges, sign-up links and the storage', async () => {
     const service = await Service.start(driver, { batch: 1 })

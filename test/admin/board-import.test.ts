@@ -96,7 +96,10 @@ describe.each(drivers)('the import of a board on $name', (driver) => {
     ['no board', (lines) => [...lines.slice(1, -1), JSON.stringify({ end: lines.length - 2 })], /no board/],
     ['a comment before its card', (lines) => [lines[0]!, lines.at(-2)!], /before the first card/],
   ])('input with %s fails, and leaves nothing', async (_case, change, message) => {
-    await expect(importWith(change(linesOf(300, person)))).rejects.toMatchObject({ code: 'invalid', message: expect.stringMatching(message) })
+    await expect(importWith(change(linesOf(300, person)))).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringMatching(message),
+    })
     expect([await remaining(), await feeds(), await boards()]).toEqual([before, [], []])
   })
 
@@ -126,12 +129,16 @@ describe.each(drivers)('the import of a board on $name', (driver) => {
   })
 
   test('an import that stands still for an hour fails, and one that goes on is not collected', async () => {
-    const wait = (hours: number) => async () => {
-      service.now += hours * HOUR
-      await collectGarbage(service.adminDeps, person.workspaceId)
+    const wait =
+      (hours: number, collects = true) =>
+      async () => {
+        service.now += hours * HOUR
+        if (collects) await collectGarbage(service.adminDeps, person.workspaceId)
+      }
+    for (const collects of [true, false]) {
+      await expect(importWith(linesOf(300, person), 400, wait(1, collects))).rejects.toMatchObject({ code: 'conflict' })
+      expect([await remaining(), await feeds()]).toEqual([before, []])
     }
-    await expect(importWith(linesOf(300, person), 400, wait(1))).rejects.toMatchObject({ code: 'conflict' })
-    expect([await remaining(), await feeds()]).toEqual([before, []])
     async function* slow() {
       for (const [i, line] of linesOf(300, person).entries()) {
         if (i % 150 === 149) await wait(0.6)()
@@ -139,7 +146,9 @@ describe.each(drivers)('the import of a board on $name', (driver) => {
       }
     }
     await importBoard(service.adminDeps, input, { ...createIo(), lines: slow() })
-    expect((await service.send(person.read, 'GET', `/boards/${(await boards())[0].id}?include=counts`)).body.data.counts).toMatchObject({ cards: 300 })
+    expect((await service.send(person.read, 'GET', `/boards/${(await boards())[0].id}?include=counts`)).body.data.counts).toMatchObject({
+      cards: 300,
+    })
   })
 
   test.each([['a user of another workspace'], ['a workspace that does not exist']])('%s is refused', async (what) => {
@@ -165,8 +174,16 @@ test('a board with 5,000 cards is written in commits of at most 200 records and 
   const lines = linesOf(5000, person, { description: 'x'.repeat(2_000) })
   const large = JSON.parse(lines[3]!)
   const half = lines.length / 2
-  const withLarge = lines.map((line, i) => (i > half && i < half + 100 && line.startsWith('{"card') ? JSON.stringify({ card: { ...large.card, description: 'x'.repeat(50_000) } }) : line))
-  const { board_id, records } = await importBoard({ ...service.adminDeps, store: observed }, { workspace: person.workspaceId, user: person.id }, createIo(withLarge))
+  const withLarge = lines.map((line, i) =>
+    i > half && i < half + 100 && line.startsWith('{"card')
+      ? JSON.stringify({ card: { ...large.card, description: 'x'.repeat(50_000) } })
+      : line,
+  )
+  const { board_id, records } = await importBoard(
+    { ...service.adminDeps, store: observed },
+    { workspace: person.workspaceId, user: person.id },
+    createIo(withLarge),
+  )
   expect(records).toBe(5000 * 3 + 3)
   expect(Math.max(...sizes.map(([count]) => count!))).toBe(200)
   expect(Math.max(...sizes.map(([, characters]) => characters!))).toBeLessThan(1_100_000)

@@ -50,7 +50,8 @@ describe.each(drivers)('init on $name', (driver) => {
     const hint = `this storage has the workspace "Acme" (${workspace_id}) already
   for another sign-up link: lanekeeper user invite ${user_id}
   for another workspace: lanekeeper workspace create NAME`
-    for (const changes of [{}, { workspace: 'Other' }]) await expect(init(changes)).rejects.toMatchObject({ code: 'conflict', message: hint })
+    for (const changes of [{}, { workspace: 'Other' }])
+      await expect(init(changes)).rejects.toMatchObject({ code: 'conflict', message: hint })
     expect(await state()).toEqual(complete)
   })
 
@@ -68,8 +69,13 @@ describe.each(drivers)('init on $name', (driver) => {
   })
 
   test('a user of the same name who has signed up is not made an owner, and one who has not is', async () => {
-    const [signedUp, invited] = [await addUser(service.deps, { display_name: NEW.owner }), await addUser(service.deps, { display_name: NEW.owner })]
-    await service.write(GLOBAL, (tx) => setAccount(tx, { userId: signedUp.id, email: 'o@example.org', passwordHash: 'x' }, service.deps.clock))
+    const [signedUp, invited] = [
+      await addUser(service.deps, { display_name: NEW.owner }),
+      await addUser(service.deps, { display_name: NEW.owner }),
+    ]
+    await service.write(GLOBAL, (tx) =>
+      setAccount(tx, { userId: signedUp.id, email: 'o@example.org', passwordHash: 'x' }, service.deps.clock),
+    )
     expect((await init()).user_id).toBe(invited.id)
   })
 })

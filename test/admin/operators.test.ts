@@ -106,7 +106,9 @@ describe('user disable', () => {
       workspaces: expect.arrayContaining([ann.workspaceId, second]),
     })
     expect((await read(ann)).status).toBe(401)
-    const left = (await service.recordKeys(GLOBAL)).filter((key) => /^(account|account_email|sign_up|session|second_factor|notices):/.test(key))
+    const left = (await service.recordKeys(GLOBAL)).filter((key) =>
+      /^(account|account_email|sign_up|session|second_factor|notices):/.test(key),
+    )
     expect(left).toEqual([])
     expect((await read(bob)).status).toBe(200)
     // It can be repeated, and the user can come back.

@@ -69,12 +69,7 @@ describe('init', () => {
       storage: 'fs:./data',
       answers: { workspace: 'Acme', owner: 'Olivia', email: 'o@example.org' },
     })
-    expect(asked).toEqual([
-      'Storage [fs:./data]: ',
-      'Name of the workspace: ',
-      'Your e-mail address: ',
-      'Your e-mail address: ',
-    ])
+    expect(asked).toEqual(['Storage [fs:./data]: ', 'Name of the workspace: ', 'Your e-mail address: ', 'Your e-mail address: '])
     await expect(complete({ storage: 'fs:./x' }, answer('Acme'), {})).rejects.toThrow('cancelled')
   })
 })
@@ -145,7 +140,10 @@ describe.each(['with a running service', 'without a service'])('import --from %s
 
   test('terminal escape sequences of a file are not printed', async () => {
     const file = join(folder, 'escapes.json')
-    await writeFile(file, JSON.stringify({ name: 'a\u001b[31m', lists: [], cards: [], labels: [{ id: '1', name: 'b\u001b[2J', color: 'x' }] }))
+    await writeFile(
+      file,
+      JSON.stringify({ name: 'a\u001b[31m', lists: [], cards: [], labels: [{ id: '1', name: 'b\u001b[2J', color: 'x' }] }),
+    )
     const { code, stdout } = await run('trello', file, '--dry-run')
     expect([code, stdout.includes('\u001b')]).toEqual([0, false])
     expect(stdout).toContain('\\u{1b}[2J')

@@ -15,7 +15,16 @@ const runOn =
   (name, input, { lines }) =>
     runCommand(deps, name, input, { progress: () => undefined, write: async () => undefined, lines })
 /** A card with no more than a title and times. */
-const plain: Omit<CardView, 'title' | 'times'> = { description: '', due_at: null, completed_at: null, archived_at: null, labels: [], assignees: [], subtasks: [], comments: [] }
+const plain: Omit<CardView, 'title' | 'times'> = {
+  description: '',
+  due_at: null,
+  completed_at: null,
+  archived_at: null,
+  labels: [],
+  assignees: [],
+  subtasks: [],
+  comments: [],
+}
 const countsOf = (lines: readonly { kind: string; count: number }[]) => Object.fromEntries(lines.map(({ kind, count }) => [kind, count]))
 
 const trelloExpected: BoardView = {

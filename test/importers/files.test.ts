@@ -53,28 +53,52 @@ describe('a file that is not a board', () => {
     ['of Trello in place of Planka', ['planka', fixtures['trello']!], 'item: Invalid input: expected object, received undefined'],
     ['with a card without a name', trello(({ cards }) => delete cards[2].name), 'cards[2].name: Invalid input: expected string'],
     ['with a card of an unknown list', trello(({ cards }) => (cards[1].idList = 'x')), 'cards[1].idList: there is no list "x"'],
-    ['with two cards of one id', trello(({ cards }) => (cards[3].id = cards[0].id)), `cards[3].id: "6540f0000000000000000042" is also the id of cards[0]`],
+    [
+      'with two cards of one id',
+      trello(({ cards }) => (cards[3].id = cards[0].id)),
+      `cards[3].id: "6540f0000000000000000042" is also the id of cards[0]`,
+    ],
     ['with two lists of one id', trello(({ lists }) => (lists[2].id = lists[1].id)), 'is also the id of lists[1]'],
     ['with two labels of one id', trello(({ labels }) => (labels[1].id = labels[0].id)), 'labels[1].id: '],
     ['with two members of one id', trello(({ members: all }) => (all[1].id = all[0].id)), 'members[1].id: '],
     ['with two checklists of one id', trello(({ checklists: all }) => (all[1].id = all[0].id)), 'checklists[1].id: '],
     ['with a time that is none', trello(({ cards }) => (cards[0].due = 'tomorrow')), 'cards[0].due: must be a time'],
     ['with a time after the year 9999', trello(({ cards }) => (cards[0].due = '+010000-01-01T00:00:00Z')), 'cards[0].due: must be a time'],
-    ['with a comment without text', trello(({ actions }) => delete actions[0].data.text), 'actions[0].data.text: Invalid input: expected string'],
-    ['with an id that is an object', trello(({ cards }) => (cards[0].idLabels = [{}])), 'cards[0].idLabels[0]: Invalid input: expected string'],
+    [
+      'with a comment without text',
+      trello(({ actions }) => delete actions[0].data.text),
+      'actions[0].data.text: Invalid input: expected string',
+    ],
+    [
+      'with an id that is an object',
+      trello(({ cards }) => (cards[0].idLabels = [{}])),
+      'cards[0].idLabels[0]: Invalid input: expected string',
+    ],
     ['with a position that is text', trello(({ cards }) => (cards[0].pos = 'top')), 'cards[0].pos: Invalid input: expected number'],
     ['with a card of an unknown list', planka(({ cards }) => (cards[0].listId = '7')), 'included.cards[0].listId: there is no list "7"'],
-    ['with a task of an unknown list', planka(({ tasks }) => (tasks[0].taskListId = '7')), 'included.tasks[0].taskListId: there is no task list "7"'],
+    [
+      'with a task of an unknown list',
+      planka(({ tasks }) => (tasks[0].taskListId = '7')),
+      'included.tasks[0].taskListId: there is no task list "7"',
+    ],
     ['with a list of an unknown type', planka(({ lists }) => (lists[0].type = 'x')), 'included.lists[0].type: Invalid option'],
-    ['with two users of one id', planka(({ users }) => (users[1].id = users[0].id)), 'included.users[1].id: "11" is also the id of included.users[0]'],
-    ['with two cards of one id', planka(({ cards }) => (cards[1].id = cards[0].id)), 'included.cards[1].id: "52" is also the id of included.cards[0]'],
+    [
+      'with two users of one id',
+      planka(({ users }) => (users[1].id = users[0].id)),
+      'included.users[1].id: "11" is also the id of included.users[0]',
+    ],
+    [
+      'with two cards of one id',
+      planka(({ cards }) => (cards[1].id = cards[0].id)),
+      'included.cards[1].id: "52" is also the id of included.cards[0]',
+    ],
   ])('%s is refused with its place (%#)', async (_case, [from, text], message) => {
     await expect(importText(from, text)).rejects.toMatchObject({ code: 'invalid', message: expect.stringContaining(message) })
   })
 
   test('a message names at most ten problems of a file', async () => {
     const text = changed('trello', (board) => (board.lists = Array.from({ length: 30 }, () => ({}))))
-    const { message } = await importText('trello', text).catch((error: unknown) => error as Error) as Error
+    const { message } = (await importText('trello', text).catch((error: unknown) => error as Error)) as Error
     expect(message.split('\n')).toHaveLength(12)
     expect(message).toContain('and 80 more')
   })
@@ -94,7 +118,10 @@ describe('the members of a board', () => {
   })
 
   test('a name that two users have matches none of them', async () => {
-    const { result } = await importText('trello', changed('trello', (board) => (board.members[0].fullName = 'TWIN')))
+    const { result } = await importText(
+      'trello',
+      changed('trello', (board) => (board.members[0].fullName = 'TWIN')),
+    )
     expect(result.not_carried.find(({ kind }) => kind === 'members_unmatched')!.examples).toEqual([
       'TWIN (@olivias)',
       'Robert T. (@bobby)',
@@ -132,7 +159,11 @@ describe('what is too much', () => {
     expect([...second!.title]).toHaveLength(500)
     expect([[...first!.description].length, [...second!.description].length]).toEqual([50_000, 50_000])
     expect(first!.description).toMatch(/d\n\nAttachments:\n- \[plan/)
-    expect(commentsIn(lines).map(({ body }) => body.length).toSorted((a, b) => b - a)[0]).toBe(20_000)
+    expect(
+      commentsIn(lines)
+        .map(({ body }) => body.length)
+        .toSorted((a, b) => b - a)[0],
+    ).toBe(20_000)
     expect(countOf(result, 'texts_shortened')).toBe(8)
   })
 
@@ -161,10 +192,17 @@ describe('what is too much', () => {
 
   test('links beyond ten thousand characters are left out, and a long description gives way to the others', async () => {
     const links = Array.from({ length: 150 }, (_item, i) => ({ name: `f${i}`, url: `https://example.org/${'x'.repeat(80)}` }))
-    const { result, lines } = await importText('trello', changed('trello', ({ cards }) => (cards[1].attachments = links)))
+    const { result, lines } = await importText(
+      'trello',
+      changed('trello', ({ cards }) => (cards[1].attachments = links)),
+    )
     const { description } = cardsIn(lines)[0]!
     expect(description.length).toBeLessThan(10_200)
     expect(countOf(result, 'attachments_left_out')! + description.match(/https:/g)!.length).toBe(150)
+  })
+
+  test('a byte order mark at the beginning is ignored', async () => {
+    expect((await importText('trello', `\ufeff${fixtures['trello']!}`)).result.cards).toBe(4)
   })
 
   test('names of properties of objects are ids like others', async () => {

@@ -34,7 +34,12 @@ test('a mail is sent by SMTP, with the sender of the settings', async () => {
   createMailer({ url: `smtp://127.0.0.1:${port}?ignoreTLS=true`, from: 'Lanekeeper <kanban@example.org>', log: captured.log })(mail)
   await ended
   server.close()
-  for (const line of ['MAIL FROM:<kanban@example.org>', 'RCPT TO:<ann@example.org>', 'From: Lanekeeper <kanban@example.org>', `Subject: ${mail.subject}`])
+  for (const line of [
+    'MAIL FROM:<kanban@example.org>',
+    'RCPT TO:<ann@example.org>',
+    'From: Lanekeeper <kanban@example.org>',
+    `Subject: ${mail.subject}`,
+  ])
     expect(received()).toContain(line)
   expect(received()).toContain('\r\n\r\nYour password was changed.\r\n')
   expect(captured.text()).toBe('')
@@ -46,7 +51,10 @@ test('a mail that is refused, or cannot be sent, is logged without the address a
   await once(closed, 'listening')
   const { port: closedPort } = closed.address() as AddressInfo
   await new Promise((resolve) => closed.close(resolve))
-  for (const [target, code] of [[port, 'EMESSAGE'], [closedPort, 'ESOCKET']] as const) {
+  for (const [target, code] of [
+    [port, 'EMESSAGE'],
+    [closedPort, 'ESOCKET'],
+  ] as const) {
     const captured = captureLog()
     const logged = new Promise<void>((resolve) => {
       const error = captured.log.error.bind(captured.log)

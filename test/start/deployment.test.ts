@@ -31,14 +31,15 @@ function readUnit(name: string): Record<string, Record<string, string[]>> {
   for (const line of deployment(name).split('\n')) {
     const heading = /^\[(\w+)\]$/.exec(line)
     if (heading !== null) section = unit[heading[1]!] = {}
-    else if (line !== '' && !line.startsWith('#')) (section[line.slice(0, line.indexOf('='))] ??= []).push(line.slice(line.indexOf('=') + 1))
+    else if (line !== '' && !line.startsWith('#'))
+      (section[line.slice(0, line.indexOf('='))] ??= []).push(line.slice(line.indexOf('=') + 1))
   }
   return unit
 }
 
 test('the settings of the example are known, and belong together', () => {
-  const known = settingNames.flatMap((name) => settingSource(name).env ?? [])
-  expect(Object.keys(env).filter((name) => !known.includes(name))).toEqual([])
+  const known = new Set(settingNames.flatMap((name) => settingSource(name).env ?? []))
+  expect(Object.keys(env).filter((name) => !known.has(name))).toEqual([])
   expect(config).toMatchObject({ storage: 'fs:/var/lib/lanekeeper', origin: ORIGIN, proxies: 1, host: '127.0.0.1', port: 3000 })
 })
 
@@ -102,11 +103,17 @@ test.each(checks.filter(([program]) => isInstalled(program)))('%s accepts the fi
       // The program and the certificates do not exist here.
       const text = deployment(name)
         .replaceAll('/opt/lanekeeper/bin/lanekeeper', process.execPath)
-        .replaceAll(/listen (\S+:)?(\d+)[^;]*;/g, (_line, address, port) => `listen unix:${folder}/${port}${address === undefined ? '' : '-6'};`)
+        .replaceAll(
+          /listen (\S+:)?(\d+)[^;]*;/g,
+          (_line, address, port) => `listen unix:${folder}/${port}${address === undefined ? '' : '-6'};`,
+        )
         .replaceAll(/^ *ssl_certificate.*\n/gm, '')
       await writeFile(join(folder, name), text)
     }
-    await writeFile(join(folder, 'main.conf'), `pid ${folder}/pid; error_log stderr; events {} http { access_log off; include ${folder}/nginx.conf; }`)
+    await writeFile(
+      join(folder, 'main.conf'),
+      `pid ${folder}/pid; error_log stderr; events {} http { access_log off; include ${folder}/nginx.conf; }`,
+    )
     const paths = args.map((arg) => (arg.includes('.') || arg === 'Caddyfile' ? join(folder, arg) : arg))
     await run(program, paths, { cwd: folder, env: { ...process.env, HOME: folder } })
   } finally {
@@ -116,15 +123,20 @@ test.each(checks.filter(([program]) => isInstalled(program)))('%s accepts the fi
 
 test('the commands of the README install the files, make the first sign-up link, and a backup', async () => {
   requireBuild()
-  const block = [...readText('README.md').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!).find((text) => text.includes('useradd'))!
+  const block = [...readText('README.md').matchAll(/```sh\n([\s\S]*?)```/g)]
+    .map(([, text]) => text!)
+    .find((text) => text.includes('useradd'))!
   const root = await mkdtemp(join(tmpdir(), 'lanekeeper-root-'))
   try {
-    for (const path of ['bin', 'etc/systemd/system', 'opt/lanekeeper/bin', 'var/lib/lanekeeper-backups']) await mkdir(join(root, path), { recursive: true })
+    for (const path of ['bin', 'etc/systemd/system', 'opt/lanekeeper/bin', 'var/lib/lanekeeper-backups'])
+      await mkdir(join(root, path), { recursive: true })
     // These need root, or take long: the test of the package installs it.
-    for (const program of ['npm', 'useradd', 'systemctl']) await writeFile(join(root, 'bin', program), `#!/bin/sh\necho "${program} $*" >>${root}/log\n`)
+    for (const program of ['npm', 'useradd', 'systemctl'])
+      await writeFile(join(root, 'bin', program), `#!/bin/sh\necho "${program} $*" >>${root}/log\n`)
     await writeFile(join(root, 'bin/sudo'), '#!/bin/sh\nif [ "$1" = -u ]; then shift 2; fi\nexec "$@"\n')
     await writeFile(join(root, 'opt/lanekeeper/bin/lanekeeper'), `#!/bin/sh\nexec "${process.execPath}" "${pathOf('dist/main.js')}" "$@"\n`)
-    for (const program of ['bin/npm', 'bin/useradd', 'bin/systemctl', 'bin/sudo', 'opt/lanekeeper/bin/lanekeeper']) await chmod(join(root, program), 0o755)
+    for (const program of ['bin/npm', 'bin/useradd', 'bin/systemctl', 'bin/sudo', 'opt/lanekeeper/bin/lanekeeper'])
+      await chmod(join(root, program), 0o755)
     await symlink(pathOf('fixtures'), join(root, 'fixtures'))
     const inRoot = (text: string) => text.replaceAll(/(?<=[ ":])\/(opt|etc|var)\//g, `${root}/$1/`)
     const shell = (script: string) => run('bash', ['-euc', script], { cwd: root, env: { PATH: `${root}/bin:${process.env['PATH']}` } })

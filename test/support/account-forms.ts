@@ -66,7 +66,8 @@ export function accountForms(running: () => Service, person: () => Person): Reco
       await visitor.open('/settings/account')
       return fill(visitor, {}, '/settings/account/notices')
     },
-    '/settings/account/password': () => on('/settings/account/password', { present: PASSWORD, password: 'another passphrase', again: 'another passphrase' }),
+    '/settings/account/password': () =>
+      on('/settings/account/password', { present: PASSWORD, password: 'another passphrase', again: 'another passphrase' }),
     '/settings/account/sessions': async () => {
       await signedIn(running(), person())
       const visitor = await signedIn(running(), person())
@@ -89,9 +90,17 @@ export function accountForms(running: () => Service, person: () => Person): Reco
       const attestation = new SoftwareAuthenticator().create(options, visitor.origin)
       return { visitor, path: '/settings/account/passkeys/new', fields: { ...hidden, name: 'Laptop', attestation } }
     },
-    '/settings/account/passkeys/challenge': async () => ({ ...(await on('/settings/account/passkeys/new')), path: '/settings/account/passkeys/challenge' }),
-    '/settings/account/passkeys/prove': async () => ({ ...(await on('/settings/account/passkeys/new')), path: '/settings/account/passkeys/prove' }),
+    '/settings/account/passkeys/challenge': async () => ({
+      ...(await on('/settings/account/passkeys/new')),
+      path: '/settings/account/passkeys/challenge',
+    }),
+    '/settings/account/passkeys/prove': async () => ({
+      ...(await on('/settings/account/passkeys/new')),
+      path: '/settings/account/passkeys/prove',
+    }),
     '/settings/account/passkeys/{passkey}': () =>
-      on('/settings/account/passkeys/pky_00000000000000000000', { name: 'Phone', do: 'rename' }, () => new SoftwareAuthenticator().giveTo(running(), person())),
+      on('/settings/account/passkeys/pky_00000000000000000000', { name: 'Phone', do: 'rename' }, () =>
+        new SoftwareAuthenticator().giveTo(running(), person()),
+      ),
   }
 }

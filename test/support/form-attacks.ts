@@ -23,7 +23,10 @@ export const attacks: Record<string, Attack> = {
   'without a form token': ({ fields }) => ({ fields: withoutFormToken(fields) }),
   'without a form token, from an old browser': ({ fields }) => ({ fields: withoutFormToken(fields), options: oldBrowser }),
   'with an empty form token': ({ fields }) => ({ fields: { ...fields, form_token: '' }, options: oldBrowser }),
-  "with another person's form token": ({ fields }, foreignToken) => ({ fields: { ...fields, form_token: foreignToken }, options: oldBrowser }),
+  "with another person's form token": ({ fields }, foreignToken) => ({
+    fields: { ...fields, form_token: foreignToken },
+    options: oldBrowser,
+  }),
   'with the form token in the URL': ({ path, fields }) => ({
     path: `${path}?form_token=${fields['form_token']}`,
     fields: withoutFormToken(fields),

@@ -41,7 +41,11 @@ type Cbor = number | string | Buffer | Map<number | string, Cbor>
 /** CBOR (RFC 8949), as far as WebAuthn needs it. */
 function cbor(value: Cbor): Buffer {
   const head = (type: number, size: number): Buffer =>
-    size < 24 ? Buffer.from([(type << 5) | size]) : size < 256 ? Buffer.from([(type << 5) | 24, size]) : Buffer.from([(type << 5) | 25, size >> 8, size & 255])
+    size < 24
+      ? Buffer.from([(type << 5) | size])
+      : size < 256
+        ? Buffer.from([(type << 5) | 24, size])
+        : Buffer.from([(type << 5) | 25, size >> 8, size & 255])
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value)
   if (typeof value === 'string') return Buffer.concat([head(3, value.length), Buffer.from(value)])
   if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value])
@@ -69,7 +73,15 @@ export class SoftwareAuthenticator {
 
   get publicKey(): Buffer {
     const { x, y } = this.#coordinates
-    return cbor(new Map<number, Cbor>([[1, 2], [3, -7], [-1, 1], [-2, x], [-3, y]]))
+    return cbor(
+      new Map<number, Cbor>([
+        [1, 2],
+        [3, -7],
+        [-1, 1],
+        [-2, x],
+        [-3, y],
+      ]),
+    )
   }
 
   /** Answers the options of a registration. @param origin that of the page */
@@ -78,7 +90,13 @@ export class SoftwareAuthenticator {
     const length = Buffer.from([0, this.credentialId.length])
     const attested = Buffer.concat([Buffer.alloc(16), length, this.credentialId, this.publicKey])
     const authData = Buffer.concat([this.#authenticatorData(options.rp.id, this.flags | 0x40), attested])
-    const attestation = cbor(new Map<string, Cbor>([['fmt', 'none'], ['attStmt', new Map()], ['authData', authData]]))
+    const attestation = cbor(
+      new Map<string, Cbor>([
+        ['fmt', 'none'],
+        ['attStmt', new Map()],
+        ['authData', authData],
+      ]),
+    )
     const clientDataJSON = clientData('webauthn.create', options.challenge, origin).toString('base64url')
     return this.#answer({ clientDataJSON, attestationObject: attestation.toString('base64url'), transports: ['internal'] })
   }
@@ -88,7 +106,9 @@ export class SoftwareAuthenticator {
     if (this.counter > 0) this.counter++
     const authData = this.#authenticatorData(rpId, this.flags)
     const data = clientData('webauthn.get', options.challenge, origin)
-    const signature = createSign('sha256').update(Buffer.concat([authData, sha256(data)])).sign(this.#key)
+    const signature = createSign('sha256')
+      .update(Buffer.concat([authData, sha256(data)]))
+      .sign(this.#key)
     return this.#answer({
       clientDataJSON: data.toString('base64url'),
       authenticatorData: authData.toString('base64url'),

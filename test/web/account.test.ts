@@ -101,7 +101,9 @@ describe('the list of sessions', () => {
     await signIn()
     const items = [...(await visitor.open('/settings/account')).text.matchAll(/<li><div><strong>.*?<\/li>/gs)].map(([item]) => textOf(item))
     expect(items).toEqual([
-      expect.stringMatching(/^Unknown browser 203\.0\.113\.\d+, begun 2026-11-20 12:\d\d UTC, last seen .* End the session of Unknown browser/),
+      expect.stringMatching(
+        /^Unknown browser 203\.0\.113\.\d+, begun 2026-11-20 12:\d\d UTC, last seen .* End the session of Unknown browser/,
+      ),
       expect.stringMatching(/^Firefox on Linux this session 2001:db8:1:2, begun 2026-11-20 12:\d\d UTC, last seen/),
     ])
     expect(items[1]).not.toContain('End')
@@ -109,7 +111,8 @@ describe('the list of sessions', () => {
 
   test('ends one session or all others, and never one of another person', async () => {
     const [visitor, one, two, three] = [await signIn(), await signIn(), await signIn(), await signIn()]
-    const ids = async () => [...(await visitor.open('/settings/account')).text.matchAll(/name="end" value="(ses_\w+)"/g)].map(([, id]) => id!)
+    const ids = async () =>
+      [...(await visitor.open('/settings/account')).text.matchAll(/name="end" value="(ses_\w+)"/g)].map(([, id]) => id!)
     const newest = (await ids())[0]!
     await visitor.submit({ end: newest }, '/settings/account/sessions')
     expect([await isSignedIn(three), await isSignedIn(two), await isSignedIn(one)]).toEqual([false, true, true])
@@ -118,11 +121,15 @@ describe('the list of sessions', () => {
     email = await giveAccount(service, person)
     const stranger = await signIn()
     await stranger.open('/settings/account')
-    for (const end of [(await ids())[0]!, '', 'x', 'ses_00000000000000000000'])
-      await stranger.submit({ end }, '/settings/account/sessions')
+    for (const end of [(await ids())[0]!, '', 'x', 'ses_00000000000000000000']) await stranger.submit({ end }, '/settings/account/sessions')
     expect([await isSignedIn(one), await isSignedIn(two)]).toEqual([true, true])
     await visitor.submit({ end: 'others' }, '/settings/account/sessions')
-    expect([await isSignedIn(visitor), await isSignedIn(one), await isSignedIn(two), await isSignedIn(stranger)]).toEqual([true, false, false, true])
+    expect([await isSignedIn(visitor), await isSignedIn(one), await isSignedIn(two), await isSignedIn(stranger)]).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ])
     expect(own.id).not.toBe(person.id)
   })
 
@@ -148,7 +155,8 @@ test('all tokens of a person are revoked in all workspaces, and no token of anot
   expect(textOf((await visitor.open('/settings/account/revoke-tokens')).text)).toContain('5 active tokens in 2 workspaces.')
   expect((await service.send(elsewhere, 'GET', '/account')).status).toBe(200)
   expect(textOf((await visitor.submit()).text)).toContain('All your tokens are revoked.')
-  for (const token of [person.read, person.write, person.admin, elsewhere]) expect((await service.send(token, 'GET', '/account')).status).toBe(401)
+  for (const token of [person.read, person.write, person.admin, elsewhere])
+    expect((await service.send(token, 'GET', '/account')).status).toBe(401)
   expect((await service.send(colleague.read, 'GET', '/account')).status).toBe(200)
   expect(textOf((await visitor.open('/settings/account/revoke-tokens')).text)).toContain('You have no active token.')
 })
@@ -189,7 +197,9 @@ describe('notices', () => {
       'Lanekeeper: The token "Nightly <build>" was created.',
       'Lanekeeper: Your password was changed.',
     ])
-    expect(mails[1]!.text).toMatch(/^Your password was changed\.\n\nTime: 2026-11-20 12:\d\d UTC\nBrowser: Unknown browser\nNetwork: [\d.]+\n\nIf this/)
+    expect(mails[1]!.text).toMatch(
+      /^Your password was changed\.\n\nTime: 2026-11-20 12:\d\d UTC\nBrowser: Unknown browser\nNetwork: [\d.]+\n\nIf this/,
+    )
     for (const secret of [plaintext, PASSWORD, NEW, visitor.session!]) expect(JSON.stringify(mails)).not.toContain(secret)
   })
 })

@@ -93,7 +93,12 @@ Object.assign(forms, ofOfficers)
 const posts = pages.filter(({ post }) => post !== undefined)
 
 test('every page with a form is tested here or among the forms of accounts', () => {
-  const ofAccounts = Object.keys(accountForms(() => service, () => person))
+  const ofAccounts = Object.keys(
+    accountForms(
+      () => service,
+      () => person,
+    ),
+  )
   expect(posts.map(({ path }) => path).toSorted()).toEqual([...Object.keys(forms), ...ofAccounts].toSorted())
 })
 

@@ -67,7 +67,7 @@ describe('the reference of the API at /docs', () => {
       const { status, headers, html } = await open(path)
       expect([path, status]).toEqual([path, 200])
       expect(headers.get('content-security-policy')).toBe(
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; form-action 'none'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
       )
       expect([headers.get('set-cookie'), headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([
         null,

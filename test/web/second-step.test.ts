@@ -45,12 +45,17 @@ describe.each(drivers)('the second step of a sign-in, on $name', (driver) => {
       await visitor.open('/settings/sign-in')
       const { action, hidden } = formOf(visitor.page!.text)
       const page = await visitor.post(action, { ...hidden, email, password: PASSWORD })
-      expect([page.location, visitor.session, [...page.cookies.keys()]]).toEqual([expect.stringMatching(ASKED), undefined, ['lk_second_factor']])
+      expect([page.location, visitor.session, [...page.cookies.keys()]]).toEqual([
+        expect.stringMatching(ASKED),
+        undefined,
+        ['lk_second_factor'],
+      ])
       expect(await isSignedIn(visitor)).toBe(false)
       await visitor.open(page.location!)
       await visitor.submit({ code: code() })
       expect([await isSignedIn(visitor), visitor.jar.has('lk_second_factor')]).toEqual([true, false])
-      for (const secret of [code(), TOTP_SECRET, page.cookies.get('lk_second_factor')!.slice(17, 60)]) expect(captured.text()).not.toContain(secret)
+      for (const secret of [code(), TOTP_SECRET, page.cookies.get('lk_second_factor')!.slice(17, 60)])
+        expect(captured.text()).not.toContain(secret)
     })
 
     test('a wrong password gets the same page with and without an authenticator app', async () => {
@@ -111,7 +116,9 @@ describe.each(drivers)('the second step of a sign-in, on $name', (driver) => {
     })
     const giveAccountWith = async (password: string) => {
       const passwordHash = await service.app.passwords.hash(password)
-      await service.write(GLOBAL, async (tx) => tx.put(keys.account(person.id), { ...(await tx.get(keys.account(person.id)))!, password_hash: passwordHash }))
+      await service.write(GLOBAL, async (tx) =>
+        tx.put(keys.account(person.id), { ...(await tx.get(keys.account(person.id)))!, password_hash: passwordHash }),
+      )
     }
 
     test('a stolen challenge is worth nothing in another browser', async () => {
@@ -130,7 +137,9 @@ describe.each(drivers)('the second step of a sign-in, on $name', (driver) => {
       const visitor = await halfway()
       await visitor.submit({ code: code() })
       service.now += 11 * MINUTE
-      for (const path of ['authenticator', 'authenticator/remove', 'recovery-codes', 'passkeys/new'].map((one) => `/settings/account/${one}`)) {
+      for (const path of ['authenticator', 'authenticator/remove', 'recovery-codes', 'passkeys/new'].map(
+        (one) => `/settings/account/${one}`,
+      )) {
         expect([path, (await visitor.open(path)).text.includes('name="code"')]).toEqual([path, true])
         expect([path, (await visitor.submit({ password: PASSWORD }, path)).status]).toEqual([path, 403])
         expect([path, (await visitor.submit({ code: code() }, path)).status]).toEqual([path, 403])
@@ -175,7 +184,12 @@ describe.each(drivers)('the second step of a sign-in, on $name', (driver) => {
       await giveAuthenticator(service, person)
       const visitor = browser()
       const options = await challenge(visitor)
-      expect([options.rpId, options.userVerification, options.allowCredentials ?? [], options.challenge.length]).toEqual(['localhost', 'required', [], 43])
+      expect([options.rpId, options.userVerification, options.allowCredentials ?? [], options.challenge.length]).toEqual([
+        'localhost',
+        'required',
+        [],
+        43,
+      ])
       await answer(visitor, authenticator.get(options, visitor.origin))
       expect(await isSignedIn(visitor)).toBe(true)
       expect(textOf((await visitor.open('/settings/account')).text)).toContain(`Laptop added`)
@@ -192,7 +206,8 @@ describe.each(drivers)('the second step of a sign-in, on $name', (driver) => {
       },
       'to another challenge': (options, { origin }) => authenticator.get({ ...options, challenge: 'x'.repeat(43) }, origin),
       'to the challenge of another browser': async (_options, { origin }) => authenticator.get(await challenge(browser()), origin),
-      'of an unknown passkey': (options, { origin }) => Object.assign(new SoftwareAuthenticator(), { userHandle: authenticator.userHandle }).get(options, origin),
+      'of an unknown passkey': (options, { origin }) =>
+        Object.assign(new SoftwareAuthenticator(), { userHandle: authenticator.userHandle }).get(options, origin),
       'that names another person': async (options, { origin }) => {
         authenticator.userHandle = Buffer.from((await service.person(workspaceId)).id).toString('base64url')
         return authenticator.get(options, origin)

@@ -58,7 +58,7 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     expect(data).toMatchObject({ scopes: ['kanban:read', 'kanban:write'], token: { name: 'Nightly build' } })
     const text = textOf(await entryOf(data.token.id))
     expect(text).toBe(
-      `Nightly build kanban:write Expires in 7 days Created 2026-11-20 12:00 UTC Last used 2026-11-20 12:00 UTC 30 days 1 call, none refused ID ${data.token.id} Rotate Nightly build Revoke Nightly build`,
+      `Nightly build kanban:write Expires in 7 days Created 2026-11-20 12:00 UTC Last used just now 30 days 1 call, none refused ID ${data.token.id} Rotate Nightly build Revoke Nightly build`,
     )
     expect((await visitor.open('/settings/tokens')).text).not.toContain(plaintext)
     expect(captured.lines.filter(({ token_id }) => token_id === data.token.id)).toMatchObject([

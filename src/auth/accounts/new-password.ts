@@ -36,7 +36,12 @@ function isMainlyContext(password: string, context: PasswordContext): boolean {
 /** The words of a person's context, longest first. */
 function wordsOf({ email, name }: PasswordContext): string[] {
   const at = email.lastIndexOf('@')
-  const parts = [email.slice(0, at), email.slice(at + 1), name].flatMap((text) => text.normalize('NFC').toLowerCase().split(/[^\p{L}\p{N}]+/u))
+  const parts = [email.slice(0, at), email.slice(at + 1), name].flatMap((text) =>
+    text
+      .normalize('NFC')
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u),
+  )
   const words = [email, email.slice(0, at), ...parts, ...SERVICE_WORDS].map((word) => word.toLowerCase())
   return [...new Set(words)].filter((word) => word.length >= SHORTEST_WORD).toSorted((a, b) => b.length - a.length)
 }

@@ -26,8 +26,7 @@ export type FailedAttempt =
   | { readonly result: 'throttled'; readonly userId: string | undefined; readonly retryAfterMs: number }
 
 /** The result of an attempt. `second_factor`: the password is right, and the challenge must be answered by a code. */
-export type SignInResult =
-  Entry | FailedAttempt | { readonly result: 'second_factor'; readonly userId: string; readonly challenge: string }
+export type SignInResult = Entry | FailedAttempt | { readonly result: 'second_factor'; readonly userId: string; readonly challenge: string }
 
 /**
  * Signs people in. Failed attempts are throttled per network, per account and network, and per account. Attempts from

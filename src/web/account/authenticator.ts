@@ -1,4 +1,10 @@
-import { addAuthenticator, offerAuthenticator, pendingSecret, removeAuthenticator, secondFactorOf } from '../../auth/accounts/second-factor.ts'
+import {
+  addAuthenticator,
+  offerAuthenticator,
+  pendingSecret,
+  removeAuthenticator,
+  secondFactorOf,
+} from '../../auth/accounts/second-factor.ts'
 import { totpUri } from '../../auth/accounts/totp.ts'
 import type { Session } from '../../model/account.ts'
 import { GLOBAL } from '../../store/keys.ts'
@@ -48,7 +54,14 @@ export const authenticatorCodePage: Page = {
     })
     if (result.secret === undefined || result.codes === undefined) return renderExpired()
     if (result.codes === 'refused')
-      return { ...(await renderSecret(result.secret, session, 'The code is wrong. Check the clock of your device, and enter the code that the app shows now.')), status: 422 }
+      return {
+        ...(await renderSecret(
+          result.secret,
+          session,
+          'The code is wrong. Check the clock of your device, and enter the code that the app shows now.',
+        )),
+        status: 422,
+      }
     web.log.info({ event: 'web.authenticator_added', user_id: session.user_id, address }, 'authenticator app added')
     await announce(context, 'authenticator_added')
     const text = 'Your authenticator app is set up. If you do not know one of your sessions, end it on the next page.'
@@ -83,8 +96,7 @@ function renderStart(context: SignedInContext, { status = 200, error, headers = 
       <input type="hidden" name="form_token" value=${context.session.form_token} />
       <p>
         Any app that computes codes works, such as the one of your password manager. On the next page you scan a QR code with it and enter
-        the first code.
-        ${isReplaced && 'Your present app works until then. Your recovery codes are replaced too.'}
+        the first code. ${isReplaced && 'Your present app works until then. Your recovery codes are replaced too.'}
       </p>
       ${passwordField(context, ACCOUNT_CHANGE, error)}
       <p class="actions"><button class="primary">Continue</button> <a class="button" href="/settings/account">Cancel</a></p>
@@ -127,7 +139,11 @@ function renderRemoval(context: SignedInContext, { status = 200, error, headers 
 }
 
 function renderExpired(): PageView {
-  return errorPage(410, 'This page has been used or has expired', 'No authenticator app was added. Start again on the page of your account.')
+  return errorPage(
+    410,
+    'This page has been used or has expired',
+    'No authenticator app was added. Start again on the page of your account.',
+  )
 }
 
 function renderWaiting(wait: number): PageView {

@@ -26,10 +26,12 @@ export function renderNotices(notices: readonly Notice[], session: Session): VNo
   return html`<section class="card notices" aria-labelledby="notices">
     <h2 id="notices">What happened in your account</h2>
     <ul>
-      ${notices.toReversed().map(
-        ({ kind, name, at, agent, address }) =>
-          html`<li>${sentences[kind](name ?? '')} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
-      )}
+      ${notices
+        .toReversed()
+        .map(
+          ({ kind, name, at, agent, address }) =>
+            html`<li>${sentences[kind](name ?? '')} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
+        )}
     </ul>
     <p class="hint">
       If this was not you, <a href="/settings/account/password">change your password</a> and${' '}

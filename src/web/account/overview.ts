@@ -27,10 +27,12 @@ export const accountPage: Page = {
   anonymous: false,
   async get(context) {
     const { web, session, query } = context
-    const [factor, sessions] = await transact(web.store, GLOBAL, web.random, async (tx) => [
-      await secondFactorOf(tx, session.user_id),
-      await liveSessionsOf(tx, session.user_id, web.clock),
-    ] as const)
+    const [factor, sessions] = await transact(
+      web.store,
+      GLOBAL,
+      web.random,
+      async (tx) => [await secondFactorOf(tx, session.user_id), await liveSessionsOf(tx, session.user_id, web.clock)] as const,
+    )
     const text = Object.entries(done).find(([name]) => query.has(name))?.[1]
     const body = html`
       <h1>Your account</h1>
@@ -60,7 +62,8 @@ function renderAuthenticator({ authenticator, recovery_hashes }: SecondFactor): 
         ? html`<p>With an authenticator app, a stolen password alone lets no one in: each sign-in also asks for a code.</p>
             <p><a class="button" href="/settings/account/authenticator">Set up an authenticator app</a></p>`
         : html`<p>
-              <span class="state active">on</span> since ${renderTime(authenticator.added_at)}.${` ${left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left.`}
+              <span class="state active">on</span> since
+              ${renderTime(authenticator.added_at)}.${` ${left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left.`}
             </p>
             <p class="actions">
               <a class="button" href="/settings/account/recovery-codes">New recovery codes</a>

@@ -118,11 +118,7 @@ interface Outcome {
   readonly headers?: Record<string, string>
 }
 
-function renderNew(
-  context: SignedInContext,
-  session: Session,
-  { status = 200, error, nameError, headers = {} }: Outcome = {},
-): PageView {
+function renderNew(context: SignedInContext, session: Session, { status = 200, error, nameError, headers = {} }: Outcome = {}): PageView {
   const proof = passwordField({ ...context, session }, ACCOUNT_CHANGE, error)
   const body = html`
     <h1>Add a passkey</h1>
@@ -133,7 +129,9 @@ function renderNew(
         proof === undefined
           ? html`${field({ name: 'name', label: 'Name', hint: 'So that you recognize it in the list, such as the name of the device.', error: nameError, required: true, maxlength: limits.passkeyName, autocomplete: 'off', value: context.form.get('name') ?? context.agent })}
               ${passkeyButton({ purpose: 'register', field: 'attestation', label: 'Create a passkey', isPrimary: true })}
-              <p class="hint">A passkey needs a browser with JavaScript that knows passkeys, and a device with a fingerprint reader, a camera or a PIN.</p>`
+              <p class="hint">
+                A passkey needs a browser with JavaScript that knows passkeys, and a device with a fingerprint reader, a camera or a PIN.
+              </p>`
           : html`${proof}
               <p><button class="primary">Continue</button></p>`
       }
@@ -143,7 +141,11 @@ function renderNew(
   return { title: 'Add a passkey', body, status, headers, session }
 }
 
-function renderPasskey(context: SignedInContext, passkey: Passkey, { status = 200, error, nameError, headers = {} }: Outcome = {}): PageView {
+function renderPasskey(
+  context: SignedInContext,
+  passkey: Passkey,
+  { status = 200, error, nameError, headers = {} }: Outcome = {},
+): PageView {
   const action = `/settings/account/passkeys/${passkey.id}`
   const token = html`<input type="hidden" name="form_token" value=${context.session.form_token} />`
   const body = html`
@@ -159,7 +161,9 @@ function renderPasskey(context: SignedInContext, passkey: Passkey, { status = 20
       <input type="hidden" name="do" value="remove" />
       <p>Once it is removed here, the passkey no longer signs you in. Delete it on your device too.</p>
       ${passwordField(context, ACCOUNT_CHANGE, error)}
-      <p class="actions"><button class="primary danger">Remove the passkey</button> <a class="button" href="/settings/account">Cancel</a></p>
+      <p class="actions">
+        <button class="primary danger">Remove the passkey</button> <a class="button" href="/settings/account">Cancel</a>
+      </p>
     </form>
   `
   return { title: passkey.name, body, status, headers }

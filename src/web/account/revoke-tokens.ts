@@ -27,7 +27,9 @@ export const revokeTokensPage: Page = {
               <p><a class="button" href="/settings/account">Back to your account</a></p>`
           : html`<form method="post" action="/settings/account/revoke-tokens" class="card">
               <input type="hidden" name="form_token" value=${session.form_token} />
-              <p>${extent} ${count === 1 ? 'What uses it' : 'Everything that uses them'} stops working immediately. This cannot be undone.</p>
+              <p>
+                ${extent} ${count === 1 ? 'What uses it' : 'Everything that uses them'} stops working immediately. This cannot be undone.
+              </p>
               <p class="actions">
                 <button class="primary danger">Revoke all my tokens</button> <a class="button" href="/settings/account">Cancel</a>
               </p>

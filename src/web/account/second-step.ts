@@ -101,9 +101,7 @@ export const signInChallengePage: Page = {
     if (party === undefined) return { json: { error: 'There are no passkeys at an IP address.' }, status: 409 }
     const members = { purpose: 'sign_in', userId: null, formToken: form.get('form_token')! } as const
     const result = await web.secondStep.challenge(networkOf(address), members)
-    return 'retryAfterMs' in result
-      ? tooManyChallenges(result.retryAfterMs)
-      : { json: await assertionOptions(party, result.challenge) }
+    return 'retryAfterMs' in result ? tooManyChallenges(result.retryAfterMs) : { json: await assertionOptions(party, result.challenge) }
   },
 }
 
@@ -123,7 +121,10 @@ export function passkeySignInPage(
           ? await web.secondStep.attemptPasskey({ party, assertion, formToken: form.get('form_token')! }, visitOf(context))
           : ({ result: 'refused', userId: undefined } as const)
       if (attempt.result === 'signed_in') return welcome(context, attempt)
-      web.log.warn({ event: `web.sign_in_${attempt.result}`, user_id: attempt.userId, request_id: requestId, address, passkey: true }, 'sign-in refused')
+      web.log.warn(
+        { event: `web.sign_in_${attempt.result}`, user_id: attempt.userId, request_id: requestId, address, passkey: true },
+        'sign-in refused',
+      )
       if (attempt.result === 'throttled') return renderSignIn(context, { status: 429, ...tooManyAttempts(attempt.retryAfterMs) })
       const page = renderSignIn(context, { status: 401, error: 'The passkey was not accepted. Try again, or use your password.' })
       return { ...page, audit: { operation: 'web.sign_in.passkey', userId: attempt.userId } }

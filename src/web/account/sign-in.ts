@@ -33,7 +33,11 @@ export const signInPage: Page = {
     }
     if (attempt.result === 'refused') {
       web.log.warn({ event: 'web.sign_in_refused', ...members }, 'sign-in refused')
-      const page = renderSignIn(context, { status: 401, error: 'The e-mail address or the password is wrong. Check both and try again.', email })
+      const page = renderSignIn(context, {
+        status: 401,
+        error: 'The e-mail address or the password is wrong. Check both and try again.',
+        email,
+      })
       return { ...page, audit: { operation: 'web.sign_in', userId: attempt.userId } }
     }
     if (attempt.result === 'second_factor')
@@ -56,7 +60,11 @@ export const signOutPage: Page = {
     const everywhere = form.get('where') === 'everywhere'
     await transact(web.store, GLOBAL, web.random, (tx) => (everywhere ? endSessions(tx, session.user_id) : endSession(tx, session.hash)))
     web.log.info({ event: 'web.signed_out', user_id: session.user_id, everywhere }, 'signed out')
-    return { redirect: '/settings/sign-in?out', cookies: [setCookie('session', '', origin, 0), ...forgetReturn({ cookies, origin })], headers: { 'clear-site-data': '"cache"' } }
+    return {
+      redirect: '/settings/sign-in?out',
+      cookies: [setCookie('session', '', origin, 0), ...forgetReturn({ cookies, origin })],
+      headers: { 'clear-site-data': '"cache"' },
+    }
   },
 }
 
@@ -86,7 +94,7 @@ function renderSignIn(
       relyingParty(context.origin) &&
       html`<form method="post" action="/settings/sign-in/passkey" class="passkey">
         <input type="hidden" name="form_token" value=${token} />
-          ${passkeyButton({ purpose: 'sign_in', field: 'passkey', label: 'Sign in with a passkey' })}
+        ${passkeyButton({ purpose: 'sign_in', field: 'passkey', label: 'Sign in with a passkey' })}
       </form>`
     }
     <p class="hint">No account yet, or password forgotten? Ask your administrator for a sign-up link.</p>

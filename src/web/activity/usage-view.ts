@@ -1,7 +1,8 @@
 import type { VNode } from 'preact'
 import { DAY, timestamp } from '../../model/time.ts'
 import type { TokenUse } from '../../model/token.ts'
-import { html, renderTime } from '../html.ts'
+import { html } from '../html.ts'
+import { renderDistance } from '../times.ts'
 
 const DAYS = 30
 const [WIDTH, HEIGHT, STEP] = [180, 24, 6]
@@ -9,7 +10,7 @@ const [WIDTH, HEIGHT, STEP] = [180, 24, 6]
 /** Rows of a list of terms: when and from where a token was last used, and how often in 30 days. */
 export function renderUsage(use: TokenUse | null, now: number): VNode {
   return html`<dt>Last used</dt>
-    <dd>${use === null ? 'never' : html`${renderTime(use.at)}${from(use)}`}</dd>
+    <dd>${use === null ? 'never' : html`${renderDistance(use.at, now)}${from(use)}`}</dd>
     ${
       use?.days !== undefined &&
       html`<dt>30 days</dt>

@@ -34,7 +34,12 @@ export function renderLanes(lanes: readonly Lane[], view: BoardView, boardPath: 
                 ${cards.map((card) => renderTile(card, view))}
               </ol>`
         }
-        ${cursor !== undefined && html`<p class="more" id="${column.id}-more"><a href=${boardPath + more}>More cards<span class="unseen"> of ${column.name}</span></a></p>`}
+        ${
+          cursor !== undefined &&
+          html`<p class="more" id="${column.id}-more">
+            <a href=${boardPath + more}>More cards<span class="unseen"> of ${column.name}</span></a>
+          </p>`
+        }
       </section>`
     })}
   </div>` as VNode
@@ -83,7 +88,9 @@ function renderFacts(card: ListedCard, now: number): VNode | undefined {
   const count = (name: 'subtasks' | 'comments' | 'attachments') =>
     counts !== undefined &&
     counts[name] > 0 &&
-    html`<span class="fact">${icon(name)}${counts[name]}<span class="unseen"> ${counts[name] === 1 ? name.slice(0, -1) : name}</span></span>`
+    html`<span class="fact"
+      >${icon(name)}${counts[name]}<span class="unseen"> ${counts[name] === 1 ? name.slice(0, -1) : name}</span></span
+    >`
   const facts = [
     completed_at !== null && html`<span class="fact done">${icon('done')}Done</span>`,
     due_at !== null && renderDue({ due_at, completed_at }, now),
@@ -96,7 +103,12 @@ function renderFacts(card: ListedCard, now: number): VNode | undefined {
 }
 
 /** The form of the filters. It works without JavaScript; with it, a choice applies at once. */
-export function renderFilters({ labels, people }: BoardData, filters: BoardFilters, path: string, dues: Readonly<Record<string, string>>): VNode {
+export function renderFilters(
+  { labels, people }: BoardData,
+  filters: BoardFilters,
+  path: string,
+  dues: Readonly<Record<string, string>>,
+): VNode {
   const select = (name: keyof BoardFilters, label: string, all: string, choices: readonly (readonly [value: string, text: string])[]) =>
     html`<label class="board-filter"
       ><span class="unseen">${label}</span>
@@ -111,10 +123,18 @@ export function renderFilters({ labels, people }: BoardData, filters: BoardFilte
         ><span class="unseen">Search in title and description</span>
         <input type="search" name="q" value=${filters.q} placeholder="Search cards" maxlength="200" autocomplete="off" data-search />
       </label>
-      ${select('label', 'Label', 'All labels', labels.map(({ id, name }) => [id, name] as const))}
+      ${select(
+        'label',
+        'Label',
+        'All labels',
+        labels.map(({ id, name }) => [id, name] as const),
+      )}
       ${select('assignee', 'Assignee', 'Everyone', [['me', 'Me'], ...byName(people).map(({ user_id, display_name }) => [user_id, display_name] as const)])}
       ${select('due', 'Due', 'Any time', Object.entries(dues))}
-      ${select('state', 'State', 'Open and done', [['open', 'Open'], ['done', 'Done']])}
+      ${select('state', 'State', 'Open and done', [
+        ['open', 'Open'],
+        ['done', 'Done'],
+      ])}
       <button data-apply>Apply</button>
     </form>
   </search>` as VNode

@@ -20,7 +20,8 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
   return html`<article class="whole-card" id="card" data-merge data-card=${card.id} data-board=${boardPath} data-events=${changes}>
     <div class="board-head" id="card-head" data-merge>
       <nav class="crumbs" id="crumbs" aria-label="Breadcrumb">
-        <a href="/app">Boards</a> <span aria-hidden="true">/</span> <a href=${boardPath}>${board.name}</a>${column && html` <span aria-hidden="true">/</span> ${column.name}`}
+        <a href="/app">Boards</a> <span aria-hidden="true">/</span>
+        <a href=${boardPath}>${board.name}</a>${column && html` <span aria-hidden="true">/</span> ${column.name}`}
       </nav>
       <h1 id="card-title">${card.title}</h1>
       <p class="live" id="live" data-live data-keep hidden><span data-live-text>Connecting</span></p>
@@ -31,8 +32,7 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
           <h2 id="description-title">Description</h2>
           ${card.description === '' ? html`<p class="hint">No description.</p>` : html`<div class="prose">${renderProse(card.description)}</div>`}
         </section>
-        ${subtasks.length > 0 && renderSubtasks(data)}
-        ${attachments.length > 0 && renderAttachments(attachments, base)}
+        ${subtasks.length > 0 && renderSubtasks(data)} ${attachments.length > 0 && renderAttachments(attachments, base)}
         ${renderComments(data, query.has('comments'))}
       </div>
       ${renderMeta(data, column?.name, web.clock())}
@@ -52,7 +52,11 @@ function renderMeta({ card, board, people }: CardData, column: string | undefine
       <dd>
         ${completed_at === null ? 'Open' : html`<span class="fact done">${icon('done')}Done ${renderTime(completed_at)}</span>`}${archived_at !== null && ', archived'}
       </dd>
-      ${due_at !== null && html`<dt>Due</dt><dd>${renderDue({ due_at, completed_at }, now)} ${due_at.slice(11, 16)} UTC</dd>`}
+      ${
+        due_at !== null &&
+        html`<dt>Due</dt>
+          <dd>${renderDue({ due_at, completed_at }, now)} ${due_at.slice(11, 16)} UTC</dd>`
+      }
       <dt>Assignees</dt>
       <dd>
         ${
@@ -63,7 +67,11 @@ function renderMeta({ card, board, people }: CardData, column: string | undefine
               </ul>`
         }
       </dd>
-      ${labels !== undefined && html`<dt>Labels</dt><dd>${labels}</dd>`}
+      ${
+        labels !== undefined &&
+        html`<dt>Labels</dt>
+          <dd>${labels}</dd>`
+      }
       <dt>Created</dt>
       <dd>${renderTime(card.created_at)} by ${people.nameOf(card.creator_id)}</dd>
       <dt>Changed</dt>
@@ -88,7 +96,8 @@ function renderSubtasks({ subtasks }: CardData): VNode {
       ${subtasks.map(
         ({ id, title, completed_at }) =>
           html`<li id=${id} class=${completed_at === null ? '' : 'done'}>
-            <span class="unseen">${completed_at === null ? 'to do: ' : 'done: '}</span>${completed_at === null ? html`<span class="box" aria-hidden="true"></span>` : icon('subtasks')}<span>${title}</span>
+            <span class="unseen">${completed_at === null ? 'to do: ' : 'done: '}</span
+            >${completed_at === null ? html`<span class="box" aria-hidden="true"></span>` : icon('subtasks')}<span>${title}</span>
           </li>`,
       )}
     </ul>
@@ -118,13 +127,15 @@ function renderComments({ card, comments, commentsCursor, people }: CardData, is
   const total = card.counts?.comments ?? comments.length
   return html`<section id="card-comments" aria-labelledby="comments-title">
     <h2 id="comments-title">Comments <span class="count">${total}</span></h2>
-    ${total === 0 && html`<p class="hint">No comments.</p>`}
-    ${isContinued && html`<p><a href="?">First comments</a></p>`}
+    ${total === 0 && html`<p class="hint">No comments.</p>`} ${isContinued && html`<p><a href="?">First comments</a></p>`}
     <ol class="comments">
       ${comments.map(
         ({ id, author_id, body, created_at, updated_at }) =>
           html`<li id=${id}>
-            <p class="comment-head">${renderNamed(author_id, people)} <span class="hint">${renderTime(created_at)}${updated_at !== created_at && ', edited'}</span></p>
+            <p class="comment-head">
+              ${renderNamed(author_id, people)}
+              <span class="hint">${renderTime(created_at)}${updated_at !== created_at && ', edited'}</span>
+            </p>
             <div class="prose">${renderProse(body)}</div>
           </li>`,
       )}

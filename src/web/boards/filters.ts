@@ -47,7 +47,12 @@ export function searchOf(filters: BoardFilters, further: Readonly<Record<string,
 /** The filters that the operation `cards.list` knows. */
 export function cardQuery({ q, label, assignee, state }: BoardFilters): Record<string, string | undefined> {
   const given = (text: string) => (text === '' ? undefined : text)
-  return { q: given(q), label_id: given(label), assignee_id: given(assignee), completed: state === '' ? undefined : String(state === 'done') }
+  return {
+    q: given(q),
+    label_id: given(label),
+    assignee_id: given(assignee),
+    completed: state === '' ? undefined : String(state === 'done'),
+  }
 }
 
 /** Whether a card matches the filter that the operation does not know. */

@@ -52,7 +52,9 @@ async function beginStream(context: SignedInContext): Promise<PageResponse> {
     requestId,
     waiter: new Waiter(store, workspaceId, found.index, waitSignal(services, request)),
     readAhead: ({ index, position, readNext }, hintedAt) =>
-      streamReads.read([workspaceId, index.name, position].join(' '), hintedAt, () => readNext(new Transaction(store, workspaceId, random))),
+      streamReads.read([workspaceId, index.name, position].join(' '), hintedAt, () =>
+        readNext(new Transaction(store, workspaceId, random)),
+      ),
     toApiError: (error) => toApiError(log, requestId, error),
   })
   const add = async (next: StreamedResult, caller: Caller) => stream.add({ ...next, items: await describe(context, caller, boardId, next) })

@@ -63,8 +63,8 @@ function renderWorkspace({ workspace, boards, hasMore }: Listed, now: number): V
     ${
       boards.length === 0
         ? html`<p class="empty">
-            No boards yet. Boards are created through the API, by a program or an agent with <a href="/settings/tokens">a token of yours</a>. The
-            <a href="/docs/boards.create">reference</a> says how.
+            No boards yet. Boards are created through the API, by a program or an agent with
+            <a href="/settings/tokens">a token of yours</a>. The <a href="/docs/boards.create">reference</a> says how.
           </p>`
         : html`<ul class="boards">
             ${boards.map((board) => renderBoard(workspace, board, now))}
@@ -80,7 +80,8 @@ function renderBoard(workspace: MemberWorkspace, { id, name, cover_color, visibi
       ${swatch(cover_color ?? '#8894a5', 'band')}
       <strong>${name}</strong>
       <span class="hint"
-        >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}changed ${renderDay(updated_at, now)}</span
+        >${visibility === 'private' && html`<span class="fact">${icon('private')}Private</span> · `}changed
+        ${renderDay(updated_at, now)}</span
       >
     </a>
   </li>` as VNode

@@ -63,7 +63,15 @@ function renderList(lines: readonly string[]): VNode {
       <span class="unseen">${isDone ? 'done: ' : 'to do: '}</span><span aria-hidden="true">${isDone ? '☑' : '☐'}</span> ${inline(task[2]!)}
     </li>`
   })
-  return (NUMBERED.test(lines[0]!) ? html`<ol>${items}</ol>` : html`<ul>${items}</ul>`) as VNode
+  return (
+    NUMBERED.test(lines[0]!)
+      ? html`<ol>
+          ${items}
+        </ol>`
+      : html`<ul>
+          ${items}
+        </ul>`
+  ) as VNode
 }
 
 function withBreaks(lines: readonly string[]): Inline[] {

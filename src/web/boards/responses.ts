@@ -9,11 +9,7 @@ export const BOARD_SCRIPTS: readonly string[] = ['/settings/assets/boards.js']
  * Makes the response of a page. What the person has no access to is answered like what does not exist, as below /v1.
  * @param operation what the page is about, for the audit trail
  */
-export async function ifFound(
-  { params }: SignedInContext,
-  operation: string,
-  respond: () => Promise<PageResponse>,
-): Promise<PageResponse> {
+export async function ifFound({ params }: SignedInContext, operation: string, respond: () => Promise<PageResponse>): Promise<PageResponse> {
   try {
     return await respond()
   } catch (error) {
@@ -22,7 +18,8 @@ export async function ifFound(
     const audit = { operation: `web.${operation}`, workspaceId, ids: Object.values(others) }
     if (error.code === 'not_found') return { ...notFoundPage(), audit }
     if (error.code === 'forbidden') return { ...errorPage(403, 'You may not see this', error.message), audit }
-    if (error.code === 'validation_failed') return errorPage(422, 'This link is not complete', 'Open the board again, and go on from there.')
+    if (error.code === 'validation_failed')
+      return errorPage(422, 'This link is not complete', 'Open the board again, and go on from there.')
     throw error
   }
 }

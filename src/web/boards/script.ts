@@ -90,7 +90,8 @@ async function apply(changes) {
     const text = (isMoved ? 'moved' : VERBS[action]) + (kind === 'card' ? '' : what) + ' · ' + by
     const place = document.getElementById(id) !== null && kind !== 'board' ? id : (card ?? '')
     highlights.set(place, { text: text[0].toUpperCase() + text.slice(1), until: Date.now() + HIGHLIGHT })
-    said.push((kind === 'card' ? 'Card' : kind.replace('_', ' ')) + (title === null ? '' : ' ' + title) + ' ' + (isMoved ? 'moved' : VERBS[action]) + ', ' + by)
+    const name = (kind === 'card' ? 'Card' : kind.replace('_', ' ')) + (title === null ? '' : ' “' + title + '”')
+    said.push(name[0].toUpperCase() + name.slice(1) + ' ' + (isMoved ? 'moved' : VERBS[action]) + ' by ' + by)
   }
   clearHighlights()
   showHighlights()

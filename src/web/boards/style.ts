@@ -16,7 +16,7 @@ export const boardsStyle = `
 .board-link strong { padding-top: .7rem; line-height: 1.35 }
 .board-link > .hint { padding-bottom: .9rem; font-size: .85rem }
 .board-link:hover { border-color: var(--edge) }
-.crumbs { font-size: .9rem; color: var(--soft) }
+.crumbs { display: flex; flex-wrap: wrap; gap: 0 .45rem; font-size: .9rem; color: var(--soft) }
 .crumbs a { color: inherit }
 .board-head { display: flex; flex-wrap: wrap; align-items: center; gap: 0 1rem }
 .board-head .crumbs { width: 100% }
@@ -52,7 +52,7 @@ export const boardsStyle = `
 .tile.completed .tile-title { color: var(--soft) }
 .broken { visibility: hidden }
 .cover { display: block; width: calc(100% + 1.6rem); margin: -.7rem -.8rem .1rem; height: 8rem; object-fit: cover; background: var(--lane); border-bottom: 1px solid var(--line) }
-.labels { display: flex; flex-wrap: wrap; gap: .3rem }
+.labels { margin: 0; display: flex; flex-wrap: wrap; gap: .3rem }
 .label { display: inline-flex; align-items: center; gap: .35rem; max-width: 100%; padding: .05rem .5rem; border: 1px solid var(--line); border-radius: 1rem; font-size: .78rem; line-height: 1.45; overflow-wrap: anywhere }
 .facts { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .75rem; color: var(--soft); font-size: .82rem }
 .fact { display: inline-flex; align-items: center; gap: .3rem; font-variant-numeric: tabular-nums }
@@ -113,7 +113,7 @@ progress::-moz-progress-bar { background: var(--good) }
 .lead { font-size: 1.12rem; color: var(--soft) }
 .example { margin: .3rem 0 .8rem; padding: .75rem .9rem; overflow: auto; background: var(--lane); border: 1px solid var(--line); border-radius: .5rem; white-space: pre-wrap }
 .doors { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 1rem; margin: 1rem 0 0; padding: 0; list-style: none }
-.doors .card { display: grid; gap: .2rem; height: 100%; margin: 0; color: var(--text); text-decoration: none }
+.doors .card { display: grid; align-content: start; gap: .2rem; height: 100%; margin: 0; color: var(--text); text-decoration: none }
 .doors .card:hover { border-color: var(--edge) }
 .doors strong { color: var(--accent) }
 @media (prefers-reduced-motion: no-preference) {

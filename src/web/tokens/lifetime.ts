@@ -27,24 +27,38 @@ export function renderLifetime({ days, max, error, now }: { days: string; max: n
     <legend>Lifetime</legend>
     <div class="presets">
       ${presets.map(
-        (preset) => html`<div class="preset">
-          <input type="radio" id="days-${preset}" name="days" value=${preset} checked=${String(preset) === days} aria-describedby="days-${preset}-until" />
-          <label for="days-${preset}">${preset} days</label>
-          <span class="hint" id="days-${preset}-until">until ${timestamp(() => now + preset * DAY).slice(0, 10)}</span>
-        </div>`,
+        (preset) =>
+          html`<div class="preset">
+            <input
+              type="radio"
+              id="days-${preset}"
+              name="days"
+              value=${preset}
+              checked=${String(preset) === days}
+              aria-describedby="days-${preset}-until"
+            />
+            <label for="days-${preset}">${preset} days</label>
+            <span class="hint" id="days-${preset}-until">until ${timestamp(() => now + preset * DAY).slice(0, 10)}</span>
+          </div>`,
       )}
-      <div class="preset">
-        <input type="radio" id="days-custom" name="days" value="custom" checked=${!isPreset} />
-        <label for="days-custom">Custom</label>
-      </div>
     </div>
     <div class="custom">
-      <label for="custom_days">Lifetime in days</label>
+      <input type="radio" id="days-custom" name="days" value="custom" checked=${!isPreset} />
+      <label for="days-custom">Custom</label>
+      <label for="custom_days" class="unseen">Lifetime in days</label>
       <input
-        type="number" id="custom_days" name="custom_days" min="1" max=${max} value=${isPreset ? '' : days} inputmode="numeric" autocomplete="off"
-        aria-describedby=${describedBy} aria-invalid=${error === undefined ? undefined : 'true'}
+        type="number"
+        id="custom_days"
+        name="custom_days"
+        min="1"
+        max=${max}
+        value=${isPreset ? '' : days}
+        inputmode="numeric"
+        autocomplete="off"
+        aria-describedby=${describedBy}
+        aria-invalid=${error === undefined ? undefined : 'true'}
       />
-      <p class="hint" id="custom_days-hint">A number from 1 to ${max}, if none of the above.</p>
+      <p class="hint" id="custom_days-hint">days, from 1 to ${max}</p>
     </div>
     ${error && html`<p class="error" id="days-error">${error}</p>`}
   </fieldset>` as VNode

@@ -12,6 +12,8 @@ import { renderDistance } from '../times.ts'
 const MAX_SEARCH = 100
 /** With more tokens, the page has a search box. */
 const FEW = 5
+/** How long the page tells that another person has revoked a token. */
+const SHOWN_FOR = 14 * DAY
 
 /** Lists a person's tokens in all their workspaces, or those whose name has a text. */
 export const tokensPage: Page = {
@@ -26,6 +28,7 @@ export const tokensPage: Page = {
     const body = html`
       <h1>API tokens</h1>
       ${query.has('revoked') && notice('done', 'The token is revoked. It no longer works.')}
+      ${lists.flat().map((token) => renderRevoked(token, web.clock()))}
       <p>
         A token lets an agent or a tool act on your behalf in one workspace. It can do what its scope allows, but never more than you can. A
         token is shown only once. If you lose it, rotate it to get a new one.
@@ -33,7 +36,7 @@ export const tokensPage: Page = {
       ${workspaces.length === 0 && renderNoWorkspace(session.user_id)} ${(all > FEW || search !== '') && renderSearch(search, shown, all)}
       ${workspaces.map((workspace, i) => (search === '' || found[i]!.length > 0 ? renderWorkspace(workspace, found[i]!, search, web.clock()) : ''))}
     `
-    return { title: 'API tokens', body }
+    return { title: 'API tokens', body, layout: 'medium' }
   },
 }
 
@@ -44,6 +47,12 @@ function matches({ name, id }: ListedToken, search: string): boolean {
 
 function fold(text: string): string {
   return text.normalize('NFC').toLowerCase()
+}
+
+/** Tells a person that an owner or admin has revoked their token, for two weeks. */
+function renderRevoked({ name, revoker, revoked_at }: ListedToken, now: number): VNode | '' {
+  if (revoker === undefined || revoked_at === null || Date.parse(revoked_at) + SHOWN_FOR <= now) return ''
+  return notice('warning', `${revoker}, an owner or admin of the workspace, revoked your token "${name}" on ${revoked_at.slice(0, 10)}.`)
 }
 
 function renderNoWorkspace(userId: string): VNode {
@@ -66,7 +75,7 @@ function renderSearch(search: string, shown: number, all: number): VNode {
       <button>Search</button>
       ${search !== '' && html`<a class="button quiet" href="/settings/tokens">Show all</a>`}
     </div>
-    ${search !== '' && html`<p class="hint" role="status">${shown === 0 ? 'No' : shown} of ${all} tokens ${shown === 1 ? 'has' : 'have'} “${search}” in the name.</p>`}
+    ${search !== '' && html`<p class="hint" role="status">${shown === 0 ? 'None' : shown} of ${all} tokens ${shown > 1 ? 'have' : 'has'} “${search}” in the name.</p>`}
   </form>` as VNode
 }
 
@@ -104,11 +113,23 @@ function renderToken(workspace: MemberWorkspace, token: ListedToken, now: number
   return html`<li class="token ${state}">
     <div class="head">
       <h3>${token.name}</h3>
-      <span class="marks">${state !== 'active' && html`<span class="state ${state}">${state}</span> `}<code class="scope">${token.scopes.join(' ')}</code></span>
+      <span class="marks"
+        >${state !== 'active' && html`<span class="state ${state}">${state}</span> `}<code class="scope"
+          >${token.scopes.join(' ')}</code
+        ></span
+      >
     </div>
     <dl>
-      ${state === 'active' && html`<dt>Expires</dt><dd>${renderExpiry(expires, now)}</dd>`}
-      ${state !== 'active' && html`<dt>Ended</dt><dd>${renderDistance(token.revoked_at ?? expires, now)}${renderReason(token)}</dd>`}
+      ${
+        state === 'active' &&
+        html`<dt>Expires</dt>
+          <dd>${renderExpiry(expires, now)}</dd>`
+      }
+      ${
+        state !== 'active' &&
+        html`<dt>Ended</dt>
+          <dd>${renderDistance(token.revoked_at ?? expires, now)}${renderReason(token)}</dd>`
+      }
       <dt>Created</dt>
       <dd>${renderTime(token.issued_at)}</dd>
       ${renderUsage(token.use, now)}

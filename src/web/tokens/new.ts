@@ -30,7 +30,9 @@ export const newTokenPage: Page = {
   keeps: ['workspace', 'name', 'scope', 'days', 'custom_days'],
   async get(context) {
     const workspace = await workspaceOf(context.web, context.session.user_id, context.query.get('workspace') ?? '')
-    return workspace === undefined ? notFoundPage() : renderNewToken(context, workspace, { name: '', scope: 'kanban:read', ...keptValues(context.query) })
+    return workspace === undefined
+      ? notFoundPage()
+      : renderNewToken(context, workspace, { name: '', scope: 'kanban:read', ...keptValues(context.query) })
   },
   async post(context) {
     const { web, session, form } = context

@@ -28,10 +28,11 @@ export function renderPlaintext(
       <section aria-labelledby="examples" class="examples">
         <h2 id="examples">Use it</h2>
         ${examplesOf(origin, plaintext).map(
-          ({ id, title, text }, i) => html`<details name="example" open=${i === 0}>
-            <summary id="${id}-label">${title}</summary>
-            ${renderSecret(id, '', `the example for ${title}`, text)}
-          </details>`,
+          ({ id, title, text }, i) =>
+            html`<details name="example" open=${i === 0}>
+              <summary id="${id}-label">${title}</summary>
+              ${renderSecret(id, '', `the example for ${title}`, text)}
+            </details>`,
         )}
       </section>
     </div>

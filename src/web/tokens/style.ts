@@ -10,6 +10,7 @@ export const tokensStyle = `
 .token:not(.active) h3 { color: var(--soft) }
 .token .marks { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center }
 .scope { background: var(--lane); border-radius: .3rem; padding: .05rem .4rem; font-size: .82rem }
+section > .head > h2 { margin: 0 }
 .ended { margin-top: .75rem }
 .ended > summary, .examples summary { cursor: pointer; padding: .35rem 0; color: var(--soft); font-weight: 500; width: fit-content }
 .search { margin: 1.5rem 0 0 }
@@ -21,9 +22,10 @@ export const tokensStyle = `
 .preset label { font-weight: 500 }
 .preset input { margin: 0; width: 1.05rem; height: 1.05rem; accent-color: var(--accent) }
 .preset .hint { grid-column: 2; font-size: .8rem }
-.custom { display: grid; grid-template-columns: auto auto 1fr; gap: .25rem .6rem; align-items: center }
+.custom { display: flex; flex-wrap: wrap; gap: .25rem .45rem; align-items: center }
+.custom input[type=radio] { margin: 0; width: 1.05rem; height: 1.05rem; accent-color: var(--accent) }
 .custom label { font-weight: 500 }
-.custom input[type=number] { margin: 0; width: 6rem }
+.custom input[type=number] { margin: 0 .2rem 0 .35rem; width: 5rem }
 .examples details { background: var(--sheet); border: 1px solid var(--line); padding: .25rem 1.1rem }
 .examples details + details { border-top: 0 }
 .examples details:first-of-type { border-radius: var(--radius) var(--radius) 0 0 }
@@ -35,8 +37,6 @@ export const tokensStyle = `
   .token { grid-template-columns: minmax(0, 1fr) }
   .token > dl { grid-template-columns: max-content minmax(0, 1fr) }
   .token > .actions { grid-column: 1; grid-row: auto }
-  .custom { grid-template-columns: auto 1fr }
-  .custom .hint { grid-column: 1 / 3 }
 }
 .allowances + .field { margin-top: 1.25rem }
 dl.allowances { display: block }

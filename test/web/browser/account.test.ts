@@ -64,7 +64,10 @@ async function enterPassword({ page }: Window, email: string, password = PASSWOR
 }
 
 /** Sets up an authenticator app. @returns its secret and the recovery codes */
-async function addApp({ page }: Window, look?: (title: string, name: string) => Promise<void>): Promise<{ secret: string; codes: string[] }> {
+async function addApp(
+  { page }: Window,
+  look?: (title: string, name: string) => Promise<void>,
+): Promise<{ secret: string; codes: string[] }> {
   await page.goto('/settings/account')
   await page.getByRole('link', { name: 'Set up an authenticator app' }).click()
   await look?.('Set up an authenticator app', 'app-start')
@@ -89,7 +92,13 @@ async function addApp({ page }: Window, look?: (title: string, name: string) => 
 async function addAuthenticator({ page }: Window): Promise<void> {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')
-  const options = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true } as const
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+  } as const
   await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, automaticPresenceSimulation: true } })
 }
 
@@ -162,7 +171,11 @@ test('a person protects their account with an app and a passkey, and signs in wi
   expect(await page.getByText('What happened in your account').count()).toBe(0)
 
   await page.getByRole('link', { name: 'Change password' }).click()
-  for (const [label, value] of [['Present password', PASSWORD], ['New password', 'qwerty123456'], ['Repeat the new password', 'qwerty123456']] as const)
+  for (const [label, value] of [
+    ['Present password', PASSWORD],
+    ['New password', 'qwerty123456'],
+    ['Repeat the new password', 'qwerty123456'],
+  ] as const)
     await page.getByLabel(label, { exact: true }).fill(value)
   await press(page, 'Change password')
   await look('Change password', 'password-refused')
@@ -184,7 +197,10 @@ test('a person protects their account with an app and a passkey, and signs in wi
 
 test('without JavaScript a person adds an app, signs in with password and code, changes the password and ends a session', async () => {
   const email = await createPerson('Ben Carter')
-  const [window, other] = [await openWindow(browser, url, { javaScriptEnabled: false }), await openWindow(browser, url, { javaScriptEnabled: false })]
+  const [window, other] = [
+    await openWindow(browser, url, { javaScriptEnabled: false }),
+    await openWindow(browser, url, { javaScriptEnabled: false }),
+  ]
   const { page } = window
   await enterPassword(window, email)
   const { secret, codes } = await addApp(window)

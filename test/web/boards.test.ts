@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { captureLog } from '../support/log.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person } from '../support/service.ts'
+import { signedIn, textOf, Visitor } from '../support/visitor.ts'
+
+const captured = captureLog()
+let service: Service
+let owner: Person
+let visitor: Visitor
+let boardId: string
+let base: string
+let columns: string[]
+const api = async (method: string, path: string, body?: unknown, person = owner) => {
+  const reply = await service.send(person.admin, method, path, body)
+  expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
+  return reply.body.data
+}
+const boardPath = () => `${base}/boards/${boardId}`
+const titlesOn = (html: string) => [...html.matchAll(/class="tile-title"[^>]*>([^<]*)</g)].map(([, title]) => title)
+
+beforeAll(async () => {
+  service = await Service.start(memory, { log: captured.log, proxies: 1 })
+  owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
+  visitor = await signedIn(service, owner)
+  base = `/app/${owner.workspaceId}`
+  boardId = (await api('POST', '/boards', { name: 'Spring release', description: 'For the **spring**.', cover_color: '#1f6feb' })).id
+  columns = []
+  for (const name of ['To do', 'Doing']) columns.push((await api('POST', `/boards/${boardId}/columns`, { name })).id)
+})
+afterAll(() => service.stop())
+
+describe('a board', () => {
+  test('is columns of cards with labels, people, due times and counts', async () => {
+    const label = await api('POST', `/boards/${boardId}/labels`, { name: 'urgent', color: '#cf222e' })
+    const due_at = new Date(service.now - 1000).toISOString()
+    const body = {
+      column_id: columns[0],
+      title: 'Write notes',
+      due_at,
+      label_ids: [label.id],
+      assignee_ids: [owner.id],
+      subtasks: ['a', 'b'],
+    }
+    const card = await api('POST', `/boards/${boardId}/cards`, body)
+    await api('POST', `/cards/${card.id}/comments`, { body: 'Good.' })
+    const other = await api('POST', `/boards/${boardId}/cards`, { column_id: columns[1], title: 'Print' })
+    await api('PUT', `/cards/${other.id}/completion`, { completed: true })
+    const page = await visitor.request(boardPath())
+    const text = textOf(page.text)
+    expect(page.status).toBe(200)
+    for (const part of ['Spring release', 'To do 1 cards', 'urgent', 'overdue since', '2 subtasks', '1 comment', 'Doing 1 cards', 'Done'])
+      expect(text).toContain(part)
+    expect(page.text).toContain('aria-label="Olivia Stone"')
+    expect(page.text).toContain('fill="#cf222e"')
+    expect(text).toContain('For the spring.')
+    expect((await visitor.request('/app')).text).toContain(boardPath())
+  })
+
+  test.each([
+    ['label=absent', []],
+    ['assignee=me', ['Write notes']],
+    ['q=PRINT', ['Print']],
+    ['state=done', ['Print']],
+    ['state=open', ['Write notes']],
+    ['due=overdue', ['Write notes']],
+    ['due=week', []],
+    ['due=none', ['Print']],
+    ['due=any&assignee=me&q=notes', ['Write notes']],
+    ['due=nonsense&state=nonsense', ['Write notes', 'Print']],
+  ])('with the filter %s shows what matches', async (query, titles) => {
+    const page = await visitor.request(`${boardPath()}?${query}`)
+    expect([page.status, titlesOn(page.text)]).toEqual([200, titles])
+  })
+
+  test('with many cards shows the first ones of each column, and links to the others', async () => {
+    const large = (await api('POST', '/boards', { name: 'Large' })).id
+    const column = await api('POST', `/boards/${large}/columns`, { name: 'Many' })
+    const few = await api('POST', `/boards/${large}/columns`, { name: 'Few' })
+    for (let i = 0; i < 104; i++) await api('POST', `/boards/${large}/cards`, { column_id: column.id, title: `Card ${i}` })
+    await api('POST', `/boards/${large}/cards`, { column_id: few.id, title: 'Last' })
+    const page = await visitor.request(`${base}/boards/${large}`)
+    const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_one, i) => `Card ${from + i}`)
+    expect(titlesOn(page.text)).toEqual([...numbered(0, 50), 'Last'])
+    expect(textOf(page.text)).toContain('Many 50+ cards')
+    const link = /href="([^"]*\?column=[^"]*)"/.exec(page.text)![1]!.replaceAll('&amp;', '&')
+    const rest = await visitor.request(link)
+    expect(titlesOn(rest.text)).toEqual(numbered(50, 104))
+  })
+})
+
+describe('a card', () => {
+  test('has its text as safe Markdown, its subtasks, comments and attachments, with images shown', async () => {
+    const description =
+      '# Plan\n\n- [x] one\n- two\n\n<script>alert(1)</script> [x](javascript:alert(1)) [site](https://example.org) **bold**'
+    const title = '<img src=x onerror=alert(1)>'
+    const card = await api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title, description, subtasks: ['First'] })
+    await api('POST', `/cards/${card.id}/comments`, { body: 'I **agree**.' })
+    const files = [
+      ['sketch.png', 'image/png'],
+      ['page.svg', 'image/svg+xml'],
+    ] as const
+    const attachments: any[] = []
+    for (const [name, type] of files) {
+      const form = new FormData()
+      form.set('file', new File(['<svg onload="alert(1)"/>'], name, { type }))
+      form.set('visibility', 'board')
+      const request = new Request(`http://localhost/v1/cards/${card.id}/attachments`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${owner.admin}` },
+        body: form,
+      })
+      attachments.push(((await (await service.app.fetch(request)).json()) as any).data)
+    }
+    const { text: html } = await visitor.request(`${base}/cards/${card.id}`)
+    const text = textOf(html)
+    for (const part of ['Plan', 'done: ☑ one', 'First', 'agree', 'sketch.png', 'page.svg', 'Olivia Stone']) expect(text).toContain(part)
+    expect(html).toContain('<a href="https://example.org" rel="noopener noreferrer nofollow">site</a>')
+    expect(html).not.toMatch(/<script>|href="javascript|<img src="?x/)
+    expect([...html.matchAll(/<img src="([^"]*)"/g)].map(([, path]) => path)).toEqual([`${base}/attachments/${attachments[0].id}`])
+    for (const { id, content_type } of attachments) {
+      const { status, headers } = await visitor.request(`${base}/attachments/${id}`)
+      const header = (name: string) => headers.get(name)
+      expect([status, header('content-type'), header('vary'), header('x-content-type-options')]).toEqual([
+        200,
+        content_type,
+        'Cookie',
+        'nosniff',
+      ])
+      expect([header('content-security-policy'), header('content-disposition')?.slice(0, 10)]).toEqual([
+        "sandbox; default-src 'none'",
+        'attachment',
+      ])
+    }
+  })
+
+  test.each([['crd_00000000000000000000'], ['nonsense'], ['%2e%2e']])('%s does not exist', async (id) => {
+    expect((await visitor.request(`${base}/cards/${id}`)).status).toBe(404)
+  })
+})
+
+describe('access', () => {
+  test('ends with the membership, at the next request', async () => {
+    const member = await service.person(owner.workspaceId)
+    const own = await signedIn(service, member)
+    expect((await own.request(boardPath())).status).toBe(200)
+    await service.leaveOnly(owner.workspaceId, member.id)
+    expect((await own.request(boardPath())).status).toBe(404)
+    expect((await own.request('/app')).text).not.toContain(boardId)
+  })
+
+  test('a token gives no access to the pages, and another workspace in the path none to a board', async () => {
+    const stranger = new Visitor(service)
+    for (const path of ['/app', boardPath(), `${base}/boards/${boardId}/events`]) {
+      const { status, text } = await stranger.request(path, { headers: { authorization: `Bearer ${owner.admin}` } })
+      expect([path, status, text.includes('Spring')]).toEqual([path, path.endsWith('events') ? 401 : 303, false])
+    }
+    const other = await service.person(await service.workspace('Globex'))
+    const foreign = await signedIn(service, other)
+    for (const workspace of [owner.workspaceId, other.workspaceId, 'nonsense', '..'])
+      expect((await foreign.request(`/app/${workspace}/boards/${boardId}`)).status).toBe(404)
+  })
+
+  test('the pages only read: no other method is accepted, and no other is in a record', async () => {
+    for (const path of ['/app', boardPath(), `${base}/cards/x`, `${base}/attachments/x`, `${boardPath()}/events`])
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const page = await visitor.request(path, { method })
+        expect([path, method, page.status, page.headers.get('allow')]).toEqual([path, method, 405, 'GET, HEAD'])
+      }
+  })
+})
+
+describe('live changes', () => {
+  /** Reads the events of a stream until one is about a card with this title. */
+  const eventAbout = async (from: Visitor, title: string): Promise<any> => {
+    const cookie = [...from.jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await service.app.fetch(new Request(`http://localhost${boardPath()}/events`, { headers: { cookie } }))
+    let text = ''
+    for await (const bytes of response.body!) {
+      text += Buffer.from(bytes as Uint8Array).toString()
+      const found = text
+        .split('\n')
+        .filter((line) => line.startsWith('data: '))
+        .map((line) => JSON.parse(line.slice(6)))
+        .find((one) => one.title === title)
+      if (found !== undefined) return found
+    }
+    throw new Error(`the stream has ended: ${text}`)
+  }
+
+  test('name the token to its person, and to owners and admins, but not to other members', async () => {
+    const mira = await service.person(owner.workspaceId, 'member', 'Mira Patel')
+    const ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
+    await api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title: 'By Mira' }, mira)
+    const by = async (person: Person) => (await eventAbout(await signedIn(service, person), 'By Mira')).by
+    const own = await by(mira)
+    const name = /^your token “(.+)”$/.exec(own)![1]
+    expect([await by(owner), await by(ben)]).toEqual([`Mira Patel’s token “${name}”`, 'Mira Patel, with a token'])
+    const { kind, action, card, id } = await eventAbout(visitor, 'By Mira')
+    expect([kind, action, card]).toEqual(['card', 'created', id])
+  })
+
+  test('end when the session ends', async () => {
+    const member = await service.person(owner.workspaceId)
+    const own = await signedIn(service, member)
+    const cookie = [...own.jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await service.app.fetch(new Request(`http://localhost${boardPath()}/events`, { headers: { cookie } }))
+    await own.open('/settings/tokens')
+    await own.submit({ where: 'here' }, '/settings/sign-out')
+    await api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title: 'After the end' })
+    const text = await response.text()
+    expect([text.includes('event: error'), text.includes('unauthorized'), text.includes('After the end')]).toEqual([true, true, false])
+  })
+})

@@ -1,0 +1,208 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { startProcess, type RunningProcess } from '../../support/process.ts'
+import { startRedis, type RedisServer } from '../../support/redis.ts'
+
+// Two processes on one Redis: the browser talks to one, and the agents to the other.
+let browser: Browser
+let state: Awaited<ReturnType<BrowserContext['storageState']>>
+let redis: RedisServer
+let processes: RunningProcess[] = []
+let url: string
+let otherUrl: string
+let person: { email: string; password: string }
+let token: string
+let base: string
+let boardId: string
+let columns: { id: string; name: string }[]
+
+const agent = async (method: string, path: string, body?: unknown) => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const response = await fetch(`${otherUrl}/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
+  const reply: any = await response.json()
+  expect([method, path, response.ok, reply.error]).toEqual([method, path, true, undefined])
+  return reply.data
+}
+
+beforeAll(async () => {
+  const start = async (args: readonly string[]) => {
+    const started = startProcess(['--json', ...args], { LANEKEEPER_STORAGE: redis.url })
+    processes.push(started)
+    return JSON.parse(await started.until('\n'))
+  }
+  ;[browser, redis] = await Promise.all([openBrowser(), startRedis()])
+  const demo = await start(['--demo'])
+  url = demo.url
+  otherUrl = (await start([])).url
+  person = demo.people.find(({ email }: { email: string }) => email.startsWith('olivia'))
+  token = demo.tokens.find(({ display_name, scopes }: any) => display_name === 'Olivia Stone' && scopes.includes('kanban:admin')).token
+  base = `/app/${(await agent('GET', '/account')).workspace.id}`
+  boardId = (await agent('POST', '/boards', { name: 'Spring release' })).id
+  columns = []
+  for (const name of ['To do', 'Doing', 'Done']) columns.push(await agent('POST', `/boards/${boardId}/columns`, { name }))
+  const label = await agent('POST', `/boards/${boardId}/labels`, { name: 'urgent', color: '#cf222e' })
+  for (const [i, title] of ['Notes', 'Poster', 'Stickers', 'Press'].entries())
+    await agent('POST', `/boards/${boardId}/cards`, {
+      column_id: columns[i % 2]!.id,
+      title,
+      description: i === 0 ? 'See **this** and https://example.org.\n\n- one' : '',
+      label_ids: i === 0 ? [label.id] : [],
+      due_at: i < 2 ? '2026-01-01T00:00:00Z' : null,
+      subtasks: i === 0 ? ['First', { title: 'Second', completed: true }] : [],
+    })
+  const window = await openSignedIn(boardPath(), {})
+  state = await window.page.context().storageState()
+  await window.close()
+})
+afterAll(async () => {
+  await browser.close()
+  await Promise.all(processes.map((one) => one.stop()))
+  await redis.stop()
+})
+
+/** Opens a page of a person who is signed in. @param options a state of `undefined`: they sign in by the way of the page */
+async function openSignedIn(path: string, options: BrowserContextOptions = { storageState: state }): Promise<Window> {
+  const window = await openWindow(browser, url, options)
+  const { page } = window
+  await page.goto(path)
+  if (options.storageState !== undefined) return window
+  await page.getByLabel('E-mail address').fill(person.email)
+  await page.getByLabel('Password').fill(person.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL(`**${path}`)
+  return window
+}
+const boardPath = () => `${base}/boards/${boardId}`
+const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor()
+const tile = (page: Page, title: string) => page.locator('.tile', { hasText: title })
+const titles = (page: Page, column: number) => page.locator('.lane').nth(column).locator('.tile-title').allInnerTexts()
+const focusedText = (page: Page) => page.evaluate(() => (globalThis as any).document.activeElement.textContent)
+
+describe('what an agent changes through another process', () => {
+  test('appears at once, is highlighted, and names the token; focus and search stay', async () => {
+    const window = await openSignedIn(boardPath())
+    const { page } = window
+    await isLive(page)
+    await page.getByText('Poster').focus()
+    const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!.id, title: 'Made by an agent' })
+    await tile(page, 'Made by an agent').locator('.by').waitFor()
+    expect(await tile(page, 'Made by an agent').locator('.by').innerText()).toBe('Created · your token “demo kanban:admin”')
+    expect(await page.getByRole('status').filter({ hasText: 'Made by an agent' }).innerText()).toContain(
+      'by your token “demo kanban:admin”',
+    )
+    expect(await focusedText(page)).toBe('Poster')
+    await screenshot(page, 'board-live')
+
+    await agent('POST', `/cards/${card.id}/move`, { column_id: columns[0]!.id, to: 'first' })
+    await page.getByText('Moved · your token').waitFor()
+    expect([(await titles(page, 0))[0], await titles(page, 2)]).toEqual(['Made by an agent', []])
+    await agent('DELETE', `/cards/${card.id}`)
+    await tile(page, 'Made by an agent').waitFor({ state: 'detached' })
+    expect(window.problems).toEqual([])
+    await window.close()
+  })
+
+  test('appears on a card that is open', async () => {
+    const cards = await agent('GET', `/boards/${boardId}/cards?q=notes`)
+    const window = await openSignedIn(`${base}/cards/${cards[0].id}`)
+    const { page } = window
+    await isLive(page)
+    await agent('POST', `/cards/${cards[0].id}/comments`, { body: 'I have **checked** it.' })
+    await page.locator('.comments li', { hasText: 'I have checked it.' }).locator('.by').waitFor()
+    await page.keyboard.press('Escape')
+    await page.waitForURL(`**${boardPath()}`)
+    expect(window.problems).toEqual([])
+    await window.close()
+  })
+
+  test('is not shown any more when the person has signed out in another tab', async () => {
+    const window = await openSignedIn(boardPath(), {})
+    const { page } = window
+    await isLive(page)
+    const other = await page.context().newPage()
+    await other.goto('/app')
+    await other.locator('[data-menu] summary').click()
+    await other.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await page.waitForURL('**/settings/sign-in**')
+    expect(await page.locator('.tile').count()).toBe(0)
+    await window.close()
+  })
+})
+
+test('the keys go from card to card, open a card, search, and show themselves', async () => {
+  const window = await openSignedIn(boardPath())
+  const { page } = window
+  const press = (key: string) => page.keyboard.press(key)
+  await press('ArrowDown')
+  expect(await focusedText(page)).toBe('Notes')
+  await press('ArrowDown')
+  expect(await focusedText(page)).toBe('Stickers')
+  await press('ArrowRight')
+  expect(await focusedText(page)).toBe('Press')
+  await press('ArrowUp')
+  await press('ArrowLeft')
+  expect(await focusedText(page)).toBe('Notes')
+  await press('?')
+  expect(await page.getByRole('dialog').getByText('Go from card to card').isVisible()).toBe(true)
+  await expectAccessible(page, 'keys')
+  await press('Escape')
+  await press('/')
+  await page.keyboard.type('POST')
+  await tile(page, 'Notes').waitFor({ state: 'detached' })
+  expect([await titles(page, 0), await titles(page, 1), new URL(page.url()).search]).toEqual([[], ['Poster'], '?q=POST'])
+  await page.getByLabel('Due').selectOption('Without a due date')
+  await tile(page, 'Poster').waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'Show all cards' }).click()
+  await tile(page, 'Notes').waitFor()
+  await press('ArrowDown')
+  await press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Notes' }).waitFor()
+  expect(window.problems).toEqual([])
+  await window.close()
+})
+
+test('without JavaScript a person finds a board, filters it and opens a card', async () => {
+  const window = await openSignedIn('/app', { javaScriptEnabled: false })
+  const { page } = window
+  await page.getByRole('link', { name: 'Spring release' }).click()
+  expect(await page.getByText('Live', { exact: true }).isVisible()).toBe(false)
+  await page.getByLabel('Label').selectOption('urgent')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  expect(await page.locator('.tile-title').allInnerTexts()).toEqual(['Notes'])
+  await page.getByRole('link', { name: 'Notes' }).click()
+  for (const text of ['See this and', '1 of 2', 'urgent']) expect(await page.getByText(text).first().isVisible()).toBe(true)
+  expect(window.problems).toEqual([])
+  await window.close()
+})
+
+test.each([
+  ['light', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
+  ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 800 } }],
+  ['phone', { colorScheme: 'light', viewport: { width: 390, height: 780 } }],
+] as const)('every page of boards is accessible and fits its window: %s', async (look, options) => {
+  const window = await openSignedIn('/app', { storageState: state, ...options })
+  const { page } = window
+  const cards = await agent('GET', `/boards/${boardId}/cards?q=notes`)
+  const all = {
+    front: '/',
+    boards: '/app',
+    board: boardPath(),
+    filtered: `${boardPath()}?due=overdue`,
+    card: `${base}/cards/${cards[0].id}`,
+    absent: '/wrong',
+  }
+  for (const [name, path] of Object.entries(all)) {
+    await page.goto(path)
+    if (name === 'board') await isLive(page)
+    await screenshot(page, `${name}-${look}`)
+    if (look !== 'phone') await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
+    const { scrollWidth, clientWidth } = await page.evaluate(() => (globalThis as any).document.documentElement)
+    expect([name, scrollWidth]).toEqual([name, clientWidth])
+  }
+  await page.goto(boardPath())
+  await page.emulateMedia({ media: 'print' })
+  expect([await page.locator('body > header').isVisible(), await tile(page, 'Press').isVisible()]).toEqual([false, true])
+  expect(window.problems).toEqual([])
+  await window.close()
+})

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MINUTE } from '../../src/model/time.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person } from '../support/service.ts'
+import { formOf, giveAccount, signedIn, textOf, Visitor, PASSWORD } from '../support/visitor.ts'
+
+let service: Service
+let person: Person
+let email: string
+beforeAll(async () => {
+  service = await Service.start(memory, { proxies: 1, origin: undefined })
+  person = await service.person(await service.workspace())
+  email = await giveAccount(service, person)
+})
+afterAll(() => service.stop())
+let addresses = 0
+const browser = () => new Visitor(service, { address: `203.0.113.${addresses++}` })
+const HTML = { headers: { accept: 'text/html,application/xhtml+xml' } }
+
+describe('the front door', () => {
+  test('says what the service is, and leads to everything else', async () => {
+    const page = await browser().request('/')
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(textOf(page.text)).toContain("curl -s http://localhost/v1/account -H 'Authorization: Bearer <ACCESS_TOKEN>'")
+    for (const path of ['/settings/sign-in', '/docs', '/openapi.json', '/policies', '/readyz', '/favicon.svg']) {
+      expect(page.text).toContain(`href="${path}"`)
+      expect([path, (await browser().request(path)).status]).toEqual([path, 200])
+    }
+    const own = await (await signedIn(service, person)).request('/')
+    expect([own.text.includes('href="/app"'), own.text.includes('href="/settings/sign-in"')]).toEqual([true, false])
+  })
+
+  test('leaves out the report of the policy if it is not served', async () => {
+    const other = await Service.start(memory, { policyPage: false })
+    const page = await new Visitor(other).request('/')
+    expect([page.status, page.text.includes('/policies')]).toEqual([200, false])
+    await other.stop()
+  })
+})
+
+describe('a wrong address', () => {
+  test.each(['/wrong', '/v2/boards', '/policies/', '/healthz/x', '/settings/../wrong', '/app/x'])(
+    '%s is a page for a browser',
+    async (path) => {
+      const page = await (await signedIn(service, person)).request(path, HTML)
+      expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+      expect(page.text).toContain('Page not found')
+    },
+  )
+
+  test.each([
+    ['/v1/wrong', { ...HTML }],
+    ['/wrong', {}],
+    ['/wrong', { headers: { accept: '*/*' } }],
+    ['/wrong', { ...HTML, method: 'POST' }],
+  ])('%s is JSON for everything else: %j', async (path, options) => {
+    const page = await browser().request(path, options)
+    expect([page.status === 404 || page.status === 401, page.headers.get('content-type')]).toEqual([
+      true,
+      'application/json; charset=utf-8',
+    ])
+  })
+})
+
+describe('signing in for a page', () => {
+  const signInHere = (visitor: Visitor) => visitor.submit({ email, password: PASSWORD }, '/settings/sign-in')
+
+  test('the first visit shows no warning, and leads to the page that was asked for', async () => {
+    const visitor = browser()
+    const path = `/settings/tokens/new?workspace=${person.workspaceId}`
+    const page = await visitor.open(path)
+    expect(page.text).not.toContain('class="notice')
+    const { hidden } = formOf(page.text, '/settings/sign-in')
+    const answer = await visitor.post('/settings/sign-in', { ...hidden, email, password: PASSWORD })
+    expect(answer.location).toBe(path)
+    expect(visitor.jar.has('lk_return')).toBe(false)
+  })
+
+  test('a session that has ended keeps the fields of a form, but none that the form does not name', async () => {
+    const visitor = await signedIn(service, person)
+    await visitor.open(`/settings/tokens/new?workspace=${person.workspaceId}`)
+    service.now += 31 * MINUTE
+    const page = await visitor.submit(
+      { name: 'Nightly build', scope: 'kanban:write', days: '7', password: 'a secret' },
+      '/settings/tokens/new',
+    )
+    expect(textOf(page.text)).toContain('Your session has ended.')
+    expect(visitor.jar.get('lk_return')).not.toContain('secret')
+    const back = await signInHere(visitor)
+    expect(back.text).toContain('value="Nightly build"')
+    expect(/<input[^>]*value="kanban:write"[^>]*>/.exec(back.text)![0]).toContain('checked')
+  })
+
+  test('nobody can be sent to another site after signing in', async () => {
+    const bad = [
+      'https://evil.example',
+      '//evil.example',
+      '/\\evil.example',
+      '/app//evil.example',
+      '/app/../..//evil.example',
+      '/app\\..',
+      '/v1',
+      '/application',
+    ]
+    for (const value of [...bad, '/settings/sign-out', '/settings/sign-in', `/app/${'x'.repeat(2000)}`, '/app?\r\nx']) {
+      const visitor = browser()
+      const page = await visitor.open('/settings/sign-in')
+      visitor.jar.set('lk_return', encodeURIComponent(value))
+      const answer = await visitor.post('/settings/sign-in', {
+        ...formOf(page.text, '/settings/sign-in').hidden,
+        email,
+        password: PASSWORD,
+      })
+      expect([value, answer.location]).toEqual([value, '/settings/tokens'])
+    }
+  })
+
+  test('a form of another site does not choose where a person goes', async () => {
+    const visitor = browser()
+    await visitor.post(
+      '/settings/tokens/new',
+      { name: 'evil' },
+      { headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } },
+    )
+    expect(visitor.jar.has('lk_return')).toBe(false)
+  })
+
+  test('an image or a stream is nowhere to return to', async () => {
+    const visitor = browser()
+    for (const path of [`/app/${person.workspaceId}/attachments/x`, `/app/${person.workspaceId}/boards/x/events`]) {
+      const answer = await visitor.request(path)
+      expect([answer.status, visitor.jar.has('lk_return')]).toEqual([401, false])
+    }
+  })
+})
