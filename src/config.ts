@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { didYouMean } from './policy/diagnostic.ts'
 import { settings, sources, type Flags, type SettingSource } from './settings.ts'
 import { kindOf } from './store/open.ts'

@@ -21,7 +21,7 @@ export const boardLine = z.union([
       visibility: z.enum(visibilities),
     }),
   }),
-  z.strictObject({ member: id('user') }),
+  z.strictObject({ joins: id('user') }),
   z.strictObject({ label: z.strictObject({ name: line(limits.labelName), color }) }),
   z.strictObject({ column: z.strictObject({ name: line(limits.columnName), archived: z.boolean() }) }),
   z.strictObject({

@@ -54,7 +54,7 @@ export class BoardRecords {
 
   #recordsOf(line: BoardLine): readonly (readonly [string, object])[] {
     if ('board' in line) return this.#addBoard(line.board)
-    if ('member' in line) return this.#memberOf(line.member)
+    if ('joins' in line) return this.#memberOf(line.joins)
     if ('label' in line) return this.#labelOf(line.label)
     if ('column' in line) return this.#columnOf(line.column)
     if ('card' in line) return this.#cardOf(line.card)

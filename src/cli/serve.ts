@@ -126,6 +126,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   rpcServer.open({ ...deps, serviceUrl: () => config.origin ?? url, policyAnswers: createPolicyAnswers(app.services) })
 
   const contents = await populate(config, deps, app)
+  // What the requests for the demo data have left is there before anyone can look.
+  await audit.flush()
   if (config.metrics !== undefined && metering !== undefined && config.workers === 1) {
     const server = await metering.serveMetrics(config.metrics, () => metrics!.read())
     onStop(() => server.close())

@@ -3,9 +3,9 @@ import type { AuditRecorder } from '../audit/recorder.ts'
 import type { UsageRecorder } from '../auth/tokens/usage.ts'
 import { shortAgent, type AuditEntry } from '../model/audit.ts'
 import { timestamp, type Clock } from '../model/time.ts'
+import type { TokenRecord } from '../model/token.ts'
 import { clientAddress } from './client-address.ts'
 import type { DecisionRecord } from './decision-record.ts'
-import type { PresentedToken } from './incoming.ts'
 
 /** What {@link Activity} is made of. */
 export interface ActivityOptions {
@@ -15,6 +15,12 @@ export interface ActivityOptions {
   readonly clock: Clock
   /** see {@link clientAddress} */
   readonly proxies: number
+}
+
+/** A token that a request presents, and its workspace. */
+export interface PresentedToken {
+  readonly partition: string
+  readonly token: TokenRecord
 }
 
 const DENIED = new Set([401, 403, 404])

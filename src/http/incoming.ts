@@ -1,7 +1,7 @@
-import type { TokenRecord } from '../model/token.ts'
 import type { ServerRequest } from 'srvx'
 import type { Upload } from '../resources/operation.ts'
 import type { StreamedResult } from '../resources/result.ts'
+import type { PresentedToken } from './activity.ts'
 import type { IdempotentWrite } from './idempotency.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Input } from './input.ts'
@@ -17,12 +17,6 @@ export interface Incoming {
   readonly path: string
   /** with its question mark, or empty */
   readonly search: string
-}
-
-/** A token that a request presents, and its workspace. */
-export interface PresentedToken {
-  readonly partition: string
-  readonly token: TokenRecord
 }
 
 /** Input that can be read from the connection only once, and what is counted only once. All attempts share it. */

@@ -36,7 +36,7 @@ export interface PersonRead {
   /** that of the page */
   readonly requestId: string
   readonly request: ServerRequest
-  /** the next read of a stream, which has no record of its own: where it goes on, and what several streams have read together */
+  /** the next read of a stream, which writes no record: where it goes on, and what several streams have read together */
   readonly next?: { readonly position: string; readonly ahead: StreamedResult | undefined }
 }
 

@@ -65,7 +65,12 @@ export async function handleRequest(services: Services, incoming: Incoming): Pro
 }
 
 /** An observer that fails must not change the response. */
-function observe({ observe: observer, activity, log }: Services, record: DecisionRecord, request: ServerRequest, { presented }: ReadOnce): void {
+function observe(
+  { observe: observer, activity, log }: Services,
+  record: DecisionRecord,
+  request: ServerRequest,
+  { presented }: ReadOnce,
+): void {
   try {
     if (presented !== undefined) activity.observe(record, request, presented)
     observer?.(record)

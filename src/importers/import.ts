@@ -9,7 +9,7 @@ import { readTrello } from './trello.ts'
 
 const readers = { trello: readTrello, planka: readPlanka } as const
 /** The programs whose boards can be imported. */
-export const programs = Object.keys(readers) as readonly (keyof typeof readers)[]
+const programs = Object.keys(readers) as readonly (keyof typeof readers)[]
 
 /** How a board of another program is imported. */
 export interface ImportOptions {
@@ -82,7 +82,7 @@ class LineCounter {
   *count(lines: Iterable<BoardLine>): Generator<BoardLine> {
     for (const line of lines) {
       if ('board' in line) this.#board = { name: line.board.name, visibility: line.board.visibility }
-      else if ('member' in line) this.#counts.board_members++
+      else if ('joins' in line) this.#counts.board_members++
       else if ('label' in line) this.#counts.labels++
       else if ('column' in line) this.#counts.columns++
       else if ('comment' in line) this.#counts.comments++

@@ -71,7 +71,7 @@ export class ImportPlan {
         visibility: this.#visibility,
       },
     }
-    for (const member of this.#members) yield { member }
+    for (const joins of this.#members) yield { joins }
     for (const label of labels)
       if (this.#labels.has(label.id))
         yield { label: { name: this.#fit.line(label.name, limits.labelName, `label: ${label.name}`, 'Label'), color: label.color } }

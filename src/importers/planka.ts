@@ -85,8 +85,8 @@ export function readPlanka(text: string, report: ImportReport, now: string): For
 
 function peopleOf({ users, boardMemberships }: Included): ForeignPerson[] {
   byId('included.users', users)
-  const members = new Set(boardMemberships.map(({ userId }) => userId))
-  return users.map(({ id, name, username }) => ({ id, name: name || username || id, username: username || null, onBoard: members.has(id) }))
+  const onBoard = new Set(boardMemberships.map(({ userId }) => userId))
+  return users.map(({ id, name, username }) => ({ id, name: name || username || id, username: username || null, onBoard: onBoard.has(id) }))
 }
 
 /** The lists, and that of the archive if it has cards. */

@@ -24,7 +24,7 @@ import { passkeyScript } from './account/passkey-script.ts'
 import { renderNotices } from './account/notices.ts'
 import { browserName } from './account/browser-name.ts'
 import { style } from './style.ts'
-import { findVisit, type Visit } from './visit.ts'
+import { findVisit, type Visit } from './current-session.ts'
 import { confirmPage } from './tokens/confirm.ts'
 import { tokensPage } from './tokens/list.ts'
 import { tokensScript } from './tokens/script.ts'
@@ -137,7 +137,7 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   return handler({ ...context, ...visit!, form })
 }
 
-/** A part of a page for a person whose session has ended. Nobody returns to it after signing in. */
+/** A part of a page for a person whose session has ended. It is no place to return to after signing in. */
 function signedOutPart(): PageView {
   return errorPage(401, 'Not signed in', 'Your session has ended. Sign in again.')
 }

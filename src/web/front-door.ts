@@ -41,7 +41,7 @@ function renderFrontDoor({ web, origin, session }: PageContext): VNode {
     <ul class="doors">
       ${door('/docs', 'API reference', 'Every operation, with examples, and a form to try it.')}
       ${door('/openapi.json', 'OpenAPI document', 'The same for generators and tools.')}
-      ${web.hasPolicyPage && door('/policies', 'Policy report', 'Who may do what, decided and proved from one table.')}
+      ${web.hasPolicyPage && door('/policies', 'Policy report', 'Who may do what, from the two tables that decide, with proof.')}
       ${door('/readyz', 'Status', 'Whether the service and its storage are ready now.')}
     </ul>
   ` as VNode

@@ -8,12 +8,12 @@ const RETURN_COOKIE_AGE = (10 * MINUTE) / 1000
 const MAX_LENGTH = 2000
 /** An address of the web app, in characters that no browser changes: no empty segment, no backslash, no dot segment. */
 const ADDRESS = /^\/(?:app|settings)(?:\/\w[\w.~%-]*)*(?:\?[\w.~%!'()*+:@=&-]*)?$/
-/** Pages to which nobody returns after signing in. */
+/** Pages that are no place to return to. */
 const NO_RETURN = /^\/settings\/sign-/
 
 /**
  * The address to which a person returns after signing in: what they asked for before. A cookie has it and no link does, so that
- * nobody else can choose it.
+ * only this web app chooses it.
  * @returns undefined unless it is a page of this web app
  */
 export function returnPath({ cookies, origin }: PageContext): string | undefined {
@@ -27,7 +27,7 @@ export function forgetReturn({ cookies, origin }: Pick<PageContext, 'cookies' | 
 
 /**
  * Sends a person to the sign-in page who has asked for another one. They come back to it, with the fields of the form that the page
- * keeps. A browser with a session that has ended is told so.
+ * keeps. If the session has ended, the page says so.
  */
 export async function signInFirst(page: Page, context: PageContext): Promise<PageResponse> {
   const { request, path, origin, cookies } = context

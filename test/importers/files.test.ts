@@ -125,14 +125,14 @@ describe('the members of a board', () => {
     expect(result.not_carried.find(({ kind }) => kind === 'members_unmatched')!.examples).toEqual([
       'TWIN (@olivias)',
       'Robert T. (@bobby)',
-      'Zoë Nowhere (@zoe)',
+      'Zoë Noor (@zoe)',
     ])
   })
 
   test('a person can be named by id, user name or name, and a user by id', async () => {
     const pairs = ['6540e1000000000000000013=usr_22222222222222222222', 'robert t.=Robert Taylor']
     const { lines } = await importText('trello', fixtures['trello']!, { members: pairs })
-    expect(lines.flatMap((line) => ('member' in line ? line.member : []))).toEqual(['usr_11111111111111111111', 'usr_22222222222222222222'])
+    expect(lines.flatMap((line) => ('joins' in line ? line.joins : []))).toEqual(['usr_11111111111111111111', 'usr_22222222222222222222'])
   })
 
   test('a user who is not a member of the workspace cannot import', async () => {

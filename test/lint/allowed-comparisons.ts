@@ -59,6 +59,16 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'The operator may do everything. Adding an active member changes nothing.',
   },
   {
+    path: 'src/auth/accounts/register-passkey.ts',
+    expression: 'challenge?.user_id !== userId',
+    reason: 'A challenge is answered by the person for whom it was made. No resource is involved.',
+  },
+  {
+    path: 'src/auth/accounts/second-step.ts',
+    expression: 'challenge.user_id !== userId',
+    reason: 'A challenge is answered by the person for whom it was made. No resource is involved.',
+  },
+  {
     path: 'src/auth/accounts/sign-up.ts',
     expression: 'owner.user_id !== userId',
     reason: 'Two accounts cannot have the same e-mail address. No resource is involved.',
@@ -347,5 +357,43 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     path: 'src/web/workspace/rules.ts',
     expression: "scope === 'kanban:admin'",
     reason: 'A rule of the workspace about new tokens, for the message of the form. Their creation checks it again.',
+  },
+  ...[
+    'users.find((userId) => !isActive(tx.known(keys.membership(userId))))',
+    "[...(assignee_ids as string[]), author_id, user_id].filter((id) => typeof id === 'string')",
+  ].map((expression) => ({
+    path: 'src/admin/board-import-session.ts',
+    expression,
+    reason: 'The operator may do everything. What an import writes names active members only.',
+  })),
+  ...['isActive(membership)'].map((expression) => ({
+    path: 'src/admin/board-import.ts',
+    expression,
+    reason: 'The operator may do everything. Only an active member becomes the creator of an imported board.',
+  })),
+  ...["role === 'owner'"].map((expression) => ({
+    path: 'src/admin/init.ts',
+    expression,
+    reason: 'It names a user in a message to the operator.',
+  })),
+  ...['member.user_id === ours'].map((expression) => ({
+    path: 'src/importers/members.ts',
+    expression,
+    reason: 'The operator has named a user by id.',
+  })),
+  ...['user_id === user'].map((expression) => ({
+    path: 'src/importers/import.ts',
+    expression,
+    reason: 'The operator may do everything. The importing user must be a member.',
+  })),
+  ...["this.#visibility === 'private'", "this.#visibility === 'workspace'", 'user === this.#to.userId'].map((expression) => ({
+    path: 'src/importers/plan.ts',
+    expression,
+    reason: 'The operator may do everything. An import assigns only those who will have access to the board that it makes.',
+  })),
+  {
+    path: 'src/importers/planka.ts',
+    expression: 'onBoard.has(id)',
+    reason: 'It reads the members of a board of another program.',
   },
 ]

@@ -71,7 +71,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/auth/accounts/passwords.ts': { suites: accounts('passwords') },
   'src/auth/accounts/challenges.ts': { suites: accounts('second-factor') },
   'src/auth/accounts/change-password.ts': { suites: suites('web/account') },
-  'src/auth/accounts/common-passwords.ts': { suites: accounts('new-password') },
+  'src/auth/accounts/password-list.ts': { suites: accounts('new-password') },
   'src/auth/accounts/entry.ts': { suites: [...accounts('sign-in'), ...suites('web/account web/second-step')] },
   'src/auth/accounts/new-password.ts': { suites: accounts('new-password') },
   'src/auth/accounts/notices.ts': { suites: [...accounts('second-factor'), ...suites('web/account')] },

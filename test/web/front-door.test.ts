@@ -91,7 +91,7 @@ describe('signing in for a page', () => {
     expect(/<input[^>]*value="kanban:write"[^>]*>/.exec(back.text)![0]).toContain('checked')
   })
 
-  test('nobody can be sent to another site after signing in', async () => {
+  test('a person is never sent to another site after signing in', async () => {
     const bad = [
       'https://evil.example',
       '//evil.example',
@@ -125,7 +125,7 @@ describe('signing in for a page', () => {
     expect(visitor.jar.has('lk_return')).toBe(false)
   })
 
-  test('an image or a stream is nowhere to return to', async () => {
+  test('an image or a stream is no place to return to', async () => {
     const visitor = browser()
     for (const path of [`/app/${person.workspaceId}/attachments/x`, `/app/${person.workspaceId}/boards/x/events`]) {
       const answer = await visitor.request(path)

@@ -12,10 +12,10 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-const read = (operation: string) =>
+const read = (operation: string, { id: userId, workspaceId } = person) =>
   readAsPerson(service.app.services, {
-    userId: person.id,
-    workspaceId: person.workspaceId,
+    userId,
+    workspaceId,
     operation,
     requestId: 'a request',
     request: new Request('http://localhost/app') as never,
@@ -36,5 +36,17 @@ test('each operation that reads needs no token: it answers, or says that what it
       ({ code }) => code,
     )
     expect([id, result]).toEqual([id, path.includes('{') ? 'not_found' : 'ok'])
+  }
+})
+
+test('a person whose membership has ended reads nothing, not even lists', async () => {
+  const former = await service.person(person.workspaceId)
+  await service.leaveOnly(person.workspaceId, former.id)
+  for (const { id } of operations.filter(({ method, id }) => method === 'GET' && id !== 'account.read')) {
+    const result = await read(id, former).then(
+      () => 'ok',
+      ({ code }) => code,
+    )
+    expect([id, result]).toEqual([id, 'not_found'])
   }
 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { resetSecondFactor } from '../../src/admin/users.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
-import { drivers } from '../support/drivers.ts'
 import { captureLog } from '../support/log.ts'
+import { memory } from '../support/memory.ts'
 import { codeAt, giveAuthenticator, RECOVERY_CODE, SoftwareAuthenticator, TOTP_SECRET } from '../support/second-factor.ts'
 import { Service, type Person } from '../support/service.ts'
 import { formOf, giveAccount, PASSWORD, textOf, Visitor, type ReceivedPage } from '../support/visitor.ts'
@@ -11,7 +11,7 @@ const MINUTE = 60_000
 const STEP = 30_000
 const ASKED = /^\/settings\/sign-in\/second-factor/
 
-describe.each(drivers)('the second step of a sign-in, on $name', (driver) => {
+describe('the second step of a sign-in', () => {
   const captured = captureLog()
   let service: Service
   let workspaceId: string
@@ -19,7 +19,7 @@ describe.each(drivers)('the second step of a sign-in, on $name', (driver) => {
   let email: string
   let addresses = 0
   beforeAll(async () => {
-    service = await Service.start(driver, { log: captured.log, proxies: 1 })
+    service = await Service.start(memory, { log: captured.log, proxies: 1 })
     workspaceId = await service.workspace()
   })
   afterAll(() => service.stop())
@@ -79,10 +79,12 @@ describe.each(drivers)('the second step of a sign-in, on $name', (driver) => {
       expect(await isSignedIn(two)).toBe(true)
     })
 
-    test('a recovery code signs in once', async () => {
+    test('a recovery code signs in once, which its person is notified of', async () => {
       const [one, two] = [await halfway(), await halfway()]
       await one.submit({ code: RECOVERY_CODE.toUpperCase() })
       expect([await isSignedIn(one), (await two.submit({ code: RECOVERY_CODE })).status]).toEqual([true, 401])
+      const stored = await service.write(GLOBAL, (tx) => tx.get(keys.notices(person.id)))
+      expect(stored?.notices.map(({ kind }) => kind)).toEqual(['recovery_code_used'])
     })
 
     test('six wrong codes are the most that strangers can try, and a known browser still signs in', async () => {

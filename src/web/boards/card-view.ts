@@ -3,7 +3,7 @@ import type { Attachment } from '../../model/file.ts'
 import { html, renderTime } from '../html.ts'
 import type { SignedInContext } from '../page-context.ts'
 import { renderDue, renderLabels } from './board-view.ts'
-import type { CardData } from './card-page.ts'
+import type { CardData } from './card-data.ts'
 import { icon } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
 import { renderProse } from './prose.ts'
@@ -61,7 +61,7 @@ function renderMeta({ card, board, people }: CardData, column: string | undefine
       <dd>
         ${
           card.assignee_ids.length === 0
-            ? 'Nobody'
+            ? 'None'
             : html`<ul class="persons">
                 ${card.assignee_ids.map((userId) => html`<li>${renderNamed(userId, people)}</li>`)}
               </ul>`

@@ -18,7 +18,7 @@ import { securityHeaders } from '../security-headers.ts'
 import { decide } from '../workspace/permission.ts'
 import { ifFound } from './responses.ts'
 
-/** What a page is told about a change. */
+/** What a page gets to know about a change. */
 interface ShownChange {
   readonly kind: Change['kind']
   readonly action: Change['action']

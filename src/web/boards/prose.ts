@@ -3,7 +3,7 @@ import { html } from '../html.ts'
 
 type Inline = VNode | string
 
-/** What begins a block, line by line. No pattern has two ways to match a text, so long texts take no longer. */
+/** What begins a block, line by line. No pattern has two ways to match a text: the time grows with the length alone. */
 const FENCE = /^```/
 const HEADING = /^(#{1,6}) (.*)$/
 const ITEM = /^ {0,6}(?:[-*+]|\d{1,4}[.)]) (.*)$/

@@ -159,7 +159,7 @@ function disconnect() {
 }
 if (root !== null && 'EventSource' in globalThis) {
   connect()
-  // A browser has few connections to one host: windows that nobody sees need none.
+  // A browser has few connections to one host: hidden windows need none.
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden') disconnect()
     else if (source === undefined) connect()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { describe, expect, test } from 'vitest'
-import { isCommonPassword } from '../../../src/auth/accounts/common-passwords.ts'
+import { isCommonPassword } from '../../../src/auth/accounts/password-list.ts'
 import { weaknessOf } from '../../../src/auth/accounts/new-password.ts'
 import { newPassword } from '../../../src/model/account.ts'
 

@@ -61,7 +61,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-/** Opens a page of a person who is signed in. @param options a state of `undefined`: they sign in by the way of the page */
+/** Opens a page of a person who is signed in. @param options without a state, they sign in first */
 async function openSignedIn(path: string, options: BrowserContextOptions = { storageState: state }): Promise<Window> {
   const window = await openWindow(browser, url, options)
   const { page } = window
