@@ -86,8 +86,7 @@ export class GarbageCollector {
       const now = endOfDue(this.#deps)
       const workspaces = await listAll(this.#deps, GLOBAL, indexes.workspaces())
       // What people did outside of workspaces is removed too when it is old.
-      for (const { id } of [...workspaces, { id: GLOBAL }])
-        if (store.mayHaveTombstoneBefore?.(id, now) !== false) this.schedule(id)
+      for (const { id } of [...workspaces, { id: GLOBAL }]) if (store.mayHaveTombstoneBefore?.(id, now) !== false) this.schedule(id)
     } catch (error) {
       this.#log.warn({ err: error }, 'garbage collection could not list the workspaces')
     }

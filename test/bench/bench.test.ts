@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { requireBuild } from '../support/process.ts'
 import { tables } from './command-line.ts'
 import { markdown } from './report.ts'
-import { stagesOf } from './stage-costs.ts'
+import { stagesOf } from './cpu-profile.ts'
 import { ratioOf, spreadOf } from './statistics.ts'
 
 /** The first cells of each row. Written by hand. */

@@ -51,7 +51,12 @@ async function measureAll(size: RequestRounds, progress: Progress) {
  * Measures what something adds to the CPU time of requests.
  * @param script starts one process with two services on the same memory: without it, and with it
  */
-export async function measureAdded(script: string, args: readonly string[], { warmUp, rounds, requests }: RequestRounds, progress: Progress) {
+export async function measureAdded(
+  script: string,
+  args: readonly string[],
+  { warmUp, rounds, requests }: RequestRounds,
+  progress: Progress,
+) {
   const started = await startScript<{ urls: [string, string]; token: string; url: string }>(script, args)
   const { urls, token } = started.message
   const server = ServerProcess.of(started)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { ownProcess, runFolder } from '../support/run.ts'
-import type { CpuProfile } from './stage-costs.ts'
+import type { CpuProfile } from './cpu-profile.ts'
 
 /** The use of a process so far: CPU time in microseconds, resident memory in bytes. */
 export interface Usage {

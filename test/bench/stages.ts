@@ -2,7 +2,7 @@ import { Client } from './client.ts'
 import type { BenchTable, Effort } from './report.ts'
 import { requestsIn } from './requests.ts'
 import { ServerProcess } from './server-process.ts'
-import { stagesOf, STAGES } from './stage-costs.ts'
+import { stagesOf, STAGES } from './cpu-profile.ts'
 import { Workspace } from './workspace.ts'
 
 /** How many requests are measured without the profiler, and as many with it. */

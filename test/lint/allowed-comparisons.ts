@@ -1,13 +1,8 @@
-/** A comparison outside of the policy that decides nothing about access. */
-export interface AllowedComparison {
-  readonly path: string
-  /** The source text that the rule reports, with each run of white space written as one space. */
-  readonly expression: string
-  readonly reason: string
-}
+import { allowedWebComparisons, type AllowedComparison } from './allowed-web-comparisons.ts'
 
 /** An entry that matches nothing is an error, so this list cannot outlive the code that it speaks of. */
 export const allowedComparisons: readonly AllowedComparison[] = [
+  ...allowedWebComparisons,
   {
     path: 'src/resources/files/operations.ts',
     expression: 'rest.owner_id === caller.userId',
@@ -279,21 +274,6 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'Index entries give candidates. The policy filters what is read through them.',
   },
   {
-    path: 'src/web/tokens/allowances.ts',
-    expression: 'engine.checkScope(id, facts).required === scope',
-    reason: 'Groups permissions by the scope that the policy requires for them, to show them to a person.',
-  },
-  {
-    path: 'src/web/memberships.ts',
-    expression: 'isActive(membership)',
-    reason: 'The web app manages tokens only: it offers the workspaces in which a person can have one.',
-  },
-  {
-    path: 'src/web/memberships.ts',
-    expression: 'token?.user_id === session.user_id',
-    reason: 'The web app manages tokens only: a person sees and ends their own (spec §3).',
-  },
-  {
     path: 'src/audit/recorder.ts',
     expression: "entries.flatMap(({ user_id, subject_id }) => [user_id, subject_id]).filter((id) => typeof id === 'string')",
     reason: 'It collects the people whom the entries of the audit trail concern, for an index.',
@@ -317,46 +297,6 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     path: 'src/auth/tokens/issue.ts',
     expression: "effectiveScopes(scopes).includes('kanban:admin')",
     reason: 'A rule of the workspace about new tokens: it limits what a token may be created with, not what a token may do.',
-  },
-  {
-    path: 'src/web/activity/audit-page.ts',
-    expression: 'stated.subjectId !== userId',
-    reason: 'It leaves the person out of an entry that is about themselves.',
-  },
-  {
-    path: 'src/web/activity/entries-view.ts',
-    expression: 'user_id !== reader',
-    reason: 'An entry about what others did is shown without their address.',
-  },
-  {
-    path: 'src/web/activity/filters.ts',
-    expression: 'entry.user_id === user',
-    reason: 'A filter that the reader of the audit trail has chosen.',
-  },
-  {
-    path: 'src/web/tokens/refused.ts',
-    expression: "reason === 'admin'",
-    reason: 'It chooses the sentence about a token that was not issued.',
-  },
-  {
-    path: 'src/web/workspace/audit.ts',
-    expression: 'names.get(id)',
-    reason: 'It looks up the name of a person.',
-  },
-  {
-    path: 'src/web/workspace/permission.ts',
-    expression: 'membership === undefined',
-    reason: 'Facts are read from a membership. Without one nothing is decided: the page does not exist.',
-  },
-  {
-    path: 'src/web/workspace/revoke.ts',
-    expression: 'found.token.user_id === session.user_id',
-    reason: 'The permission table has decided. A token that its own user revokes is not said to be revoked by another.',
-  },
-  {
-    path: 'src/web/workspace/rules.ts',
-    expression: "scope === 'kanban:admin'",
-    reason: 'A rule of the workspace about new tokens, for the message of the form. Their creation checks it again.',
   },
   ...[
     'users.find((userId) => !isActive(tx.known(keys.membership(userId))))',
@@ -395,5 +335,10 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     path: 'src/importers/planka.ts',
     expression: 'onBoard.has(id)',
     reason: 'It reads the members of a board of another program.',
+  },
+  {
+    path: 'src/http/person.ts',
+    expression: 'isActive(membership)',
+    reason: 'Authentication, as for a token: to someone who has left, the workspace does not exist (spec §5).',
   },
 ]

@@ -40,7 +40,7 @@ test('a remembered scope and a remembered definition are those of the engine', (
   const accesses = ['creator', 'member', 'none'].flatMap((caller) =>
     ['workspace', 'private'].map((visibility) => ({ ...outsider, 'board.visibility': visibility, 'board.caller': caller })),
   )
-  for (const _round of [1, 2]) {
+  for (let round = 1; round <= 2; round++) {
     expect(scopes.map((question) => remembered.checkScope(...question))).toEqual(scopes.map((question) => shipped.checkScope(...question)))
     expect(accesses.map((facts) => remembered.holds('board.access', facts))).toEqual([true, true, true, true, true, false])
   }
@@ -52,7 +52,7 @@ test('what the engine refuses is refused each time', () => {
   const { 'board.caller': _removed, ...missing } = outsider
   const inherited = Object.assign(Object.create({ 'board.caller': 'creator' }) as object, missing) as Facts
   expect(remembered.decide('read Board', outsider).outcome).toBe('not_found')
-  for (const _round of [1, 2]) {
+  for (let round = 1; round <= 2; round++) {
     expect(() => remembered.decide('read Board', missing)).toThrow('fact "board.caller" is missing')
     expect(() => remembered.decide('read Board', inherited)).toThrow('fact "board.caller" is missing')
     expect(() => remembered.decide('read Board', { ...outsider, 'board.caller': 'owner' })).toThrow('"owner" is not a value')
@@ -96,6 +96,7 @@ test('the number of remembered answers has a limit', () => {
   const { engine, asked } = counting()
   const remembered = remembering(engine, 2)
   const ask = (...fields: string[]) => remembered.decide('update Board', { ...outsider, 'board.caller': 'member' }, fields)
-  for (const _round of [1, 2]) for (const field of ['name', 'description', 'cover_color']) expect(ask(field).outcome).toBe('allowed')
+  for (let round = 1; round <= 2; round++)
+    for (const field of ['name', 'description', 'cover_color']) expect(ask(field).outcome).toBe('allowed')
   expect(asked()).toBe(4)
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readAsPerson } from '../../src/http/person.ts'
 import { operations } from '../../src/resources/table.ts'
+import { linesOf, logDisk, openLog } from '../support/decision-log.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
 
@@ -49,4 +50,35 @@ test('a person whose membership has ended reads nothing, not even lists', async 
     )
     expect([id, result]).toEqual([id, 'not_found'])
   }
+})
+
+test('each read, allowed or denied, is in the decision log with the surface and without a scope', async () => {
+  const disk = await logDisk()
+  const log = await openLog(disk)
+  const own = await Service.start(memory, { decisionLog: log })
+  const member = await own.person(await own.workspace())
+  const other = await own.person(member.workspaceId)
+  const board = (await own.send(other.write, 'POST', '/boards', { name: 'Hiring' })).body.data
+  await own.send(other.admin, 'PUT', `/boards/${board.id}/visibility`, { visibility: 'private' })
+  for (const { id: userId } of [member, other]) {
+    const request = new Request('http://localhost/app') as never
+    const one = {
+      userId,
+      workspaceId: member.workspaceId,
+      operation: 'boards.read',
+      params: { board_id: board.id },
+      requestId: 'r',
+      request,
+    }
+    await readAsPerson(own.app.services, one).catch(() => undefined)
+  }
+  await log.close()
+  const lines = (await linesOf(disk)).filter(({ surface }) => surface !== undefined)
+  const common = { surface: 'web_app', operation: 'boards.read', resource_id: board.id, token_id: null, effect: 'none' }
+  expect(lines).toMatchObject([
+    { ...common, user_id: member.id, status: 404, code: 'not_found' },
+    { ...common, user_id: other.id, status: 200, code: null },
+  ])
+  expect(lines.map(({ scope }) => scope)).toEqual([undefined, undefined])
+  await own.stop()
 })

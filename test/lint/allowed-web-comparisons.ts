@@ -1,0 +1,96 @@
+/** A comparison outside of the policy that decides nothing about access. */
+export interface AllowedComparison {
+  readonly path: string
+  /** The source text that the rule reports, with each run of white space written as one space. */
+  readonly expression: string
+  readonly reason: string
+}
+
+/** Those of the web app. */
+export const allowedWebComparisons: readonly AllowedComparison[] = [
+  {
+    path: 'src/web/tokens/allowances.ts',
+    expression: 'engine.checkScope(id, facts).required === scope',
+    reason: 'Groups permissions by the scope that the policy requires for them, to show them to a person.',
+  },
+  {
+    path: 'src/web/memberships.ts',
+    expression: 'isActive(membership)',
+    reason: 'The web app manages tokens only: it offers the workspaces in which a person can have one.',
+  },
+  {
+    path: 'src/web/memberships.ts',
+    expression: 'token?.user_id === session.user_id',
+    reason: 'The web app manages tokens only: a person sees and ends their own (spec §3).',
+  },
+  {
+    path: 'src/web/activity/audit-page.ts',
+    expression: 'stated.subjectId !== userId',
+    reason: 'It leaves the person out of an entry that is about themselves.',
+  },
+  {
+    path: 'src/web/activity/entries-view.ts',
+    expression: 'user_id !== reader',
+    reason: 'An entry about what others did is shown without their address.',
+  },
+  {
+    path: 'src/web/activity/filters.ts',
+    expression: 'entry.user_id === user',
+    reason: 'A filter that the reader of the audit trail has chosen.',
+  },
+  {
+    path: 'src/web/tokens/refused.ts',
+    expression: "reason === 'admin'",
+    reason: 'It chooses the sentence about a token that was not issued.',
+  },
+  {
+    path: 'src/web/workspace/audit.ts',
+    expression: 'names.get(id)',
+    reason: 'It looks up the name of a person.',
+  },
+  {
+    path: 'src/web/workspace/permission.ts',
+    expression: 'membership === undefined',
+    reason: 'Facts are read from a membership. Without one nothing is decided: the page does not exist.',
+  },
+  {
+    path: 'src/web/workspace/revoke.ts',
+    expression: 'found.token.user_id === session.user_id',
+    reason: 'The permission table has decided. A token that its own user revokes is not said to be revoked by another.',
+  },
+  {
+    path: 'src/web/workspace/rules.ts',
+    expression: "scope === 'kanban:admin'",
+    reason: 'A rule of the workspace about new tokens, for the message of the form. Their creation checks it again.',
+  },
+  {
+    path: 'src/web/boards/board-page.ts',
+    expression: "board.visibility === 'private'",
+    reason: 'The board was found readable. It chooses a word that the page shows.',
+  },
+  {
+    path: 'src/web/boards/overview-page.ts',
+    expression: "visibility === 'private'",
+    reason: 'The board was found readable. It chooses a word that the page shows.',
+  },
+  {
+    path: 'src/web/boards/icons.ts',
+    expression: 'SHAPES[name]',
+    reason: 'The shape of an icon.',
+  },
+  {
+    path: 'src/web/boards/live.ts',
+    expression: 'token.user_id !== caller.userId',
+    reason: 'The name of a token is shown to its own person, as on their page of tokens; to others by the permission table.',
+  },
+  {
+    path: 'src/web/boards/live.ts',
+    expression: 'token.user_id === caller.userId',
+    reason: 'It chooses between two wordings for a token whose name is shown.',
+  },
+  {
+    path: 'src/web/boards/people.ts',
+    expression: 'names.get(userId)',
+    reason: 'The display name of a member, which the member directory shows to all members.',
+  },
+]
