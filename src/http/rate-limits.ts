@@ -94,12 +94,12 @@ export class RateLimits {
     }
   }
 
-  /** Begins a request of a token. @returns a function that ends it; undefined if too many are in progress */
-  enter(tokenId: string): (() => void) | undefined {
-    const count = this.#inFlight.get(tokenId) ?? 0
+  /** Begins a request of a token, or a stream of a person. @returns a function that ends it; undefined if too many are in progress */
+  enter(id: string): (() => void) | undefined {
+    const count = this.#inFlight.get(id) ?? 0
     if (count >= this.#maxInFlight) return undefined
-    this.#inFlight.set(tokenId, count + 1)
-    return () => this.#leave(tokenId)
+    this.#inFlight.set(id, count + 1)
+    return () => this.#leave(id)
   }
 
   #leave(tokenId: string): void {
@@ -173,17 +173,20 @@ export class RequestRates {
 
   /** Ends the request: now, or when its response has been sent if it goes to a connection. */
   end(): void {
-    const leave = this.#leave
-    if (leave === undefined) return
-    const node = this.#request.runtime?.node as { req: IncomingMessage; res?: ServerResponse } | undefined
-    if (node?.res === undefined) leave()
-    else onceAnswered(node.req.socket, node.res, leave)
+    if (this.#leave !== undefined) whenAnswered(this.#request, this.#leave)
   }
 
   #setStates(states: readonly RateState[]): void {
     this.headers = this.#limits.headersOf(states)
     this.exceeded = states.find(({ remaining }) => remaining < 0)?.name
   }
+}
+
+/** Calls a function when the response to a request has been sent, or now if the request came over no connection. */
+export function whenAnswered(request: ServerRequest, done: () => void): void {
+  const node = request.runtime?.node as { req: IncomingMessage; res?: ServerResponse } | undefined
+  if (node?.res === undefined) done()
+  else onceAnswered(node.req.socket, node.res, done)
 }
 
 const TOO_MANY_AT_ONCE = 'Too many requests of this token are in progress. Wait for their responses.'

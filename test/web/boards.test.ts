@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startListener } from '../../src/http/server.ts'
 import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
 import { signedIn, textOf, Visitor } from '../support/visitor.ts'
 
+const cookieOf = ({ jar }: Visitor): string => [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
 const captured = captureLog()
 let service: Service
 let owner: Person
@@ -173,7 +175,7 @@ describe('access', () => {
 describe('live changes', () => {
   /** Reads the events of a stream until one is about a card with this title. */
   const eventAbout = async (from: Visitor, title: string): Promise<any> => {
-    const cookie = [...from.jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = cookieOf(from)
     const response = await service.app.fetch(new Request(`http://localhost${boardPath()}/events`, { headers: { cookie } }))
     let text = ''
     for await (const bytes of response.body!) {
@@ -203,12 +205,44 @@ describe('live changes', () => {
   test('end when the session ends', async () => {
     const member = await service.person(owner.workspaceId)
     const own = await signedIn(service, member)
-    const cookie = [...own.jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = cookieOf(own)
     const response = await service.app.fetch(new Request(`http://localhost${boardPath()}/events`, { headers: { cookie } }))
     await own.open('/settings/tokens')
     await own.submit({ where: 'here' }, '/settings/sign-out')
     await api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title: 'After the end' })
     const text = await response.text()
     expect([text.includes('event: error'), text.includes('unauthorized'), text.includes('After the end')]).toEqual([true, true, false])
+  })
+
+  test('are limited for each person, until their connections close', async () => {
+    const quota = 1000
+    const limited = await Service.start(memory, { rateLimits: { quotas: { token: quota, workspace: quota, address: quota }, inFlight: 2 } })
+    const listener = await startListener(limited.app.h3, { port: 0, host: '127.0.0.1' })
+    try {
+      const [ann, bob] = [
+        await limited.person(await limited.workspace('Few'), 'owner'),
+        await limited.person(await limited.workspace('Other')),
+      ]
+      const boards = await Promise.all(
+        [ann, bob].map(async (person) => (await limited.send(person.write, 'POST', '/boards', { name: 'One' })).body.data.id),
+      )
+      const cookies = await Promise.all([ann, bob].map(async (person) => cookieOf(await signedIn(limited, person))))
+      const open = (who: 0 | 1, signal: AbortSignal | null = null) => {
+        const path = `/app/${[ann, bob][who]!.workspaceId}/boards/${boards[who]}/events`
+        return fetch(`${listener.url}${path}`, { headers: { cookie: cookies[who]! }, signal })
+      }
+      const close = new AbortController()
+      const first = [await open(0, close.signal), await open(0, close.signal)]
+      expect([...first.map(({ status }) => status), (await open(0)).status]).toEqual([200, 200, 429])
+      const other = await open(1, close.signal)
+      expect(other.status).toBe(200)
+      close.abort()
+      const again = new AbortController()
+      await expect.poll(async () => (await open(0, again.signal)).status).toBe(200)
+      again.abort()
+    } finally {
+      await listener.close()
+      await limited.stop()
+    }
   })
 })

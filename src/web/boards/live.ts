@@ -1,10 +1,13 @@
+import type { ServerRequest } from 'srvx'
 import { isLive } from '../../auth/accounts/sessions.ts'
 import { findToken } from '../../auth/tokens/issue.ts'
 import type { Caller } from '../../authz/context.ts'
 import { toApiError } from '../../http/error-mapping.ts'
 import { EventStream } from '../../http/event-stream.ts'
 import { readAsPerson } from '../../http/person.ts'
+import { whenAnswered } from '../../http/rate-limits.ts'
 import { waitSignal } from '../../http/run.ts'
+import type { Services } from '../../http/services.ts'
 import { Waiter } from '../../http/waiting.ts'
 import type { Change } from '../../model/change.ts'
 import { ApiError } from '../../model/errors.ts'
@@ -43,6 +46,7 @@ async function beginStream(context: SignedInContext): Promise<PageResponse> {
   const { web, session, request, requestId, params, query, origin } = context
   const [workspaceId, boardId] = [params['workspace']!, params['board']!]
   const services = web.services()
+  requireFewStreams(services, session.user_id, request)
   const base = { userId: session.user_id, workspaceId, operation: 'boards.events', params: { board_id: boardId }, requestId, request }
   const after = request.headers.get('last-event-id') || query.get('after') || undefined
   const first = await readAsPerson(services, { ...base, query: { after } })
@@ -66,6 +70,21 @@ async function beginStream(context: SignedInContext): Promise<PageResponse> {
     await add(result.stream!, result.caller)
   })
   return { raw: response }
+}
+
+/**
+ * A person can have as many streams as one token can have requests in progress: each is decided again every second.
+ * @throws {ApiError} `rate_limited`
+ */
+function requireFewStreams({ rateLimits }: Services, userId: string, request: ServerRequest): void {
+  if (rateLimits === undefined) return
+  const leave = rateLimits.enter(userId)
+  if (leave === undefined)
+    throw new ApiError('rate_limited', {
+      message: 'Too many of your boards are open. Close some of them.',
+      headers: { 'retry-after': '1' },
+    })
+  whenAnswered(request, leave)
 }
 
 /** @throws {ApiError} `unauthorized` if the session has ended since the stream began */
