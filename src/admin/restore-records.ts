@@ -48,7 +48,7 @@ export const globalKinds: Readonly<Record<string, Kind>> = {
     shape: z.strictObject({
       user_id: id('user'),
       authenticator: z.strictObject({ secret: base32, added_at: at, last_step: z.int().min(0) }).nullable(),
-      pending: z.strictObject({ secret: base32, expires_at: at }).nullable(),
+      pending: z.strictObject({ secret: base32, session_id: id('session').nullable(), expires_at: at }).nullable(),
       recovery_hashes: z.array(hash).max(limits.recoveryCodes),
       passkeys: z.array(passkey).max(limits.passkeysPerPerson),
     }),

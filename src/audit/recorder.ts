@@ -158,8 +158,8 @@ export class AuditRecorder {
 
 /** Counts a denial that is among the entries that wait: a client that probes often does not fill the trail. */
 function isRepeated({ entries, denials }: Queue, entry: AuditEntry): boolean {
-  const { user_id, token_id, operation, ids, code, address, agent } = entry
-  const key = [user_id, token_id, operation, ids.join(), code, address, agent].join('\n')
+  const { user_id, token_id, operation, ids, status, code, address, agent } = entry
+  const key = [user_id, token_id, operation, ids.join(), status, code, address, agent].join('\n')
   const place = denials.get(key)
   const known = place === undefined ? undefined : entries[place]
   if (known === undefined) {

@@ -20,6 +20,9 @@ export interface RateQuotas {
 /** The number of requests of one token that may be in progress: from authentication until the response was sent. */
 const MAX_IN_FLIGHT = 64
 
+/** How many pages and parts of pages a person may open for each request of a token. */
+const PAGES_PER_REQUEST = 4
+
 export interface RateLimitOptions {
   readonly quotas: RateQuotas
   /** default: {@link MAX_IN_FLIGHT} */
@@ -68,6 +71,15 @@ export class RateLimits {
   /** Counts a request of a token, in its workspace too. @param by how many it counts as */
   countRequest({ token, workspaceId }: Pick<Caller, 'token' | 'workspaceId'>, by = 1): RateState[] {
     return [this.#count('token', token.id, by), this.#count('workspace', workspaceId, by)]
+  }
+
+  /**
+   * Counts a page, or a part of one, that a person opens in the web app. A page with images is many of them.
+   * @returns undefined if they may open it; otherwise the seconds after which they may
+   */
+  countPage(userId: string): number | undefined {
+    const count = this.#counters.count(`person:${userId}`)
+    return count > this.#quotas.token * PAGES_PER_REQUEST ? this.#counters.remainingSeconds : undefined
   }
 
   /** Counts a failed credential. */

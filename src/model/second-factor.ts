@@ -10,6 +10,8 @@ export interface Authenticator {
 /** An authenticator app whose first code has not been entered yet. */
 export interface PendingAuthenticator {
   readonly secret: string
+  /** the session that proved the person's identity: no other one is shown the secret, or can complete it */
+  readonly session_id: string | null
   readonly expires_at: string
 }
 

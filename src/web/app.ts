@@ -3,6 +3,7 @@ import { addRoute, createRouter, findRoute } from 'rou3'
 import { FastResponse, type ServerRequest } from 'srvx'
 import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/error-mapping.ts'
+import { ApiError } from '../model/errors.ts'
 import { originOf } from '../http/request-target.ts'
 import { cookieName, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
@@ -75,8 +76,9 @@ export function createWeb(web: WebServices): Web {
 
   const answer = async (request: ServerRequest, url: URL, route: Route | undefined): Promise<Response> => {
     const context = contextOf(web, request, url, route)
+    let visit: Visit | undefined
     try {
-      const visit = await findVisit(context)
+      visit = await findVisit(context)
       if (route !== undefined) {
         const response = await runPage(route.data, context, visit)
         auditPage(context, route.data.path, visit?.session, response)
@@ -84,7 +86,9 @@ export function createWeb(web: WebServices): Web {
       }
       return respond(assets[url.pathname] === undefined ? notFoundPage() : methodNotAllowed('GET, HEAD'), context, visit)
     } catch (error) {
-      return respond(renderError(context, error), context, undefined)
+      const response = renderError(context, error)
+      if (route !== undefined) auditPage(context, route.data.path, visit?.session, response)
+      return respond(response, context, undefined)
     }
   }
   return {
@@ -131,10 +135,20 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   const handler = { GET: page.get, POST: page.post }[method]
   if (handler === undefined) return methodNotAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
   if (!page.anonymous && visit === undefined) return page.isPart ? signedOutPart() : signInFirst(page, context)
+  // Forms are never refused: with a stolen session, a thief must not keep its person from ending it.
+  if (visit !== undefined && method === 'GET') requireRate(context, visit)
   const form = method === 'POST' ? await readForm(request) : context.form
   if (method === 'POST')
     requireOwnForm(request, form, origin, page.anonymous ? cookies.get(cookieName('form', origin)) : visit!.session.form_token)
   return handler({ ...context, ...visit!, form })
+}
+
+/** @throws {ApiError} `rate_limited` */
+function requireRate({ web }: PageContext, { session }: Visit): void {
+  const seconds = web.services().rateLimits?.countPage(session.user_id)
+  if (seconds === undefined) return
+  const message = `Too many pages were opened. Try again in ${seconds} seconds.`
+  throw new ApiError('rate_limited', { message, headers: { 'retry-after': String(seconds) } })
 }
 
 /** A part of a page for a person whose session has ended. It is no place to return to after signing in. */
@@ -177,7 +191,7 @@ function respond(response: PageResponse, { path, origin, requestId, pendingCooki
   }
   headers.set('content-type', 'text/html; charset=utf-8')
   const { title, layout, scripts, status = 200, session = visit?.session } = response
-  const body = html`${session && renderNotices(visit?.notices ?? [], session)}${response.body}`
+  const body = html`${session && visit && renderNotices(visit, session)}${response.body}`
   const signedIn = session && { formToken: session.form_token, email: session.email }
   return new Response(renderDocument({ title: status < 400 ? title : `Error: ${title}`, path, body, signedIn, layout, scripts }), {
     status,

@@ -14,6 +14,11 @@ export interface Visit {
   readonly protection: Protection
   /** the notices that the person has not dismissed, without those of what this session did itself */
   readonly notices: readonly Notice[]
+  /**
+   * Whether this session may dismiss them. One that began in an unknown browser may not, until another session has seen that: otherwise
+   * two sessions of a thief could dismiss the notices of each other.
+   */
+  readonly mayDismiss: boolean
 }
 
 /** The valid session of a request, if it has one. It is read together with what belongs to it. */
@@ -33,7 +38,8 @@ export async function findVisit({ web, cookies, origin }: PageContext): Promise<
       if (session === undefined) return undefined
       const protection = { hasAuthenticator: (factor?.authenticator ?? null) !== null, passkeys: factor?.passkeys.length ?? 0 }
       const notices = stored?.notices.filter(({ session_id }) => session_id === null || session_id !== session.id) ?? []
-      return (visit = { session, protection, notices })
+      const mayDismiss = !stored?.notices.some(({ kind, session_id }) => kind === 'new_sign_in' && session_id === session.id)
+      return (visit = { session, protection, notices, mayDismiss })
     })
   } catch (error) {
     // That the session was used cannot be stored while storage is full. Tokens can be revoked even then.

@@ -73,6 +73,8 @@ export interface PageContext {
   readonly protection?: Protection
   /** what the person who is signed in has not dismissed yet */
   readonly notices?: readonly Notice[]
+  /** whether this session may dismiss them */
+  readonly mayDismiss?: boolean
 }
 
 /** A request of a person who is signed in. */
@@ -84,8 +86,8 @@ export interface SignedInContext extends PageContext {
 interface ResponseParts {
   readonly cookies?: readonly string[]
   readonly headers?: Record<string, string>
-  /** what the audit trail says of it, if that does not follow from the address; false: nothing */
-  readonly audit?: PageAudit | false
+  /** what the audit trail says of it, if that does not follow from the address: one entry, several or none */
+  readonly audit?: PageAudit | readonly PageAudit[] | false
 }
 
 /** The response to a request for a page: a page, a redirect, data for the script of a page, or a response of the pipeline. */

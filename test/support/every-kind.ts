@@ -75,7 +75,7 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
     const authenticator = { secret: TOTP_SECRET, added_at: AT, last_step: 1 }
     const passkey = { id: 'pky_00000000000000000000', name: SECRET, credential_id: 'x', public_key: 'x', counter: 0, transports: [SECRET] }
     const passkeys = [{ ...passkey, added_at: AT, used_at: null }]
-    const pending = { secret: TOTP_SECRET, expires_at: AT }
+    const pending = { secret: TOTP_SECRET, session_id: null, expires_at: AT }
     await tx.create(keys.secondFactor(ann.id), { user_id: ann.id, authenticator, pending, recovery_hashes: [sha256Hex(SECRET)], passkeys })
     const notice = {
       id: 'ntc_00000000000000000000',

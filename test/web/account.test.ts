@@ -184,6 +184,25 @@ describe('notices', () => {
     expect(mails).toHaveLength(1)
   })
 
+  test('two sessions of a thief cannot dismiss the notices of each other', async () => {
+    const known = await signIn()
+    const thieves = [await signIn(), await signIn()]
+    const page = await known.open('/settings/account')
+    const ids = [...notices(page)!.matchAll(/name="notice" value="(ntc_\w+)"/g)].map(([, id]) => id!)
+    expect(ids).toHaveLength(2)
+    for (const thief of thieves) {
+      const text = (await thief.open('/settings/account')).text
+      expect(text).toContain('This browser is new.')
+      const { hidden } = formOf(text, '/settings/sign-out')
+      for (const notice of ids) await thief.post('/settings/account/notices', { form_token: hidden['form_token']!, notice })
+    }
+    const shown = (await known.open('/settings/account')).text
+    for (const id of ids) expect(shown).toContain(id)
+    // A browser sends both; this visitor sends one field of each name.
+    for (const notice of ids) await known.submit({ notice }, '/settings/account/notices')
+    expect(notices(await known.open('/settings/account'))).toBeUndefined()
+  })
+
   test('a new token, a rotated one and a new password are notified, without any secret', async () => {
     const [visitor, other] = [await signIn(), await signIn()]
     await visitor.open('/settings/account')

@@ -75,6 +75,20 @@ describe('a board', () => {
     expect([page.status, titlesOn(page.text)]).toEqual([200, titles])
   })
 
+  test('a card with more text than a page has markup for shows the rest as it is', async () => {
+    const card = await api('POST', `/boards/${boardId}/cards`, {
+      column_id: columns[0],
+      title: 'Long',
+      description: '**first**\n'.repeat(1500),
+    })
+    for (let i = 0; i < 3; i++) await api('POST', `/cards/${card.id}/comments`, { body: '**later**\n'.repeat(400) })
+    const { text } = await visitor.request(`${base}/cards/${card.id}`)
+    const count = (part: string) => text.split(part).length - 1
+    // 2,000 lines have markup: the description and the first comment, with an empty line each.
+    expect([count('<strong>first</strong>'), count('<strong>later</strong>'), count('**later**')]).toEqual([1500, 400, 800])
+    expect(count('<br')).toBe(0)
+  })
+
   test('with many cards shows the first ones of each column, and links to the others', async () => {
     const large = (await api('POST', '/boards', { name: 'Large' })).id
     const column = await api('POST', `/boards/${large}/columns`, { name: 'Many' })
@@ -212,6 +226,22 @@ describe('live changes', () => {
     await api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title: 'After the end' })
     const text = await response.text()
     expect([text.includes('event: error'), text.includes('unauthorized'), text.includes('After the end')]).toEqual([true, true, false])
+  })
+
+  test('pages are limited for each person and minute, and forms are not', async () => {
+    const limited = await Service.start(memory, { rateLimits: { quotas: { token: 2, workspace: 1000, address: 1000 } } })
+    const [ann, bob] = [await limited.person(await limited.workspace()), await limited.person(await limited.workspace())]
+    const [first, other] = [await signedIn(limited, ann), await signedIn(limited, bob)]
+    limited.now += 60_000
+    const statuses = []
+    for (let i = 0; i < 9; i++) statuses.push((await first.request('/app')).status)
+    expect(statuses).toEqual([...Array.from({ length: 8 }, () => 200), 429])
+    expect((await first.request('/app')).headers.get('retry-after')).toMatch(/^[1-9]\d?$/)
+    expect((await other.request('/app')).status).toBe(200)
+    expect((await first.post('/settings/sign-out', { form_token: 'wrong' })).status).toBe(403)
+    limited.now += 60_000
+    expect((await first.request('/app')).status).toBe(200)
+    await limited.stop()
   })
 
   test('are limited for each person, until their connections close', async () => {

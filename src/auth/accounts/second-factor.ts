@@ -1,3 +1,4 @@
+import type { Session } from '../../model/account.ts'
 import { durations } from '../../model/durations.ts'
 import type { RandomSource } from '../../model/ids.ts'
 import type { SecondFactor } from '../../model/second-factor.ts'
@@ -33,18 +34,28 @@ export async function useCode(tx: Transaction, userId: string, code: string, clo
   return 'recovery'
 }
 
-/** Makes a secret for an authenticator app. It counts when its first code has been entered. @returns the secret in base32 */
-export async function offerAuthenticator(tx: Transaction, userId: string, clock: Clock, random: RandomSource): Promise<string> {
+/**
+ * Makes a secret for an authenticator app. It counts when its first code has been entered.
+ * @param session that has just proved its person's identity
+ * @returns the secret in base32
+ */
+export async function offerAuthenticator(
+  tx: Transaction,
+  { user_id: userId, id: session_id }: Pick<Session, 'user_id' | 'id'>,
+  clock: Clock,
+  random: RandomSource,
+): Promise<string> {
   const factor = await secondFactorOf(tx, userId)
   const secret = await newTotpSecret(random)
   const expires_at = timestamp(() => clock() + durations.challenge)
-  tx.put(keys.secondFactor(userId), { ...factor, pending: { secret, expires_at } })
+  tx.put(keys.secondFactor(userId), { ...factor, pending: { secret, session_id: session_id ?? null, expires_at } })
   return secret
 }
 
-/** The secret that waits for its first code; undefined if there is none, or if it has expired. */
-export function pendingSecret({ pending }: SecondFactor, clock: Clock): string | undefined {
-  return pending !== null && clock() < Date.parse(pending.expires_at) ? pending.secret : undefined
+/** The secret that waits for its first code; undefined if there is none of this session, or if it has expired. */
+export function pendingSecret({ pending }: SecondFactor, { id }: Pick<Session, 'id'>, clock: Clock): string | undefined {
+  const isOwn = pending !== null && id !== undefined && pending.session_id === id
+  return isOwn && clock() < Date.parse(pending.expires_at) ? pending.secret : undefined
 }
 
 /**
@@ -53,13 +64,14 @@ export function pendingSecret({ pending }: SecondFactor, clock: Clock): string |
  */
 export async function addAuthenticator(
   tx: Transaction,
-  userId: string,
+  session: Pick<Session, 'user_id' | 'id'>,
   code: string,
   clock: Clock,
   random: RandomSource,
 ): Promise<string[] | 'refused' | undefined> {
+  const { user_id: userId } = session
   const factor = await secondFactorOf(tx, userId)
-  const secret = pendingSecret(factor, clock)
+  const secret = pendingSecret(factor, session, clock)
   if (secret === undefined) return undefined
   const last_step = await stepOfCode(secret, code, clock(), 0)
   if (last_step === undefined) return 'refused'

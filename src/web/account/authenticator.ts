@@ -30,11 +30,11 @@ export const authenticatorPage: Page = {
   anonymous: false,
   get: async (context) => renderStart(context),
   async post(context) {
-    const { web, session } = context
+    const { web } = context
     const proof = await reauthenticate(context, ACCOUNT_CHANGE)
     if (proof === 'no_session' || proof === 'refused') return sessionChangedPage()
     if ('error' in proof) return renderStart(context, proof)
-    const secret = await transact(web.store, GLOBAL, web.random, (tx) => offerAuthenticator(tx, session.user_id, web.clock, web.random))
+    const secret = await transact(web.store, GLOBAL, web.random, (tx) => offerAuthenticator(tx, proof.session, web.clock, web.random))
     return renderSecret(secret, proof.session)
   },
 }
@@ -49,8 +49,8 @@ export const authenticatorCodePage: Page = {
     const wait = web.secondStep.limitCodes(session)
     if (wait > 0) return renderWaiting(wait)
     const result = await transact(web.store, GLOBAL, web.random, async (tx) => {
-      const secret = pendingSecret(await secondFactorOf(tx, session.user_id), web.clock)
-      return { secret, codes: await addAuthenticator(tx, session.user_id, form.get('code') ?? '', web.clock, web.random) }
+      const secret = pendingSecret(await secondFactorOf(tx, session.user_id), session, web.clock)
+      return { secret, codes: await addAuthenticator(tx, session, form.get('code') ?? '', web.clock, web.random) }
     })
     if (result.secret === undefined || result.codes === undefined) return renderExpired()
     if (result.codes === 'refused')
@@ -79,10 +79,10 @@ export const removeAuthenticatorPage: Page = {
     const proof = await reauthenticate(context, ACCOUNT_CHANGE)
     if (proof === 'no_session' || proof === 'refused') return sessionChangedPage()
     if ('error' in proof) return renderRemoval(context, proof)
-    if (await transact(web.store, GLOBAL, web.random, (tx) => removeAuthenticator(tx, session.user_id))) {
-      web.log.info({ event: 'web.authenticator_removed', user_id: session.user_id, address }, 'authenticator app removed')
-      await announce(context, 'authenticator_removed')
-    }
+    if (!(await transact(web.store, GLOBAL, web.random, (tx) => removeAuthenticator(tx, session.user_id))))
+      return { redirect: '/settings/account', audit: false }
+    web.log.info({ event: 'web.authenticator_removed', user_id: session.user_id, address }, 'authenticator app removed')
+    await announce(context, 'authenticator_removed')
     return { redirect: '/settings/account?authenticator' }
   },
 }

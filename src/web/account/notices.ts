@@ -20,36 +20,62 @@ const sentences: Readonly<Record<NoticeKind, (name: string) => string>> = {
   passkey_removed: (name) => `The passkey "${name}" was removed from your account.`,
 }
 
+/** Notices that a page shows; a click opens the earlier ones. */
+const OPEN_NOTICES = 3
+
+/** What a page shows of the notices. */
+interface Shown {
+  readonly notices: readonly Notice[]
+  readonly mayDismiss: boolean
+}
+
 /** The notices of a person, above each page until they dismiss them. */
-export function renderNotices(notices: readonly Notice[], session: Session): VNode | undefined {
+export function renderNotices({ notices, mayDismiss }: Shown, session: Session): VNode | undefined {
   if (notices.length === 0) return undefined
+  const newest = notices.toReversed()
   return html`<section class="card notices" aria-labelledby="notices">
     <h2 id="notices">What happened in your account</h2>
-    <ul>
-      ${notices
-        .toReversed()
-        .map(
-          ({ kind, name, at, agent, address }) =>
-            html`<li>${sentences[kind](name ?? '')} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
-        )}
-    </ul>
+    ${renderList(newest.slice(0, OPEN_NOTICES))}
+    ${
+      newest.length > OPEN_NOTICES &&
+      html`<details>
+        <summary>Earlier notices: ${newest.length - OPEN_NOTICES}</summary>
+        ${renderList(newest.slice(OPEN_NOTICES))}
+      </details>`
+    }
     <p class="hint">
       If this was not you, <a href="/settings/account/password">change your password</a> and${' '}
       <a href="/settings/account">end the sessions that you do not know</a>.
     </p>
-    <form method="post" action="/settings/account/notices">
-      <input type="hidden" name="form_token" value=${session.form_token} />
-      ${notices.map(({ id }) => html`<input type="hidden" name="notice" value=${id} />`)}
-      <button>Dismiss</button>
-    </form>
+    ${
+      mayDismiss
+        ? html`<form method="post" action="/settings/account/notices">
+            <input type="hidden" name="form_token" value=${session.form_token} />
+            ${notices.map(({ id }) => html`<input type="hidden" name="notice" value=${id} />`)}
+            <button>Dismiss</button>
+          </form>`
+        : html`<p class="hint">
+            This browser is new. Dismiss this in a browser that you have used before, or when you sign in here the next time.
+          </p>`
+    }
   </section>`
+}
+
+function renderList(notices: readonly Notice[]): VNode {
+  return html`<ul>
+    ${notices.map(
+      ({ kind, name, at, agent, address }) =>
+        html`<li>${sentences[kind](name ?? '')} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
+    )}
+  </ul>` as VNode
 }
 
 /** Dismisses the notices that a page has shown. One that came later stays. */
 export const noticesPage: Page = {
   path: '/settings/account/notices',
   anonymous: false,
-  async post({ web, session, form, notices = [] }) {
+  async post({ web, session, form, notices = [], mayDismiss = false }) {
+    if (!mayDismiss) return { redirect: '/settings/account', audit: false }
     // A session does not dismiss what it did itself: the other browsers of the person must see it.
     const shown = new Set(form.getAll('notice').filter((id) => notices.some((notice) => notice.id === id)))
     await transact(web.store, GLOBAL, web.random, (tx) => dismissNotices(tx, session.user_id, shown))

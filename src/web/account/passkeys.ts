@@ -104,10 +104,9 @@ async function remove(context: SignedInContext, { id, name }: Passkey): Promise<
   if (proof === 'no_session' || proof === 'refused') return sessionChangedPage()
   if ('error' in proof) return renderPasskey(context, (await findPasskey(context))!, proof)
   const removed = await transact(web.store, GLOBAL, web.random, (tx) => removePasskey(tx, session.user_id, id))
-  if (removed !== undefined) {
-    web.log.info({ event: 'web.passkey_removed', user_id: session.user_id, passkey: id, address }, 'passkey removed')
-    await announce(context, 'passkey_removed', name)
-  }
+  if (removed === undefined) return { redirect: '/settings/account', audit: false }
+  web.log.info({ event: 'web.passkey_removed', user_id: session.user_id, passkey: id, address }, 'passkey removed')
+  await announce(context, 'passkey_removed', name)
   return { redirect: '/settings/account?removed' }
 }
 

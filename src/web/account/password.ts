@@ -16,7 +16,7 @@ import { ACCOUNT_CHANGE, checkPassword } from './re-authentication.ts'
 import { DEVICE_COOKIE_AGE } from './second-step.ts'
 
 const input = z
-  .object({ present: z.string().max(limits.passwordLongest), password: newPassword, again: z.string() })
+  .object({ present: z.string().max(limits.passwordLongest, 'is wrong'), password: newPassword, again: z.string() })
   .refine(({ password, again }) => password === again, { path: ['again'], message: 'must be the same as the new password' })
   .refine(({ password, present }) => password !== present, { path: ['password'], message: 'must differ from the present one' })
 type FieldErrors = Readonly<Partial<Record<'present' | 'password' | 'again' | 'code', readonly string[]>>>

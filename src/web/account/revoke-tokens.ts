@@ -5,6 +5,7 @@ import { indexes } from '../../store/indexes.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { listAll, transact } from '../../store/transact.ts'
 import { html, notice } from '../html.ts'
+import type { PageAudit } from '../activity/page-audit.ts'
 import type { Page, WebServices } from '../page-context.ts'
 
 /** Tokens that one commit revokes. */
@@ -39,10 +40,14 @@ export const revokeTokensPage: Page = {
     return { title: 'Revoke all tokens', body }
   },
   async post({ web, session, address }) {
+    const audit: PageAudit[] = []
     for (const { workspaceId, active } of await activeTokensOf(web, session.user_id))
-      for (let i = 0; i < active.length; i += BATCH) await revoke(web, workspaceId, active.slice(i, i + BATCH))
+      for (let i = 0; i < active.length; i += BATCH) {
+        const ids = await revoke(web, workspaceId, active.slice(i, i + BATCH))
+        if (ids.length > 0) audit.push({ operation: 'web.account.revoke_tokens', workspaceId, ids })
+      }
     web.log.info({ event: 'web.all_tokens_revoked', user_id: session.user_id, address }, 'all tokens revoked')
-    return { redirect: '/settings/account?tokens' }
+    return { redirect: '/settings/account?tokens', audit }
   },
 }
 
@@ -58,7 +63,8 @@ async function activeTokensOf(web: WebServices, userId: string): Promise<{ works
   return byWorkspace.filter(({ active }) => active.length > 0)
 }
 
-async function revoke({ store, random, clock, log }: WebServices, workspaceId: string, tokens: readonly TokenRecord[]): Promise<void> {
+/** @returns the ids of the tokens that were active until now */
+async function revoke({ store, random, clock, log }: WebServices, workspaceId: string, tokens: readonly TokenRecord[]): Promise<string[]> {
   const ended = await transact(store, workspaceId, random, async (tx) => {
     const stored = await tx.read(tokens.map(({ hash }) => keys.token(hash)))
     return stored.filter((token) => token !== undefined && endToken(tx, token, 'revoke', clock) !== token)
@@ -68,4 +74,5 @@ async function revoke({ store, random, clock, log }: WebServices, workspaceId: s
       { event: 'token.revoked', token_id: token!.id, user_id: token!.user_id, workspace_id: workspaceId, by: 'owner' },
       'token revoked',
     )
+  return ended.map((token) => token!.id)
 }

@@ -22,7 +22,8 @@ export const sessionsPage: Page = {
       await endOtherSessions(tx, proof.session)
       return true
     })
-    if (hasEnded) web.log.info({ event: 'web.sessions_ended', user_id: session.user_id, which, address: context.address }, 'sessions ended')
+    if (!hasEnded) return { redirect: '/settings/account', audit: false }
+    web.log.info({ event: 'web.sessions_ended', user_id: session.user_id, which, address: context.address }, 'sessions ended')
     return { redirect: `/settings/account?${which === 'others' ? 'sessions' : 'session'}` }
   },
 }

@@ -44,6 +44,8 @@ export const signInPage: Page = {
       return {
         redirect: '/settings/sign-in/second-factor',
         cookies: [setCookie('second_factor', attempt.challenge, origin, CHALLENGE_COOKIE_AGE)],
+        // The client knows the password.
+        audit: { operation: 'web.sign_in.password', userId: attempt.userId },
       }
     return welcome(context, attempt)
   },

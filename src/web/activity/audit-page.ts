@@ -1,21 +1,35 @@
+import type { AuditRecorder } from '../../audit/recorder.ts'
 import { shortAgent } from '../../model/audit.ts'
 import type { Session } from '../../model/account.ts'
 import { anyIdPattern, isId } from '../../model/ids.ts'
 import { timestamp } from '../../model/time.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import type { PageContext, PageResponse } from '../page-context.ts'
+import type { PageAudit } from './page-audit.ts'
 
 const ID = new RegExp(anyIdPattern)
-const DENIED = new Set([401, 403])
+const DENIED = new Set([401, 403, 404])
 
 /**
  * Adds what a page did to the audit trail: each form of a person who is signed in, and what a page states in addition. The operation and the
  * resources follow from the address of the page.
  */
 export function auditPage(context: PageContext, pattern: string, session: Session | undefined, response: PageResponse): void {
-  const { web, request, address, requestId, params } = context
+  const { web, request } = context
   const { audit: stated } = response
   if (web.audit === undefined || stated === false || (stated === undefined && (request.method !== 'POST' || session === undefined))) return
+  for (const one of Array.isArray(stated) ? (stated as readonly PageAudit[]) : [stated as PageAudit | undefined])
+    addEntry(web.audit, context, pattern, session, response, one)
+}
+
+function addEntry(
+  audit: AuditRecorder,
+  { web, request, address, requestId, params }: PageContext,
+  pattern: string,
+  session: Session | undefined,
+  response: PageResponse,
+  stated: PageAudit | undefined,
+): void {
   const status = 'redirect' in response ? 303 : 'raw' in response ? response.raw.status : (response.status ?? 200)
   const outcome = stated?.outcome ?? (status < 400 ? 'done' : DENIED.has(status) ? 'denied' : undefined)
   const userId = stated?.userId ?? session?.user_id
@@ -24,7 +38,7 @@ export function auditPage(context: PageContext, pattern: string, session: Sessio
   // A workspace that the person is no member of does not get entries from them.
   const workspaceId = stated?.workspaceId ?? (outcome === 'done' ? ofPath : undefined)
   const ofParams = Object.values(params).filter((value) => ID.test(value) && value !== workspaceId)
-  web.audit.add(workspaceId ?? GLOBAL, {
+  audit.add(workspaceId ?? GLOBAL, {
     at: timestamp(web.clock),
     user_id: userId,
     token_id: null,

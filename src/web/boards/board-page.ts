@@ -5,7 +5,7 @@ import { readBoard, type BoardData } from './board-data.ts'
 import { renderFilters, renderLanes } from './board-view.ts'
 import { dueChoices, filtersOf, isFiltered } from './filters.ts'
 import { icon, swatch } from './icons.ts'
-import { renderProse } from './prose.ts'
+import { createProse } from './prose.ts'
 import { readerOf } from './reader.ts'
 import { BOARD_SCRIPTS, ifFound } from './responses.ts'
 
@@ -50,7 +50,7 @@ function renderBoard({ web, params, query }: SignedInContext, data: BoardData): 
       !isPart &&
       html`<details class="about" id="about">
         <summary>About this board</summary>
-        <div class="prose">${renderProse(board.description)}</div>
+        <div class="prose">${createProse()(board.description)}</div>
       </details>`
     }
     ${renderFilters(data, filters, path, dueChoices)}

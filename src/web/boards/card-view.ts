@@ -6,7 +6,7 @@ import { renderDue, renderLabels } from './board-view.ts'
 import type { CardData } from './card-data.ts'
 import { icon } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
-import { renderProse } from './prose.ts'
+import { createProse } from './prose.ts'
 
 /** Images that browsers show, and that cannot contain a program. Others are links. */
 const SHOWN_IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
@@ -15,6 +15,7 @@ const SHOWN_IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/web
 export function renderCard(data: CardData, base: string, { web, query }: SignedInContext): VNode {
   const { card, board, subtasks, attachments } = data
   const boardPath = `${base}/boards/${board.id}`
+  const prose = createProse()
   const column = board.columns?.find(({ id }) => id === card.column_id)
   const changes = `${boardPath}/events?after=${encodeURIComponent(board.changes_cursor ?? '')}`
   return html`<article class="whole-card" id="card" data-merge data-card=${card.id} data-board=${boardPath} data-events=${changes}>
@@ -30,10 +31,10 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
       <div class="card-text" id="card-text" data-merge>
         <section id="card-description" aria-labelledby="description-title">
           <h2 id="description-title">Description</h2>
-          ${card.description === '' ? html`<p class="hint">No description.</p>` : html`<div class="prose">${renderProse(card.description)}</div>`}
+          ${card.description === '' ? html`<p class="hint">No description.</p>` : html`<div class="prose">${prose(card.description)}</div>`}
         </section>
         ${subtasks.length > 0 && renderSubtasks(data)} ${attachments.length > 0 && renderAttachments(attachments, base)}
-        ${renderComments(data, query.has('comments'))}
+        ${renderComments(data, prose, query.has('comments'))}
       </div>
       ${renderMeta(data, column?.name, web.clock())}
     </div>
@@ -123,7 +124,11 @@ function renderAttachments(attachments: readonly Attachment[], base: string): VN
   </section>` as VNode
 }
 
-function renderComments({ card, comments, commentsCursor, people }: CardData, isContinued: boolean): VNode {
+function renderComments(
+  { card, comments, commentsCursor, people }: CardData,
+  prose: (text: string) => VNode[],
+  isContinued: boolean,
+): VNode {
   const total = card.counts?.comments ?? comments.length
   return html`<section id="card-comments" aria-labelledby="comments-title">
     <h2 id="comments-title">Comments <span class="count">${total}</span></h2>
@@ -136,7 +141,7 @@ function renderComments({ card, comments, commentsCursor, people }: CardData, is
               ${renderNamed(author_id, people)}
               <span class="hint">${renderTime(created_at)}${updated_at !== created_at && ', edited'}</span>
             </p>
-            <div class="prose">${renderProse(body)}</div>
+            <div class="prose">${prose(body)}</div>
           </li>`,
       )}
     </ol>

@@ -15,11 +15,25 @@ const RULE = /^(?:-{3,}|\*{3,})$/
 const INLINE =
   /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\*([^*\s][^*\n]*)\*|\[([^[\]\n]{1,500})\]\((https?:\/\/[^\s()<>"]{1,2000})\)|(https?:\/\/[^\s<>"()]{1,2000}[^\s<>"().,;:!?'])/g
 
+/** What the texts of one page may have together before the rest is shown without markup: to render more would delay other requests. */
+const [MOST_LINES, MOST_CHARACTERS] = [2000, 100_000]
+
+/** Renders the texts of one page, in the order of the calls. */
+export function createProse(): (text: string) => VNode[] {
+  let [lines, characters] = [0, 0]
+  return (text) => {
+    characters += text.length
+    if (characters <= MOST_CHARACTERS) lines += text.split('\n').length
+    if (characters > MOST_CHARACTERS || lines > MOST_LINES) return [html`<p>${text}</p>` as VNode]
+    return renderProse(text)
+  }
+}
+
 /**
  * Renders the text of a user: the Markdown that people write most, and anything else as text. Nothing of it becomes HTML, no image is
  * loaded, and links lead to http and https only.
  */
-export function renderProse(text: string): VNode[] {
+function renderProse(text: string): VNode[] {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
   const blocks: VNode[] = []
   for (let at = 0; at < lines.length;) {
@@ -44,10 +58,10 @@ export function renderProse(text: string): VNode[] {
     } else if (ITEM.test(line)) blocks.push(renderList(take((one) => ITEM.test(one))))
     else if (QUOTE.test(line)) {
       const quoted = take((one) => QUOTE.test(one)).map((one) => QUOTE.exec(one)![1]!)
-      blocks.push(html`<blockquote><p>${withBreaks(quoted)}</p></blockquote>` as VNode)
+      blocks.push(html`<blockquote><p>${inline(quoted.join('\n'))}</p></blockquote>` as VNode)
     } else {
       const isText = (one: string) => one.trim() !== '' && ![FENCE, HEADING, ITEM, QUOTE].some((start) => start.test(one))
-      blocks.push(html`<p>${withBreaks(take(isText))}</p>` as VNode)
+      blocks.push(html`<p>${inline(take(isText).join('\n'))}</p>` as VNode)
     }
   }
   return blocks
@@ -74,10 +88,7 @@ function renderList(lines: readonly string[]): VNode {
   ) as VNode
 }
 
-function withBreaks(lines: readonly string[]): Inline[] {
-  return lines.flatMap((line, i) => (i === 0 ? inline(line) : [html`<br />` as VNode, ...inline(line)]))
-}
-
+/** Line breaks stay: the style shows them. */
 function inline(text: string): Inline[] {
   const parts: Inline[] = []
   let end = 0

@@ -81,6 +81,7 @@ kbd { display: inline-block; min-width: 1.6rem; padding: .05rem .35rem; border: 
 .persons { display: grid; gap: .35rem; margin: 0; padding: 0; list-style: none }
 .person { display: inline-flex; align-items: center; gap: .5rem; font-weight: 500 }
 .prose { overflow-wrap: anywhere }
+.prose p { white-space: pre-line }
 .prose > :first-child { margin-top: 0 }
 .prose > :last-child { margin-bottom: 0 }
 .prose h3, .prose h4 { margin: 1.1rem 0 .3rem; font-size: 1rem }

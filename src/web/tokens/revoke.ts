@@ -33,7 +33,8 @@ export const revokePage: Page = {
       return stored !== undefined && endToken(tx, stored, 'revoke', web.clock) !== stored
     })
     const event = { event: 'token.revoked', token_id: token.id, user_id: session.user_id, workspace_id: workspace.id, by: 'owner' }
-    if (ended) web.log.info(event, 'token revoked')
+    if (!ended) return { redirect: '/settings/tokens?revoked', audit: false }
+    web.log.info(event, 'token revoked')
     return { redirect: '/settings/tokens?revoked' }
   },
 }

@@ -14,6 +14,7 @@ import { memory } from '../../support/memory.ts'
 import { codeAt, RECOVERY_CODE, TOTP_SECRET } from '../../support/second-factor.ts'
 
 const USER = 'usr_00000000000000000000'
+const SESSION = { user_id: USER, id: 'ses_00000000000000000001' }
 const STEP = 30_000
 let now: number
 let store: Store
@@ -88,27 +89,35 @@ describe('recovery codes', () => {
 describe('the second factor of a person', () => {
   const stored = () => run((tx) => factors.secondFactorOf(tx, USER))
   const add = async () => {
-    const secret = await run((tx) => factors.offerAuthenticator(tx, USER, clock, systemRandom))
-    const codes = await run((tx) => factors.addAuthenticator(tx, USER, codeAt(secret, now), clock, systemRandom))
+    const secret = await run((tx) => factors.offerAuthenticator(tx, SESSION, clock, systemRandom))
+    const codes = await run((tx) => factors.addAuthenticator(tx, SESSION, codeAt(secret, now), clock, systemRandom))
     return { secret, codes: codes as string[] }
   }
   const use = (code: string) => run((tx) => factors.useCode(tx, USER, code, clock))
 
   test('an authenticator app counts from its first code on, which is not accepted again', async () => {
-    const secret = await run((tx) => factors.offerAuthenticator(tx, USER, clock, systemRandom))
+    const secret = await run((tx) => factors.offerAuthenticator(tx, SESSION, clock, systemRandom))
     expect(await use(codeAt(secret, now))).toBeUndefined()
-    expect(await run((tx) => factors.addAuthenticator(tx, USER, '000000', clock, systemRandom))).toBe('refused')
-    const codes = await run((tx) => factors.addAuthenticator(tx, USER, codeAt(secret, now), clock, systemRandom))
+    expect(await run((tx) => factors.addAuthenticator(tx, SESSION, '000000', clock, systemRandom))).toBe('refused')
+    const codes = await run((tx) => factors.addAuthenticator(tx, SESSION, codeAt(secret, now), clock, systemRandom))
     expect([codes?.length, (await stored()).pending]).toEqual([10, null])
     expect(await use(codeAt(secret, now))).toBeUndefined()
     now += STEP
     expect(await use(codeAt(secret, now))).toBe('app')
   })
 
+  const others: { user_id: string; id?: string }[] = [{ user_id: USER, id: 'ses_00000000000000000002' }, { user_id: USER }]
+  test.each(others)('a secret is neither shown to another session nor completed by it: %o', async (other) => {
+    const secret = await run((tx) => factors.offerAuthenticator(tx, SESSION, clock, systemRandom))
+    expect(factors.pendingSecret(await stored(), other, clock)).toBeUndefined()
+    expect(await run((tx) => factors.addAuthenticator(tx, other, codeAt(secret, now), clock, systemRandom))).toBeUndefined()
+    expect(factors.pendingSecret(await stored(), SESSION, clock)).toBe(secret)
+  })
+
   test('a secret whose first code comes after five minutes is refused', async () => {
-    const secret = await run((tx) => factors.offerAuthenticator(tx, USER, clock, systemRandom))
+    const secret = await run((tx) => factors.offerAuthenticator(tx, SESSION, clock, systemRandom))
     now += 5 * 60_000
-    expect(await run((tx) => factors.addAuthenticator(tx, USER, codeAt(secret, now), clock, systemRandom))).toBeUndefined()
+    expect(await run((tx) => factors.addAuthenticator(tx, SESSION, codeAt(secret, now), clock, systemRandom))).toBeUndefined()
   })
 
   test('each code is accepted once, even if it is sent several times at the same time', async () => {

@@ -85,7 +85,7 @@ const steps: Record<string, (page: Page) => Promise<unknown>> = {
   },
   new: (page) => follow(page, page.getByRole('link', { name: 'New token in Acme' })),
   'new-refused': async (page) => {
-    await page.evaluate(() => (globalThis as any).document.querySelector('main form').setAttribute('novalidate', ''))
+    await page.evaluate(() => (globalThis as any).document.querySelector('form:has([name=custom_days])').setAttribute('novalidate', ''))
     await page.getByLabel('Lifetime in days').fill('91')
     await follow(page, page.getByRole('button', { name: 'Continue' }))
   },

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { AuditRecorder } from '../../src/audit/recorder.ts'
+import { GLOBAL } from '../../src/store/keys.ts'
+import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
+import { TestBoard } from '../support/board.ts'
+import { memory } from '../support/memory.ts'
+import type { Person, Service } from '../support/service.ts'
+import { signedIn, type Visitor } from '../support/visitor.ts'
+
+let service: Service
+let recorder: AuditRecorder
+let owner: Person
+let member: Person
+let visitor: Visitor
+let boardId: string
+beforeAll(async () => void ({ service, recorder } = await startWithAudit(memory)))
+afterAll(() => service.stop())
+beforeEach(async () => {
+  const workspaceId = await service.workspace()
+  owner = await service.person(workspaceId, 'owner')
+  member = await service.person(workspaceId)
+  visitor = await signedIn(service, member)
+  boardId = (await TestBoard.create(service, owner, 'private')).id
+})
+
+const entriesIn = (partition: string, send: () => Promise<unknown>) => entriesOf(service, recorder, partition, send)
+const own = (entries: readonly { operation: string; outcome: string; ids: readonly string[] }[]) =>
+  entries.map(({ operation, outcome, ids }) => [operation, outcome, ids])
+
+describe('the audit trail of the web app', () => {
+  test.each([
+    ['', 'boards.read'],
+    ['/events', 'boards.events'],
+  ])('has a board that is hidden from the person who asks for it: %j', async (rest, operation) => {
+    const path = `/app/${member.workspaceId}/boards/${boardId}${rest}`
+    const entries = await entriesIn(member.workspaceId, () => visitor.request(path))
+    expect(own(entries)).toEqual([[`web.${operation}`, 'denied', [boardId]]])
+    expect(entries[0]).toMatchObject({ user_id: member.id, token_id: null, status: 404 })
+  })
+
+  test('of a workspace has nothing of those who are not its members, and nothing that is no id', async () => {
+    const other = await service.workspace()
+    const crafted = `crd_x%1B[2J${'y'.repeat(3000)}`
+    const addresses = [`/app/${other}/cards/crd_00000000000000000000`, `/app/global/cards/x`, `/app/nonsense/cards/${crafted}`]
+    const ofOther = await entriesIn(other, async () => {
+      for (const address of addresses) await visitor.request(address)
+    })
+    expect(ofOther).toEqual([])
+    const global = await entriesIn(GLOBAL, async () => {
+      for (const address of addresses) await visitor.request(address)
+    })
+    expect(global.map(({ ids, count = 1 }) => [ids, count])).toEqual([
+      [['crd_00000000000000000000'], 1],
+      [[], 2],
+    ])
+  })
+
+  test('has a form that was not accepted, and one about what is not the person’s', async () => {
+    const path = `/settings/tokens/${member.workspaceId}/tok_00000000000000000000/revoke`
+    await visitor.open('/settings/tokens')
+    const { hidden } = await signOutForm()
+    const entries = await entriesIn(GLOBAL, async () => {
+      expect((await visitor.post(path, { form_token: 'wrong' })).status).toBe(403)
+      expect((await visitor.post(path, hidden)).status).toBe(404)
+    })
+    expect(entries.map(({ operation, outcome, status }) => [operation, outcome, status])).toEqual([
+      ['web.tokens.revoke', 'denied', 403],
+      ['web.tokens.revoke', 'denied', 404],
+    ])
+  })
+
+  test('has the tokens that "Revoke all my tokens" has ended, in their workspace', async () => {
+    const listed = (await visitor.open('/settings/tokens')).text
+    const ids = [...new Set(listed.match(/tok_[0-9a-z]{20}/g))]
+    await visitor.open('/settings/account/revoke-tokens')
+    const send = () => visitor.submit({}, '/settings/account/revoke-tokens')
+    const [entry, ...rest] = await entriesIn(member.workspaceId, send)
+    expect(rest).toEqual([])
+    expect([entry!.operation, entry!.outcome, [...entry!.ids].toSorted()]).toEqual(['web.account.revoke_tokens', 'done', ids.toSorted()])
+    expect(ids.length).toBeGreaterThan(0)
+  })
+
+  test('has no second revocation of a token that has ended', async () => {
+    const [id] = (await visitor.open('/settings/tokens')).text.match(/tok_[0-9a-z]{20}/)!
+    const path = `/settings/tokens/${member.workspaceId}/${id}/revoke`
+    const { hidden } = await signOutForm()
+    const revoke = () => visitor.post(path, hidden)
+    expect(own(await entriesIn(member.workspaceId, revoke))).toEqual([['web.tokens.revoke', 'done', [id]]])
+    expect(await entriesIn(member.workspaceId, revoke)).toEqual([])
+  })
+})
+
+/** The hidden fields that each form of the person's pages has. */
+async function signOutForm(): Promise<{ hidden: Record<string, string> }> {
+  const [, form_token] = /name="form_token" value="([^"]+)"/.exec((await visitor.request('/settings/tokens')).text)!
+  return { hidden: { form_token: form_token! } }
+}
