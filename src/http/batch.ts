@@ -9,7 +9,7 @@ import type { Read } from '../store/reads.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
 import { plan, REFERENCE, type PlannedOperation } from './batch-plan.ts'
 import { validationFailed } from './error-mapping.ts'
-import { resourcesIn } from './decision-lines.ts'
+import { recordResources } from './decision-lines.ts'
 import type { DecisionRecord, ItemRecord } from './decision-record.ts'
 import { requireAccess, requireScope } from './permission.ts'
 import { entityTag, requireMatch } from './preconditions.ts'
@@ -111,7 +111,7 @@ async function perform(
     clock: () => request.clock() + later,
     receive: undefined,
   }
-  Object.assign(record, resourcesIn(own.params))
+  recordResources(record, own.params)
   const broken = operation.bodyRule?.(own.params, own.body)
   if (broken !== undefined) throw refusal(index, broken.message, `.body.${broken.path}`)
   requireScope(services, operation, request.caller, record) // 403

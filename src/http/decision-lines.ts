@@ -1,5 +1,5 @@
 import type { EncodedBody } from '../decision-log/line.ts'
-import { anyIdPattern } from '../model/ids.ts'
+import { isAnyId } from '../model/ids.ts'
 import type { Decision } from '../policy/engine.ts'
 import type { DecisionRecord, ItemRecord, ScopeRecord } from './decision-record.ts'
 
@@ -181,15 +181,14 @@ export function vectorOf(permission: string, facts: Decision['facts'], fields?: 
   return fields === undefined ? key : `${key}||${fields.join()}`
 }
 
-const ID = new RegExp(anyIdPattern)
-
-/** The ids in a path. What is no id is content of a user, and is left out. */
-export function resourcesIn(params: Readonly<Record<string, string>>): Pick<DecisionRecord, 'resource' | 'related'> {
-  const [resource, related] = Object.values(params)
-  const found: { resource?: string; related?: string } = {}
-  if (resource !== undefined && ID.test(resource)) found.resource = resource
-  if (related !== undefined && ID.test(related)) found.related = related
-  return found
+/** Records the ids in a path. What is no id is content of a user, and is left out. */
+export function recordResources(record: Pick<DecisionRecord, 'resource' | 'related'>, params: Readonly<Record<string, string>>): void {
+  let position = 0
+  for (const name in params) {
+    const id = params[name]!
+    if (isAnyId(id)) record[position === 0 ? 'resource' : 'related'] = id
+    position++
+  }
 }
 
 /** An absence is a 404 about which no table was asked: there is nothing to ask about. */

@@ -9,7 +9,7 @@ import { readsOf } from '../resources/targets.ts'
 import type { Read } from '../store/reads.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
-import { resourcesIn } from './decision-lines.ts'
+import { recordResources } from './decision-lines.ts'
 import type { DecisionRecord, ItemRecord } from './decision-record.ts'
 import { requireAccess, requireScope } from './permission.ts'
 import type { Services } from './services.ts'
@@ -66,7 +66,8 @@ export async function evaluate(
   record.evaluations = records
   for (const [i, one] of evaluated.entries()) {
     if (i > 0 && i % AT_ONCE === 0) await services.scans.slice(request.caller.workspaceId)
-    const own: ItemRecord = Object.assign({ operation: one.operation.id }, resourcesIn(one.params))
+    const own: ItemRecord = { operation: one.operation.id }
+    recordResources(own, one.params)
     records.push(own)
     const result = await decide(services, request, one, targets[i]!, own)
     results.push(result)

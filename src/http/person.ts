@@ -14,7 +14,7 @@ import { keys } from '../store/keys.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Transaction } from '../store/transaction.ts'
 import type { Turn } from '../store/turns.ts'
-import { resourcesIn } from './decision-lines.ts'
+import { recordResources } from './decision-lines.ts'
 import { resetRecord, type DecisionRecord } from './decision-record.ts'
 import { toApiError } from './error-mapping.ts'
 import { filteredPage } from './filtered-page.ts'
@@ -120,7 +120,8 @@ async function attempt(
   const { userId, workspaceId, params = {} } = read
   const tx = new Transaction(services.store, workspaceId, services.random, turn?.id)
   record.stage = 'credential'
-  Object.assign(record, { userId, workspaceId, operation: operation.id }, resourcesIn(params))
+  Object.assign(record, { userId, workspaceId, operation: operation.id })
+  recordResources(record, params)
   const membership = await tx.get(keys.membership(userId))
   if (!isActive(membership)) throw new ApiError('not_found')
   const caller: Caller = { userId, workspaceId, membership, token: NO_TOKEN }

@@ -17,7 +17,7 @@ import { Transaction } from '../store/transaction.ts'
 import type { Turn } from '../store/turns.ts'
 import { authenticate, credentialKeys, readCredential } from './authenticate.ts'
 import { performAll } from './batch.ts'
-import { resourcesIn } from './decision-lines.ts'
+import { recordResources } from './decision-lines.ts'
 import { recordResponse } from './decision-log.ts'
 import { resetRecord, type DecisionRecord } from './decision-record.ts'
 import { errorResponse } from './envelope.ts'
@@ -30,7 +30,7 @@ import type { Incoming, ReadOnce } from './incoming.ts'
 import { readInput } from './input.ts'
 import { listResponse } from './list-response.ts'
 import { requireAccess, requireScope, requireVisible } from './permission.ts'
-import { prefetch } from './prefetch.ts'
+import { readsAhead, toReadAhead } from './prefetch.ts'
 import { removeUpload, replay, run, waitSignal } from './run.ts'
 import type { Services } from './services.ts'
 import { receiveFile } from './upload.ts'
@@ -45,12 +45,15 @@ export async function handleRequest(services: Services, incoming: Incoming): Pro
   const record: DecisionRecord = { requestId, method, arrivedAt: performance.now(), policy: services.engine.hash, attempts: 0, status: 0 }
   const rates = services.rateLimits?.begin(incoming.request)
   const once: ReadOnce = { rates }
-  const answered = await answerWithRetries(services, incoming, record, once).catch((error: unknown) => {
+  let answered: Response
+  try {
+    answered = await answerWithRetries(services, incoming, record, once)
+  } catch (error) {
     const reason = toApiError(services.log, requestId, error, once.idempotent !== undefined)
     const apiError = rates?.fail(reason) ?? reason
     record.code = apiError.code
-    return errorResponse(requestId, apiError, rates?.headers)
-  })
+    answered = errorResponse(requestId, apiError, rates?.headers)
+  }
   rates?.end()
   once.idempotent?.end()
   once.longPoll?.end()
@@ -151,7 +154,8 @@ async function attempt(
   const tx = new Transaction(services.store, credential.workspaceId, random, turn?.id)
   const route = services.route(incoming.method, incoming.path)
   const further = once.idempotent?.reads(clock)
-  const ahead = route instanceof ApiError ? undefined : await prefetch(tx, engine, route, credential, services.seenTokens, further)
+  const wanted = route instanceof ApiError ? undefined : readsAhead(engine, route, credential, services.seenTokens, further)
+  const ahead = wanted && toReadAhead(wanted, await tx.prefetch(wanted))
   const credentials = ahead?.credentials ?? (await tx.read(credentialKeys(credential.hash)))
   once.presented = credentials[0] && { partition: tx.partition, token: credentials[0] }
   const caller = authenticate(credentials, credential, clock, (token) => logReplacedToken(services, incoming, token)) // 401
@@ -168,7 +172,7 @@ async function attempt(
   if (route instanceof ApiError) throw route // 404 405
   const { operation, params } = route
   record.operation = operation.id
-  Object.assign(record, resourcesIn(params))
+  recordResources(record, params)
   if (operation.isRead) once.idempotent = undefined
   requireScope(services, operation, caller, record) // 403
   record.stage = 'input'

@@ -5,8 +5,7 @@ import { ApiError } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Engine } from '../policy/engine.ts'
 import { readsOf } from '../resources/targets.ts'
-import type { Read } from '../store/reads.ts'
-import type { Transaction } from '../store/transaction.ts'
+import type { PrefetchRequest, Read } from '../store/reads.ts'
 import { credentialKeys, type CredentialRecords } from './authenticate.ts'
 import type { Route } from './routes.ts'
 
@@ -40,27 +39,36 @@ export interface ReadAhead {
   readonly target: readonly unknown[]
 }
 
+/** What is read ahead in one snapshot. */
+interface AheadRequest extends PrefetchRequest {
+  readonly records: readonly Read[]
+  /** the number of references of the target */
+  readonly targets: number
+}
+
 /**
- * Reads the token, the membership of its user and the target of the path in one snapshot, if the token's scopes are known to
- * be sufficient. Otherwise nothing is read: a request with an insufficient scope must read only its token and the
+ * What is read in one snapshot: the token, the membership of its user and the target of the path, if the token's scopes are known
+ * to be sufficient. Otherwise nothing is read ahead: a request with an insufficient scope must read only its token and the
  * membership.
  * @param further records to read with them
- * @returns undefined if nothing was read
+ * @returns undefined if nothing is read ahead
  */
-export async function prefetch(
-  tx: Transaction,
+export function readsAhead(
   engine: Engine,
   { operation, params }: Route,
   { hash }: ParsedToken,
   seen: Pick<SeenTokens, 'get'>,
   further: readonly Read[] = [],
-): Promise<ReadAhead | undefined> {
+): AheadRequest | undefined {
   const token = seen.get(hash)
   if (token === undefined || operation.kind !== 'single') return undefined
   if (!engine.checkScope(operation.permission, scopeFacts(engine.vocabulary, token)).allowed) return undefined
   const target = readsOf(operation.target, params, TARGET, { userId: '{0.user_id}', tokenHash: hash })
   if (target instanceof ApiError) return undefined
-  const records = await tx.prefetch({ records: [...credentialKeys(hash), ...target, ...further], counts: operation.counts?.(params) })
-  const end = TARGET + target.length
-  return { credentials: records.slice(0, TARGET) as unknown as CredentialRecords, target: records.slice(TARGET, end) }
+  return { records: [...credentialKeys(hash), ...target, ...further], counts: operation.counts?.(params), targets: target.length }
+}
+
+/** The values of the records that were read ahead. */
+export function toReadAhead({ targets }: AheadRequest, values: readonly unknown[]): ReadAhead {
+  return { credentials: values.slice(0, TARGET) as unknown as CredentialRecords, target: values.slice(TARGET, TARGET + targets) }
 }

@@ -15,7 +15,7 @@ export class WindowCounters {
   readonly #batches: CounterBatches | undefined
   /** the number of the window that is counted now, and its counts by name */
   #window = 0
-  #counts = new Map<string, number>()
+  #counts = new Map<string, { sum: number }>()
 
   constructor(clock: Clock, shared?: SharedCounters) {
     this.#clock = clock
@@ -30,15 +30,15 @@ export class WindowCounters {
   /** Counts one event. @returns the number of events in this window */
   count(name: string, by = 1): number {
     const counts = this.#currentCounts()
-    const count = (counts.get(name) ?? 0) + by
-    counts.set(name, count)
+    let count = counts.get(name)
+    if (count === undefined) counts.set(name, (count = { sum: 0 }))
     this.#batches?.add(this.#keyOf(name), by)
-    return count
+    return (count.sum += by)
   }
 
   /** The number of events in this window. */
   read(name: string): number {
-    return this.#currentCounts().get(name) ?? 0
+    return this.#currentCounts().get(name)?.sum ?? 0
   }
 
   /** Exchanges the counts with the shared counters now. */
@@ -47,7 +47,7 @@ export class WindowCounters {
   }
 
   /** The counts of the current window. Those of another one are forgotten all at once. */
-  #currentCounts(): Map<string, number> {
+  #currentCounts(): Map<string, { sum: number }> {
     const window = Math.floor(this.#clock() / 1000 / WINDOW)
     if (window !== this.#window) [this.#window, this.#counts] = [window, new Map()]
     return this.#counts
@@ -57,7 +57,7 @@ export class WindowCounters {
     const counts = this.#currentCounts()
     const name = key.slice(key.indexOf(':') + 1)
     // The sum may be that of a window that has ended.
-    if (key === this.#keyOf(name)) counts.set(name, sum + this.#batches!.unsent(key))
+    if (key === this.#keyOf(name)) counts.set(name, { sum: sum + this.#batches!.unsent(key) })
   }
 
   /** The key of a shared count. */

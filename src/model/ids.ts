@@ -62,6 +62,13 @@ export function newId(kind: IdKind, random: RandomSource): string {
 /** The shape of an id of any kind, as a regular expression. */
 export const anyIdPattern = `^[a-z]{3}_[${ALPHABET}]{${LENGTH}}$`
 
+const anyId = new RegExp(anyIdPattern)
+
+/** Whether a text has the shape of an id. */
+export function isAnyId(text: string): boolean {
+  return anyId.test(text)
+}
+
 /** The shape of an id of this kind, as a regular expression. */
 export function idPattern(kind: IdKind): string {
   return `^${idPrefixes[kind]}_[${ALPHABET}]{${LENGTH}}$`

@@ -97,7 +97,7 @@ const MARKS: Readonly<Record<FileVisibility, string>> = { workspace: 'w', board:
 
 /** A text for what other records change of a record; undefined: nothing. */
 function shownOfOthers(tx: Transaction, key: Key<unknown>): string | number | undefined {
-  const [kind] = key.split(':')
+  const kind = key.slice(0, key.indexOf(':'))
   const removals = tx.known(keys.removals())
   if (kind === 'card') return countPending(tx.known(key) as Card, removals) || undefined
   if (kind === 'file') return isSharingPending(tx.known(key) as FileRecord, removals) ? markOf(SHARED) : undefined

@@ -81,16 +81,30 @@ export function indexChanges(
   const changes = new Map<string, { add: string[]; remove: string[] }>()
   const changeOf = (index: string) => changes.get(index) ?? changes.set(index, { add: [], remove: [] }).get(index)!
   for (const key of [...put.keys(), ...remove]) {
-    const oldEntries = entriesById(key, before.get(key)?.value)
-    const newEntries = entriesById(key, put.get(key))
-    for (const [id, [index, entry]] of oldEntries) if (!newEntries.has(id)) changeOf(index).remove.push(entry)
-    for (const [id, [index, entry]] of newEntries) if (!oldEntries.has(id)) changeOf(index).add.push(entry)
+    const old = entriesIn(key, before.get(key)?.value)
+    const written = entriesIn(key, put.get(key))
+    // Most changes leave most entries, and their places, as they are.
+    const oldEntries = byText(old, written)
+    const newEntries = byText(written, old)
+    for (const [text, [index, entry]] of oldEntries) if (!newEntries.has(text)) changeOf(index).remove.push(entry)
+    for (const [text, [index, entry]] of newEntries) if (!oldEntries.has(text)) changeOf(index).add.push(entry)
   }
   return changes
 }
 
-function entriesById(key: string, value: unknown): Map<string, Entry> {
-  return new Map(value === undefined ? [] : entriesOf(key, value).map((entry) => [entry.join('\n'), entry]))
+function entriesIn(key: string, value: unknown): readonly Entry[] {
+  return value === undefined ? [] : entriesOf(key, value)
+}
+
+/** The entries that others do not have at the same place. No record has an entry twice. */
+function byText(entries: readonly Entry[], others: readonly Entry[]): Map<string, Entry> {
+  const found = new Map<string, Entry>()
+  for (let i = 0; i < entries.length; i++) {
+    const [index, entry] = entries[i]!
+    const other = others[i]
+    if (other === undefined || other[0] !== index || other[1] !== entry) found.set(`${index}\n${entry}`, entries[i]!)
+  }
+  return found
 }
 
 function cardEntries(card: Card): Entry[] {

@@ -10,35 +10,37 @@ const ENTRY_BYTES = 200
  * The JSON of records that were requested at least twice. Records in memory are frozen and shared by their readers, so the
  * object itself is the key, and a changed record is another object. This saves a third of the CPU time of a list.
  */
-const kept = new LRUCache<object, Buffer>({ maxSize: KEPT_BYTES, sizeCalculation: ({ length }) => length + ENTRY_BYTES })
+const kept = new LRUCache<object, KeptJson>({ maxSize: KEPT_BYTES, sizeCalculation: ({ bytes }) => bytes.length + ENTRY_BYTES })
 const requested = new WeakSet<object>()
 
-/** The JSON of a record or another value, as bytes if they are kept. */
-export function jsonOf(value: object): Buffer | string {
+/** The JSON of a record, which is kept. */
+export interface KeptJson {
+  readonly bytes: Buffer
+  /** its SHA-1, since that was first needed */
+  digest: string | undefined
+}
+
+/** The JSON of a record or another value; a text if it is not kept. */
+export function jsonOf(value: object): KeptJson | string {
   if (!isRecord(value)) return JSON.stringify(value)
   const known = kept.get(value)
   if (known !== undefined) return known
   const text = JSON.stringify(value)
   // A record that is requested once, as all are that a driver parses anew for each read, is not worth its place.
-  if (requested.has(value)) kept.set(value, Buffer.from(text))
+  if (requested.has(value)) kept.set(value, { bytes: Buffer.from(text), digest: undefined })
   else requested.add(value)
   return text
 }
 
-/** By the JSON that is kept. */
-const digests = new WeakMap<Buffer, string>()
-
 /** The SHA-1 of a text, in hexadecimal. That of the JSON of a record is kept with it. */
-export function digestOf(json: Buffer | string): string {
+export function digestOf(json: KeptJson | string): string {
   if (typeof json === 'string') return hash('sha1', json)
-  let digest = digests.get(json)
-  if (digest === undefined) digests.set(json, (digest = hash('sha1', json)))
-  return digest
+  return (json.digest ??= hash('sha1', json.bytes))
 }
 
 /** The number of bytes of a record's JSON, if it is kept. */
 export function keptLength(value: object): number | undefined {
-  return kept.peek(value)?.length
+  return kept.peek(value)?.bytes.length
 }
 
 /** Whether a value is a record as storage keeps it in memory: frozen, with all that it consists of. */

@@ -17,9 +17,11 @@ export function isTemplate(reference: Reference): boolean {
  * @returns the key; null if a placeholder has no text
  */
 export function resolveReference(reference: Reference, memberOf: (placeholder: Placeholder) => unknown): string | null {
+  let start = reference.indexOf('{')
+  if (start === -1) return reference
   let key = ''
   let end = 0
-  for (let start = reference.indexOf('{'); start !== -1; start = reference.indexOf('{', end)) {
+  for (; start !== -1; start = reference.indexOf('{', end)) {
     const text = memberOf(placeholderAt(reference, start))
     if (typeof text !== 'string') return null
     key += reference.slice(end, start) + text
@@ -46,8 +48,8 @@ export function resolveReferences(
 ): Snapshot['records'] {
   const resolved: { key: string | null; stored: Stored | null }[] = []
   const memberOf = membersOf((index) => resolved[index]?.stored?.value)
-  for (const [i, reference] of references.entries()) {
-    const key = resolveReference(reference, memberOf)
+  for (let i = 0; i < references.length; i++) {
+    const key = resolveReference(references[i]!, memberOf)
     resolved.push({ key, stored: key === null ? null : get(key, i) })
   }
   return resolved
@@ -58,7 +60,15 @@ export function membersOf(valueAt: (index: number) => Value | undefined): (place
   return ({ index, member }) => valueAt(index)?.[member]
 }
 
+/** By their texts. Code writes all references, so there are few; to parse them for each read takes as long as to read their records. */
+const placeholders = new Map<string, Placeholder>()
+
 function placeholderAt(reference: Reference, start: number): Placeholder {
-  const dot = reference.indexOf('.', start)
-  return { index: Number(reference.slice(start + 1, dot)), member: reference.slice(dot + 1, reference.indexOf('}', dot)) }
+  const text = reference.slice(start + 1, reference.indexOf('}', start))
+  let placeholder = placeholders.get(text)
+  if (placeholder === undefined) {
+    const dot = text.indexOf('.')
+    placeholders.set(text, (placeholder = { index: Number(text.slice(0, dot)), member: text.slice(dot + 1) }))
+  }
+  return placeholder
 }

@@ -2,7 +2,7 @@ import { randomText, type RandomSource } from '../model/ids.ts'
 import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
 import type { Author, ChangeLog } from './change-log.ts'
-import type { Change, Snapshot, Store, Value } from './port.ts'
+import type { Change, ReadRequest, Snapshot, Store, Value } from './port.ts'
 import { Prefetched } from './prefetched.ts'
 import { keysOf, ReadSet, toRecordRead, type ReadPage, type RecordRead } from './read-set.ts'
 import {
@@ -108,7 +108,7 @@ export class Transaction {
     const known = pages && this.#reads.resolve(reads)
     if (known !== undefined)
       return { records: known.map((key) => this.#value(key)), ranges: pages!.map((page, i) => this.#toPage(page, ranges[i]!)) } as never
-    const snapshot = await this.#snapshot(reads, ranges, [])
+    const snapshot = consistent(await this.#store.read(this.partition, this.#requestOf(reads, ranges, [])))
     const keys = this.#addRecords(reads, snapshot)
     const loaded = snapshot.ranges.map((range, i) => this.#toPage(this.#addRange(ranges[i]!, range), ranges[i]!))
     return { records: keys.map((key) => this.#value(key)), ranges: loaded } as never
@@ -122,7 +122,7 @@ export class Transaction {
   async prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Promise<readonly unknown[]> {
     const reads = records.map(toRecordRead)
     const names = counts.map(({ name }) => name)
-    const snapshot = await this.#snapshot(reads, ranges, names)
+    const snapshot = consistent(await this.#store.read(this.partition, this.#requestOf(reads, ranges, names)))
     const keys = this.#addRecords(reads, snapshot)
     for (const [i, range] of ranges.entries()) this.#prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
     for (const [i, name] of names.entries()) this.#prefetched.addCount(name, snapshot.counts[i]!)
@@ -156,7 +156,8 @@ export class Transaction {
   /** Counts the entries of several indexes in one snapshot. The transaction does not rely on the counts. */
   async counts(counted: readonly Index<unknown>[]): Promise<number[]> {
     const names = counted.map(({ name }) => name)
-    const stored = this.#prefetched.countsOf(names) ?? (await this.#snapshot([], [], names)).counts
+    const stored =
+      this.#prefetched.countsOf(names) ?? consistent(await this.#store.read(this.partition, this.#requestOf([], [], names))).counts
     return names.map((name, i) => stored[i]! + this.#gainOf(name))
   }
 
@@ -245,8 +246,10 @@ export class Transaction {
   }
 
   #addRecords(reads: readonly RecordRead[], { records }: Snapshot): (string | null)[] {
-    for (const [i, { key, stored }] of records.entries()) if (key !== null) this.#reads.add(key, stored, reads[i]!.members)
-    return records.map(({ key }) => key)
+    return records.map(({ key, stored }, i) => {
+      if (key !== null) this.#reads.add(key, stored, reads[i]!.members)
+      return key
+    })
   }
 
   #addRange({ index, options }: RangeRequest, range: Snapshot['ranges'][number]): ReadPage {
@@ -277,17 +280,22 @@ export class Transaction {
     return add.length - remove.length
   }
 
-  async #snapshot(reads: readonly RecordRead[], ranges: readonly RangeRequest[], counts: readonly string[]): Promise<Snapshot> {
+  /** What is read, on the condition that nothing that was read before has changed. */
+  #requestOf(reads: readonly RecordRead[], ranges: readonly RangeRequest[], counts: readonly string[]): ReadRequest {
     const { records, indexes } = this.#reads.expectation
-    const snapshot = await this.#store.read(this.partition, {
+    return {
       records: reads.map(({ reference }) => reference),
       ranges: ranges.map(({ index, options }) => toIndexRange(index, widened(options, this.#writtenTo(index.name)))),
       counts,
       expect: { records, indexes, capacity: NO_CAPACITY },
-    })
-    if (snapshot === null) throw new TransactionConflict()
-    return snapshot
+    }
   }
+}
+
+/** @throws {TransactionConflict} if there is no snapshot: something read before has changed */
+function consistent(snapshot: Snapshot | null): Snapshot {
+  if (snapshot === null) throw new TransactionConflict()
+  return snapshot
 }
 
 /** The first range that {@link Transaction.all} reads, to prefetch it. */

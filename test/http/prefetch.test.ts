@@ -1,33 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { loadPolicy } from '../../src/app.ts'
-import { prefetch, SeenTokens } from '../../src/http/prefetch.ts'
+import { readsAhead, SeenTokens, toReadAhead } from '../../src/http/prefetch.ts'
 import { ApiError } from '../../src/model/errors.ts'
 import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
-import type { PrefetchRequest } from '../../src/store/reads.ts'
-import type { Transaction } from '../../src/store/transaction.ts'
 
 const engine = loadPolicy()
 const BOARD = `brd_${'0'.repeat(20)}`
 const row = (id: string) => operations.find((operation) => operation.id === id)!
 
 /** What is read ahead for a request; undefined: nothing. @param scopes of the token; undefined: it was not seen */
-async function readAhead(
-  operation: Operation,
-  scopes: readonly string[] | undefined,
-  params: Record<string, string> = { board_id: BOARD },
-) {
-  let request: PrefetchRequest | undefined
-  const tx = { prefetch: async (asked: PrefetchRequest) => ((request = asked), []) } as unknown as Transaction
+function readAhead(operation: Operation, scopes: readonly string[] | undefined, params: Record<string, string> = { board_id: BOARD }) {
   const seen = new SeenTokens()
   if (scopes !== undefined) seen.add('h', { scopes } as never)
-  await prefetch(tx, engine, { operation, params }, { hash: 'h' } as never, seen)
-  return request
+  return readsAhead(engine, { operation, params }, { hash: 'h' } as never, seen)
 }
 
 describe('reading ahead for a request', () => {
-  test('the token, the membership and the target are read together', async () => {
-    expect((await readAhead(row('boards.read'), ['kanban:read']))!.records).toEqual([
+  test('the token, the membership and the target are read together', () => {
+    expect(readAhead(row('boards.read'), ['kanban:read'])!.records).toEqual([
       'token:h',
       'membership:{0.user_id}',
       `board:${BOARD}`,
@@ -35,27 +26,28 @@ describe('reading ahead for a request', () => {
     ])
   })
 
-  test('nothing is read ahead for a token that was not seen, or whose scopes are insufficient', async () => {
-    expect(await readAhead(row('boards.read'), undefined)).toBeUndefined()
-    expect(await readAhead(row('boards.read'), [])).toBeUndefined()
-    expect(await readAhead(row('boards.update'), ['kanban:read'])).toBeUndefined()
-    expect(await readAhead(row('boards.delete'), ['kanban:write'])).toBeUndefined()
-    expect(await readAhead(row('boards.update'), ['kanban:write'])).toBeDefined()
+  test('nothing is read ahead for a token that was not seen, or whose scopes are insufficient', () => {
+    expect(readAhead(row('boards.read'), undefined)).toBeUndefined()
+    expect(readAhead(row('boards.read'), [])).toBeUndefined()
+    expect(readAhead(row('boards.update'), ['kanban:read'])).toBeUndefined()
+    expect(readAhead(row('boards.delete'), ['kanban:write'])).toBeUndefined()
+    expect(readAhead(row('boards.update'), ['kanban:write'])).toBeDefined()
   })
 
-  test('nothing is read ahead for a filtered list, or with a malformed id', async () => {
-    expect(await readAhead(row('boards.list'), ['kanban:read'])).toBeUndefined()
-    expect(await readAhead(row('boards.read'), ['kanban:read'], { board_id: 'x' })).toBeUndefined()
+  test('nothing is read ahead for a filtered list, or with a malformed id', () => {
+    expect(readAhead(row('boards.list'), ['kanban:read'])).toBeUndefined()
+    expect(readAhead(row('boards.read'), ['kanban:read'], { board_id: 'x' })).toBeUndefined()
   })
 
-  test('what was read is returned as the records of the credentials and those of the target', async () => {
-    const tx = { prefetch: async () => ['token', 'membership', 'board', undefined] } as unknown as Transaction
-    const seen = { get: () => ({ scopes: ['kanban:read'] }) }
-    const ahead = await prefetch(tx, engine, { operation: row('boards.read'), params: { board_id: BOARD } }, { hash: 'h' } as never, seen)
-    expect(ahead).toEqual({ credentials: ['token', 'membership'], target: ['board', undefined] })
+  test('what was read is returned as the records of the credentials and those of the target', () => {
+    const request = readAhead(row('boards.read'), ['kanban:read'])!
+    expect(toReadAhead(request, ['token', 'membership', 'board', undefined, 'further'])).toEqual({
+      credentials: ['token', 'membership'],
+      target: ['board', undefined],
+    })
   })
 
-  test('only a malformed id is passed over: any other failure of a target is thrown', async () => {
+  test('only a malformed id is passed over: any other failure of a target is thrown', () => {
     const broken = (error: Error): Operation =>
       ({
         ...row('boards.read'),
@@ -66,7 +58,7 @@ describe('reading ahead for a request', () => {
           from: () => ({}),
         },
       }) as never
-    await expect(readAhead(broken(new TypeError('bug')), ['kanban:read'])).rejects.toThrow(TypeError)
-    expect(await readAhead(broken(new ApiError('not_found')), ['kanban:read'])).toBeUndefined()
+    expect(() => readAhead(broken(new TypeError('bug')), ['kanban:read'])).toThrow(TypeError)
+    expect(readAhead(broken(new ApiError('not_found')), ['kanban:read'])).toBeUndefined()
   })
 })

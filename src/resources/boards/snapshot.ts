@@ -61,8 +61,8 @@ async function prefetchParts(tx: Transaction, board: Board, include: ReadonlySet
 }
 
 async function firstCards({ tx, beginScan }: Request, boardId: string): Promise<Pick<Parts, 'cards' | 'cards_cursor'>> {
-  const { cards, positions, more } = await listCards(tx, boardId, ACTIVE, CARDS, beginScan, { isPrefetched: true })
-  const { data, nextCursor } = toPage('cards.list', cards, positions.at(-1), more)
+  const { cards, positionAfter, more } = await listCards(tx, boardId, ACTIVE, CARDS, beginScan, { isPrefetched: true })
+  const { data, nextCursor } = toPage('cards.list', cards, positionAfter(cards.length - 1), more)
   return { cards: [...data], cards_cursor: nextCursor }
 }
 

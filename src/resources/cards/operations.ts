@@ -43,11 +43,11 @@ export const cardOperations = [
     data: z.array(cardWithCounts),
     target: parentBoard,
     async run({ tx, query, caller, beginScan }, { board }) {
-      const { cards, positions, more } = await listCards(tx, board.id, filterOf(query, caller), query, beginScan)
-      if (query.include === undefined) return toPage('cards.list', cards, positions.at(-1), more)
+      const { cards, positionAfter, more } = await listCards(tx, board.id, filterOf(query, caller), query, beginScan)
+      if (query.include === undefined) return toPage('cards.list', cards, positionAfter(cards.length - 1), more)
       const counts = await countAll(tx, cards.map(cardCountIndexes))
       const items = cards.map((found, i) => ({ ...found, counts: counts[i] as z.infer<typeof cardWithCounts>['counts'] }))
-      return toPage('cards.list', items, positions.at(-1), more)
+      return toPage('cards.list', items, positionAfter(items.length - 1), more)
     },
   }),
 

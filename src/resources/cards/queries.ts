@@ -19,8 +19,8 @@ import { findStart, readPosition, writePosition, type Segment, type Start } from
 /** Cards in the order of their list. */
 export interface CardPage {
   readonly cards: readonly Card[]
-  /** for each card, the position from which the list continues after it */
-  readonly positions: readonly string[]
+  /** Returns the position from which the list continues after a card. @param index of the card; undefined is returned if there is none */
+  positionAfter(index: number): string | undefined
   /** whether cards follow the last one */
   readonly more: boolean
 }
@@ -97,8 +97,11 @@ async function cardsByPosition(
   for (let i = 0; i < segments.length && !cards.full; i += COLUMNS_AT_ONCE) await cards.read(segments.slice(i, i + COLUMNS_AT_ONCE))
   const { page, more } = cutPage(cards.found, limit, ({ card }) => card)
   if (scan !== undefined) await tx.confirm(page.map(({ card }) => keys.card(card.id)))
-  const positions = page.map((found) => writePosition(columnOrder, tx.known(keys.order(found.segment.column.id)), found))
-  return { cards: page.map(({ card }) => card), positions, more }
+  const positionAfter = (index: number): string | undefined => {
+    const found = page[index]
+    return found && writePosition(columnOrder, tx.known(keys.order(found.segment.column.id)), found)
+  }
+  return { cards: page.map(({ card }) => card), positionAfter, more }
 }
 
 /** The cards of entries as they count. */

@@ -54,8 +54,8 @@ async function byPosition(
     const place = placeOfBoard(context)
     const cursor = place === start ? rest.join(' ') : undefined
     const part = { limit: limit - candidates.length, cursor }
-    const { cards, positions, more } = await listCards(tx, context.board.id, query, part, beginScan, { reverse })
-    candidates.push(...cards.map((data, i) => ({ position: `${place} ${positions[i]}`, item: { context, data } })))
+    const { cards, positionAfter, more } = await listCards(tx, context.board.id, query, part, beginScan, { reverse })
+    candidates.push(...cards.map((data, i) => ({ position: `${place} ${positionAfter(i)}`, item: { context, data } })))
     if (more || candidates.length >= limit) return { candidates, more: true }
   }
   return { candidates, more: false }

@@ -1,13 +1,12 @@
 import type { AuditRecorder } from '../../audit/recorder.ts'
 import { shortAgent } from '../../model/audit.ts'
 import type { Session } from '../../model/account.ts'
-import { anyIdPattern, isId } from '../../model/ids.ts'
+import { isAnyId, isId } from '../../model/ids.ts'
 import { timestamp } from '../../model/time.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import type { PageContext, PageResponse } from '../page-context.ts'
 import type { PageAudit } from './page-audit.ts'
 
-const ID = new RegExp(anyIdPattern)
 const DENIED = new Set([401, 403, 404])
 
 /**
@@ -37,7 +36,7 @@ function addEntry(
   const ofPath = params['workspace'] !== undefined && isId('workspace', params['workspace']) ? params['workspace'] : undefined
   // A workspace that the person is no member of does not get entries from them.
   const workspaceId = stated?.workspaceId ?? (outcome === 'done' ? ofPath : undefined)
-  const ofParams = Object.values(params).filter((value) => ID.test(value) && value !== workspaceId)
+  const ofParams = Object.values(params).filter((value) => isAnyId(value) && value !== workspaceId)
   audit.add(workspaceId ?? GLOBAL, {
     at: timestamp(web.clock),
     user_id: userId,

@@ -1,5 +1,5 @@
 import { ApiError } from '../../model/errors.ts'
-import { anyIdPattern } from '../../model/ids.ts'
+import { isAnyId } from '../../model/ids.ts'
 import type { PageAudit } from '../activity/page-audit.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { workspaceOf } from '../memberships.ts'
@@ -7,8 +7,6 @@ import type { PageResponse, SignedInContext } from '../page-context.ts'
 
 /** The script of the boards, besides that of every page. */
 export const BOARD_SCRIPTS: readonly string[] = ['/settings/assets/boards.js']
-
-const ID = new RegExp(anyIdPattern)
 
 /**
  * Makes the response of a page. What the person has no access to is answered like what does not exist, as below /v1.
@@ -32,5 +30,5 @@ export async function ifFound(context: SignedInContext, operation: string, respo
 async function auditOf({ web, session, params }: SignedInContext, operation: string): Promise<PageAudit> {
   const { workspace = '', ...others } = params
   const member = await workspaceOf(web, session.user_id, workspace)
-  return { operation: `web.${operation}`, workspaceId: member?.id, ids: Object.values(others).filter((id) => ID.test(id)) }
+  return { operation: `web.${operation}`, workspaceId: member?.id, ids: Object.values(others).filter(isAnyId) }
 }
