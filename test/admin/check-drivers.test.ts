@@ -8,7 +8,8 @@ import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { createRedisDriver } from '../../src/store/redis/client.ts'
 import { selectDrivers } from '../support/driver-selection.ts'
 import { findDamage } from '../support/findings.ts'
-import { copyFolder, known, loadRedis } from '../support/format-1.ts'
+import { known, root } from '../support/format-1.ts'
+import { copyFolder, loadRedis } from '../support/old-format.ts'
 import { quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 import { runCommandLine, startProcess } from '../support/process.ts'
@@ -29,7 +30,7 @@ describe.runIf(selectDrivers().includes('redis'))('a check of Redis', () => {
   const check = (options = {}) => findDamage(depsOf(storage), options)
   beforeEach(async () => {
     server = await startRedis()
-    await loadRedis(server.url)
+    await loadRedis(root, server.url)
     const outdated = await openStorage(server.url, { log: quiet, allowOutdated: true })
     await migrate(depsOf(outdated), io)
     await outdated.close()
@@ -93,7 +94,7 @@ describe.runIf(selectDrivers().includes('fs'))('a check of a folder', () => {
     await writeFile(`${folder.path}/${name}`, bytes)
   }
   beforeEach(async () => {
-    folder = await copyFolder()
+    folder = await copyFolder(root)
     await (await openStorage(`fs:${folder.path}`, { log: quiet })).close()
   })
   afterEach(() => folder.remove())
@@ -144,7 +145,7 @@ describe.runIf(selectDrivers().includes('fs'))('a check of a folder', () => {
 describe.runIf(selectDrivers().includes('redis'))('the command `migrate`', () => {
   test('migrates a Redis, on which neither a service nor another command starts before', async () => {
     const server = await startRedis()
-    await loadRedis(server.url)
+    await loadRedis(root, server.url)
     const env = { LANEKEEPER_STORAGE: server.url }
     const refusal =
       'this Redis holds records of version 0, and this version of Lanekeeper needs version 3: end all services that use it, and run "lanekeeper migrate"\n'

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { copyFolder } from '../support/format-1.ts'
+import { root } from '../support/format-1.ts'
+import { copyFolder } from '../support/old-format.ts'
 import { requireBuild, runCommandLine, startProcess, type CommandResult } from '../support/process.ts'
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
@@ -106,7 +107,7 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
 
   // The copy has no folder for sockets either, which the lock for writing would create.
   test('a folder with records of an earlier version is refused: it cannot be migrated', async () => {
-    const { path, remove } = await copyFolder()
+    const { path, remove } = await copyFolder(root)
     if (!isRoot) await setWritable(false, path)
     const { code, stderr } = await commandOn(path, 'workspace', 'list')
     if (!isRoot) await setWritable(true, path)

@@ -1,88 +1,12 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client } from './client.ts'
-import type { BenchTable, Effort, Progress, RequestRounds } from './report.ts'
-import { requestsIn } from './requests.ts'
-import { ServerProcess, startScript } from './server-process.ts'
-import { formatSpread, ratioOf, spreadOf } from './statistics.ts'
-import { Workspace } from './workspace.ts'
+import { addedTable } from './added.ts'
 
-// Many short rounds: the difference is smaller than what the machine does otherwise.
-
-/** The CPU time that the log may add to a request, as a part of it. */
-const GOAL = 0.05
-
-const sizes: Readonly<Record<Effort, RequestRounds>> = {
-  tiny: { warmUp: false, rounds: 1, requests: 20 },
-  quick: { warmUp: true, rounds: 31, requests: 200 },
-  default: { warmUp: true, rounds: 81, requests: 300 },
-  full: { warmUp: true, rounds: 161, requests: 400 },
-}
-
-export const decisionLog: BenchTable = {
+export const decisionLog = addedTable({
   name: 'decision-log',
   summary: 'CPU time of a request with a decision log in a file, and without it',
-  async measure(effort, progress) {
-    const costs = await measureAll(sizes[effort], progress)
-    return {
-      title:
-        'CPU time of the server for one request, in µs, with `--decision-log FILE` and without it. One process serves both, on the same ' +
-        'memory, in turns. What is added is the median of the rounds.',
-      head: ['request', 'without', 'with', 'added', 'goal'],
-      rows: costs.map(({ scenario, off, on, added }) => [
-        scenario,
-        formatSpread(off),
-        formatSpread(on),
-        `${formatSpread({ median: added.median * 100, spread: added.spread * 100 }, 1)} %`,
-        `≤ ${GOAL * 100} %`,
-      ]),
-      values: costs,
-    }
-  },
-}
-
-async function measureAll(size: RequestRounds, progress: Progress) {
-  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-log-'))
-  return measureAdded('decision-log', [folder, 'interval'], size, progress)
-}
-
-/**
- * Measures what something adds to the CPU time of requests.
- * @param script starts one process with two services on the same memory: without it, and with it
- */
-export async function measureAdded(
-  script: string,
-  args: readonly string[],
-  { warmUp, rounds, requests }: RequestRounds,
-  progress: Progress,
-) {
-  const started = await startScript<{ urls: [string, string]; token: string; url: string }>(script, args)
-  const { urls, token } = started.message
-  const server = ServerProcess.of(started)
-  const clients = urls.map((url) => new Client(url, token))
-  try {
-    const workspace = await Workspace.create(clients[0]!)
-    const costs = []
-    for (const [scenario, next] of Object.entries(requestsIn(workspace))) {
-      const samples: [number[], number[]] = [[], []]
-      for (let round = warmUp ? -9 : 1; round <= rounds; round++)
-        // In another order in every second round: what the first one leaves to the garbage collector is a cost of the second one.
-        for (const i of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-          progress(`${scenario}, round ${round} of ${rounds}`)
-          await workspace.rotate(requests)
-          const before = await server.usage()
-          await clients[i]!.sendAll(requests, next)
-          const after = await server.usage()
-          if (round > 0) samples[i].push((after.cpu - before.cpu) / requests)
-        }
-      const ratio = ratioOf(samples[1], samples[0])
-      const added = { median: ratio.median - 1, spread: ratio.spread }
-      costs.push({ scenario, off: spreadOf(samples[0]), on: spreadOf(samples[1]), added })
-    }
-    return costs
-  } finally {
-    for (const client of clients) client.close()
-    await server.stop()
-  }
-}
+  title: 'CPU time of the server for one request, in µs, with `--decision-log FILE` and without it.',
+  goal: 0.05,
+  args: async () => [await mkdtemp(join(tmpdir(), 'lanekeeper-log-')), 'interval'],
+})

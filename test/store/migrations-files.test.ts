@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
 import { keys } from '../../src/store/keys.ts'
 import { homeBoards } from '../../src/store/migrations/0003-home-boards.ts'
 import { migrateStore } from '../../src/store/migrations/run.ts'
-import { openStorage, type StorageHandle } from '../../src/store/open.ts'
+import type { StorageHandle } from '../../src/store/open.ts'
 import { selectDrivers } from '../support/driver-selection.ts'
 import { findDamage } from '../support/findings.ts'
-import { copyFolder, expectedFiles, known, loadRedis, senderOf } from '../support/format-2.ts'
-import { quiet } from '../support/log.ts'
-import { startRedis } from '../support/redis.ts'
+import { expectedFiles, known, root, senderOf } from '../support/format-2.ts'
+import { OldStorage } from '../support/old-storage.ts'
 
 const nameOf = (board: string | null) => Object.keys(known.boards).find((name) => known.boards[name] === board) ?? board
 
@@ -29,46 +28,16 @@ test('a file of the present version stays as it is', () => {
 })
 
 describe.each(selectDrivers().filter((name) => name !== 'memory'))('files without a home board, on %s', (driver) => {
-  let address: string
-  let remove: () => Promise<unknown>
-  let storage: StorageHandle | undefined
-  const close = async () => {
-    await storage?.close()
-    storage = undefined
-  }
-  const open = async (options: object = {}) => (storage = await openStorage(address, { log: quiet, ...options }))
-  const create = async () => {
-    if (driver === 'redis') {
-      const server = await startRedis()
-      address = server.url
-      remove = () => server.stop()
-      await loadRedis(address)
-    } else {
-      const folder = await copyFolder()
-      address = `fs:${folder.path}`
-      remove = folder.remove
-    }
-  }
-  const openMigrated = async () => {
-    const { store } = await open({ allowOutdated: true })
-    await migrateStore({ store, random: systemRandom })
-    await close()
-    return open()
-  }
-  beforeEach(create)
-  afterEach(async () => {
-    await close()
-    await remove()
-  })
+  const storage = new OldStorage(root, driver)
 
   test('get the board of their oldest attachment, and keep their visibility unless their owner has left', async () => {
-    expect(await filesOf(await openMigrated())).toEqual(expectedFiles)
-    const deps = { ...storage!, clock: () => Date.parse(known.now), random: systemRandom }
+    expect(await filesOf(await storage.openMigrated())).toEqual(expectedFiles)
+    const deps = { ...storage.handle!, clock: () => Date.parse(known.now), random: systemRandom }
     expect((await findDamage(deps)).findings).toEqual([])
   })
 
   test('are accessible as the contract says', async () => {
-    const send = senderOf(await openMigrated())
+    const send = senderOf(await storage.openMigrated())
     const [first] = known.cards
     const { body } = await send('olivia', 'GET', `/cards/${first}/attachments`)
     const attachments: Record<string, any> = Object.fromEntries(body.data.map((each: any) => [each.name, each]))
@@ -91,10 +60,10 @@ describe.each(selectDrivers().filter((name) => name !== 'memory'))('files withou
     let commits = 0
     for (let limit = 0, done = false; !done; limit++) {
       if (limit > 0) {
-        await remove()
-        await create()
+        await storage.remove()
+        await storage.create()
       }
-      const { store } = await open({ allowOutdated: true })
+      const { store } = await storage.open({ allowOutdated: true })
       commits = 0
       const beforeCommit = async () => {
         if (commits++ === limit) throw new Error('interrupted')
@@ -103,9 +72,9 @@ describe.each(selectDrivers().filter((name) => name !== 'memory'))('files withou
         () => true,
         () => false,
       )
-      await close()
-      expect(await filesOf(await openMigrated())).toEqual(expectedFiles)
-      await close()
+      await storage.close()
+      expect(await filesOf(await storage.openMigrated())).toEqual(expectedFiles)
+      await storage.close()
     }
     expect(commits).toBeGreaterThan(3)
   })

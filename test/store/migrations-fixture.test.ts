@@ -1,15 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { checkIndexes } from '../../src/store/index-check.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { migrateStore } from '../../src/store/migrations/run.ts'
-import { openStorage, type StorageHandle } from '../../src/store/open.ts'
+import type { StorageHandle } from '../../src/store/open.ts'
 import { selectDrivers } from '../support/driver-selection.ts'
-import { answers, collected, copyFolder, known, loadRedis, serviceOf } from '../support/format-1.ts'
+import { answers, collected, known, root, serviceOf } from '../support/format-1.ts'
 import { readRequest } from '../support/changes.ts'
-import { quiet } from '../support/log.ts'
-import { startRedis } from '../support/redis.ts'
+import { OldStorage } from '../support/old-storage.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const { Acme, Globex, interrupted } = known.workspaces
@@ -41,46 +40,15 @@ async function contentOf({ store }: StorageHandle): Promise<unknown[]> {
 }
 
 describe.each(selectDrivers().filter((name) => name !== 'memory'))('the fixture of format 1 on %s', (driver) => {
-  let address: string
-  let remove: () => Promise<unknown>
-  let storage: StorageHandle | undefined
-  const open = async (options: object = {}) => (storage = await openStorage(address, { log: quiet, ...options }))
-  const close = async () => {
-    await storage?.close()
-    storage = undefined
-  }
-  const create = async () => {
-    if (driver === 'redis') {
-      const server = await startRedis()
-      address = server.url
-      remove = () => server.stop()
-      await loadRedis(address)
-    } else {
-      const folder = await copyFolder()
-      address = `fs:${folder.path}`
-      remove = folder.remove
-    }
-  }
-  /** Opens it with present records, as the service does after `lanekeeper migrate`. */
-  const openMigrated = async () => {
-    const { store } = await open({ allowOutdated: true })
-    await migrateStore({ store, random: systemRandom })
-    await close()
-    return open()
-  }
-  beforeEach(create)
-  afterEach(async () => {
-    await close()
-    await remove()
-  })
+  const storage = new OldStorage(root, driver)
 
   test('is answered as by the code that wrote it, with the same ETags', async () => {
-    const service = serviceOf(await openMigrated())
+    const service = serviceOf(await storage.openMigrated())
     for (const answer of answers) expect(await service.answer(answer)).toEqual(answer)
   })
 
   test('has its accounts, sessions and links to workspaces: the web app lists the tokens of both workspaces', async () => {
-    const service = serviceOf(await openMigrated())
+    const service = serviceOf(await storage.openMigrated())
     const page = await service.page('/settings/tokens')
     expect(['Acme', 'Globex', 'olivia read', 'olivia admin'].filter((text) => !page.includes(text))).toEqual([])
     const { people } = known
@@ -96,20 +64,20 @@ describe.each(selectDrivers().filter((name) => name !== 'memory'))('the fixture 
   })
 
   test('has all records under their present names, and each index entry has its record', async () => {
-    await open({ allowOutdated: true })
+    await storage.open({ allowOutdated: true })
     const before = new Map<string, string[]>()
-    for (const partition of PARTITIONS) before.set(partition, (await keysOf(storage!, partition)).map(renamed).toSorted())
+    for (const partition of PARTITIONS) before.set(partition, (await keysOf(storage.handle!, partition)).map(renamed).toSorted())
     expect([...before.values()].flat().filter((key) => key.startsWith('tombstone:'))).toHaveLength(7)
-    await close()
-    await openMigrated()
+    await storage.close()
+    await storage.openMigrated()
     for (const partition of PARTITIONS) {
-      expect([partition, (await keysOf(storage!, partition)).toSorted()]).toEqual([partition, before.get(partition)])
-      for await (const damage of checkIndexes(storage!.store, partition)) expect(damage).toEqual([])
+      expect([partition, (await keysOf(storage.handle!, partition)).toSorted()]).toEqual([partition, before.get(partition)])
+      for await (const damage of checkIndexes(storage.handle!.store, partition)) expect(damage).toEqual([])
     }
   })
 
   test('is collected as by the code that wrote it: the same records and bytes remain', async () => {
-    const { store, blobs } = await openMigrated()
+    const { store, blobs } = await storage.openMigrated()
     let now = Date.parse(known.now)
     const deps = { store, blobs, clock: () => now, random: systemRandom }
     for (let time = 1; time <= 5; time++) {
@@ -119,7 +87,7 @@ describe.each(selectDrivers().filter((name) => name !== 'memory'))('the fixture 
     // What the answers of the fixture have written since.
     const isUse = (key: string) => key.startsWith('token_use:')
     for (const [partition, remaining] of Object.entries(collected.records)) {
-      const present = (await keysOf(storage!, partition)).filter((key) => !isUse(key))
+      const present = (await keysOf(storage.handle!, partition)).filter((key) => !isUse(key))
       expect([partition, present]).toEqual([
         partition,
         remaining
@@ -132,13 +100,13 @@ describe.each(selectDrivers().filter((name) => name !== 'memory'))('the fixture 
   })
 
   test('gives the same result when its migration is interrupted before any of its commits, and repeated', async () => {
-    const expected = await contentOf(await openMigrated())
-    await close()
+    const expected = await contentOf(await storage.openMigrated())
+    await storage.close()
     let commits = 0
     for (let limit = 0, done = false; !done; limit++) {
-      await remove()
-      await create()
-      const { store } = await open({ allowOutdated: true })
+      await storage.remove()
+      await storage.create()
+      const { store } = await storage.open({ allowOutdated: true })
       commits = 0
       const beforeCommit = async () => {
         if (commits++ === limit) throw new Error('interrupted')
@@ -147,11 +115,11 @@ describe.each(selectDrivers().filter((name) => name !== 'memory'))('the fixture 
         () => true,
         () => false,
       )
-      await close()
+      await storage.close()
       // A service is not served with a part of the records.
-      if (!done && driver === 'redis') await expect(open()).rejects.toThrow(/lanekeeper migrate/)
-      expect(await contentOf(await openMigrated())).toEqual(expected)
-      await close()
+      if (!done && driver === 'redis') await expect(storage.open()).rejects.toThrow(/lanekeeper migrate/)
+      expect(await contentOf(await storage.openMigrated())).toEqual(expected)
+      await storage.close()
     }
     expect(commits).toBeGreaterThan(5)
   })

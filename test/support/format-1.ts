@@ -1,18 +1,12 @@
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import type { Redis } from 'ioredis'
 import { createApp } from '../../src/app.ts'
 import { cookieName } from '../../src/web/cookies.ts'
-import { createRedisDriver } from '../../src/store/redis/client.ts'
 import type { StorageHandle } from '../../src/store/open.ts'
 import { quiet } from './log.ts'
+import { fixtureRoot } from './old-format.ts'
 import { cheapPasswords, engine } from './service.ts'
 
-/** The fixture in `fixtures/format-1`: see its README. */
-const ROOT = fileURLToPath(new URL('../../fixtures/format-1/', import.meta.url))
+export const root = fixtureRoot('format-1')
 
 interface Known {
   /** the time at which the fixture was complete */
@@ -34,7 +28,7 @@ export interface Answer {
   readonly body: unknown
 }
 
-const read = (name: string) => readFileSync(ROOT + name, 'utf8')
+const read = (name: string) => readFileSync(root + name, 'utf8')
 const linesOf = (name: string) => read(name).trimEnd().split('\n')
 
 export const known = JSON.parse(read('known.json')) as Known
@@ -45,24 +39,6 @@ export const answers = linesOf('answers.jsonl')
 /** The keys of the records of each partition, and the ids of all bytes, after the garbage collection of the fixture's code. */
 export const collected = JSON.parse(read('collected.json')) as { records: Record<string, string[]>; blobs: string[] }
 export const exportLines = (workspace: 'Acme' | 'Globex') => linesOf(`${workspace.toLowerCase()}.jsonl`)
-
-/** A copy of the folder of the fixture. */
-export async function copyFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
-  await cp(`${ROOT}folder`, path, { recursive: true })
-  return { path, remove: () => rm(path, { recursive: true }) }
-}
-
-/** Writes the fixture to an empty database of Redis. */
-export async function loadRedis(url: string): Promise<void> {
-  const client = createRedisDriver(url).getInstance() as Redis
-  await client.connect()
-  for (const line of (await readFile(`${ROOT}redis.jsonl`, 'utf8')).trimEnd().split('\n')) {
-    const [command, ...rest] = JSON.parse(line) as [string, ...string[]]
-    await client.call(command, ...rest)
-  }
-  client.disconnect()
-}
 
 /** What the code of the fixture did not answer about an attachment, and its ETag did not cover: the owner and visibility of its file. */
 const ATTACHMENTS = /\/attachments(\/\w+)?$/

@@ -1,17 +1,11 @@
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import type { Redis } from 'ioredis'
 import { createApp } from '../../src/app.ts'
-import { createRedisDriver } from '../../src/store/redis/client.ts'
 import type { StorageHandle } from '../../src/store/open.ts'
 import { quiet } from './log.ts'
+import { fixtureRoot } from './old-format.ts'
 import { cheapPasswords, engine } from './service.ts'
 
-/** The fixture in `fixtures/format-2`: see its README. */
-const ROOT = fileURLToPath(new URL('../../fixtures/format-2/', import.meta.url))
+export const root = fixtureRoot('format-2')
 
 interface Known {
   /** the time at which the fixture was complete */
@@ -27,8 +21,8 @@ interface Known {
   readonly tokens: Readonly<Record<'olivia' | 'mira' | 'ben', string>>
 }
 
-export const known = JSON.parse(readFileSync(`${ROOT}known.json`, 'utf8')) as Known
-export const exportLines = () => readFileSync(`${ROOT}acme.jsonl`, 'utf8').trimEnd().split('\n')
+export const known = JSON.parse(readFileSync(`${root}known.json`, 'utf8')) as Known
+export const exportLines = () => readFileSync(`${root}acme.jsonl`, 'utf8').trimEnd().split('\n')
 
 /** What the present version makes of each file: the name of its home board, and its visibility. */
 export const expectedFiles: Readonly<Record<string, readonly [home: string | null, visibility: string]>> = {
@@ -45,24 +39,6 @@ export const expectedFiles: Readonly<Record<string, readonly [home: string | nul
   // Leo has left, so no member has access to this private file.
   'private of Leo.txt': ['Roadmap', 'board'],
   'shared by Leo.txt': ['Roadmap', 'workspace'],
-}
-
-/** A copy of the folder of the fixture. */
-export async function copyFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
-  await cp(`${ROOT}folder`, path, { recursive: true })
-  return { path, remove: () => rm(path, { recursive: true }) }
-}
-
-/** Writes the fixture to an empty database of Redis. */
-export async function loadRedis(url: string): Promise<void> {
-  const client = createRedisDriver(url).getInstance() as Redis
-  await client.connect()
-  for (const line of (await readFile(`${ROOT}redis.jsonl`, 'utf8')).trimEnd().split('\n')) {
-    const [command, ...rest] = JSON.parse(line) as [string, ...string[]]
-    await client.call(command, ...rest)
-  }
-  client.disconnect()
 }
 
 /** Sends requests of the people of the fixture, at its time. */

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { GLOBAL } from '../../src/store/keys.ts'
 import { pages } from '../../src/web/app.ts'
 import { accountForms } from '../support/account-forms.ts'
-import { attacks, oldBrowser } from '../support/form-attacks.ts'
+import { attacks, formTokenOf, oldBrowser, readStore } from '../support/form-attacks.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
-import { formOf, signedIn } from '../support/visitor.ts'
+import { signedIn } from '../support/visitor.ts'
 
 let service: Service
 let workspaceId: string
@@ -15,21 +14,14 @@ beforeAll(async () => {
   service = await Service.start(memory, { proxies: 1 })
   workspaceId = await service.workspace()
   const other = await signedIn(service, await service.person(workspaceId))
-  foreignToken = formOf(other.page!.text, '/settings/sign-out').hidden['form_token']!
+  foreignToken = formTokenOf(other)
 })
 afterAll(() => service.stop())
 beforeEach(async () => {
   person = await service.person(workspaceId)
 })
 
-/** Returns everything that is stored, for comparison. */
-async function readStore(): Promise<string> {
-  await service.app.services.usage.settled()
-  const all: unknown[] = []
-  for (const partition of [GLOBAL, workspaceId]) for await (const batch of service.store.dump(partition)) all.push(...batch)
-  return JSON.stringify(all.toSorted())
-}
-
+const stored = () => readStore(service, workspaceId)
 const forms = accountForms(
   () => service,
   () => person,
@@ -40,15 +32,15 @@ describe.each(Object.keys(forms))('the form of %s', (path) => {
 
   test('every attack is refused and changes nothing, and the genuine form is accepted after them', async () => {
     const genuine = await forms[path]!()
-    const before = await readStore()
+    const before = await stored()
     for (const [name, attack] of Object.entries(attacks)) {
       const { path: target = genuine.path, fields = genuine.fields, options } = attack(genuine, foreignToken)
       const page = await genuine.visitor.post(target, fields, options)
       expect([name, page.status, page.cookies.size]).toEqual([name, name.startsWith('as text/plain') ? 415 : 403, 0])
-      expect([name, (await readStore()) === before]).toEqual([name, true])
+      expect([name, (await stored()) === before]).toEqual([name, true])
     }
     expect([200, 303]).toContain((await genuine.visitor.post(genuine.path, genuine.fields)).status)
-    expect(await readStore()).not.toBe(before)
+    expect(await stored()).not.toBe(before)
   })
 
   test('the form of an old browser is accepted by its form token, and no other method is', async () => {
@@ -61,9 +53,9 @@ describe.each(Object.keys(forms))('the form of %s', (path) => {
   test('another browser cannot send the form', async () => {
     const { path: target, fields } = await forms[path]!()
     const stranger = await signedIn(service, await service.person(workspaceId))
-    const before = await readStore()
+    const before = await stored()
     const page = await stranger.post(target, fields)
-    expect([page.status, (await readStore()) === before]).toEqual([403, true])
+    expect([page.status, (await stored()) === before]).toEqual([403, true])
   })
 
   if (!anonymous)

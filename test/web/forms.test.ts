@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../src/admin/users.ts'
-import { GLOBAL } from '../../src/store/keys.ts'
 import { pages } from '../../src/web/app.ts'
-import { attacks, oldBrowser } from '../support/form-attacks.ts'
+import { attacks, formTokenOf, oldBrowser, readStore } from '../support/form-attacks.ts'
 import { accountForms, fill, type FilledForm } from '../support/account-forms.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
@@ -22,14 +21,7 @@ beforeEach(async () => {
   person = await service.person(workspaceId)
 })
 
-/** Returns everything that is stored, for comparison. */
-async function readStore(): Promise<string> {
-  await service.app.services.usage.settled()
-  const all: unknown[] = []
-  for (const partition of [GLOBAL, workspaceId]) for await (const batch of service.store.dump(partition)) all.push(...batch)
-  return JSON.stringify(all.toSorted())
-}
-const foreignToken = () => formOf(other.page!.text, '/settings/sign-out').hidden['form_token']!
+const stored = () => readStore(service, workspaceId)
 const tokenIds = async (visitor: Visitor) =>
   [...(await visitor.open('/settings/tokens')).text.matchAll(/\/(tok_\w+)\/rotate"/g)].map(([, id]) => id!)
 
@@ -105,10 +97,10 @@ test('every page with a form is tested here or among the forms of accounts', () 
 describe.each(posts.filter(({ path }) => Object.hasOwn(forms, path)))('the form of $path', ({ path, anonymous }) => {
   test('the genuine form is accepted', async () => {
     const { visitor, path: target, fields } = await forms[path]!()
-    const before = await readStore()
+    const before = await stored()
     const page = await visitor.post(target, fields)
     expect([200, 303]).toContain(page.status)
-    expect(await readStore()).not.toBe(before)
+    expect(await stored()).not.toBe(before)
   })
 
   test('the form of an old browser is accepted by its form token', async () => {
@@ -118,12 +110,12 @@ describe.each(posts.filter(({ path }) => Object.hasOwn(forms, path)))('the form 
 
   test.each(Object.keys(attacks))('a form %s is refused and changes nothing', async (name) => {
     const genuine = await forms[path]!()
-    const before = await readStore()
-    const { path: target = genuine.path, fields = genuine.fields, options } = attacks[name]!(genuine, foreignToken())
+    const before = await stored()
+    const { path: target = genuine.path, fields = genuine.fields, options } = attacks[name]!(genuine, formTokenOf(other))
     const page = await genuine.visitor.post(target, fields, options)
     expect([name, page.status]).toEqual([name, name.startsWith('as text/plain') ? 415 : 403])
     expect(page.cookies.size).toBe(0)
-    expect(await readStore()).toBe(before)
+    expect(await stored()).toBe(before)
     // The genuine form still works, so only the attack was refused.
     expect([200, 303]).toContain((await genuine.visitor.post(genuine.path, genuine.fields)).status)
   })
@@ -141,20 +133,20 @@ describe.each(posts.filter(({ path }) => Object.hasOwn(forms, path)))('the form 
   } else {
     test('a form without a session redirects to the sign-in page and changes nothing', async () => {
       const { visitor, path: target, fields } = await forms[path]!()
-      const before = await readStore()
+      const before = await stored()
       visitor.jar.delete('lk_session')
       const page = await visitor.post(target, fields)
       expect([page.status, page.location]).toEqual([303, '/settings/sign-in'])
-      expect(await readStore()).toBe(before)
+      expect(await stored()).toBe(before)
     })
   }
 
   test('a form that is too large is refused', async () => {
     const { visitor, path: target, fields } = await forms[path]!()
-    const before = await readStore()
+    const before = await stored()
     const page = await visitor.post(target, { ...fields, name: 'x'.repeat(20_000) })
     expect([page.status, textOf(page.text)]).toEqual([413, expect.stringContaining('larger than 16384 bytes')])
-    expect(await readStore()).toBe(before)
+    expect(await stored()).toBe(before)
   })
 
   test.each(['application/json', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencodedx', null])(
@@ -197,10 +189,10 @@ describe('forged values', () => {
     expect([chosen.status, textOf(chosen.text)]).toEqual([422, expect.stringContaining('Lifetime in days')])
     expect(chosen.text).toContain('id="days-error"')
     const [id] = await tokenIds(visitor)
-    const before = await readStore()
+    const before = await stored()
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
     expect((await visitor.submit({ days })).status).toBe(422)
-    expect(await readStore()).toBe(before)
+    expect(await stored()).toBe(before)
   })
 
   test.each([
@@ -214,10 +206,10 @@ describe('forged values', () => {
     ' kanban:read',
   ])('a scope of %j is refused', async (scope) => {
     const visitor = await signedIn(service, person)
-    const before = await readStore()
+    const before = await stored()
     const page = await visitor.choose(workspaceId, { scope })
     expect([page.status, page.text.includes('id="scope-error"')]).toEqual([422, true])
-    expect(await readStore()).toBe(before)
+    expect(await stored()).toBe(before)
   })
 
   test.each(['', '   ', 'a\nb', 'a\u0000b', 'x'.repeat(101)])('a name of %j is refused', async (name) => {
@@ -262,8 +254,9 @@ describe('forged values', () => {
     const [owned] = await tokenIds(visitor)
     const [foreignToken] = await tokenIds(theirs)
     const [colleagueToken] = await tokenIds(colleague)
-    const form_token = formOf((await visitor.open('/settings/tokens')).text, '/settings/sign-out').hidden['form_token']!
-    const before = await readStore()
+    await visitor.open('/settings/tokens')
+    const form_token = formTokenOf(visitor)
+    const before = await stored()
     const texts = new Set<string>()
     for (const [workspace, token] of [
       [workspaceId, colleagueToken],
@@ -285,7 +278,7 @@ describe('forged values', () => {
         texts.add(textOf(got.text)).add(textOf(posted.text))
       }
     expect(texts.size).toBe(1)
-    expect(await readStore()).toBe(before)
+    expect(await stored()).toBe(before)
   })
 
   test('a workspace without an active membership has no page, and an unconfirmed token in it cannot be created', async () => {
@@ -298,10 +291,10 @@ describe('forged values', () => {
     const fields = { ...confirmation.hidden, name: 'CI', scope: 'kanban:read', days: '30' }
     expect((await visitor.post('/settings/tokens/new', { ...fields, workspace: foreign })).status).toBe(404)
     await service.leaveOnly(workspaceId, person.id)
-    const before = await readStore()
+    const before = await stored()
     expect((await visitor.post(confirmation.action, confirmation.hidden)).status).toBe(410)
     expect((await visitor.post('/settings/tokens/new', { ...fields, workspace: workspaceId })).status).toBe(404)
-    expect(await readStore()).toBe(before)
+    expect(await stored()).toBe(before)
     expect(textOf((await visitor.open('/settings/tokens')).text)).toContain('You are not a member of any workspace yet')
   })
 
@@ -309,7 +302,8 @@ describe('forged values', () => {
     const visitor = await signedIn(service, person)
     await visitor.choose(workspaceId)
     const { action } = formOf(visitor.page!.text)
-    const form_token = formOf((await other.open('/settings/tokens')).text, '/settings/sign-out').hidden['form_token']!
+    await other.open('/settings/tokens')
+    const form_token = formTokenOf(other)
     expect([(await other.request(action)).status, (await other.post(action, { form_token })).status]).toEqual([410, 410])
     expect((await visitor.submit()).status).toBe(200)
   })

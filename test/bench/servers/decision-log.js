@@ -1,33 +1,8 @@
 // One process with two services on the same memory: one writes a decision log to a file, the other does not.
 import { join } from 'node:path'
-import { pino } from 'pino'
-import { addMember } from '../../../dist/admin/memberships.js'
-import { addUser } from '../../../dist/admin/users.js'
-import { createWorkspace } from '../../../dist/admin/workspaces.js'
-import { createApp, loadPolicy } from '../../../dist/app.js'
-import { issueToken } from '../../../dist/auth/tokens/issue.js'
 import { openDecisionLog } from '../../../dist/cli/decision-log.js'
-import { startListener } from '../../../dist/http/server.js'
-import { systemRandom as random } from '../../../dist/model/ids.js'
-import { systemClock as clock } from '../../../dist/model/time.js'
-import { openStorage } from '../../../dist/store/open.js'
-import { transact } from '../../../dist/store/transact.js'
+import { engine, log, startBoth } from './two-services.js'
 
 const [folder, sync] = process.argv.slice(2)
-const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }))
-const { store, blobs } = await openStorage('memory', { log })
-const engine = loadPolicy()
 const settings = { decisionLog: join(folder, 'decisions.jsonl'), decisionLogSync: sync, decisionLogFull: 'fail', decisionLogBytes: 1e9 }
-const quota = 1_000_000_000
-const options = { store, blobs, log, engine, rateLimits: { quotas: { token: quota, workspace: quota, address: quota } } }
-const apps = [createApp(options), createApp({ ...options, decisionLog: await openDecisionLog(settings, engine.hash, log) })]
-const listeners = await Promise.all(apps.map(({ h3 }) => startListener(h3, { port: 0, host: '127.0.0.1' })))
-
-const deps = { store, blobs, clock, random }
-const user = await addUser(deps, { display_name: 'Ann' })
-const { id } = await createWorkspace(deps, 'Acme')
-await addMember(deps, id, user, 'owner')
-const { plaintext } = await transact(store, id, random, (tx) =>
-  issueToken(tx, { userId: user.id, name: 'benchmark', scopes: ['kanban:admin'] }, clock, random),
-)
-process.send({ urls: listeners.map(({ url }) => url), token: plaintext, url: listeners[0].url })
+await startBoth({ decisionLog: await openDecisionLog(settings, engine.hash, log) })
