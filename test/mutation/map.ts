@@ -121,7 +121,10 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
     drivers: 'fs',
     suites: suites('store/fs-release store/fs-memory http/metrics stress/fs-crash-release'),
   },
-  'src/store/fs/lock.ts': { drivers: 'fs', suites: suites('store/fs-lock-sockets store/fs-lock store/fs-owner store/fs-read-only') },
+  'src/store/fs/lock.ts': {
+    drivers: 'fs',
+    suites: suites('store/fs-lock-sockets store/fs-lock store/fs-socket-address store/fs-owner store/fs-read-only'),
+  },
   'src/store/fs/manifest.ts': { drivers: 'fs', suites: [...suites('store/fs-manifest store/fs-copies'), ...FOLDER] },
   'src/store/fs/partitions.ts': {
     drivers: 'fs',
@@ -133,6 +136,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   },
   'src/store/fs/pending.ts': { drivers: 'fs', suites: [...suites('store/fs-pending'), ...FOLDER] },
   'src/store/fs/read-only.ts': { drivers: 'fs', suites: suites('store/fs-read-only store/fs-release') },
+  'src/store/fs/shared-texts.ts': { drivers: 'fs', suites: suites('store/fs-journal-memory store/fs-store') },
   'src/store/fs/reserve.ts': { drivers: 'fs', suites: suites('store/fs-full') },
   'src/store/slots.ts': { drivers: 'fs', suites: suites('store/fs-memory') },
   'src/store/fs/store.ts': {

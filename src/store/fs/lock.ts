@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { access, chmod, lstat, mkdir, readdir, unlink } from 'node:fs/promises'
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { UnusableFolder } from './folder.ts'
 import { takeKernelLock, type KernelLock } from './kernel-lock.ts'
+import { connectTo, listenAt, requireUsable } from './socket-address.ts'
 
 /**
  * A lock that allows one process per folder. It has two parts. One is a socket in the folder with a listening process.
@@ -49,8 +50,6 @@ export class FolderInUse extends Error {
   }
 }
 
-/** Maximum length of a socket path in bytes, on macOS. Operating systems truncate longer paths silently. */
-const MAX_SOCKET_PATH = 103
 /** The names of our sockets. All other files in the folder are ignored. */
 const SOCKET_NAME = /^\d{8}\.sock$/
 const MAX_ATTEMPTS = 5
@@ -58,27 +57,16 @@ const MAX_ATTEMPTS = 5
 const PROBE_TIMEOUT = 2000
 
 /**
- * The folder of the sockets.
- * @throws {RangeError} when the path is too long for a socket in it
- */
-function runFolder(path: string): string {
-  const run = `${path}/run`
-  const size = Buffer.byteLength(`${run}/99999999.sock`)
-  if (size > MAX_SOCKET_PATH)
-    throw new RangeError(`${path} is too long: a socket path in it is limited to ${MAX_SOCKET_PATH} bytes and would have ${size}`)
-  return run
-}
-
-/**
  * Takes the lock of a folder.
  * @param serve handles each later connection, after the {@link LockHolder} has been sent to it
  * @param takeOther takes the lock of the operating system
  * @throws {FolderInUse} when another process holds it
  * @throws {UnusableFolder} when `run` is a symbolic link or not a folder
- * @throws {RangeError} when the path is too long
+ * @throws {RangeError} when the path is too long for a socket in it. On Linux, none is.
  */
 export async function lockFolder(path: string, serve: (socket: Socket) => void, takeOther = takeKernelLock): Promise<FolderLock> {
-  const run = runFolder(path)
+  const run = `${path}/run`
+  requireUsable(`${run}/99999999.sock`, path)
   await requireOwnFolder(run)
   await makeFolder(run)
   // A process that can connect has all rights of the operator.
@@ -87,15 +75,15 @@ export async function lockFolder(path: string, serve: (socket: Socket) => void, 
     const holder = await findHolder(run)
     if (holder !== undefined) throw new FolderInUse(path, holder.socket, holder.about)
     const ownSocket = `${run}/${String(randomInt(1e8)).padStart(8, '0')}.sock`
-    const server = await listenOn(ownSocket, serve)
+    const stopListening = await listenOn(ownSocket, serve)
     const rival = await findHolder(run, ownSocket)
-    const isFirst = server !== undefined && rival === undefined && (await exists(ownSocket))
+    const isFirst = stopListening !== undefined && rival === undefined && (await exists(ownSocket))
     const other = isFirst ? await takeOther(path) : undefined
     if (isFirst && other !== 'held') {
       await removeDeadSockets(run, ownSocket)
-      return holdWith(server, ownSocket, other === 'unsupported' ? undefined : other)
+      return holdWith(stopListening, ownSocket, other === 'unsupported' ? undefined : other)
     }
-    if (server !== undefined) close(server)
+    stopListening?.()
     if (attempt === MAX_ATTEMPTS) throw new FolderInUse(path, other === 'held' ? undefined : (rival?.socket ?? ownSocket), rival?.about)
     await delay(Math.random() * 50 * attempt)
   }
@@ -118,13 +106,13 @@ export async function lockFolderForReading(path: string, takeOther = takeKernelL
   return { isHeld: async () => true, release }
 }
 
-function holdWith(server: Server, socket: string, other: KernelLock | undefined): FolderLock {
+function holdWith(stopListening: () => void, socket: string, other: KernelLock | undefined): FolderLock {
   return {
     isHeld: async () => other !== undefined || exists(socket),
     async release() {
       // The socket last: a process that finds the other lock held also finds its holder.
       await other?.release()
-      close(server)
+      stopListening()
     },
   }
 }
@@ -173,7 +161,7 @@ function exists(socket: string): Promise<boolean> {
 /** A socket is dead when it refuses connections or is missing. In all other cases a process may listen on it. */
 function probe(path: string): Promise<{ alive: boolean; about: LockHolder | undefined }> {
   return new Promise((resolve) => {
-    const socket = connect(path)
+    const socket = connectTo(path)
     let text = ''
     const finish = (alive: boolean, about?: LockHolder): void => {
       socket.destroy()
@@ -199,8 +187,8 @@ function parseHolder(line: string): LockHolder | undefined {
   }
 }
 
-/** @returns undefined when the socket exists already */
-function listenOn(path: string, serve: (socket: Socket) => void): Promise<Server | undefined> {
+/** @returns stops listening; undefined when the socket exists already */
+function listenOn(path: string, serve: (socket: Socket) => void): Promise<(() => void) | undefined> {
   const about = JSON.stringify({ pid: process.pid, since: new Date().toISOString() } satisfies LockHolder)
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy())
@@ -209,7 +197,7 @@ function listenOn(path: string, serve: (socket: Socket) => void): Promise<Server
   })
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error)))
-    server.listen(path, () => resolve(server))
+    const stopListening = listenAt(server, path, () => resolve(stopListening))
   })
 }
 
@@ -219,9 +207,4 @@ async function removeDeadSockets(run: string, except: string): Promise<void> {
     if (path === except || !SOCKET_NAME.test(entry.name) || !entry.isSocket()) continue
     if (!(await probe(path)).alive) await unlink(path).catch(() => undefined)
   }
-}
-
-/** Stops listening and removes the socket. Existing connections stay open. */
-function close(server: Server): void {
-  server.close()
 }

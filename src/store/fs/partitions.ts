@@ -39,7 +39,8 @@ export interface PartitionsOptions extends ReleaseOptions {
  * it. It is released when the memory is needed for others. Partitions fail one by one: the others work while one cannot be read.
  */
 export class Partitions {
-  readonly #options: PartitionsOptions
+  /** without the journal, so that its changes do not stay in memory when checkpoints have them */
+  readonly #options: Omit<PartitionsOptions, 'journal'>
   /** the changes of the journal at the start, until a checkpoint has them */
   readonly #backlog = new Map<string, BacklogItem[]>()
   readonly #loaded: LoadedPartitions
@@ -50,11 +51,11 @@ export class Partitions {
   /** how many were loaded so far */
   #loads = 0
 
-  constructor(options: PartitionsOptions) {
+  constructor({ journal, ...options }: PartitionsOptions) {
     this.#options = options
     this.#loaded = new LoadedPartitions(options, (name, { state }) => this.#tombstones.learn(name, state))
-    this.#tombstones = new FirstTombstones(options.manifest, options.journal)
-    for (const { sequence, entries } of options.journal.frames) {
+    this.#tombstones = new FirstTombstones(options.manifest, journal)
+    for (const { sequence, entries } of journal.frames) {
       for (const entry of entries) {
         const items = this.#backlog.get(entry.partition) ?? []
         this.#backlog.set(entry.partition, items)
