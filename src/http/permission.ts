@@ -26,6 +26,12 @@ export function requireScope({ engine }: Policy, { permission }: Operation, call
   })
 }
 
+/** Returns a function that asks whether a definition of the vocabulary holds for the caller and what was loaded. */
+export function definitionsFor({ engine }: Policy, caller: Caller): OperationRequest['holds'] {
+  const { vocabulary } = engine
+  return (name, context) => engine.holds(name, factsFor(vocabulary, vocabulary.definitions.get(name)!.groups, caller, context))
+}
+
 const TARGET_GROUPS = new Set(['caller', 'board'])
 
 /**

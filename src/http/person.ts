@@ -1,6 +1,5 @@
 import type { ServerRequest } from 'srvx'
-import type { AuthorizationContext, Caller } from '../authz/context.ts'
-import { factsFor } from '../authz/facts.ts'
+import type { Caller } from '../authz/context.ts'
 import { ApiError } from '../model/errors.ts'
 import type { FileRecord } from '../model/file.ts'
 import { isId } from '../model/ids.ts'
@@ -20,7 +19,7 @@ import { toApiError } from './error-mapping.ts'
 import { filteredPage } from './filtered-page.ts'
 import { clientSignal } from './in-flight.ts'
 import { readQuery } from './input.ts'
-import { requireAccess } from './permission.ts'
+import { definitionsFor, requireAccess } from './permission.ts'
 import type { Services } from './services.ts'
 
 /** A read that the web app makes for a person who is signed in. */
@@ -143,12 +142,13 @@ async function attempt(
 }
 
 function requestOf(
-  { engine, clock, random, batch = limits.batch, scans }: Services,
+  services: Services,
   operation: Operation,
   { request, params = {}, query = {}, userId, workspaceId, next }: PersonRead,
   own: Pick<OperationRequest, 'tx' | 'caller'>,
   hasTurn: boolean,
 ): OperationRequest {
+  const { clock, random, batch = limits.batch, scans } = services
   const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
   const scanner = { workspaceId, userId, hasTurn }
   const valid = readQuery(operation, given.length === 0 ? '' : `?${new URLSearchParams(given)}`)
@@ -160,8 +160,7 @@ function requestOf(
     clock,
     random,
     batch,
-    holds: (name: string, context: AuthorizationContext) =>
-      engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.groups, own.caller, context)),
+    holds: definitionsFor(services, own.caller),
     evaluate: notOffered,
     perform: notOffered,
     ahead: next?.ahead,

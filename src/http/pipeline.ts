@@ -1,8 +1,6 @@
 import type { ServerRequest } from 'srvx'
 import { expiryOf } from '../auth/tokens/lifecycle.ts'
 import type { ParsedToken } from '../auth/tokens/format.ts'
-import type { AuthorizationContext } from '../authz/context.ts'
-import { factsFor } from '../authz/facts.ts'
 import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
@@ -29,9 +27,10 @@ import { clientSignal } from './in-flight.ts'
 import type { Incoming, ReadOnce } from './incoming.ts'
 import { readInput } from './input.ts'
 import { listResponse } from './list-response.ts'
-import { requireAccess, requireScope, requireVisible } from './permission.ts'
+import { waitSignal } from './open-stream.ts'
+import { definitionsFor, requireAccess, requireScope, requireVisible } from './permission.ts'
 import { readsAhead, toReadAhead } from './prefetch.ts'
-import { removeUpload, replay, run, waitSignal } from './run.ts'
+import { removeUpload, replay, run } from './run.ts'
 import type { Services } from './services.ts'
 import { receiveFile } from './upload.ts'
 import { LongPoll, NothingYet } from './waiting.ts'
@@ -191,8 +190,6 @@ async function attempt(
   const receive = upload ? receiveOnce : undefined
   const scanner = { workspaceId: caller.workspaceId, userId: caller.userId, hasTurn: turn !== undefined }
   const beginScan = () => services.scans.begin({ ...scanner, signal: clientSignal(incoming.request) })
-  const holds = (name: string, context: AuthorizationContext) =>
-    engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.groups, caller, context))
   const request: OperationRequest = {
     tx,
     caller,
@@ -202,7 +199,7 @@ async function attempt(
     clock,
     random: once.isDryRun ? createZeros() : random,
     batch,
-    holds,
+    holds: definitionsFor(services, caller),
     evaluate: (questions, semantic) => evaluate(services, request, record, questions, semantic),
     perform: (boardId, items) => {
       once.rates?.chargeFurther(caller, items.length - 1) // 429

@@ -8,10 +8,20 @@ import { isId } from '../model/ids.ts'
 import type { TokenRecord } from '../model/token.ts'
 import { isActive, type Membership } from '../model/workspace.ts'
 import { didYouMean } from '../policy/diagnostic.ts'
+import type { Engine } from '../policy/engine.ts'
 import type { Evaluation } from '../resources/access/schema.ts'
-import { dependenceOf, errorOf, explainOperation, type ExpectedResponse, type FurtherFacts } from '../resources/explanation.ts'
+import {
+  dependenceOf,
+  errorOf,
+  explainOperation,
+  explainWebAction,
+  permissionOf,
+  type ExpectedResponse,
+  type FurtherFacts,
+} from '../resources/explanation.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
 import { loadTarget } from '../resources/targets.ts'
+import { webActions, type WebAction } from '../resources/web-actions.ts'
 import type { Deps } from '../store/deps.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
@@ -27,28 +37,31 @@ export function createPolicyAnswers(services: EvaluationServices): PolicyAnswers
   // Their engine is another one after a reload.
   return {
     explain: (deps, { user, scope, ...question }) =>
-      transact(deps.store, question.workspace, deps.random, async (tx) =>
-        explainStored(services, deps, await callerIn(tx, question.workspace, user, scope), tx, question),
-      ),
+      transact(deps.store, question.workspace, deps.random, async (tx) => {
+        const action = webActionOf(question)
+        if (action !== undefined) return explainInWebApp(services, action, await callerIn(tx, question.workspace, user, NO_SCOPE))
+        if (scope === undefined) throw new AdminError('invalid', 'the scope of the token is missing')
+        return explainStored(services, deps, await callerIn(tx, question.workspace, user, scope), tx, question)
+      }),
 
     /** Each member is decided on one state of the data. */
     async whoCan(deps, question) {
       const { engine, operations } = services
-      const { permission, kind, id } = operationOf(operations, question.operation)
-      if (kind === 'filtered_list')
-        throw new AdminError('invalid', `${id} is answered to every member: each item is decided on its own. Ask about one item.`)
-      const { required } = engine.checkScope(permission, scopeFacts(engine.vocabulary, { scopes: [] }))
+      const action = webActionOf(question)
+      const required = action === undefined ? scopeFor(engine, operationOf(operations, question.operation)) : undefined
       const members: MemberAnswer[] = []
       for (const { user_id } of await listMembers(deps, question.workspace)) {
         const answer = await transact(deps.store, question.workspace, deps.random, async (tx) => {
           const membership = await tx.get(keys.membership(user_id))
           if (!isActive(membership)) return undefined
-          const caller = assumedCaller(question.workspace, membership, required)
+          const caller = assumedCaller(question.workspace, membership, required ?? NO_SCOPE)
+          if (action !== undefined) return { membership, answer: explainInWebApp(services, action, caller) }
           return { membership, answer: await explainStored(services, deps, caller, tx, question) }
         })
         if (answer !== undefined) members.push(answer)
       }
-      return { operation: id, resource: question.resource ?? null, required_scope: required, ...groupMembers(members) }
+      const { operation, resource = null } = question
+      return { operation, resource, required_scope: required ?? null, ...groupMembers(members) }
     },
 
     whatCan: (deps, { workspace, user, board, scope }) =>
@@ -62,6 +75,30 @@ export function createPolicyAnswers(services: EvaluationServices): PolicyAnswers
         return { user, board: board ?? null, scope, facts, operations: permissionsOn(engine, operations, facts, board !== undefined) }
       }),
   }
+}
+
+/** The scope of a token that has none. The web app has no token at all. */
+const NO_SCOPE = 'none'
+
+/** What only the web app does: it names no resource of the workspace. @throws {AdminError} `invalid` */
+function webActionOf({ operation, resource, named, fields }: StoredQuestion): WebAction | undefined {
+  const action = webActions.find(({ id }) => id === operation)
+  if (action !== undefined && (resource !== undefined || fields !== undefined || Object.keys(named).length > 0))
+    throw new AdminError('invalid', `${operation} is done in the web app, and is decided for the person alone: it names nothing`)
+  return action
+}
+
+/** Explains the decision about a person who is signed in. */
+function explainInWebApp({ engine }: EvaluationServices, action: WebAction, caller: Caller): StoredAnswer {
+  const { groups } = engine.vocabulary.permissions.get(permissionOf(action))!
+  return explainWebAction(engine, action, factsFor(engine.vocabulary, groups, caller, {}))
+}
+
+/** The least scope of an operation that is decided as a whole. @throws {AdminError} `invalid` */
+function scopeFor({ vocabulary, checkScope }: Engine, { id, kind, permission }: Operation): string {
+  if (kind === 'filtered_list')
+    throw new AdminError('invalid', `${id} is answered to every member: each item is decided on its own. Ask about one item.`)
+  return checkScope(permission, scopeFacts(vocabulary, { scopes: [] })).required
 }
 
 /** The records of a board, read as by the operation that reads it. @throws {AdminError} `not_found` */
@@ -137,12 +174,8 @@ async function responseTo(
 function operationOf(operations: readonly Operation[], id: string): Operation {
   const operation = operations.find((one) => one.id === id)
   if (operation !== undefined) return operation
-  const suggestion =
-    didYouMean(
-      id,
-      operations.map((one) => one.id),
-    ) ?? ''
-  throw new AdminError('invalid', `"${id}" is not the id of an operation. ${suggestion}`.trim())
+  const ids = [...operations, ...webActions].map((one) => one.id)
+  throw new AdminError('invalid', `"${id}" is not the id of an operation. ${didYouMean(id, ids) ?? 'See "lanekeeper policy matrix".'}`)
 }
 
 /** The question that the user would ask the service about themselves. @throws {AdminError} `invalid` */

@@ -4,8 +4,9 @@ import { dependence, type Dependence } from '../policy/dependence.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { ExpectedResponse, OperationDependence, OperationExplanation } from '../resources/explanation.ts'
-import { describeOperation } from '../resources/explanation.ts'
+import { describeOperation, describeWebAction, permissionOf } from '../resources/explanation.ts'
 import type { Operation } from '../resources/operation.ts'
+import { webActions, type WebAction } from '../resources/web-actions.ts'
 import { shapeOf } from './body-members.ts'
 
 /** The answer about a stored resource. About a list: how the answer for each item depends on it. */
@@ -79,7 +80,8 @@ export interface OperationPermission {
   readonly operation: string
   readonly request: string
   readonly row: string
-  readonly required_scope: string
+  /** null if only the web app does it: there is no token */
+  readonly required_scope: string | null
   /**
    * `needs_scope`: only the scope is missing. `denied`: whatever the scope. `depends`: on facts of what the request names, such as who wrote
    * a comment.
@@ -98,13 +100,22 @@ export interface OperationPermission {
 }
 
 /**
- * Decides all operations of the workspace, or of what is on a board, as far as these facts do.
+ * Decides all operations of the workspace, or of what is on a board, as far as these facts do. What only the web app does belongs to the
+ * workspace.
  * @param facts the scope, and the facts of the caller; for a board, also those of the board
  */
 export function permissionsOn(engine: Engine, operations: readonly Operation[], facts: Facts, onBoard: boolean): OperationPermission[] {
   const isOnBoard = ({ permission, kind }: Operation) =>
     kind === 'single' && engine.vocabulary.permissions.get(permission)!.groups.includes('board')
-  return operations.filter((operation) => isOnBoard(operation) === onBoard).map((operation) => permissionTo(engine, operation, facts))
+  const decided = operations.filter((one) => isOnBoard(one) === onBoard).map((operation) => permissionTo(engine, operation, facts))
+  return onBoard ? decided : [...decided, ...webActions.map((action) => permissionInWebApp(engine, action, facts))]
+}
+
+/** What a person may do who is signed in: the facts of the caller are all that it depends on. */
+function permissionInWebApp({ decide }: Engine, action: WebAction, facts: Facts): OperationPermission {
+  const { outcome, row, reason } = decide(permissionOf(action), facts)
+  const described = { ...describeWebAction(action), row, required_scope: null, reason, further: [] }
+  return outcome === 'allowed' ? { ...described, answer: 'allowed' } : { ...described, answer: 'denied', code: outcome }
 }
 
 function permissionTo(engine: Engine, operation: Operation, facts: Facts): OperationPermission {

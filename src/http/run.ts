@@ -1,24 +1,21 @@
 import type { AuthorizationContext } from '../authz/context.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
-import type { ServerRequest } from 'srvx'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import type { OperationResult, StreamedResult } from '../resources/result.ts'
 import { shownRevision } from '../resources/removals.ts'
 import type { Key } from '../store/keys.ts'
-import { Transaction } from '../store/transaction.ts'
+import type { Transaction } from '../store/transaction.ts'
 import { commit } from './decision-log.ts'
 import type { DecisionRecord } from './decision-record.ts'
 import { download } from './download.ts'
 import { dataResponse, notModifiedResponse } from './envelope.ts'
-import { toApiError } from './error-mapping.ts'
-import { EventStream } from './event-stream.ts'
 import { selectFields } from './fields.ts'
-import { clientSignal } from './in-flight.ts'
 import type { Incoming, ReadOnce } from './incoming.ts'
 import { isPage, listResponse } from './list-response.ts'
+import { openStream } from './open-stream.ts'
 import { entityHeaders, isCurrent, requireMatch, requireNoMatch } from './preconditions.ts'
 import type { Services } from './services.ts'
-import { NothingYet, Waiter } from './waiting.ts'
+import { NothingYet } from './waiting.ts'
 
 /** Runs an operation that is allowed, commits, and makes the response. */
 export async function run(
@@ -69,24 +66,9 @@ export async function run(
 function streamResponse(services: Services, incoming: Incoming, { tx }: OperationRequest, found: StreamedResult, once: ReadOnce): Response {
   const begins = once.stream === undefined
   if (begins) requireMatch(incoming.request.headers, undefined)
-  const { store, random, log, streamReads } = services
-  once.stream ??= new EventStream({
-    requestId: incoming.requestId,
-    waiter: new Waiter(store, tx.partition, found.index, waitSignal(services, incoming.request)),
-    readAhead: ({ index, position, readNext }, hintedAt) =>
-      streamReads.read([tx.partition, index.name, position].join(' '), hintedAt, () =>
-        readNext(new Transaction(store, tx.partition, random)),
-      ),
-    toApiError: (error) => toApiError(log, incoming.requestId, error),
-  })
+  once.stream ??= openStream(services, incoming, tx.partition, found)
   once.stream.add(found)
   return begins ? once.stream.respond(incoming.method, once.rates?.headers ?? {}) : new Response()
-}
-
-/** A signal that ends the waiting of a request: its client has left, or the service stops. */
-export function waitSignal({ stopping }: Services, request: ServerRequest): AbortSignal {
-  const client = clientSignal(request)
-  return stopping === undefined ? client : AbortSignal.any([client, stopping])
 }
 
 /** Answers what a write would answer. Nothing is committed, so a created resource has neither a path nor an ETag. */

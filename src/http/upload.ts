@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import type { Busboy, BusboyFileStream } from '@fastify/busboy'
 import type { ServerRequest } from 'srvx'
 import { durations } from '../model/durations.ts'
 import { ApiError, conflict } from '../model/errors.ts'
@@ -73,9 +73,11 @@ type ReceivedFile = Omit<Upload, 'tombstoneId'>
 
 /** Streams the file of a multipart body to blob storage, and reads the field `visibility`. On failure the bytes are removed. */
 async function receiveForm(request: ServerRequest, blobs: Blobs, blobId: string, maxBytes: number): Promise<ReceivedFile> {
+  // Loaded with the first upload, or after the start.
+  const { Busboy: Parser } = await import('@fastify/busboy')
   let form: Form | undefined
   try {
-    form = new Form(request.headers, blobs, blobId, maxBytes)
+    form = new Form(Parser, request.headers, blobs, blobId, maxBytes)
     await pipeline(Readable.from(atMost(bodyOf(request), maxBytes)), form.parser)
     return { blobId, ...(await form.result()) }
   } catch (error) {
@@ -105,10 +107,10 @@ class Form {
   #stream: BusboyFileStream | undefined
   #file: Promise<Omit<ReceivedFile, 'blobId' | 'visibility'>> | undefined
 
-  constructor(headers: Headers, blobs: Blobs, blobId: string, maxBytes: number) {
+  constructor(Parser: typeof Busboy, headers: Headers, blobs: Blobs, blobId: string, maxBytes: number) {
     this.#blobs = blobs
     this.#blobId = blobId
-    this.parser = new Busboy({
+    this.parser = new Parser({
       headers: { 'content-type': headers.get('content-type')! },
       limits: { fileSize: maxBytes, files: 2, fields: 10, fieldSize: 1000, parts: 12, headerPairs: 20 },
     })

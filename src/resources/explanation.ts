@@ -5,6 +5,7 @@ import type { Engine } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import { explain, type Explanation } from '../policy/explain.ts'
 import type { Operation } from './operation.ts'
+import type { WebAction } from './web-actions.ts'
 
 /** The response that a request would get, as far as the policy decides it. A conflict or an invalid body is still possible. */
 export interface ExpectedResponse {
@@ -32,6 +33,7 @@ export interface FurtherExplanation extends Explanation {
 /** Why an operation is allowed or denied. Plain data. */
 export interface OperationExplanation {
   readonly operation: string
+  /** method and path; `web app` if only the web app does it */
   readonly request: string
   readonly allowed: boolean
   readonly response: ExpectedResponse
@@ -67,6 +69,33 @@ export function explainOperation(engine: Engine, { operation, facts, fields, fur
 /** The id and the request line of an operation. */
 export function describeOperation({ id, method, path }: Operation): Pick<OperationExplanation, 'operation' | 'request'> {
   return { operation: id, request: `${method} ${path}` }
+}
+
+/**
+ * Explains the decision about something that only the web app does. The person is signed in, and there is no token: the scope table is not
+ * asked.
+ * @param facts those of its permission
+ * @throws {TypeError} see {@link explain}
+ */
+export function explainWebAction(engine: Engine, action: WebAction, facts: Facts): OperationExplanation {
+  const decision = explain(engine, permissionOf(action), facts)
+  const { answer } = decision
+  const isMember = isAuthenticated(facts)
+  const allowed = isMember && answer === 'allowed'
+  // To someone who is not a member, the workspace does not exist.
+  const response = allowed ? { status: 200 } : errorOf(isMember ? (answer as ErrorCode) : 'not_found')
+  const notes = ['It is done in the web app, by a person who is signed in. No token can do it, whatever its scope.']
+  return { ...describeWebAction(action), allowed, response, decision, further: [], notes }
+}
+
+/** The permission that something in the web app needs: `action Subject`. */
+export function permissionOf({ needs }: WebAction): string {
+  return needs.join(' ')
+}
+
+/** The id of something that only the web app does. */
+export function describeWebAction({ id }: WebAction): Pick<OperationExplanation, 'operation' | 'request'> {
+  return { operation: id, request: 'web app' }
 }
 
 /** The response to the first decision that denies. */
@@ -105,4 +134,9 @@ export function dependenceOf(engine: Engine, { operation, facts, fields, further
     further.filter((one) => one.member === member).map((one) => ({ ...one, answers: dependence(engine, needs.join(' '), one.facts) })),
   )
   return { ...describeOperation(operation), facts, answers: dependence(engine, operation.permission, facts, fields), further: ofItems }
+}
+
+/** The same about something that only the web app does. @throws {TypeError} see {@link dependence} */
+export function webDependenceOf(engine: Engine, action: WebAction, facts: Facts): OperationDependence {
+  return { ...describeWebAction(action), facts, answers: dependence(engine, permissionOf(action), facts), further: [] }
 }

@@ -93,3 +93,11 @@ export function toIndexRange(
   if (entriesOnly !== true) range.fetch = index.fetch
   return range
 }
+
+/** Entries per page of a read of a whole index. */
+export const PAGE_SIZE = 1000
+
+/** The first range of a read of a whole index, to prefetch it. */
+export function firstPage<T>(index: Index<T>, options: Pick<RangeOptions, 'weak' | 'entriesOnly'> = {}) {
+  return { index, options: { ...options, limit: PAGE_SIZE } }
+}

@@ -2,10 +2,11 @@ import { randomText, type RandomSource } from '../model/ids.ts'
 import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
 import type { Author, ChangeLog } from './change-log.ts'
-import type { Change, ReadRequest, Snapshot, Store, Value } from './port.ts'
+import type { Change, Snapshot, Store, Value } from './port.ts'
 import { Prefetched } from './prefetched.ts'
 import { keysOf, ReadSet, toRecordRead, type ReadPage, type RecordRead } from './read-set.ts'
 import {
+  PAGE_SIZE,
   toIndexRange,
   type IndexPage,
   type LoadRequest,
@@ -19,8 +20,6 @@ import {
 import { onlyReduces } from './reductions.ts'
 import { merged, widened, Writes } from './writes.ts'
 
-/** Entries per page of {@link Transaction.all}. */
-const PAGE_SIZE = 1000
 /** Length of a revision, in characters. */
 const REVISION_LENGTH = 20
 
@@ -108,7 +107,7 @@ export class Transaction {
     const known = pages && this.#reads.resolve(reads)
     if (known !== undefined)
       return { records: known.map((key) => this.#value(key)), ranges: pages!.map((page, i) => this.#toPage(page, ranges[i]!)) } as never
-    const snapshot = consistent(await this.#store.read(this.partition, this.#requestOf(reads, ranges, [])))
+    const snapshot = consistent(await this.#read(reads, ranges, []))
     const keys = this.#addRecords(reads, snapshot)
     const loaded = snapshot.ranges.map((range, i) => this.#toPage(this.#addRange(ranges[i]!, range), ranges[i]!))
     return { records: keys.map((key) => this.#value(key)), ranges: loaded } as never
@@ -122,7 +121,7 @@ export class Transaction {
   async prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Promise<readonly unknown[]> {
     const reads = records.map(toRecordRead)
     const names = counts.map(({ name }) => name)
-    const snapshot = consistent(await this.#store.read(this.partition, this.#requestOf(reads, ranges, names)))
+    const snapshot = consistent(await this.#read(reads, ranges, names))
     const keys = this.#addRecords(reads, snapshot)
     for (const [i, range] of ranges.entries()) this.#prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
     for (const [i, name] of names.entries()) this.#prefetched.addCount(name, snapshot.counts[i]!)
@@ -156,8 +155,7 @@ export class Transaction {
   /** Counts the entries of several indexes in one snapshot. The transaction does not rely on the counts. */
   async counts(counted: readonly Index<unknown>[]): Promise<number[]> {
     const names = counted.map(({ name }) => name)
-    const stored =
-      this.#prefetched.countsOf(names) ?? consistent(await this.#store.read(this.partition, this.#requestOf([], [], names))).counts
+    const stored = this.#prefetched.countsOf(names) ?? consistent(await this.#read([], [], names)).counts
     return names.map((name, i) => stored[i]! + this.#gainOf(name))
   }
 
@@ -280,15 +278,15 @@ export class Transaction {
     return add.length - remove.length
   }
 
-  /** What is read, on the condition that nothing that was read before has changed. */
-  #requestOf(reads: readonly RecordRead[], ranges: readonly RangeRequest[], counts: readonly string[]): ReadRequest {
+  /** @returns null if something read before has changed */
+  #read(reads: readonly RecordRead[], ranges: readonly RangeRequest[], counts: readonly string[]): Promise<Snapshot | null> {
     const { records, indexes } = this.#reads.expectation
-    return {
+    return this.#store.read(this.partition, {
       records: reads.map(({ reference }) => reference),
       ranges: ranges.map(({ index, options }) => toIndexRange(index, widened(options, this.#writtenTo(index.name)))),
       counts,
       expect: { records, indexes, capacity: NO_CAPACITY },
-    }
+    })
   }
 }
 
@@ -296,11 +294,6 @@ export class Transaction {
 function consistent(snapshot: Snapshot | null): Snapshot {
   if (snapshot === null) throw new TransactionConflict()
   return snapshot
-}
-
-/** The first range that {@link Transaction.all} reads, to prefetch it. */
-export function firstPage<T>(index: Index<T>, options: Pick<RangeOptions, 'weak' | 'entriesOnly'> = {}) {
-  return { index, options: { ...options, limit: PAGE_SIZE } }
 }
 
 const NO_CAPACITY: ReadonlyMap<string, number> = new Map()

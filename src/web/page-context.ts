@@ -11,23 +11,30 @@ import type { Session } from '../model/account.ts'
 import type { Notice } from '../model/second-factor.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Services } from '../http/services.ts'
+import type { SharedCounters } from '../store/counters.ts'
 import type { Deps } from '../store/deps.ts'
 import type { PageAudit } from './activity/page-audit.ts'
 import type { Layout } from './html.ts'
 
 /** The services that the web app uses. */
-export interface WebServices extends Deps {
+export interface WebServices extends WebOptions {
+  readonly signIn: SignIn
+  readonly secondStep: SecondStep
+  /** limits sign-up attempts by network and by code */
+  readonly signUps: Throttle
+}
+
+/** What the services of the web app are made of. */
+export interface WebOptions extends Deps {
   /** gets what people do in the web app; undefined: there is no audit trail */
   readonly audit?: AuditRecorder | undefined
   readonly engine: Engine
   readonly log: Logger
   readonly passwords: Passwords
-  readonly signIn: SignIn
-  readonly secondStep: SecondStep
   /** sends mail to the people of the service; undefined: no mail is sent */
   readonly mail: SendMail | undefined
-  /** limits sign-up attempts by network and by code */
-  readonly signUps: Throttle
+  /** with which all processes count sign-ins and sign-ups together; undefined: this process counts alone */
+  readonly counters: SharedCounters | undefined
   /** the public origin of the service, such as `https://kanban.example`; undefined: the origin of each request */
   readonly origin: string | undefined
   /** the number of trusted proxies that append to X-Forwarded-For */

@@ -6,7 +6,7 @@ import { errorResponse } from '../http/envelope.ts'
 import type { ReferenceDocument } from '../http/openapi/serve.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Web } from './app.ts'
-import type { WebServices } from './page-context.ts'
+import type { WebOptions, WebServices } from './page-context.ts'
 
 /** What people open in a browser. */
 interface Pages {
@@ -27,7 +27,7 @@ export interface ServedPages {
  * Serves what people open in a browser: the front door, the web app, the reference and the report of the policy. Their code is
  * loaded with the first request for one of them.
  */
-export function servePages(h3: H3, web: WebServices, reference: ReferenceDocument, compression: Compression): ServedPages {
+export function servePages(h3: H3, web: WebOptions, reference: ReferenceDocument, compression: Compression): ServedPages {
   let loaded: Promise<Pages> | undefined
   const load = () => (loaded ??= importPages(web, reference))
   const answerWrongAddress = async (request: ServerRequest, url: URL) => {
@@ -53,12 +53,22 @@ function isBrowser({ method, headers }: ServerRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[\s,])text\/html(?:$|[\s,;])/.test(headers.get('accept') ?? '')
 }
 
-async function importPages(web: WebServices, reference: ReferenceDocument): Promise<Pages> {
-  const [{ createWeb }, { createReference }, { createPolicyPage }] = await Promise.all([
+async function importPages(options: WebOptions, reference: ReferenceDocument): Promise<Pages> {
+  const [{ createWeb }, { createReference }, { createPolicyPage }, { SignIn }, { SecondStep }, { Throttle }] = await Promise.all([
     import('./app.ts'),
     import('./reference/app.ts'),
     import('./policy-report/app.ts'),
+    import('../auth/accounts/sign-in.ts'),
+    import('../auth/accounts/second-step.ts'),
+    import('../auth/accounts/throttle.ts'),
   ])
+  const { clock, counters, passwords } = options
+  // Added to the same object: its policy changes when it is replaced.
+  const web: WebServices = Object.assign(options, {
+    signIn: new SignIn(options, passwords, counters),
+    secondStep: new SecondStep(options, counters),
+    signUps: new Throttle({ burst: 20, every: 30_000 }, clock, counters && { counters, name: 'sign-up' }),
+  })
   return {
     web: createWeb(web),
     docs: createReference(web.log, reference, web.origin),

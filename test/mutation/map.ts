@@ -136,7 +136,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   },
   'src/store/fs/pending.ts': { drivers: 'fs', suites: [...suites('store/fs-pending'), ...FOLDER] },
   'src/store/fs/read-only.ts': { drivers: 'fs', suites: suites('store/fs-read-only store/fs-release') },
-  'src/store/fs/shared-texts.ts': { drivers: 'fs', suites: suites('store/fs-journal-memory store/fs-store') },
+  'src/store/fs/interned-texts.ts': { drivers: 'fs', suites: suites('store/fs-journal-memory store/fs-store') },
   'src/store/fs/reserve.ts': { drivers: 'fs', suites: suites('store/fs-full') },
   'src/store/slots.ts': { drivers: 'fs', suites: suites('store/fs-memory') },
   'src/store/fs/store.ts': {

@@ -4,10 +4,10 @@ import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { Disk } from '../../src/store/fs/disk.ts'
 import { Partitions } from '../../src/store/fs/partitions.ts'
-import { SharedTexts } from '../../src/store/fs/shared-texts.ts'
+import { InternedTexts } from '../../src/store/fs/interned-texts.ts'
 
 const BOARD = 'brd_00000000000000000001'
-/** A text of its own, as JSON.parse makes one. */
+/** Another text that is equal, as JSON.parse makes one. */
 const copyOf = (text: string) => Buffer.from(text).toString()
 
 describe('the memory of a folder', () => {
@@ -31,18 +31,18 @@ describe('the memory of a folder', () => {
 
 describe('texts that records share', () => {
   test('are ids and times, apart from the id of the record itself', () => {
-    const texts = new SharedTexts()
+    const texts = new InternedTexts()
     const shared: string[] = []
-    const share = texts.share.bind(texts)
-    texts.share = (text) => (shared.push(text), share(text))
+    const share = texts.intern.bind(texts)
+    texts.intern = (text) => (shared.push(text), share(text))
     const record = { id: 'crd_00000000000000000001', board_id: BOARD, title: 'A title', label_ids: [BOARD], archived_at: null }
-    expect(texts.shareIn({ ...record })).toEqual(record)
+    expect(texts.internIn({ ...record })).toEqual(record)
     expect(shared).toEqual([BOARD])
   })
 
   test('stay equal when more texts come than are remembered', () => {
-    const texts = new SharedTexts()
+    const texts = new InternedTexts()
     const given = Array.from({ length: 50_000 }, (_, i) => String(i % 30_000))
-    expect(given.map((text) => texts.share(copyOf(text)))).toEqual(given)
+    expect(given.map((text) => texts.intern(copyOf(text)))).toEqual(given)
   })
 })

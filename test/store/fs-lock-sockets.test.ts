@@ -289,13 +289,13 @@ describe('the sockets of the lock of a folder', () => {
         }),
       )
     })
-    /** Replaces what servers of the process under test do to listen. Those of tests are named with zeros. */
+    /** Replaces what servers of the process under test do to listen. Those of tests listen on a string. */
     const onListen = (replacement: (server: Server, socket: string, original: () => void) => void) => {
       const { listen: original } = Server.prototype as { listen: (...args: unknown[]) => Server }
       vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args: unknown[]) {
-        const [socket] = args as [string]
-        if (socket.includes('/0000000')) return original.apply(this, args)
-        replacement(this, socket, () => original.apply(this, args))
+        const [address] = args as [string | { path: string }]
+        if (typeof address === 'string') return original.apply(this, args)
+        replacement(this, address.path, () => original.apply(this, args))
         return this
       })
     }

@@ -3,7 +3,7 @@ import type { BoardMember } from '../../model/board.ts'
 import { indexes, lastWord, type Index } from '../../store/indexes.ts'
 import { keys, type Key } from '../../store/keys.ts'
 import { partOf, type RangeRequest } from '../../store/reads.ts'
-import { firstPage } from '../../store/transaction.ts'
+import { firstPage } from '../../store/reads.ts'
 import type { OperationRequest } from '../operation.ts'
 import { accessTo } from '../targets.ts'
 

@@ -3,7 +3,7 @@ import type { Stored } from '../port.ts'
 import { freeze, Partition } from '../partition.ts'
 import { replaceFile, type Disk } from './disk.ts'
 import { StorageDamaged } from './journal.ts'
-import { SharedTexts } from './shared-texts.ts'
+import { InternedTexts } from './interned-texts.ts'
 
 /**
  * A checkpoint: one partition in one file, as of a frame of the journal. It consists of lines of JSON: a header,
@@ -89,7 +89,7 @@ export async function readCheckpoint(disk: Disk, folder: string, name: string): 
     return undefined
   }
   const records = new Map<string, Stored>()
-  const texts = new SharedTexts()
+  const texts = new InternedTexts()
   const state = new Partition(records) as MapPartition
   let header: Header | undefined
   let end: number | undefined
@@ -99,7 +99,7 @@ export async function readCheckpoint(disk: Disk, folder: string, name: string): 
       size += Buffer.byteLength(text) + 1
       const line = JSON.parse(text) as Header | Line
       if (header === undefined) header = requireHeader(path, name, line as Header)
-      else if ('k' in line) records.set(line.k, { revision: texts.share(line.r), value: freeze(texts.shareIn(line.v)) })
+      else if ('k' in line) records.set(line.k, { revision: texts.intern(line.r), value: freeze(texts.internIn(line.v)) })
       else if ('i' in line) state.apply(indexChange(line, header))
       else if ('end' in line) end = line.end
     }

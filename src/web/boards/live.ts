@@ -2,20 +2,16 @@ import type { ServerRequest } from 'srvx'
 import { isLive } from '../../auth/accounts/sessions.ts'
 import { findToken } from '../../auth/tokens/issue.ts'
 import type { Caller } from '../../authz/context.ts'
-import { toApiError } from '../../http/error-mapping.ts'
-import { EventStream } from '../../http/event-stream.ts'
+import { openStream } from '../../http/open-stream.ts'
 import { readAsPerson } from '../../http/person.ts'
 import { whenAnswered } from '../../http/rate-limits.ts'
-import { waitSignal } from '../../http/run.ts'
 import type { Services } from '../../http/services.ts'
-import { Waiter } from '../../http/waiting.ts'
 import type { Change } from '../../model/change.ts'
 import { ApiError } from '../../model/errors.ts'
 import type { StreamedResult } from '../../resources/result.ts'
 import { appendedEntry } from '../../store/appends.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { Transaction } from '../../store/transaction.ts'
 import type { Page, PageResponse, SignedInContext } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { decide } from '../workspace/permission.ts'
@@ -50,17 +46,8 @@ async function beginStream(context: SignedInContext): Promise<PageResponse> {
   const base = { userId: session.user_id, workspaceId, operation: 'boards.events', params: { board_id: boardId }, requestId, request }
   const after = request.headers.get('last-event-id') || query.get('after') || undefined
   const first = await readAsPerson(services, { ...base, query: { after } })
-  const { store, random, streamReads, log } = services
   const found = first.stream!
-  const stream = new EventStream({
-    requestId,
-    waiter: new Waiter(store, workspaceId, found.index, waitSignal(services, request)),
-    readAhead: ({ index, position, readNext }, hintedAt) =>
-      streamReads.read([workspaceId, index.name, position].join(' '), hintedAt, () =>
-        readNext(new Transaction(store, workspaceId, random)),
-      ),
-    toApiError: (error) => toApiError(log, requestId, error),
-  })
+  const stream = openStream(services, context, workspaceId, found)
   const add = async (next: StreamedResult, caller: Caller) => stream.add({ ...next, items: await describe(context, caller, boardId, next) })
   await add(found, first.caller)
   const response = stream.respond(request.method, { ...securityHeaders(origin) })
