@@ -43,7 +43,7 @@ export class ChangeLog {
   /** @returns the change, with entries and with what schedules their removal */
   addTo(change: Change, author: Author, records: KnownRecords): Change {
     const append = new Map<string, { fetch: string; values: Value[] }>()
-    const scheduled: Tombstone[] = []
+    const unscheduled: Tombstone[] = []
     const now = this.#clock()
     const at = timestamp(() => now)
     for (const key of [...change.put.keys(), ...change.remove]) {
@@ -56,14 +56,11 @@ export class ChangeLog {
       if (appended !== undefined) appended.values.push(record as unknown as Value)
       else {
         append.set(name, { fetch, values: [record as unknown as Value] })
-        scheduled.push(removalOf(board_id, now))
+        if (!this.#scheduled.has(keys.tombstone(tombstoneIdOf(board_id, dayOf(now))))) unscheduled.push(removalOf(board_id, now))
       }
     }
     if (append.size === 0) return change
-    return withTombstones(
-      { ...change, append: append satisfies ReadonlyMap<string, Appended> },
-      scheduled.filter(({ id }) => !this.#scheduled.has(keys.tombstone(id))),
-    )
+    return withTombstones({ ...change, append: append satisfies ReadonlyMap<string, Appended> }, unscheduled)
   }
 
   /** Remembers what a commit has scheduled. */
@@ -75,13 +72,17 @@ export class ChangeLog {
 
 /** What schedules the removal of the changes that a board has on one day: always the same, so it needs no read, and may be written again. */
 function removalOf(boardId: string, now: number): Tombstone {
-  const day = Math.floor(now / DAY)
+  const day = dayOf(now)
   return {
     id: tombstoneIdOf(boardId, day),
     kind: 'changes',
     target: boardId,
     not_before: timestamp(() => (day + 1) * DAY + durations.clockSkew),
   }
+}
+
+function dayOf(now: number): number {
+  return Math.floor(now / DAY)
 }
 
 function withTombstones(change: Change, tombstones: readonly Tombstone[]): Change {
