@@ -5,9 +5,6 @@ import type { Logger } from 'pino'
 import type { ServerRequest } from 'srvx'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
-import { SecondStep } from './auth/accounts/second-step.ts'
-import { SignIn } from './auth/accounts/sign-in.ts'
-import { Throttle } from './auth/accounts/throttle.ts'
 import type { AuditRecorder } from './audit/recorder.ts'
 import type { DecisionLog } from './decision-log/log.ts'
 import { Activity } from './http/activity.ts'
@@ -102,16 +99,27 @@ export interface App {
   readonly passwords: Passwords
   fetch(request: globalThis.Request): Promise<Response>
   /**
-   * Proves another policy and uses it for every request that arrives from now on. Requests in flight end under the policy with which they began.
-   * @throws {PolicyInvariantError} if it does not hold; the policy is not replaced
+   * Uses another policy for every request that arrives from now on. Requests in flight end under the policy with which they began.
+   * @param proved what another thread has proved; without it, the policy is proved here, which takes part of a second
+   * @throws {PolicyInvariantError} if the policy does not hold, or is not the one that was proved; it is not replaced
    */
-  replacePolicy(engine: Engine): void
-  /** Loads the pages that people open in a browser, and the MCP endpoint. No request below /v1 needs them, so a start need not wait for them. */
-  loadPages(): Promise<void>
+  replacePolicy(engine: Engine, proved?: ProvedPolicy): void
+  /**
+   * Loads what is otherwise loaded when it is used for the first time: the pages that people open in a browser, the MCP endpoint, and what
+   * uploads and passwords need. A start need not wait for them.
+   */
+  loadRest(): Promise<void>
   /** From now on `/readyz` answers 503, so that load balancers send no more requests. All requests are still answered. */
   drain(): void
   /** Requests that wait for something are answered now, and streams end. */
   stop(): void
+}
+
+/** What was proved, and about which policy. */
+export interface ProvedPolicy {
+  /** the hash of the policy */
+  readonly hash: string
+  readonly proof: Proof
 }
 
 /** The folder of the policy that ships with the service. */
@@ -170,9 +178,6 @@ export function createApp(options: AppOptions): App {
     observe: options.observe,
   }
   const deps = { store, clock, random }
-  const signIn = new SignIn(deps, passwords, counters)
-  const secondStep = new SecondStep(deps, counters)
-  const signUps = new Throttle({ burst: 20, every: 30_000 }, clock, counters && { counters, name: 'sign-up' })
   // Malformed paths get the same responses, in the same order, as any other unknown path.
   const h3: H3 = new H3({
     allowMalformedURL: true,
@@ -213,10 +218,8 @@ export function createApp(options: AppOptions): App {
     audit: options.audit,
     log,
     passwords,
-    signIn,
-    secondStep,
     mail: options.mail,
-    signUps,
+    counters,
     origin,
     proxies,
     services: () => services,
@@ -241,12 +244,14 @@ export function createApp(options: AppOptions): App {
       return services
     },
     passwords,
-    replacePolicy(next) {
-      proof = requireProof(next, rows)
+    replacePolicy(next, proved = { hash: next.hash, proof: requireProof(next, rows) }) {
+      if (proved.hash !== next.hash || proved.proof.failures.length > 0)
+        throw new PolicyInvariantError(`the policy ${next.hash} is not the one that was proved`)
+      proof = proved.proof
       services = { ...services, engine: remembering(next) }
     },
     fetch: async (request) => h3.fetch(request),
-    loadPages: async () => void (await Promise.all([pages.load(), loadMcp()])),
+    loadRest: async () => void (await Promise.all([pages.load(), loadMcp(), import('@fastify/busboy'), import('@node-rs/argon2')])),
     drain: () => void (draining = true),
     stop: () => stopping.abort(),
   }

@@ -127,7 +127,7 @@ const commands: Readonly<Record<string, Command>> = {
     listAudit,
   ),
 
-  'policy.explain': command(z.strictObject({ ...question, user: text, scope: text }), async (deps, input) => {
+  'policy.explain': command(z.strictObject({ ...question, user: text, scope: text.optional() }), async (deps, input) => {
     await requireWorkspace(deps, input.workspace)
     return answersOf(deps).explain(deps, input)
   }),

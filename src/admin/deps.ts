@@ -34,8 +34,8 @@ export interface StoredQuestion {
  * runs the commands passes them.
  */
 export interface PolicyAnswers {
-  /** Explains a decision. @throws {AdminError} */
-  explain(deps: Deps, question: StoredQuestion & { readonly user: string; readonly scope: string }): Promise<unknown>
+  /** Explains a decision. @param question its scope is that of the token; what the web app does has none @throws {AdminError} */
+  explain(deps: Deps, question: StoredQuestion & { readonly user: string; readonly scope?: string | undefined }): Promise<unknown>
   /** Lists the members who may do something. @throws {AdminError} */
   whoCan(deps: Deps, question: StoredQuestion): Promise<unknown>
   /** Lists what a member may do. @throws {AdminError} */

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { connectTo } from '../store/fs/socket-address.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { AdminError, type CommandIo } from './deps.ts'
 import { readLines, sendMessage } from './rpc-framing.ts'
@@ -20,7 +21,7 @@ export class RpcServerGone extends Error {
  * @throws {RpcServerGone} if the command was certainly not run
  */
 export async function callRpcServer(path: string, command: string, input: unknown, io: CommandIo): Promise<unknown> {
-  const socket = connect(path)
+  const socket = connectTo(path)
   try {
     const incoming = readLines(socket)
     await awaitGreeting(socket, incoming)

@@ -11,6 +11,7 @@ import { UnusableFolder } from '../store/fs/folder.ts'
 import { UnsupportedSchema } from '../store/migrations/run.ts'
 import { BadAddress } from '../store/open.ts'
 import { StorageUnavailable } from '../store/port.ts'
+import { counted } from './text.ts'
 
 /** Exit codes by kind of error, for scripts. The README has the same table. */
 export const exitCodes = {
@@ -64,7 +65,7 @@ export class DamageFound extends Error {
   override readonly name = 'DamageFound'
 
   constructor(damage: number) {
-    super(`damage was found: ${damage} findings`)
+    super(`damage was found: ${counted(damage, 'finding')}`)
   }
 }
 
@@ -73,7 +74,7 @@ export class LogNotIntact extends Error {
   override readonly name = 'LogNotIntact'
 
   constructor(findings: number) {
-    super(`the log is not as it was written: ${findings} findings`)
+    super(`the log is not as it was written: ${counted(findings, 'finding')}`)
   }
 }
 
@@ -82,7 +83,7 @@ export class DecidedDifferently extends Error {
   override readonly name = 'DecidedDifferently'
 
   constructor(count: number) {
-    super(`${count} decisions differ`)
+    super(`${counted(count, 'decision')} decided differently`)
   }
 }
 
@@ -91,7 +92,7 @@ export class PolicyFailed extends Error {
   override readonly name = 'PolicyFailed'
 
   constructor(failures: number) {
-    super(`the policy does not hold: ${failures} failures`)
+    super(`the policy does not hold: ${counted(failures, 'failure')}`)
   }
 }
 
@@ -100,7 +101,7 @@ export class UndeclaredWidening extends Error {
   override readonly name = 'UndeclaredWidening'
 
   constructor(count: number) {
-    super(`${count} widenings are not declared in widenings.yaml`)
+    super(`not declared in widenings.yaml: ${counted(count, 'widening')}`)
   }
 }
 

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { Command } from 'commander'
-import { ConfigError } from '../config.ts'
-import type { Flags } from '../settings.ts'
-import { addSetting, environmentHelp } from './command.ts'
+import type { Command } from 'commander'
+import { environmentHelp } from './command.ts'
 import { addAuditCommand } from './audit.ts'
 import { addBoardCommands } from './board.ts'
 import { addCheckCommand } from './check.ts'
@@ -12,42 +9,15 @@ import { addMemberCommands } from './member.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addTokenCommands } from './token.ts'
 import { addPolicyCommands } from './policy/commands.ts'
+import { createServiceProgram, EXIT_CODES } from './service-program.ts'
 import { table } from './text.ts'
 import { addTransferCommands } from './transfer.ts'
 import { addUserCommands } from './user.ts'
 import { addWorkspaceCommands } from './workspace.ts'
 
-const EXIT_CODES = `
-Exit codes:
-  0  success
-  1  internal error
-  2  invalid command, option, setting, input, policy or listen address
-  3  not found, or already exists; api: refused
-  4  storage is in use, unavailable, damaged or of another format; api: the service does not answer
-  5  done, without files or workspaces that could not be read
-  6  check: damage was found
-  7  policy test: the policy does not hold
-  8  policy verify-log: a record was altered, removed or moved
-  9  policy replay: a record is decided differently
-  10 policy diff: the policy allows more, and does not declare it
-  11 policy explain: it is denied`
-
-function version(): string {
-  return (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
-}
-
-/** Creates the command line. It throws where commander would end the process. */
+/** Creates the command line with all commands. */
 export function createProgram(): Command {
-  // Commands that are added later inherit these settings.
-  const program = new Command('lanekeeper')
-    .description('A kanban API for agents, in which every access decision is declared, proved and explained.')
-    .exitOverride()
-    .allowExcessArguments(false)
-    .version(version(), '--version', 'print the version')
-    .helpOption('-h, --help', 'print the help of a command')
-    .helpCommand('help [command]', 'print the help of a command')
-    .addHelpText('after', EXIT_CODES)
-  addServeCommand(program)
+  const program = createServiceProgram()
   addInitCommand(program)
   addWorkspaceCommands(program)
   addUserCommands(program)
@@ -91,35 +61,4 @@ function addCompletionCommand(program: Command): void {
     .command('completion <shell>')
     .description('print the completion for bash, zsh or fish: source <(lanekeeper completion bash)')
     .action(async (shell: string) => console.log((await import('./completion.ts')).renderCompletion(program, shell)))
-}
-
-/** Adds `lanekeeper serve`, the default command. Only this command loads the service: the others start in half the time without it. */
-function addServeCommand(program: Command): void {
-  const command = program
-    .command('serve', { isDefault: true })
-    .description('start the service (the default command, if there is an option)')
-    .addHelpText('after', environmentHelp())
-  for (const name of [
-    'storage',
-    'bytes',
-    'demo',
-    'policies',
-    'host',
-    'port',
-    'origin',
-    'metrics',
-    'workers',
-    'decisionLog',
-    'decisionLogSync',
-    'decisionLogFull',
-    'policyPage',
-    'json',
-  ] as const)
-    addSetting(command, name)
-  command.allowExcessArguments().action(async (flags: Flags) => {
-    // commander passes an unknown command to the default command, as an argument.
-    if (command.args.length > 0) throw new ConfigError(`unknown command "${command.args[0]}"; see --help`)
-    const { serve } = await import('./serve.ts')
-    return serve(flags)
-  })
 }

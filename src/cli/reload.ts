@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { App } from '../app.ts'
 import type { Metrics } from '../http/metrics.ts'
+import type { PolicyInUse } from './policy/replace.ts'
 
 /** The signal SIGHUP, which loads the policy again (see `replacePolicy`). */
 export class ReloadSignal {
@@ -12,14 +13,22 @@ export class ReloadSignal {
     process.on('SIGHUP', this.#onSignal)
   }
 
-  /** From now on the signal has an effect; one that came before has it now, because the policy may have been read before it was changed. */
-  async serve(app: App, folder: string, log: Logger, metrics: Metrics | undefined): Promise<void> {
-    const { replacePolicy, warnOfDepartures } = await import('./policy/replace.ts')
-    warnOfDepartures(app.services.engine, log)
-    let last: Promise<void> = Promise.resolve()
+  /**
+   * From now on the signal has an effect; one that came before has it now, because the policy may have been read before it was changed.
+   * Whether the policy departs from the specification is found out in the background, before the first reload.
+   */
+  async serve(app: App, { folder, files }: PolicyInUse, log: Logger, metrics: Metrics | undefined): Promise<void> {
+    const [{ replacePolicy, warnOfDepartures }, { threadExaminer }] = await Promise.all([
+      import('./policy/replace.ts'),
+      import('./policy/examiner.ts'),
+    ])
+    const examiner = threadExaminer()
+    let inUse = files
+    let last = warnOfDepartures(inUse, log, examiner)
     const reload = async (): Promise<void> => {
-      const isReplaced = await replacePolicy(app, folder, log)
-      metrics?.countReload(isReplaced)
+      const replacement = await replacePolicy(app, { folder, files: inUse }, log, examiner)
+      inUse = replacement ?? inUse
+      metrics?.countReload(replacement !== undefined)
       metrics?.statePolicy(app.services.engine.hash)
     }
     // One after the other, each with the files of its time.

@@ -4,14 +4,11 @@ import type { AdminDeps } from '../admin/deps.ts'
 import { GarbageCollector } from '../admin/garbage-collector.ts'
 import { requireNoRestore } from '../admin/restore-run.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
-import { createApp, loadPolicy, type App } from '../app.ts'
+import { createApp, shippedFolder, type App } from '../app.ts'
 import { AuditRecorder } from '../audit/recorder.ts'
+import { specificationRows } from '../authz/specification.ts'
 import { readConfig, type Config } from '../config.ts'
 import type { Flags } from '../settings.ts'
-import { beginDemo, finishDemo } from '../demo/marker.ts'
-import { seedDemo } from '../demo/seed.ts'
-import { readWorld } from '../demo/world.ts'
-import { openDecisionLog } from './decision-log.ts'
 import { createAccessLog } from '../http/access-log.ts'
 import { createPolicyAnswers } from '../http/policy-answers.ts'
 import { sampleLog } from '../http/sampled-log.ts'
@@ -19,6 +16,8 @@ import { startListener } from '../http/server.ts'
 import { createMailer, type SendMail } from '../mail/mailer.ts'
 import { systemRandom } from '../model/ids.ts'
 import { DAY, systemClock } from '../model/time.ts'
+import { loadEngine } from '../policy/engine.ts'
+import { readPolicyFolder } from '../policy/folder.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { openCounters, openStorage, type StorageHandle } from '../store/open.ts'
@@ -84,9 +83,11 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const deps: AdminDeps = { ...unwatched, store: garbageCollector.watch(measured) }
   // Without a policy folder, a terminal that is closed ends the service, as usual.
   const reloadSignal = config.policies === undefined ? undefined : new ReloadSignal()
-  const engine = loadPolicy(config.policies)
+  const policyFiles = readPolicyFolder(config.policies ?? shippedFolder, config.policies ?? 'policies')
+  const engine = loadEngine(policyFiles, specificationRows)
   metrics?.statePolicy(engine.hash)
-  const decisionLog = config.decisionLog === undefined ? undefined : await openDecisionLog(config, engine.hash, log)
+  const decisionLog =
+    config.decisionLog === undefined ? undefined : await (await import('./decision-log.ts')).openDecisionLog(config, engine.hash, log)
   if (decisionLog !== undefined) {
     onStop(() => decisionLog.close())
     metrics?.watchLog(() => decisionLog.counts)
@@ -139,21 +140,21 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   onStop(async () => app.stop())
   onStop(() => (app.drain(), delay(config.drain * 1000)))
   url = listener.url
-  if (config.policies !== undefined) await reloadSignal?.serve(app, config.policies, log, metrics)
+  if (config.policies !== undefined) await reloadSignal?.serve(app, { folder: config.policies, files: policyFiles }, log, metrics)
   void garbageCollector.start()
   serving = true
   announceWorker(listener.port, metrics)
   if (isFirstProcess()) announce(config, listener.url, storage.kind, app, contents, log)
-  // After the start, and not when someone opens the first page: a failure must not be found only then.
-  await app.loadPages()
+  // After the start, and not when it is used for the first time: a failure must not be found only then.
+  await app.loadRest()
 }
 
-/** Prints what the operator has to know. */
 /** Sends notices to people, if there is a mail server. */
 function mailerOf({ smtp: url, mailFrom: from }: Config, log: Logger): SendMail | undefined {
   return url === undefined || from === undefined ? undefined : createMailer({ url, from, log })
 }
 
+/** Prints what the operator has to know. */
 function announce(config: Config, url: string, storage: StorageHandle['kind'], app: App, contents: Contents, log: Logger): void {
   if (!config.origin?.startsWith('https:') && !/^(localhost|127\..*|::1)$/.test(config.host))
     log.warn('passwords and tokens are sent unencrypted: put an HTTPS proxy in front and set LANEKEEPER_URL to its URL')
@@ -167,8 +168,13 @@ function announce(config: Config, url: string, storage: StorageHandle['kind'], a
 
 /** Creates the demo data if it is wanted and does not exist. Returns what the storage contains. */
 async function populate(config: Config, deps: AdminDeps, app: App): Promise<Contents> {
-  const demo = config.demo ? await beginDemo(deps) : 'none'
+  const demo = config.demo ? await (await import('../demo/marker.ts')).beginDemo(deps) : 'none'
   if (demo === 'begun') {
+    const [{ finishDemo }, { seedDemo }, { readWorld }] = await Promise.all([
+      import('../demo/marker.ts'),
+      import('../demo/seed.ts'),
+      import('../demo/world.ts'),
+    ])
     const created = await seedDemo({ ...deps, passwords: app.passwords }, app.fetch, readWorld())
     await finishDemo(deps)
     return { demo: 'made', ...created }

@@ -25,3 +25,8 @@ export function cell(value: unknown): string {
   const text = value === null || value === undefined ? '–' : Array.isArray(value) ? value.join(' ') : String(value)
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 }
+
+/** A number of things: "1 check", "2 checks". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

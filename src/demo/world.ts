@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
 import { z } from 'zod'
 import { visibilities } from '../model/board.ts'
 import { fileVisibilities } from '../model/file.ts'
 import { roles } from '../model/workspace.ts'
+import { readPlainYaml } from '../policy/plain-yaml.ts'
 
 const person = z.strictObject({ key: z.string(), name: z.string(), role: z.enum(roles), left: z.boolean().default(false) })
 const card = z.strictObject({
@@ -54,7 +54,7 @@ export type World = z.infer<typeof world>
 export type WorldBoard = z.infer<typeof board>
 export type WorldCard = z.infer<typeof card>
 
-/** Reads `fixtures/world.yaml`. */
+/** Reads `fixtures/world.yaml`, which is plain YAML. */
 export function readWorld(): World {
-  return world.parse(parse(readFileSync(new URL('../../fixtures/world.yaml', import.meta.url), 'utf8')))
+  return world.parse(readPlainYaml(readFileSync(new URL('../../fixtures/world.yaml', import.meta.url), 'utf8')))
 }

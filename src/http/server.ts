@@ -2,8 +2,8 @@ import type { Server } from 'node:http'
 import { isIPv6, type AddressInfo } from 'node:net'
 import type { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
+import { listen } from 'listhen'
 import { limitRequests } from './in-flight.ts'
-import { loadListhen } from './listhen.ts'
 import { speakEnvelope, type NodeHandler } from './protocol.ts'
 import { dropUnread } from './unread.ts'
 
@@ -43,7 +43,6 @@ export async function startListener(h3: H3, { port, host, grace = 10_000, unread
   const handler = toNodeHandler(h3) as NodeHandler
   const anywhere = host === '0.0.0.0' || host === '::'
   const exactly = { port, random: port === 0, ports: [], portRange: [], alternativePortRange: [], verbose: false }
-  const { listen } = await loadListhen()
   const listener = await listen(handler, {
     port: exactly as never,
     hostname: host,

@@ -1,4 +1,4 @@
-import { CST, Lexer } from 'yaml'
+import { yaml } from './yaml.ts'
 
 /** A part of a policy file that a reviewer can read differently from the parser. */
 export interface Confusable {
@@ -61,6 +61,9 @@ function* foreignCharacters(text: string): Generator<Confusable> {
 }
 
 function* directivesAndTags(text: string): Generator<Confusable> {
+  // A directive begins with "%", and a tag with "!". The lexer finds where these are neither text nor comment.
+  if (!/[%!]/.test(text)) return
+  const { CST, Lexer } = yaml()
   let offset = 0
   let inScalar = false
   for (const token of new Lexer().lex(text)) {

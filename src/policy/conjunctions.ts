@@ -21,7 +21,7 @@ export function describeSet(all: readonly Point[], isMember: (point: Point) => b
   const conjunctions: Conjunction[] = []
   const uncovered = new Set(members)
   for (const first of uncovered) {
-    const conjunction = widen(first, others, terms)
+    const conjunction = occurring(widen(first, others, terms), members)
     conjunctions.push(conjunction)
     for (const point of uncovered) if (holds(conjunction, point)) uncovered.delete(point)
   }
@@ -32,6 +32,12 @@ export function describeSet(all: readonly Point[], isMember: (point: Point) => b
 export function holds(conjunction: Conjunction, point: Point): boolean {
   for (const [name, values] of conjunction) if (!values.includes(point[name]!)) return false
   return true
+}
+
+/** The same conjunction, without values that no point has together with the rest of it: they would read as if there were such points. */
+function occurring(conjunction: Conjunction, members: ReadonlySet<Point>): Conjunction {
+  const found = [...members].filter((point) => holds(conjunction, point))
+  return new Map([...conjunction].map(([name, values]) => [name, values.filter((value) => found.some((point) => point[name] === value))]))
 }
 
 /** The conjunction of all terms of a point, without what it does not need in order to hold in none of the others. */

@@ -2,6 +2,7 @@ import type { Decision, Engine } from './engine.ts'
 import { cells, type Cell } from './enumerate.ts'
 import type { Facts } from './evaluate.ts'
 import type { ExpectedResponse } from './grids.ts'
+import { findRedundant, type DecidedCell } from './redundancy.ts'
 
 /** One invariant, or what the decisions say of one permission. */
 export interface Check {
@@ -17,6 +18,8 @@ export interface DecidedSpace {
   readonly checks: readonly Check[]
   /** permission → the rows of the rules that allow it in some cell */
   readonly decidingRows: ReadonlyMap<string, ReadonlySet<string>>
+  /** the ids of the rules of the permission table that can be removed, each alone, without a change of any decision */
+  readonly redundantRules: readonly string[]
 }
 
 const decidedSpaces = new WeakMap<Engine, DecidedSpace>()
@@ -32,6 +35,7 @@ export function decidedSpaceOf(engine: Engine): DecidedSpace {
 function decideAllCells(engine: Engine): DecidedSpace {
   const { vocabulary, expected } = engine
   const decidingRows = new Map<string, Set<string>>()
+  const decided: DecidedCell[] = []
   const derivedValues = new Map([...vocabulary.definitions.keys()].map((name) => [name, new Set<boolean>()]))
   const violations = new Map([...vocabulary.permissions.keys()].map((id) => [id, new Violations()]))
   const canRead = createReadDecisions(engine)
@@ -42,12 +46,14 @@ function decideAllCells(engine: Engine): DecidedSpace {
     const found = violations.get(id)!
     found.count++
     const decision = engine.decide(id, cell.facts, cell.field === undefined ? undefined : [cell.field])
-    for (const [name, value] of Object.entries(decision.derived)) derivedValues.get(name)!.add(value)
+    decided.push({ cell, decision })
+    for (const name in decision.derived) derivedValues.get(name)!.add(decision.derived[name]!)
     const { response, name } = expected.permissions.get(id)!.lookUp(cell.facts, cell.field)
     if (!answers(decision, response)) found.add(describeDifference(engine, cell, decision, response, name), cell)
     if (decision.outcome !== 'allowed') continue
     decidingRows.set(id, (decidingRows.get(id) ?? new Set()).add(decision.row))
-    const failed = [...notFoundUnless, ...forbiddenUnless].find((name) => decision.derived[name] !== true)
+    const isMissing = (name: string) => decision.derived[name] !== true
+    const failed = notFoundUnless.find(isMissing) ?? forbiddenUnless.find(isMissing)
     if (failed !== undefined) found.add(`${decision.rules.join(', ')} allows "${id}" without ${failed}`, cell)
     if (!canRead(subject, cell.facts)) found.add(`${decision.rules.join(', ')} allows "${id}" where "read ${subject}" is denied`, cell)
   }
@@ -55,7 +61,8 @@ function decideAllCells(engine: Engine): DecidedSpace {
     name: `"${id}" answers what the decisions say in ${found.count} cells`,
     failures: [...found.messages(), ...(decidingRows.has(id) ? [] : [`"${id}" is never allowed`])],
   }))
-  return { count, checks: [...checks, { name: 'each definition is true in some cells', failures: constants(derivedValues) }], decidingRows }
+  checks.push({ name: 'each definition is true in some cells', failures: constants(derivedValues) })
+  return { count, checks, decidingRows, redundantRules: findRedundant(engine, decided) }
 }
 
 /** Definitions that do not make a difference. */

@@ -2,6 +2,7 @@ import type { Answer } from './answers.ts'
 import type { Conjunction } from './conjunctions.ts'
 import { undeclared, type ChangeKind, type DefinitionChange, type PolicyChange, type PolicyDiff } from './diff.ts'
 import { DEFINE } from './vocabulary.ts'
+import type { Widening } from './widenings.ts'
 
 /** How parts of a text are coloured. */
 export type Paint = (text: string) => string
@@ -20,7 +21,7 @@ export function renderDiffText(diff: PolicyDiff, { red, green, dim }: Readonly<R
   const paint: Readonly<Record<ChangeKind, Paint>> = { widening: green, narrowing: red, response: (text) => text }
   const changes = groupsOf(diff.changes).flatMap((group) => [
     paint[group[0]!.kind](`${signs[group[0]!.kind]} ${headline(group)}`),
-    ...(group[0]!.declared === undefined ? [] : [`    declared: ${group[0]!.declared}`]),
+    ...(group[0]!.declared === undefined ? [] : [`    declared by its author: ${group[0]!.declared}`]),
     dim(`    ${describeExample(group)}`),
   ])
   const edits = diff.edits.map(({ kind, what, members }) => `  ${what} ${kind}${members.length === 0 ? '' : ` (${members.join(', ')})`}`)
@@ -30,6 +31,7 @@ export function renderDiffText(diff: PolicyDiff, { red, green, dim }: Readonly<R
     ...changes,
     ...(edits.length === 0 ? [] : ['edited:', ...edits]),
     ...diff.unused.map(({ permission, reason }) => `unused: the declared widening of "${permission}" (${reason}) declares nothing`),
+    ...diff.declaredBefore.map(describeEarlier),
     summary(diff),
     ...renderDeclarations(diff),
   ].join('\n')
@@ -42,13 +44,13 @@ export function renderDiffMarkdown(diff: PolicyDiff): string {
     const ofKind = groupsOf(diff.changes.filter((change) => change.kind === kind))
     if (ofKind.length === 0) return []
     const rows = ofKind.map((group) => [
-      group.map(({ permission }) => `\`${permission}\``).join(', '),
+      group.map(({ permission, row }) => `\`${permission}\` [${row}]`).join(', '),
       whenOf(group[0]!),
       `${answers[group[0]!.before]} → ${answers[group[0]!.after]}`,
       describeExample(group),
       ...(kind === 'widening' ? [group[0]!.declared ?? '**not declared**'] : []),
     ])
-    const head = ['permission', 'when', 'answer', 'example', ...(kind === 'widening' ? ['declared'] : [])]
+    const head = ['permission', 'when', 'answer', 'example', ...(kind === 'widening' ? ['declared by its author'] : [])]
     return ['', `### ${titles[kind]}`, '', ...[head, head.map(() => '---'), ...rows].map(markdownRow)]
   })
   const edits = diff.edits.map(({ kind, what, members }) => `- ${what} ${kind}${members.length === 0 ? '' : ` (${members.join(', ')})`}`)
@@ -94,7 +96,7 @@ function headline(group: readonly PolicyChange[]): string {
     response: 'RESPONSE',
   }
   const after = change.after === 'allowed' ? '' : `${answers[change.after]}; `
-  const permissions = group.map(({ permission }) => permission).join(', ')
+  const permissions = group.map(({ permission, row }) => `${permission} [${row}]`).join(', ')
   return `${verb[change.kind]} ${permissions} when ${whenOf(change)} (${after}was ${answers[change.before]})`
 }
 
@@ -105,7 +107,7 @@ function whenOf({ when, isUsualScope, example: { point } }: PolicyChange): strin
 }
 
 function describeDefinition({ name, now, when, declared }: DefinitionChange): string {
-  const reason = declared === undefined ? '' : ` (declared: ${declared})`
+  const reason = declared === undefined ? '' : ` (declared by its author: ${declared})`
   return `DEFINE ${name} as ${now} when ${describeConjunction(when)}${reason}`
 }
 
@@ -125,10 +127,18 @@ function describeExample(group: readonly PolicyChange[]): string {
 }
 
 function summary(diff: PolicyDiff): string {
+  if (diff.from === diff.to) return 'the same policy'
+  if (diff.changes.length === 0 && diff.definitions.length === 0) return 'no decision changes'
   const defined = (now: boolean) => diff.definitions.filter((change) => change.now === now).length
   const extra: Readonly<Record<ChangeKind, number>> = { widening: defined(true), narrowing: defined(false), response: 0 }
   const count = (kind: ChangeKind) => diff.changes.filter((change) => change.kind === kind).length + extra[kind]
-  return `${count('widening')} widenings, ${undeclared(diff).length} of them not declared; ${count('narrowing')} narrowings; ${count('response')} other responses`
+  const missing = count('widening') === 0 ? '' : `, ${undeclared(diff).length} not declared`
+  return `widenings: ${count('widening')}${missing}; narrowings: ${count('narrowing')}; other responses: ${count('response')}`
+}
+
+/** A declaration that someone made before there was a change to review. */
+function describeEarlier({ permission, reason }: Widening): string {
+  return `not counted: the widening of "${permission}" (${reason}) was declared before this change. Declare it in the change that makes it.`
 }
 
 /** What a policy has to say in `widenings.yaml` if it widens another one on purpose. */
@@ -141,5 +151,12 @@ function renderDeclarations(diff: PolicyDiff): string[] {
     `    when: { ${[...change.when].map(([name, values]) => `${name}: ${values.length === 1 ? JSON.stringify(values[0]) : JSON.stringify(values)}`).join(', ')} }`,
     '    reason: # why it is wanted',
   ])
-  return ['# If they are intended, declare them in widenings.yaml of the new policy:', 'version: 1', 'widenings:', ...declarations]
+  const others = diff.declaredForOthers.map((hash) => hash.slice(0, 12)).join(', ')
+  return [
+    ...(others === '' ? [] : [`# widenings.yaml has declarations about other policies (${others}). They have no effect here.`]),
+    '# If they are intended, declare them in widenings.yaml of the new policy:',
+    'version: 1',
+    'widenings:',
+    ...declarations,
+  ]
 }

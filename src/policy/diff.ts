@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { answersOf, dimensionsOf, pointsOf, type Answer, type Point } from './answers.ts'
 import { describeSet, holds, type Conjunction, type Terms } from './conjunctions.ts'
 import type { ExpectedOperation } from './decisions.ts'
@@ -19,6 +20,8 @@ export interface PolicyChange {
   readonly kind: ChangeKind
   /** `action Subject` */
   readonly permission: string
+  /** of the specification, or of an extension of it */
+  readonly row: string
   readonly before: Answer
   readonly after: Answer
   /** what the points have in common: facts, definitions that both policies define alike, the scope and the field */
@@ -54,6 +57,10 @@ export interface PolicyDiff {
   readonly edits: readonly Edit[]
   /** declarations of the new policy that declare nothing */
   readonly unused: readonly Widening[]
+  /** declarations about the old policy that it had itself: they do not count */
+  readonly declaredBefore: readonly Widening[]
+  /** the policies about which it has further declarations: the beginnings of their hashes */
+  readonly declaredForOthers: readonly string[]
 }
 
 /** The points of one permission. With more, a comparison would take minutes. */
@@ -69,10 +76,18 @@ class TooDifferent extends Error {
  * of both: a fact on which a policy does not decide makes no difference to it, and with a permission or a value that it does not know it
  * denies.
  * @param widenings what the new policy declares
+ * @param earlier what the old one declares: a declaration counts only in the change that adds it
  * @throws {TooDifferent} if their vocabularies have too many facts that the other one does not have
  */
-export function diffPolicies(before: Engine, after: Engine, widenings: readonly Widening[] = []): PolicyDiff {
-  const declarations = widenings.filter(({ from }) => before.hash.startsWith(from))
+export function diffPolicies(
+  before: Engine,
+  after: Engine,
+  widenings: readonly Widening[] = [],
+  earlier: readonly Widening[] = [],
+): PolicyDiff {
+  const about = widenings.filter(({ from }) => before.hash.startsWith(from))
+  const others = widenings.filter((one) => !about.includes(one)).map(({ from }) => from)
+  const declarations = about.filter((one) => !earlier.some((other) => isDeepStrictEqual(other, one)))
   const used = new Set<Widening>()
   const ids = new Set([...before.vocabulary.permissions.keys(), ...after.vocabulary.permissions.keys()])
   const changes = [...ids].flatMap((id) => changesOf(before, after, id, declarations, used))
@@ -84,6 +99,8 @@ export function diffPolicies(before: Engine, after: Engine, widenings: readonly 
     changes: changes.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind)),
     edits: editsOf(before, after),
     unused: declarations.filter((widening) => !used.has(widening)),
+    declaredBefore: about.filter((widening) => !declarations.includes(widening)),
+    declaredForOthers: [...new Set(others)],
   }
 }
 
@@ -138,6 +155,7 @@ function describeChange(
   const point = Object.fromEntries([...dimensions.keys()].map((name) => [name, inSet[0]![name]!]))
   return {
     kind: kindOf(change.before, change.after)!,
+    row: engines.map(({ expected }) => expected.permissions.get(change.permission)?.row).findLast((row) => row !== undefined)!,
     ...change,
     isUsualScope: isUsualScope(change, engines),
     cells: inSet.length,

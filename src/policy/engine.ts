@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compile } from './compile.ts'
 import { readDecisions, type ExpectedDecisions } from './decisions.ts'
 import { blankRecord, checkFields, decidingRules, derive, factRecord, refuse, type Facts } from './evaluate.ts'
@@ -88,13 +89,45 @@ export const policyPaths: Readonly<Record<PolicyFile, string>> = {
  * @throws {PolicyError} with the diagnostics of the first file that has any
  */
 export function loadEngine(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row>): Engine {
-  const vocabulary = readVocabulary(readSource(files.vocabulary), readSource(files.specification), shippedRows)
-  const scopeRules = readRules(readSource(files.scopes), 'scopes', vocabulary)
-  const permissionRules = readRules(readSource(files.permissions), 'permissions', vocabulary)
-  const expected = readDecisions(readSource(files.operations), readGrids(readSource(files.grids), vocabulary), vocabulary)
+  const steps = loadingSteps(files, shippedRows)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** The same in several turns of the event loop, so that requests are answered meanwhile: reading one file takes up to 50 ms. */
+export async function loadEngineInTurns(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row>): Promise<Engine> {
+  const steps = loadingSteps(files, shippedRows)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    await nextTurn()
+  }
+}
+
+/** SHA-256 of the files of a policy, in hexadecimal. */
+export function hashOf(files: PolicyFiles): string {
   const hash = createHash('sha256')
   for (const name of Object.keys(policyPaths) as PolicyFile[]) hash.update(`${Buffer.byteLength(files[name].text)}:${files[name].text}`)
-  return createEngine({ vocabulary, scopeRules, permissionRules, expected, hash: hash.digest('hex') })
+  return hash.digest('hex')
+}
+
+function* loadingSteps(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row>): Generator<undefined, Engine, undefined> {
+  const terms = readSource(files.vocabulary)
+  yield
+  const vocabulary = readVocabulary(terms, readSource(files.specification), shippedRows)
+  yield
+  const scopeRules = readRules(readSource(files.scopes), 'scopes', vocabulary)
+  yield
+  const permissionRules = readRules(readSource(files.permissions), 'permissions', vocabulary)
+  yield
+  const operations = readSource(files.operations)
+  yield
+  const grids = readGrids(readSource(files.grids), vocabulary)
+  yield
+  const expected = readDecisions(operations, grids, vocabulary)
+  return createEngine({ vocabulary, scopeRules, permissionRules, expected, hash: hashOf(files) })
 }
 
 /** What an engine is made of. */

@@ -9,7 +9,8 @@ export interface Cell {
 }
 
 /** Every combination of values of the facts in these groups. */
-function* assignments(vocabulary: Vocabulary, groups: readonly string[]): Generator<Facts> {
+function assignments(vocabulary: Vocabulary, groups: readonly string[]): Facts[] {
+  const combinations: Facts[] = []
   const facts = groups.flatMap((group) => vocabulary.groups.get(group) ?? [])
   const size = facts.reduce((product, fact) => product * fact.values.length, 1)
   for (let index = 0; index < size; index++) {
@@ -19,17 +20,21 @@ function* assignments(vocabulary: Vocabulary, groups: readonly string[]): Genera
       assignment[name] = values[rest % values.length]!
       rest = Math.floor(rest / values.length)
     }
-    yield assignment
+    combinations.push(assignment)
   }
+  return combinations
 }
 
 /**
  * The whole decision space. It is derived from the vocabulary only. If it were derived from the rules, a dropped
- * condition would remove its own dimension, and the proof could not detect the change.
+ * condition would remove its own dimension, and the proof could not detect the change. Permissions with the same groups share their facts.
  */
 export function* cells(vocabulary: Vocabulary): Generator<Cell> {
+  const byGroups = new Map<string, Facts[]>()
   for (const permission of vocabulary.permissions.values()) {
-    for (const facts of assignments(vocabulary, permission.groups)) {
+    const groups = permission.groups.join()
+    if (!byGroups.has(groups)) byGroups.set(groups, assignments(vocabulary, permission.groups))
+    for (const facts of byGroups.get(groups)!) {
       if (permission.fields === undefined) yield { permission, facts }
       else for (const field of permission.fields) yield { permission, facts, field }
     }

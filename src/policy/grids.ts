@@ -43,7 +43,7 @@ type RawGrid = Data['grids'][string]
 interface Axis {
   readonly facts: readonly Fact[]
   readonly cases: readonly string[]
-  /** the values of the facts, joined → the case */
+  /** the {@link valuesOf} the facts → the case */
   readonly caseOf: ReadonlyMap<string, string>
 }
 
@@ -103,9 +103,15 @@ function readAxis(axis: string, raw: Data['axes'][string], vocabulary: Vocabular
     if (cases.length === 0) report(['axes', axis], `no case of "${axis}" has ${described.join(', ')}`, 'add it to one of the cases', 'key')
     if (cases.length > 1)
       report(['axes', axis, cases[1]!], `"${cases.join('" and "')}" both have ${described.join(', ')}`, 'each belongs to one case', 'key')
-    caseOf.set(values.join(), cases[0]!)
+    caseOf.set(valuesOf(used, present), cases[0]!)
   }
   return { facts: used, cases: Object.keys(raw), caseOf }
+}
+
+function valuesOf(axis: readonly Fact[], facts: Facts): string {
+  let text = ''
+  for (const { name } of axis) text += `${facts[name]},`
+  return text
 }
 
 /** Every list with one member of each list. */
@@ -133,8 +139,7 @@ function readGrid(name: string, raw: RawGrid, axes: ReadonlyMap<string, Axis>, r
       }),
     ),
   )
-  const caseOn = (axis: Axis | undefined, facts: Facts) =>
-    axis === undefined ? '' : axis.caseOf.get(axis.facts.map((fact) => facts[fact.name]).join())!
+  const caseOn = (axis: Axis | undefined, facts: Facts) => (axis === undefined ? '' : axis.caseOf.get(valuesOf(axis.facts, facts))!)
   return {
     groups: new Set([rows, columns].flatMap((axis) => (axis?.facts ?? []).map(({ group }) => group))),
     lookUp: (facts) => cases.get(`${caseOn(rows, facts)}\n${caseOn(columns, facts)}`)!,

@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks'
 import { proveClaims, type OperationClaim, type WebClaim } from './claims.ts'
 import { decidedSpaceOf, type Check } from './decided-space.ts'
 import type { Engine } from './engine.ts'
-import { findRedundant } from './redundancy.ts'
 import { covers, isDefinition } from './rules.ts'
 
 /** The result of a proof. */
@@ -40,7 +39,7 @@ export function proveInvariants(engine: Engine, claims: readonly OperationClaim[
     { name: 'each permission has the rules of its row, and each row its scopes', failures: proveRows(engine) },
     { name: 'what hides a subject hides everything that is done with it', failures: proveHidden(engine) },
     ...space.checks,
-    { name: 'no rule can be removed', failures: redundantRulesOf(engine) },
+    { name: 'no rule can be removed', failures: space.redundantRules.map((rule) => `${rule} can be removed: no decision changes`) },
     { name: 'the operations are those that the decisions describe', failures: proveClaims(engine, claims, webClaims, space.decidingRows) },
   ]
   const failures = checks.flatMap((check) => check.failures)
@@ -125,15 +124,6 @@ function proveScopesOfRows({ vocabulary, permissionRules, checkScope }: Engine):
       ...unused.map((scope) => `row ${row} has the scope ${scope}, which none of its permissions requires`),
     ]
   })
-}
-
-const redundant = new WeakMap<Engine, readonly string[]>()
-
-/** An engine never changes, so a process that creates several services looks once. */
-function redundantRulesOf(engine: Engine): readonly string[] {
-  const failures = redundant.get(engine) ?? findRedundant(engine).map((rule) => `${rule} can be removed: no decision changes`)
-  redundant.set(engine, failures)
-  return failures
 }
 
 /**

@@ -1,6 +1,9 @@
-import { isAlias, isMap, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
+import { isDeepStrictEqual } from 'node:util'
+import type { Document, LineCounter } from 'yaml'
 import { findConfusables, findDecodedConfusable, markHiddenCharacters } from './confusables.ts'
 import { PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
+import { readPlainYaml } from './plain-yaml.ts'
+import { yaml } from './yaml.ts'
 
 /** The path and the text of a policy file. */
 export interface SourceFile {
@@ -46,29 +49,45 @@ export function readSource(file: SourceFile): Source {
   const diagnosticAt = locate(file)
   const confusables = findConfusables(file.text).map(({ range, message, suggestion }) => diagnosticAt(range, message, suggestion))
   if (confusables.length > 0) throw new PolicyError(confusables)
-  const document = parse(file.text, diagnosticAt)
-  const diagnostics = [...document.errors, ...document.warnings].map((error) => diagnosticAt(error.pos, describeParseError(error)))
-  diagnostics.push(...findRefusedSyntax(document, diagnosticAt))
-  if (diagnostics.length === 0 && !isMap(document.contents))
-    diagnostics.push(diagnosticAt([0, 1], 'this is not a policy file', 'a policy file starts with "version: 1"'))
-  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
-
+  const plain = readPlainYaml(file.text)
+  // Of a text that was read so, the package is asked only where a member is, for a diagnostic.
+  let document = plain === undefined ? parseStrictly(file.text, diagnosticAt) : undefined
   return {
     path: file.path,
-    data: document.toJS(),
+    data: plain ?? document!.toJS(),
     diagnostic(at, message, { suggestion, rule, on = 'value' } = {}) {
+      document ??= parse(file.text, diagnosticAt)
       return diagnosticAt(rangeOf(document, at, on), message, suggestion, rule)
     },
   }
 }
 
+/**
+ * Whether the package yaml reads the same data from a file as {@link readSource}, which asks it only for what is not plain YAML.
+ * @throws {PolicyError} if it refuses the file
+ */
+export function isReadAlike(file: SourceFile): boolean {
+  return isDeepStrictEqual(readSource(file).data, parseStrictly(file.text, locate(file)).toJS())
+}
+
+/** @throws {PolicyError} for everything that is not plain data */
+function parseStrictly(text: string, diagnosticAt: DiagnosticAt): Document {
+  const document = parse(text, diagnosticAt)
+  const diagnostics = [...document.errors, ...document.warnings].map((error) => diagnosticAt(error.pos, describeParseError(error)))
+  diagnostics.push(...findRefusedSyntax(document, diagnosticAt))
+  if (diagnostics.length === 0 && !yaml().isMap(document.contents))
+    diagnostics.push(diagnosticAt([0, 1], 'this is not a policy file', 'a policy file starts with "version: 1"'))
+  if (diagnostics.length > 0) throw new PolicyError(diagnostics)
+  return document
+}
+
 /** Makes diagnostics from offsets in a file. */
 function locate({ path, text }: SourceFile): DiagnosticAt {
-  const counter = new LineCounter()
-  counter.addNewLine(0)
-  for (let offset = text.indexOf('\n'); offset !== -1; offset = text.indexOf('\n', offset + 1)) counter.addNewLine(offset + 1)
-  const lines = text.split('\n')
+  let lines: readonly string[] | undefined
+  let counter: LineCounter | undefined
   return ([start, end], message, suggestion, rule) => {
+    lines ??= text.split('\n')
+    counter ??= countLines(lines)
     const { line, col: column } = counter.linePos(start)
     const shown = markHiddenCharacters((lines[line - 1] ?? '').replace(/\r$/, ''))
     const width = Math.max(1, Math.min(end - start, shown.length - column + 1))
@@ -76,9 +95,19 @@ function locate({ path, text }: SourceFile): DiagnosticAt {
   }
 }
 
+function countLines(lines: readonly string[]): LineCounter {
+  const counter = new (yaml().LineCounter)()
+  let offset = 0
+  for (const line of lines) {
+    counter.addNewLine(offset)
+    offset += line.length + 1
+  }
+  return counter
+}
+
 function parse(text: string, diagnosticAt: DiagnosticAt): Document {
   try {
-    return parseDocument(text, { merge: false, uniqueKeys: true, schema: 'core', prettyErrors: false })
+    return yaml().parseDocument(text, { merge: false, uniqueKeys: true, schema: 'core', prettyErrors: false })
   } catch (error) {
     if (error instanceof RangeError) throw new PolicyError([diagnosticAt([0, 1], TOO_DEEP)])
     throw error
@@ -92,6 +121,7 @@ function describeParseError({ code, message }: { code: string; message: string }
 }
 
 function findRefusedSyntax(document: Document, diagnosticAt: DiagnosticAt): PolicyDiagnostic[] {
+  const { isAlias, isScalar, visit } = yaml()
   const diagnostics: PolicyDiagnostic[] = []
   const refuse = (range: readonly number[] | null | undefined, message: string, suggestion: string): void =>
     void diagnostics.push(diagnosticAt([range?.[0] ?? 0, range?.[1] ?? 1], message, suggestion))
@@ -115,6 +145,7 @@ function findRefusedSyntax(document: Document, diagnosticAt: DiagnosticAt): Poli
 
 /** The range of a member, or of its closest ancestor that has one. */
 function rangeOf(document: Document, at: Path, on: 'key' | 'value'): Range {
+  const { isMap, isPair, isScalar } = yaml()
   let node: unknown = document.contents
   let range: readonly number[] | undefined
   for (const [depth, step] of at.entries()) {

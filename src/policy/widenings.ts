@@ -28,7 +28,7 @@ const shape = z.strictObject({
       from: z.string().regex(/^[0-9a-f]{12,64}$/, 'must be 12 or more digits of the hash of a policy'),
       permission: z.string(),
       when: z.record(z.string(), values),
-      reason: singleLine,
+      reason: z.string('must say why it is wanted').pipe(singleLine),
     }),
   ),
 })

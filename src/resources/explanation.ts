@@ -84,7 +84,10 @@ export function explainWebAction(engine: Engine, action: WebAction, facts: Facts
   const allowed = isMember && answer === 'allowed'
   // To someone who is not a member, the workspace does not exist.
   const response = allowed ? { status: 200 } : errorOf(isMember ? (answer as ErrorCode) : 'not_found')
-  const notes = ['It is done in the web app, by a person who is signed in. No token can do it, whatever its scope.']
+  const notes = [
+    'It is done in the web app, by a person who is signed in. No token can do it, whatever its scope.',
+    ...(isMember ? [] : ['The membership has ended: to this person, the workspace does not exist.']),
+  ]
   return { ...describeWebAction(action), allowed, response, decision, further: [], notes }
 }
 
@@ -126,6 +129,7 @@ export interface OperationDependence {
   readonly answers: readonly Dependence[]
   /** of the permissions about items that the body names */
   readonly further: readonly { readonly member: string; readonly facts: Facts; readonly answers: readonly Dependence[] }[]
+  readonly notes: readonly string[]
 }
 
 /** Tells how the answer depends on the facts that are not stated. @throws {TypeError} see {@link dependence} */
@@ -133,10 +137,19 @@ export function dependenceOf(engine: Engine, { operation, facts, fields, further
   const ofItems = operation.also.flatMap(({ member, needs }) =>
     further.filter((one) => one.member === member).map((one) => ({ ...one, answers: dependence(engine, needs.join(' '), one.facts) })),
   )
-  return { ...describeOperation(operation), facts, answers: dependence(engine, operation.permission, facts, fields), further: ofItems }
+  const answers = dependence(engine, operation.permission, facts, fields)
+  return { ...describeOperation(operation), facts, answers, further: ofItems, notes: membershipNotes(facts, '401 unauthorized') }
 }
 
 /** The same about something that only the web app does. @throws {TypeError} see {@link dependence} */
 export function webDependenceOf(engine: Engine, action: WebAction, facts: Facts): OperationDependence {
-  return { ...describeWebAction(action), facts, answers: dependence(engine, permissionOf(action), facts), further: [] }
+  const answers = dependence(engine, permissionOf(action), facts)
+  return { ...describeWebAction(action), facts, answers, further: [], notes: membershipNotes(facts, '404 not_found') }
+}
+
+/** The tables deny everything to someone whose membership has ended, but what is answered does not depend on them. */
+function membershipNotes(facts: Facts, response: string): string[] {
+  return Object.hasOwn(facts, 'caller.membership')
+    ? []
+    : [`If the membership has ended, the response is ${response}, before the tables are asked.`]
 }

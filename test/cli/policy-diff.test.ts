@@ -10,11 +10,12 @@ import { load, shipped, shippedFiles } from '../support/policy.ts'
 import { CommandHost } from '../support/process.ts'
 
 const host = new CommandHost({})
-const [before, after, broken] = [policyFolder(), policyFolder(), policyFolder()]
+const [before, after, broken, more] = [policyFolder(), policyFolder(), policyFolder(), policyFolder()]
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 beforeAll(async () => {
   await writePolicy(before, shippedFiles)
   await writePolicy(after, otherFiles)
+  await writePolicy(more, { ...otherFiles, scopes: { ...otherFiles.scopes, text: `${otherFiles.scopes.text}# more\n` } })
   await writePolicy(
     broken,
     edit(shippedFiles, [['permissions', '{ board.access: true, comment.author: caller }', '{ board.access: true }']]),
@@ -63,6 +64,50 @@ describe('policy test', () => {
   })
 })
 
+describe('a policy that a command reads', () => {
+  test.each([
+    ['test'],
+    ['matrix'],
+    ['coverage'],
+    ['report'],
+    ['explain', '--operation', 'account.read', '--scope', 'read', '--any', '--policies'],
+  ])('is a folder, a revision of git or "shipped": %s', async (...words) => {
+    const absent = { code: 2, stdout: '', stderr: '"absent" is neither a folder nor a revision of git\n' }
+    expect(await run(...words, 'absent')).toMatchObject(absent)
+    expect(await run(...words, fileURLToPath(import.meta.url))).toMatchObject({ code: 2, stdout: '' })
+    const [named, ofFolder] = [await run(...words, 'shipped'), await run(...words, before)]
+    expect(named.stdout).toBe(ofFolder.stdout)
+    expect(named.stdout).not.toBe('')
+  })
+
+  test('is that of a revision, without a work tree', async () => {
+    const repository = policyFolder()
+    await cp(after, join(repository, 'mine'), { recursive: true })
+    const git = (...words: string[]) => execFileSync('git', words, { cwd: repository, stdio: 'pipe' })
+    for (const words of [
+      ['init', '-q', '-b', 'main'],
+      ['add', '.'],
+      ['-c', 'user.name=a', '-c', 'user.email=a@example.org', 'commit', '-qm', 'first'],
+    ])
+      // prettier-ignore
+      git(...words)
+    const inRepository = (...words: string[]) =>
+      execFileSync(process.execPath, [main, 'policy', ...words], { cwd: repository, stdio: 'pipe', encoding: 'utf8' })
+    expect(JSON.parse(inRepository('matrix', 'main:mine', '--json')).policy).toBe(load(otherFiles).hash)
+    expect(inRepository('test', 'main:mine')).toContain(' 0 failed')
+    expect(() => inRepository('coverage', 'main:mine', '--lcov', 'lcov.info')).toThrow('the lines are those of files in a folder')
+  })
+})
+
+test.each([
+  ['coverage', '--lcov'],
+  ['report', '--out'],
+])('policy %s says that its file cannot be written', async (command, option) => {
+  const file = join(before, 'absent/file')
+  const stderr = `${option.slice(2)}: ${file} cannot be written (ENOENT)\n`
+  expect(await run(command, option, file)).toMatchObject({ code: 2, stdout: '', stderr })
+})
+
 describe('policy diff', () => {
   test('a policy that allows less is a plan without a failure', async () => {
     const { code, stdout } = await run('diff', before, after)
@@ -71,30 +116,44 @@ describe('policy diff', () => {
       expect.stringContaining(`policy ${shipped.hash.slice(0, 12)} → ${load(otherFiles).hash.slice(0, 12)}`),
     ])
     expect(stdout.split('\n').filter((line) => /^[-+~]/.test(line))).toEqual([
-      '- DENY restore Column when token.scope is kanban:write and board.access (403 insufficient_scope; was allowed)',
-      '- DENY update Label when board.caller is member or none and board.access (403 forbidden; was allowed)',
-      '~ RESPONSE restore Column when token.scope is kanban:write and not board.access (403 insufficient_scope; was 404 not_found)',
+      '- DENY restore Column [X1] when token.scope is kanban:write and board.access (403 insufficient_scope; was allowed)',
+      '- DENY update Label [X4] when board.caller is member or none and board.access (403 forbidden; was allowed)',
+      '~ RESPONSE restore Column [X1] when token.scope is kanban:write and not board.access (403 insufficient_scope; was 404 not_found)',
     ])
     expect(stdout).toContain('example columns.restore: POST /columns/{column_id}/restore with token.scope kanban:write, ')
     expect(stdout).toContain('  rule X4 changed (conditions)\n')
-    expect(stdout).toContain('0 widenings, 0 of them not declared; 2 narrowings; 1 other responses')
+    expect(stdout).toContain('widenings: 0; narrowings: 2; other responses: 1')
   })
 
   test('a policy that allows more fails, until it declares what the plan says', async () => {
     const { code, stdout, stderr } = await run('diff', after, before)
-    expect([code, stderr]).toEqual([10, '2 widenings are not declared in widenings.yaml\n'])
+    expect([code, stderr]).toEqual([10, 'not declared in widenings.yaml: 2 widenings\n'])
     const declared = policyFolder()
     await writePolicy(declared, shippedFiles, stdout.slice(stdout.indexOf('version: 1')).replaceAll('# why it is wanted', 'because'))
     const again = await run('diff', after, declared)
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('    declared: because\n')])
-    expect(again.stdout).toContain('2 widenings, 0 of them not declared')
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('    declared by its author: because\n')])
+    expect(again.stdout).toContain('widenings: 2, 0 not declared')
     // It is for that policy only.
-    expect((await run('diff', broken, declared)).stdout).not.toContain('declared: because')
+    const { stdout: about } = await run('diff', more, declared)
+    expect(about).not.toContain('author: because')
+    expect(about).toContain(
+      `# widenings.yaml has declarations about other policies (${load(otherFiles).hash.slice(0, 12)}). They have no effect here.\n`,
+    )
+  })
+
+  test('a declaration without a reason is refused, as the plan prints it', async () => {
+    const { stdout } = await run('diff', after, before)
+    const undecided = policyFolder()
+    await writePolicy(undecided, shippedFiles, stdout.slice(stdout.indexOf('version: 1')))
+    expect(await run('diff', after, undecided)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/widenings\.yaml:6:5: "reason": must say why it is wanted/),
+    })
   })
 
   test('the plan can be Markdown and JSON', async () => {
     const markdown = (await run('diff', after, before, '--format', 'markdown')).stdout
-    expect(markdown).toContain('| `update Label` | board.caller is member or none and board.access | 403 forbidden → allowed |')
+    expect(markdown).toContain('| `update Label` [X4] | board.caller is member or none and board.access | 403 forbidden → allowed |')
     expect(markdown).toContain('**not declared**')
     const { changes, undeclared } = JSON.parse((await run('diff', after, before, '--json')).stdout)
     expect([undeclared, changes.map(({ kind, permission }: any) => `${kind} ${permission}`)]).toEqual([
@@ -104,7 +163,16 @@ describe('policy diff', () => {
   })
 
   test('"shipped" is the policy that is shipped', async () => {
-    expect((await run('diff', 'shipped', before)).stdout).toContain('0 widenings')
+    expect((await run('diff', 'shipped', before)).stdout).toBe(
+      `policy ${shipped.hash.slice(0, 12)} → ${shipped.hash.slice(0, 12)}\nthe same policy\n`,
+    )
+  })
+
+  test('a change of comments alone changes no decision', async () => {
+    const commented = policyFolder()
+    const { scopes } = shippedFiles
+    await writePolicy(commented, { ...shippedFiles, scopes: { ...scopes, text: `${scopes.text}# more\n` } })
+    expect((await run('diff', before, commented)).stdout).toMatch(/^policy \w{12} → \w{12}\nno decision changes\n$/)
   })
 
   test('what is neither a folder nor a revision is refused', async () => {

@@ -149,8 +149,70 @@ the smallest change that would allow it
         'forbidden if caller.role is member, and board.caller is member or none',
       ],
     ])
+    const unknown = await json(...explain('boards.read', 'read', 'board.visibility=workspace', '--any'))
+    expect(unknown.result.notes).toEqual(['If the membership has ended, the response is 401 unauthorized, before the tables are asked.'])
     const always = await run(...explain('boards.read', 'read', 'caller.membership=active,board.visibility=workspace', '--any'))
     expect([always.code, always.stdout]).toEqual([0, expect.stringContaining('\nallowed in every case\n')])
+  })
+
+  describe('about what only the web app does', () => {
+    const audit = (...words: string[]) => ['explain', '--operation', 'workspace.audit', ...words] as const
+
+    test('prints the permission stage alone', async () => {
+      const { code, stdout, stderr } = await run(...audit('--facts', 'caller.membership=active,caller.role=member'))
+      expect([code, stderr]).toEqual([DENIED, 'denied: 403 forbidden\n'])
+      expect(stdout).toBe(
+        `workspace.audit  web app
+denied: 403 forbidden
+It is done in the web app, by a person who is signed in. No token can do it, whatever its scope.
+
+permission  read AuditTrail (X6: "(extension) Read the audit trail of the workspace: workspace owner/admin")
+  no  X6: Owner and admins are responsible for what is done in the workspace. (caller.role is member, not owner or admin)
+facts  caller.membership is active, caller.role is member
+
+the smallest change that would allow it
+  caller.role owner or admin instead of member
+`,
+      )
+    })
+
+    test.each([
+      ['active', 'owner', { status: 200 }],
+      ['active', 'admin', { status: 200 }],
+      ['active', 'member', { status: 403, code: 'forbidden' }],
+      ['ended', 'owner', { status: 404, code: 'not_found' }],
+    ])('has the response of its page: %s %s', async (membership, role, response) => {
+      const { code, result } = await json(...audit('--facts', `caller.membership=${membership},caller.role=${role}`))
+      expect([code, result.allowed, result.response]).toEqual([response.status === 200 ? 0 : DENIED, response.status === 200, response])
+      expect(result.decision.scope).toBeUndefined()
+    })
+
+    test('shows how the answer depends on the facts that are not stated', async () => {
+      expect((await run(...audit())).stderr).toMatch(
+        /^facts: these are missing.*\n {2}caller\.membership=active\|ended .*\n {2}caller\.role=/,
+      )
+      const { stdout } = await run(...audit('--facts', 'caller.membership=active', '--any'))
+      expect(stdout.split('\n').slice(1)).toEqual([
+        'given  caller.membership is active',
+        'allowed if caller.role is owner or admin',
+        'forbidden if caller.role is member',
+        '',
+      ])
+      expect((await run(...audit('--any'))).stdout).toMatch(
+        /^.*\nIf the membership has ended, the response is 404 not_found, before the tables are asked\.\ngiven {2}nothing\n/,
+      )
+    })
+
+    test.each([
+      ['scope: workspace.audit is done in the web app, where there is no token', audit('--scope', 'admin')],
+      ['fields: workspace.audit is done in the web app', audit('--fields', 'name')],
+      ['resource: workspace.audit is done in the web app', audit('--as', 'usr_1', '--workspace', 'wsp_1', '--resource', 'brd_1')],
+      ['does not depend on token.scope. It depends on caller.membership, caller.role.', audit('--facts', 'token.scope=none')],
+      ['"workspace.audits" is not one. did you mean "workspace.audit"?', audit('--operation', 'workspace.audits')],
+      ['scope: state the scope of the token', ['explain', '--operation', 'boards.read', '--any']],
+    ])('refuses invalid input: %s', async (message, words) => {
+      expect(await run(...words)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
+    })
   })
 
   test.each<[message: string, words: readonly string[]]>([
@@ -176,10 +238,13 @@ describe('policy questions about a stored workspace', () => {
   let board: string
   let creator: string
   let other: string
+  /** has the role member */
+  let mira: string
   beforeAll(async () => {
     service = startProcess(['--json', '--demo'], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
     const world = JSON.parse(await service.until('\n'))
     acme = world.workspaces[0].id
+    mira = world.people.find(({ display_name: name }: any) => name === 'Mira Patel').user_id
     const token = world.tokens.find(({ scopes }: any) => scopes.includes('kanban:admin'))
     creator = token.user_id
     other = world.tokens.find(({ user_id, workspace_id = acme }: any) => user_id !== creator && workspace_id === acme).user_id
@@ -218,6 +283,10 @@ describe('policy questions about a stored workspace', () => {
       unknown: await json('who-can', 'boards.paint', board, ...stored),
       list: await json('who-can', 'boards.list', ...stored),
       unnamed: await json('who-can', 'cards.assign', ...stored),
+      rulesOfTokens: await json('explain', '--as', mira, ...stored, '--operation', 'workspace.token_rules'),
+      ofMira: await json('what-can', mira, ...stored),
+      auditors: await json('who-can', 'workspace.audit', ...stored),
+      named: await json('who-can', 'workspace.audit', board, ...stored),
     })
     const answers = await ask()
     expect([answers.creator.code, answers.creator.result.decision.facts['board.caller']]).toEqual([0, 'creator'])
@@ -232,6 +301,21 @@ describe('policy questions about a stored workspace', () => {
     const ids = ['boards.update', 'boards.delete', 'comments.update', 'boards.create']
     expect(ids.map(answerTo)).toEqual(['allowed', 'needs_scope', 'depends', undefined])
     expect(answers.workspace.result.operations.find(({ operation }: any) => operation === 'boards.create').answer).toBe('allowed')
+    expect([answers.rulesOfTokens.code, answers.rulesOfTokens.result.response]).toEqual([DENIED, { status: 403, code: 'forbidden' }])
+    const auditors = answers.auditors.result
+    expect([auditors.required_scope, auditors.allowed.flatMap(({ members }: any) => members.map((one: any) => one.role))]).toEqual([
+      null,
+      ['owner', 'admin'],
+    ])
+    expect(auditors.denied.flatMap(({ members }: any) => members.map((one: any) => one.role))).toEqual(['member', 'member', 'member'])
+    expect(answers.named.code).toBe(2)
+    const inWebApp = answers.ofMira.result.operations.filter(({ required_scope: scope }: any) => scope === null)
+    expect(inWebApp.map(({ operation, row, answer, code }: any) => [operation, row, answer, code])).toEqual([
+      ['workspace.audit', 'X6', 'denied', 'forbidden'],
+      ['workspace.tokens', 'X7', 'denied', 'forbidden'],
+      ['workspace.revoke_token', 'X7', 'denied', 'forbidden'],
+      ['workspace.token_rules', 'X8', 'denied', 'forbidden'],
+    ])
     const { absent, stranger, unknown, list, unnamed } = answers
     expect([absent, stranger, unknown, list, unnamed].map(({ code }) => code)).toEqual([3, 3, 2, 2, 2])
     await service.stop()

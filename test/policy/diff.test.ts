@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { describeSet } from '../../src/policy/conjunctions.ts'
 import { diffPolicies, undeclared, type PolicyDiff } from '../../src/policy/diff.ts'
+import { renderDiffText } from '../../src/policy/diff-formats.ts'
 import type { Engine } from '../../src/policy/engine.ts'
 import { readSource } from '../../src/policy/source.ts'
 import { readWidenings } from '../../src/policy/widenings.ts'
@@ -8,6 +10,8 @@ import { loadMutant, mutants } from '../support/mutants.ts'
 import { load, shipped, shippedFiles } from '../support/policy.ts'
 
 type Values = Record<string, string>
+const same = (text: string) => text
+const plain = { red: same, green: same, dim: same }
 
 /** Every combination of values of the facts of both policies in some groups. Written again for this test. */
 function combinations(engines: readonly Engine[], isGroup: (group: string) => boolean, fields: readonly string[] = []): Values[] {
@@ -255,6 +259,29 @@ describe('a widening', () => {
         example: { operation: { id: 'comments.delete', method: 'DELETE', path: '/comments/{comment_id}' } },
         declared: undefined,
       },
+    ])
+  })
+
+  test('a declaration counts only in the change that adds it: no earlier change can prepare a later one', () => {
+    const declared = declare(`  - { from: "${from}", permission: delete Comment, when: {}, reason: wanted }`)
+    expect(undeclared(diffPolicies(shipped, admins, declared))).toEqual([])
+    const prepared = diffPolicies(shipped, admins, declared, declared)
+    expect([undeclared(prepared).length, prepared.declaredBefore]).toEqual([1, declared])
+    expect(renderDiffText(prepared, plain)).toContain(
+      'not counted: the widening of "delete Comment" (wanted) was declared before this change',
+    )
+  })
+
+  test('it has only values that occur in what has changed', () => {
+    const values = ['creator', 'member', 'none']
+    const all = values.map((caller) => ({ caller, access: String(caller !== 'none') }))
+    const terms = { dimensions: new Map([['caller', values]]), definitions: ['access'] }
+    // "none", for which there is no access, would be as exact, and would read as if it were among them.
+    expect(describeSet(all, ({ caller }) => caller === 'member', terms)).toEqual([
+      new Map([
+        ['caller', ['member']],
+        ['access', ['true']],
+      ]),
     ])
   })
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { decidedSpaceOf } from '../../src/policy/decided-space.ts'
 import { cells } from '../../src/policy/enumerate.ts'
 import { createEngine, type Engine } from '../../src/policy/engine.ts'
-import { findRedundant } from '../../src/policy/redundancy.ts'
 import type { Rule } from '../../src/policy/rules.ts'
 import { effort } from '../support/effort.ts'
 import { decideCell, shipped } from '../support/policy.ts'
@@ -48,7 +48,7 @@ function redundantByRemoval(rules: readonly Rule[]): string[] {
 
 test.each(additions)('with %s, redundancy is what removing each rule shows', (_what, rules, redundant) => {
   const all = [...shipped.permissionRules, ...rules]
-  expect(findRedundant(withRules(all)).toSorted()).toEqual(redundant)
+  expect(decidedSpaceOf(withRules(all)).redundantRules.toSorted()).toEqual(redundant)
   expect(redundantByRemoval(all).toSorted()).toEqual(redundant)
 })
 
@@ -62,7 +62,7 @@ test('the order of rules changes neither what is redundant nor any decision', ()
       fc.property(fc.shuffledSubarray(all, { minLength: all.length }), (shuffled) => {
         const engine = withRules(shuffled)
         expect(decisionsOf(engine)).toEqual(decisions)
-        expect(findRedundant(engine).toSorted()).toEqual(redundant)
+        expect(decidedSpaceOf(engine).redundantRules.toSorted()).toEqual(redundant)
       }),
       { numRuns: effort(17) },
     )

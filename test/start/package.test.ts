@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { filesBelow, importsOf, parse, readText } from '../lint/syntax.ts'
@@ -41,7 +42,11 @@ test('every file of src is in the package, except the generators, which nothing 
   const generators = new Set(files.filter((path) => path.startsWith('!dist/')).map((path) => sourceOf(path.slice(1))))
   const entries = [bin['lanekeeper']!, (exports['./client'] as { default: string }).default.slice(2)].map(sourceOf)
   const reached = new Set(entries)
-  for (const path of reached) for (const { path: target } of importsOf(parse(path))) if (target?.endsWith('.ts')) reached.add(target)
+  for (const path of reached) {
+    for (const { path: target } of importsOf(parse(path))) if (target?.endsWith('.ts')) reached.add(target)
+    // A thread is started with the path of its module.
+    for (const [, name] of readText(path).matchAll(/new URL\(`\.\/([a-z-]+)\$\{extname\(/g)) reached.add(join(dirname(path), `${name}.ts`))
+  }
   expect([...generators].filter((path) => reached.has(path))).toEqual([])
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts'))
   // A file that is in the package and that nothing reaches is unused.

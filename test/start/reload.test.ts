@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { edit, otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
+import { departing, edit, otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
 import { load, shipped, shippedFiles } from '../support/policy.ts'
 import { startProcess, type RunningProcess } from '../support/process.ts'
 
@@ -77,6 +77,17 @@ describe('a policy folder', () => {
     expect(metrics).toContain('lanekeeper_policy_reloads_total{outcome="replaced"} 3')
     expect(metrics).toContain('lanekeeper_policy_reloads_total{outcome="refused"} 4')
   })
+})
+
+test('a policy that departs from the specification is served, and the log says so', async () => {
+  const folder = policyFolder()
+  await writePolicy(folder, departing)
+  const service = startProcess(['serve', '--policies', folder, '--json'])
+  await service.until('\n')
+  const logged = () => /^\{.*"event":"policy\.(?:departs|not_compared)".*\n/m.exec(service.stderr())?.[0]
+  await expect.poll(logged, { timeout: 60_000 }).toBeDefined()
+  expect(JSON.parse(logged()!)).toMatchObject({ event: 'policy.departs', policy: load(departing).hash, rows: ['P10'] })
+  expect(await service.stop()).toBe(0)
 })
 
 test('SIGHUP has an effect without metrics, too', async () => {

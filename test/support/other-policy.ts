@@ -28,6 +28,16 @@ export const otherFiles: PolicyFiles = edit(shippedFiles, [
   ['operations', 'columns/{column_id}/restore",          write, X1,', 'columns/{column_id}/restore",          admin, X1,'],
 ])
 
+/** The same, and only the creator of a board deletes its cards: row P10 of the specification says something else. */
+export const departing: PolicyFiles = edit(otherFiles, [
+  ['operations', 'admin, P10, delete Card,           access]', 'admin, P10, delete Card,           creator]'],
+  [
+    'permissions',
+    '    action: delete\n    subject: Card\n    conditions: { board.access: true }',
+    '    action: delete\n    subject: Card\n    conditions: { board.access: true, board.caller: creator }',
+  ],
+])
+
 /** Files of a policy with texts replaced. @throws {Error} if a text does not occur exactly once */
 export function edit(files: PolicyFiles, edits: readonly (readonly [file: PolicyFile, from: string, to: string])[]): PolicyFiles {
   const edited: Record<PolicyFile, SourceFile> = { ...files }

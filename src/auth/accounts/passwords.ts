@@ -1,4 +1,4 @@
-import * as argon2 from '@node-rs/argon2'
+import type * as argon2 from '@node-rs/argon2'
 import { ApiError } from '../../model/errors.ts'
 import { Slots } from '../../store/slots.ts'
 
@@ -30,7 +30,7 @@ const MAX_WAITING = 100
  */
 export function createPasswords(
   cost: { memoryCost: number; timeCost: number; parallelism: number } = COST,
-  algorithm: Pick<typeof argon2, 'hash' | 'verify'> = argon2,
+  algorithm: Pick<typeof argon2, 'hash' | 'verify'> = loadedWhenUsed,
 ): Passwords {
   // Computed by the first verification, whether or not its account exists, so that its time tells nothing. A start does without it.
   let placeholder: Promise<string> | undefined
@@ -49,6 +49,12 @@ export function createPasswords(
         return matches && storedHash !== undefined
       }),
   }
+}
+
+/** The package is native code, which a start need not load. */
+const loadedWhenUsed: Pick<typeof argon2, 'hash' | 'verify'> = {
+  hash: async (...args) => (await import('@node-rs/argon2')).hash(...args),
+  verify: async (...args) => (await import('@node-rs/argon2')).verify(...args),
 }
 
 function createQueue(concurrency: number, maxWaiting: number): <T>(task: () => Promise<T>) => Promise<T> {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Command } from 'commander'
 import { ConfigError } from '../../config.ts'
@@ -7,6 +7,8 @@ import type { RecordedDecision } from '../../decision-log/recorded-decisions.ts'
 import { cell } from '../text.ts'
 import { painter } from './colour.ts'
 import { logFiles } from './log-files.ts'
+import { NAMES } from './names.ts'
+import { writeResult } from './result-file.ts'
 
 interface CoverageFlags {
   readonly log?: readonly string[]
@@ -33,28 +35,33 @@ const names: Readonly<Record<CoverageKind, string>> = {
 /** Adds `lanekeeper policy coverage`. */
 export function addCoverageCommand(policy: Command): void {
   policy
-    .command('coverage [folder]')
-    .description('list what the hand-written decisions, or the records of a decision log, do not cover of a policy')
+    .command('coverage [policy]')
+    .description(`list what the hand-written decisions, or the records of a decision log, do not cover of a policy; ${NAMES}`)
     .option('--log <file...>', 'the files of a decision log; - is stdin. Default: the hand-written decisions')
     .option('--lcov <file>', 'write the lines of the two tables, and how often they decided, in the format of LCOV')
     .option('--json', 'print the result as one line of JSON')
     .action(printCoverage)
 }
 
-async function printCoverage(folder: string | undefined, { log, lcov, json = false }: CoverageFlags): Promise<void> {
-  const [{ loadPolicy, shippedFolder }, { Coverage: Covered }, { readPolicyFolder }, { renderLcov }] = await Promise.all([
+async function printCoverage(name: string | undefined, { log, lcov, json = false }: CoverageFlags): Promise<void> {
+  const [{ shippedFolder }, { Coverage: Covered }, { readPolicyFolder }, { renderLcov }, { readPolicy, SHIPPED }] = await Promise.all([
     import('../../app.ts'),
     import('../../policy/coverage.ts'),
     import('../../policy/folder.ts'),
     import('../../policy/lcov.ts'),
+    import('./read-policy.ts'),
   ])
-  const engine = loadPolicy(folder)
+  const folder = name === undefined || name === SHIPPED ? undefined : name
+  const { engine } = readPolicy(folder ?? SHIPPED)
+  const isFolder = folder === undefined || statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
+  if (lcov !== undefined && !isFolder)
+    throw new ConfigError(`lcov: ${folder} is a revision of git; the lines are those of files in a folder`)
   const coverage = new Covered(engine)
   const counted = log === undefined ? addHandWritten(coverage) : await addLog(coverage, log)
   if (lcov !== undefined) {
     // Programs that read LCOV look for the files from the current folder.
     const { scopes, permissions } = readPolicyFolder(folder ?? shippedFolder, folder ?? relative(process.cwd(), shippedFolder))
-    writeFileSync(lcov, renderLcov([scopes, permissions], coverage))
+    writeResult('lcov', lcov, renderLcov([scopes, permissions], coverage))
   }
   const shares = coverage.shares()
   console.log(json ? JSON.stringify({ policy: engine.hash, ...counted, ...shares }) : renderText(counted, shares))

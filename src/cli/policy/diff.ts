@@ -8,6 +8,15 @@ interface DiffFlags {
   readonly json?: boolean
 }
 
+const LEGEND = `
+Every answer of both policies is compared, in each cell: each combination of a permission with a scope and the facts that it depends on.
+  + ALLOW, - DENY    requests that are allowed now, or no longer
+  + REVEAL, - HIDE   requests that are 403 now, which tells that something exists, or 404 again
+  ~ RESPONSE         requests that are refused for another reason
+  + DEFINE, - DEFINE definitions of the vocabulary that are true now, or no longer
+In brackets: the row of the specification, or of an extension (X). A declared reason is the author's: nothing has verified it.
+Exit codes: 0, or 10 if the new policy allows more and does not declare that in the same change.`
+
 /** Adds `lanekeeper policy diff`. */
 export function addDiffCommand(policy: Command): void {
   policy
@@ -15,6 +24,7 @@ export function addDiffCommand(policy: Command): void {
     .description('what two policies decide differently; each is a folder, a revision of git as REVISION or REVISION:PATH, or "shipped"')
     .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('text'))
     .option('--json', 'the same as --format json')
+    .addHelpText('after', LEGEND)
     .action(diff)
 }
 
@@ -26,7 +36,7 @@ async function diff(oldName: string, newName: string, { format, json = false }: 
     import('./read-policy.ts'),
   ])
   const [before, after] = [readPolicy(oldName), readPolicy(newName)]
-  const difference = diffPolicies(before.engine, after.engine, after.widenings)
+  const difference = diffPolicies(before.engine, after.engine, after.widenings, before.widenings)
   const render = {
     text: () => renderDiffText(difference, painter(process.stdout)),
     markdown: () => renderDiffMarkdown(difference),

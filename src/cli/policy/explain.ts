@@ -3,15 +3,16 @@ import { ConfigError } from '../../config.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { AskedOperation, ExpectedResponse, OperationDependence, OperationExplanation } from '../../resources/explanation.ts'
 import type { Operation } from '../../resources/operation.ts'
+import type { WebAction } from '../../resources/web-actions.ts'
 import { addSetting, noIo, runOnStorage, type CommonOptions } from '../command.ts'
 import { Denied } from '../exit.ts'
 import { painter } from './colour.ts'
 import { describeResponse, renderDependence, renderExplanation } from './explanation-text.ts'
-import { readFacts, readOperation, readPairs, readScope, splitList } from './fact-options.ts'
+import { readFacts, readOperation, readPairs, readScope, readWebAction, splitList, type StatedFacts } from './fact-options.ts'
 
 interface ExplainFlags extends CommonOptions {
   readonly operation: string
-  readonly scope: string
+  readonly scope?: string
   readonly facts?: string
   readonly fields?: string
   readonly any?: boolean
@@ -31,12 +32,18 @@ export function addExplainCommand(policy: Command): void {
   const command = policy
     .command('explain')
     .description('explain a decision of both tables, about stated facts or a stored workspace, and what would change it')
-    .requiredOption('--operation <id>', 'the id of an operation, such as boards.delete')
-    .requiredOption('--scope <scope>', 'the scope of the token: none, kanban:read, kanban:write or kanban:admin')
+    .requiredOption(
+      '--operation <id>',
+      'the id of an operation, such as boards.delete, or of what only the web app does, such as workspace.audit',
+    )
+    .option('--scope <scope>', 'the scope of the token: none, kanban:read, kanban:write or kanban:admin; the web app has no token')
     .option('--facts <facts>', 'stated facts: name=value,name=value')
     .option('--any', 'show how the answer depends on the facts that are not stated')
     .option('--fields <names>', 'the fields to change: name,name; default: all that the operation takes')
-    .option('--policies <folder>', 'the policy to decide stated facts with; default: the one that is shipped')
+    .option(
+      '--policies <policy>',
+      'the policy to decide stated facts with: a folder or a revision of git; default: the one that is shipped',
+    )
     .option('--as <user>', 'the id of the user, instead of stated facts')
     .option('--workspace <workspace>', 'the id of their workspace')
     .option('--resource <id>', 'the id of the resource that the path of the operation names first')
@@ -66,25 +73,65 @@ async function printExplanation(flags: ExplainFlags): Promise<void> {
 async function explainStated(flags: ExplainFlags): Promise<OperationExplanation | OperationDependence> {
   for (const name of STORED)
     if (flags[name] !== undefined) throw new ConfigError(`--${name} is about a stored workspace, and needs --as, --workspace and --storage`)
-  const [{ loadPolicy }, { operations }, { dependenceOf, explainOperation }, { shapeOf }] = await Promise.all([
-    import('../../app.ts'),
+  const [
+    { readPolicy, SHIPPED },
+    { operations },
+    { dependenceOf, explainOperation, explainWebAction, permissionOf, webDependenceOf },
+    { shapeOf },
+  ] = await Promise.all([
+    import('./read-policy.ts'),
     import('../../resources/table.ts'),
     import('../../resources/explanation.ts'),
     import('../../http/body-members.ts'),
   ])
-  const engine = loadPolicy(flags.policies)
+  const { engine } = readPolicy(flags.policies ?? SHIPPED)
+  const stated = readPairs('facts', flags.facts)
+  const action = readWebAction(flags.operation)
+  if (action !== undefined) {
+    refuseTokenOptions(action, flags)
+    const permission = permissionOf(action)
+    requirePermission(engine, permission, action.id)
+    const { facts, missing } = readFacts(engine, { permission, also: [] }, undefined, stated, [])
+    if (missing.length === 0) return explainWebAction(engine, action, facts)
+    requireAny(missing, flags.any)
+    return webDependenceOf(engine, action, facts)
+  }
   const operation = readOperation(operations, flags.operation)
-  if (!engine.vocabulary.permissions.has(operation.permission))
-    throw new ConfigError(`policies: the vocabulary has no permission "${operation.permission}", which ${operation.id} needs`)
+  const scope = readScope(engine, requireScope(flags.scope))
+  requirePermission(engine, operation.permission, operation.id)
   const fields = readFields(operation, Object.keys(shapeOf(operation)), splitList(flags.fields))
   const required = Object.entries(shapeOf(operation)).flatMap(([name, schema]) => (schema.safeParse(undefined).success ? [] : [name]))
-  const stated = readPairs('facts', flags.facts)
-  const { facts, further, missing } = readFacts(engine, operation, readScope(engine, flags.scope), stated, required)
+  const { facts, further, missing } = readFacts(engine, operation, scope, stated, required)
   const asked: AskedOperation = { operation, facts, fields, further }
   if (missing.length === 0) return explainOperation(engine, asked)
-  if (flags.any === true) return dependenceOf(engine, asked)
+  requireAny(missing, flags.any)
+  return dependenceOf(engine, asked)
+}
+
+/** @throws {ConfigError} if facts are missing, and the answer is not wanted for any value of them */
+function requireAny(missing: StatedFacts['missing'], any = false): void {
+  if (any) return
   const lines = missing.map(({ name, values, means }) => `  ${name}=${values.join('|')}  ${means}`)
   throw new ConfigError(['facts: these are missing; state them, or add --any to see how the answer depends on them', ...lines].join('\n'))
+}
+
+/** @throws {ConfigError} */
+function requirePermission({ vocabulary }: Engine, permission: string, id: string): void {
+  if (!vocabulary.permissions.has(permission))
+    throw new ConfigError(`policies: the vocabulary has no permission "${permission}", which ${id} needs`)
+}
+
+/** @throws {ConfigError} */
+function requireScope(scope: string | undefined): string {
+  if (scope === undefined) throw new ConfigError('scope: state the scope of the token: none, kanban:read, kanban:write or kanban:admin')
+  return scope
+}
+
+/** @throws {ConfigError} if there is something that has a meaning for requests only */
+function refuseTokenOptions({ id }: WebAction, flags: ExplainFlags): void {
+  for (const name of ['scope', 'fields', 'resource', 'with'] as const)
+    if (flags[name] !== undefined)
+      throw new ConfigError(`${name}: ${id} is done in the web app, where there is no token, and is decided for the person alone`)
 }
 
 /** The fields that are changed; undefined if the permission is not decided field by field. @throws {ConfigError} */
@@ -102,10 +149,20 @@ async function explainStored({ as: user, workspace, operation, resource, ...flag
   for (const name of ['facts', 'any', 'policies'] as const)
     if (flags[name] !== undefined) throw new ConfigError(`--${name} is about stated facts, and has no effect with --as`)
   if (workspace === undefined) throw new ConfigError('--as needs --workspace: the id of the workspace of the user')
-  const scope = await scopeOf(flags.scope)
+  const action = readWebAction(operation)
+  if (action !== undefined) refuseTokenOptions(action, { operation, ...flags, ...(resource !== undefined && { resource }) })
+  const scope = action === undefined ? await scopeOf(requireScope(flags.scope)) : undefined
   const fields = splitList(flags.fields)
   const named = Object.fromEntries(readPairs('with', flags.with))
-  const question = { workspace, user, scope, operation, resource, named, ...(fields.length > 0 && { fields }) }
+  const question = {
+    workspace,
+    user,
+    ...(scope !== undefined && { scope }),
+    operation,
+    resource,
+    named,
+    ...(fields.length > 0 && { fields }),
+  }
   return (await runOnStorage(flags, 'policy.explain', question, noIo)) as StoredResult
 }
 

@@ -26,12 +26,13 @@ export function renderExplanation(explanation: OperationExplanation, paint: Pain
 
 /** How an answer depends on what is not known, for reading. About a stored list: on each item. */
 export function renderDependence(result: OperationDependence & { readonly response?: ExpectedResponse }, paint: Paint): string {
-  const { operation, request, facts, answers, further, response } = result
+  const { operation, request, facts, answers, further, notes, response } = result
   const painted = response?.code === undefined ? paint.green : paint.red
   return [
     `${paint.bold(operation)}  ${paint.dim(request)}`,
     ...(response === undefined ? [] : [`${painted(describeResponse(response))}; each item of the list is decided on its own:`]),
-    `${paint.bold('given')}  ${Object.entries(facts).map(isWords).join(', ')}`,
+    ...notes,
+    `${paint.bold('given')}  ${Object.entries(facts).map(isWords).join(', ') || 'nothing'}`,
     ...renderAnswers(answers, paint),
     ...further.flatMap((one) => ['', `${paint.bold('and for each of')} ${one.member}`, ...renderAnswers(one.answers, paint)]),
   ].join('\n')

@@ -4,6 +4,7 @@ import { didYouMean } from '../../policy/diagnostic.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Facts } from '../../policy/evaluate.ts'
 import type { Operation } from '../../resources/operation.ts'
+import { webActions, type WebAction } from '../../resources/web-actions.ts'
 
 /** Reads `name=value,name=value`. @returns the values of each name, in their order @throws {ConfigError} */
 export function readPairs(option: string, text: string | undefined): Map<string, string[]> {
@@ -24,18 +25,17 @@ export function splitList(text: string | undefined): string[] {
     .filter((item) => item !== '')
 }
 
+/** Finds something that only the web app does. */
+export function readWebAction(id: string): WebAction | undefined {
+  return webActions.find((one) => one.id === id)
+}
+
 /** Finds an operation. @throws {ConfigError} */
 export function readOperation(operations: readonly Operation[], id: string): Operation {
   const operation = operations.find((one) => one.id === id)
   if (operation !== undefined) return operation
-  throw new ConfigError(
-    `operation: "${id}" is not one. ${
-      didYouMean(
-        id,
-        operations.map((one) => one.id),
-      ) ?? ''
-    }`.trim(),
-  )
+  const ids = [...operations, ...webActions].map((one) => one.id)
+  throw new ConfigError(`operation: "${id}" is not one. ${didYouMean(id, ids) ?? 'See "lanekeeper policy matrix".'}`)
 }
 
 /** Reads a scope: `kanban:write`, or `write` for short. @throws {ConfigError} */
@@ -48,7 +48,7 @@ export function readScope({ vocabulary }: Pick<Engine, 'vocabulary'>, text: stri
 
 /** What was stated about an operation. */
 export interface StatedFacts {
-  /** of its permission, with the scope */
+  /** of its permission, with the scope if it is asked */
   readonly facts: Facts
   /** of each further permission about which all facts were stated */
   readonly further: readonly { readonly member: string; readonly facts: Facts }[]
@@ -59,13 +59,14 @@ export interface StatedFacts {
 /**
  * Reads facts that are stated about an operation. A further permission is asked about if the body must name an item of it, or one of its own
  * facts is stated: `label.board=this`. A fact of an item can be stated apart from that of the operation: `attachment_id:file.owner=caller`.
+ * @param scope undefined: the scope table is not asked
  * @param required the members that every body of the operation has
  * @throws {ConfigError} if a fact or a value is unknown, or is not a fact of the operation
  */
 export function readFacts(
   engine: Engine,
-  operation: Operation,
-  scope: string,
+  operation: Pick<Operation, 'permission' | 'also'>,
+  scope: string | undefined,
   stated: ReadonlyMap<string, readonly string[]>,
   required: readonly string[],
 ): StatedFacts {
@@ -78,22 +79,28 @@ export function readFacts(
   })
   const asked = further.filter(({ isAsked }) => isAsked)
   const possible = new Set([...own.map(({ name }) => name), ...further.flatMap(({ all }) => all.flatMap(({ name, key }) => [name, key]))])
-  for (const [name, values] of stated) checkFact(engine, name, values, possible)
+  for (const [name, values] of stated) checkFact(engine, name, values, possible, scope !== undefined)
   const valueOf = ({ name, key = name }: { name: string; key?: string }) => (stated.get(key) ?? stated.get(name))?.[0]
   const pick = (facts: readonly { name: string; key?: string }[]): Facts =>
     Object.fromEntries(facts.flatMap((fact) => (valueOf(fact) === undefined ? [] : [[fact.name, valueOf(fact)!]])))
   const missing = [...own, ...asked.flatMap(({ all }) => all)].filter((fact) => valueOf(fact) === undefined)
   return {
-    facts: { [vocabulary.scopeOrder.name]: scope, ...pick(own) },
+    facts: { ...(scope !== undefined && { [vocabulary.scopeOrder.name]: scope }), ...pick(own) },
     further: asked.map(({ member, all }) => ({ member, facts: pick(all) })),
     missing: [...new Map(missing.map((fact) => [fact.name, fact])).values()],
   }
 }
 
-function checkFact({ vocabulary }: Engine, name: string, values: readonly string[], possible: ReadonlySet<string>): void {
+function checkFact(
+  { vocabulary }: Engine,
+  name: string,
+  values: readonly string[],
+  possible: ReadonlySet<string>,
+  hasScope: boolean,
+): void {
   const fact = vocabulary.facts.get(name.split(':').at(-1)!)
   if (fact === undefined) throw new ConfigError(`facts: "${name}" is not a fact. ${didYouMean(name, possible) ?? listOf(possible)}`)
-  if (fact === vocabulary.scopeOrder) throw new ConfigError(`facts: ${name} is stated by --scope`)
+  if (hasScope && fact === vocabulary.scopeOrder) throw new ConfigError(`facts: ${name} is stated by --scope`)
   if (!possible.has(name)) throw new ConfigError(`facts: the operation does not depend on ${name}. ${listOf(possible)}`)
   if (values.length > 1) throw new ConfigError(`facts: ${name} is stated more than once`)
   if (!fact.values.includes(values[0]!)) throw new ConfigError(`facts: "${values[0]}" is not a value of ${name}: ${fact.values.join(', ')}`)

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import { cell, table } from '../text.ts'
+import { NAMES } from './names.ts'
 
 const formats = ['table', 'markdown', 'csv', 'html', 'json'] as const
 interface MatrixFlags {
@@ -17,23 +18,24 @@ interface Listed {
 /** Adds `lanekeeper policy matrix`. */
 export function addMatrixCommand(policy: Command): void {
   policy
-    .command('matrix [folder]')
-    .description('print who may do what: every operation with the conditions under which it is allowed')
+    .command('matrix [policy]')
+    .description(`print who may do what: every operation with the conditions under which it is allowed; ${NAMES}`)
     .option('--cells', 'every cell of the decision space with its answer')
     .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('table'))
     .option('--json', 'the same as --format json')
     .action(printMatrix)
 }
 
-async function printMatrix(folder: string | undefined, { json = false, cells = false, ...flags }: MatrixFlags): Promise<void> {
+async function printMatrix(name: string | undefined, { json = false, cells = false, ...flags }: MatrixFlags): Promise<void> {
   const format = json ? 'json' : flags.format
-  const [{ loadPolicy }, { operations }, { matrixHead, matrixRows, markdownTable, renderMatrix }, { listCells }] = await Promise.all([
-    import('../../app.ts'),
-    import('../../resources/table.ts'),
-    import('../../resources/matrix.ts'),
-    import('../../policy/cell-list.ts'),
-  ])
-  const engine = loadPolicy(folder)
+  const [{ readPolicy, SHIPPED }, { operations }, { matrixHead, matrixRows, markdownTable, renderMatrix }, { listCells }] =
+    await Promise.all([
+      import('./read-policy.ts'),
+      import('../../resources/table.ts'),
+      import('../../resources/matrix.ts'),
+      import('../../policy/cell-list.ts'),
+    ])
+  const { engine } = readPolicy(name ?? SHIPPED)
   if (format === 'markdown' && !cells) return void process.stdout.write(renderMatrix(engine, operations))
   const listed = cells ? listCells(engine) : { head: matrixHead, rows: matrixRows(engine, operations).map((row) => row.map(withoutMarkup)) }
   if (format === 'markdown') console.log(markdownTable(listed.head, listed.rows).join('\n'))

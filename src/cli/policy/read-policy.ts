@@ -13,10 +13,12 @@ import { readWidenings, WIDENINGS, type Widening } from '../../policy/widenings.
 export interface ReadPolicy {
   readonly engine: Engine
   readonly widenings: readonly Widening[]
+  /** its files, with that of its widenings */
+  readonly sources: readonly SourceFile[]
 }
 
 /** The name of the policy that is shipped. */
-const SHIPPED = 'shipped'
+export const SHIPPED = 'shipped'
 
 /**
  * Reads a policy from a folder, or from a revision of a git repository.
@@ -35,7 +37,7 @@ export function readPolicy(name: string): ReadPolicy {
   if (isFolder) return readFolder(name)
   if (!isRevision) throw new ConfigError(`"${name}" is neither a folder nor a revision of git`)
   const { files, optional } = revisionReader(name)
-  return load(files(), optional(WIDENINGS))
+  return loadTexts({ files: files(), declared: optional(WIDENINGS) })
 }
 
 /** Whether a name is a revision of git. One that starts with a dash would be an option. */
@@ -44,18 +46,32 @@ function isCommit(revision: string): boolean {
   return git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]) !== undefined
 }
 
+/** The texts of a policy. Plain data: it can be handed to another thread. */
+export interface PolicyTexts {
+  readonly files: PolicyFiles
+  /** the file in which it declares widenings, if it has one */
+  readonly declared: SourceFile | undefined
+}
+
 /**
  * Reads a policy from a folder.
  * @throws {PolicyError} if a file is refused
  * @throws {PolicyInvariantError} if a file cannot be read
  */
 export function readFolder(name: string): ReadPolicy {
-  return load(readPolicyFolder(name, name), readWideningsFile(name, name))
+  return loadTexts(readTexts(name))
 }
 
-function load(files: PolicyFiles, declared: SourceFile | undefined): ReadPolicy {
+/** Reads the files of a folder. @throws {PolicyInvariantError} if one cannot be read */
+export function readTexts(name: string): PolicyTexts {
+  return { files: readPolicyFolder(name, name), declared: readWideningsFile(name, name) }
+}
+
+/** Loads a policy whose files were read. @throws {PolicyError} if one is refused */
+export function loadTexts({ files, declared }: PolicyTexts): ReadPolicy {
   const engine = loadEngine(files, specificationRows)
-  return { engine, widenings: declared === undefined ? [] : readWidenings(readSource(declared), engine.vocabulary) }
+  const widenings = declared === undefined ? [] : readWidenings(readSource(declared), engine.vocabulary)
+  return { engine, widenings, sources: [...Object.values(files), ...(declared === undefined ? [] : [declared])] }
 }
 
 function revisionReader(name: string) {

@@ -1,65 +1,81 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { loadPolicy, requireProof, type App } from '../../app.ts'
-import { diffPolicies, undeclared } from '../../policy/diff.ts'
-import type { Engine } from '../../policy/engine.ts'
-import { readFolder } from './read-policy.ts'
+import { shippedFolder, type App } from '../../app.ts'
+import { specificationRows } from '../../authz/specification.ts'
+import { hashOf, loadEngineInTurns, type PolicyFiles } from '../../policy/engine.ts'
+import { readPolicyFolder } from '../../policy/folder.ts'
+import type { Departures } from './examination.ts'
+import type { Examiner } from './examiner.ts'
+import { readTexts } from './read-policy.ts'
+
+/** A policy that is in use. */
+export interface PolicyInUse {
+  readonly folder: string
+  /** as they were when it was loaded */
+  readonly files: PolicyFiles
+}
+
+const REFUSED = 'the new policy is refused; the present policy stays in use'
 
 /**
  * Loads the policy of a folder and uses it. One that is refused, that does not hold, or that allows more than the present one and does not
- * declare it (`widenings.yaml`) is not used: the log says why, and the present policy stays in use. Requests are answered between the steps.
- * @returns whether the policy of the folder is in use now
+ * declare it (`widenings.yaml`) is not used: the log says why, and the present policy stays in use. So it does if the examiner fails. The files
+ * are read once: what is used has the hash of what was examined.
+ * @param examiner proves and compares the policy while requests are answered
+ * @returns the files of the policy of the folder, if it is in use now
  */
-export async function replacePolicy(app: App, folder: string, log: Logger): Promise<boolean> {
-  const { engine: before } = app.services
+export async function replacePolicy(
+  app: App,
+  { folder, files }: PolicyInUse,
+  log: Logger,
+  examiner: Examiner,
+): Promise<PolicyFiles | undefined> {
+  const { hash: policy } = app.services.engine
+  const refuse = (details: object, message: string): undefined => void log.error({ event: 'policy.refused', policy, ...details }, message)
   try {
-    const { engine, widenings } = readFolder(folder)
-    if (engine.hash === before.hash) {
-      log.info({ event: 'policy.unchanged', policy: before.hash }, 'the policy of the folder is the one in use')
-      return true
-    }
-    await nextTurn()
-    requireProof(engine, app.services.operations)
-    await nextTurn()
-    const diff = diffPolicies(before, engine, widenings)
-    const missing = undeclared(diff)
-    if (missing.length > 0) {
-      const permissions = [...new Set(missing.map((change) => ('name' in change ? `define ${change.name}` : change.permission)))]
-      log.error(
-        { event: 'policy.refused', policy: before.hash, refused: engine.hash, permissions },
+    const proposed = readTexts(folder)
+    const examined = await examiner.examine(files, proposed)
+    if (examined.outcome === 'refused') return refuse({ reason: examined.reason }, REFUSED)
+    if (examined.outcome === 'undeclared')
+      return refuse(
+        { refused: examined.hash, permissions: examined.permissions },
         'the new policy allows more and does not declare it: see "lanekeeper policy diff"; the present policy stays in use',
       )
-      return false
+    if (examined.outcome === 'unchanged') {
+      log.info({ event: 'policy.unchanged', policy }, 'the policy of the folder is the one in use')
+      return files
     }
-    app.replacePolicy(engine)
-    const widened = diff.changes.filter(({ kind }) => kind === 'widening').length
-    log.info(
-      { event: 'policy.replaced', before: before.hash, policy: engine.hash, changes: diff.changes.length, widened },
-      'the policy was replaced',
-    )
-    await nextTurn()
-    warnOfDepartures(engine, log)
-    return true
+    const { before, changes, widened, departures } = examined
+    if (before !== policy) throw new Error(`it was compared with the policy ${before}, which is not in use`)
+    app.replacePolicy(await loadEngineInTurns(proposed.files, specificationRows), examined)
+    log.info({ event: 'policy.replaced', before, policy: examined.hash, changes, widened }, 'the policy was replaced')
+    warn(departures, examined.hash, log)
+    return proposed.files
   } catch (error) {
-    log.error(
-      { event: 'policy.refused', policy: before.hash, reason: (error as Error).message },
-      'the new policy is refused; the present policy stays in use',
-    )
-    return false
+    return refuse({ reason: (error as Error).message }, REFUSED)
   }
 }
 
-/**
- * Warns if a policy answers something else than the shipped one about a row of the specification. Its own decisions can say so: only the
- * words and scopes of these rows are fixed.
- */
-export function warnOfDepartures(engine: Engine, log: Logger): void {
-  const { changes } = diffPolicies(loadPolicy(), engine)
-  const rows = new Set(changes.flatMap(({ permission }) => engine.expected.permissions.get(permission)?.row ?? []))
-  const specified = [...rows].filter((row) => !row.startsWith('X')).toSorted()
-  if (specified.length > 0)
+/** Warns if a policy answers something else than the shipped one about a row of the specification. It never rejects. */
+export async function warnOfDepartures(files: PolicyFiles, log: Logger, examiner: Examiner): Promise<void> {
+  const policy = hashOf(files)
+  try {
+    // Most folders begin as a copy of it.
+    if (policy === hashOf(readPolicyFolder(shippedFolder, 'policies'))) return
+    warn(await examiner.departuresOf(files), policy, log)
+  } catch (error) {
+    warn({ failure: (error as Error).message }, policy, log)
+  }
+}
+
+function warn(departures: Departures, policy: string, log: Logger): void {
+  if ('failure' in departures)
     log.warn(
-      { event: 'policy.departs', policy: engine.hash, rows: specified },
+      { event: 'policy.not_compared', policy, reason: departures.failure },
+      'the policy could not be compared with the shipped one: see "lanekeeper policy diff shipped FOLDER"',
+    )
+  else if (departures.rows.length > 0)
+    log.warn(
+      { event: 'policy.departs', policy, rows: departures.rows },
       'the policy decides rows of the specification in another way than the shipped one: see "lanekeeper policy diff shipped FOLDER"',
     )
 }

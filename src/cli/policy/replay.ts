@@ -15,7 +15,7 @@ export function addReplayCommand(policy: Command): void {
   policy
     .command('replay <file...>')
     .description('decide the records of a decision log again, and print each difference')
-    .option('--policies <folder>', 'the policy to decide with: a folder or a revision of git; default: the one that is shipped')
+    .option('--policies <policy>', 'the policy to decide with: a folder or a revision of git; default: the one that is shipped')
     .option('--json', 'print each difference, and then the summary, as one line of JSON')
     .action(replay)
 }

@@ -1,5 +1,7 @@
-import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { ConfigError } from '../../config.ts'
+import { NAMES } from './names.ts'
+import { writeResult } from './result-file.ts'
 
 interface ReportFlags {
   readonly out?: string
@@ -9,24 +11,24 @@ interface ReportFlags {
 /** Adds `lanekeeper policy report`. */
 export function addReportCommand(policy: Command): void {
   policy
-    .command('report [folder]')
-    .description('write the policy as one HTML page: both tables, every answer with its reasons, and what the decisions cover')
+    .command('report [policy]')
+    .description(`write a policy as one HTML page: both tables, every answer with its reasons, and what the decisions cover; ${NAMES}`)
     .option('-o, --out <file>', 'the file to write; default: stdout')
-    .option('--since <old>', 'an earlier policy, as of "policy diff": the page also has what has changed')
+    .option('--since <old>', 'an earlier policy: the page also has what has changed since')
     .action(writeReport)
 }
 
-async function writeReport(folder: string | undefined, { out, since }: ReportFlags): Promise<void> {
-  const [{ loadPolicy, shippedFolder }, { diffPolicies }, { operations }, { renderReport }, { readPolicy }] = await Promise.all([
-    import('../../app.ts'),
+async function writeReport(name: string | undefined, { out, since }: ReportFlags): Promise<void> {
+  if (out === undefined && process.stdout.isTTY) throw new ConfigError('out: name a file for the page, or redirect stdout')
+  const [{ diffPolicies }, { operations }, { renderReport }, { readPolicy, SHIPPED }] = await Promise.all([
     import('../../policy/diff.ts'),
     import('../../resources/table.ts'),
     import('../../web/policy-report/page.ts'),
     import('./read-policy.ts'),
   ])
-  const engine = loadPolicy(folder)
-  const changes = since && diffPolicies(readPolicy(since).engine, engine, readPolicy(folder ?? shippedFolder).widenings)
+  const { engine, widenings } = readPolicy(name ?? SHIPPED)
+  const changes = since && diffPolicies(readPolicy(since).engine, engine, widenings)
   const page = renderReport(engine, operations, changes || undefined)
   if (out === undefined) process.stdout.write(page)
-  else writeFileSync(out, page)
+  else writeResult('out', out, page)
 }

@@ -3,7 +3,9 @@ import { renderJunit, renderTap } from '../../policy/check-formats.ts'
 import { PolicyError } from '../../policy/diagnostic.ts'
 import type { Check } from '../../policy/decided-space.ts'
 import { PolicyFailed } from '../exit.ts'
+import { counted } from '../text.ts'
 import { painter } from './colour.ts'
+import { NAMES } from './names.ts'
 
 const formats = ['text', 'json', 'tap', 'junit'] as const
 interface TestFlags {
@@ -14,26 +16,34 @@ interface TestFlags {
 /** Adds `lanekeeper policy test`. */
 export function addTestCommand(policy: Command): void {
   policy
-    .command('test [folder]')
-    .description('load a policy, prove its invariants, and compare every cell with its hand-written decisions')
+    .command('test [policy]')
+    .description(`load a policy, prove its invariants, and compare every cell with its hand-written decisions; ${NAMES}`)
     .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('text'))
     .option('--json', 'the same as --format json')
     .action(test)
 }
 
 /** Prints each check that fails, or all of them in a format for programs. */
-async function test(folder: string | undefined, { format, json = false }: TestFlags): Promise<void> {
-  const checks = await checksOf(folder)
+async function test(name: string | undefined, { format, json = false }: TestFlags): Promise<void> {
+  const checks = await checksOf(name)
   const failed = checks.reduce((sum, { failures }) => sum + failures.length, 0)
   console.log({ text: renderText, json: renderJson, tap: renderTap, junit: renderJunit }[json ? 'json' : format](checks))
   if (failed > 0) throw new PolicyFailed(failed)
 }
 
 /** A policy that cannot be loaded fails in one check. */
-async function checksOf(folder: string | undefined): Promise<readonly Check[]> {
-  const [{ loadPolicy }, { PolicyInvariantError }, { provePolicy }, { operations }, { readFolder }] = await Promise.all([
+async function checksOf(name: string | undefined): Promise<readonly Check[]> {
+  const [
+    { shippedFolder },
+    { PolicyInvariantError, readPolicyFolder },
+    { isReadAlike },
+    { provePolicy },
+    { operations },
+    { loadTexts, readPolicy },
+  ] = await Promise.all([
     import('../../app.ts'),
     import('../../policy/folder.ts'),
+    import('../../policy/source.ts'),
     import('../../resources/policy-proof.ts'),
     import('../../resources/table.ts'),
     // With the widenings that it declares.
@@ -41,8 +51,14 @@ async function checksOf(folder: string | undefined): Promise<readonly Check[]> {
   ])
   const loading = 'the policy can be loaded'
   try {
-    const engine = folder === undefined ? loadPolicy() : readFolder(folder).engine
-    return [{ name: loading, failures: [] }, ...provePolicy(engine, operations).checks]
+    const shipped = () => loadTexts({ files: readPolicyFolder(shippedFolder, 'policies'), declared: undefined })
+    const { engine, sources } = name === undefined ? shipped() : readPolicy(name)
+    const readOtherwise = sources.filter((source) => !isReadAlike(source)).map(({ path }) => path)
+    return [
+      { name: loading, failures: [] },
+      { name: 'the package yaml reads the same from each file', failures: readOtherwise },
+      ...provePolicy(engine, operations).checks,
+    ]
   } catch (error) {
     if (error instanceof PolicyError || error instanceof PolicyInvariantError)
       return [{ name: loading, failures: error.message.split('\n\n') }]
@@ -57,7 +73,7 @@ function renderText(checks: readonly Check[]): string {
     `${red('not ok')} ${name}`,
     ...failures.map((failure) => failure.replaceAll(/^/gm, '  ')),
   ])
-  const summary = `${checks.length} checks, ${failed.length} failed`
+  const summary = `${counted(checks.length, 'check')}, ${failed.length} failed`
   return [...lines, failed.length === 0 ? green(summary) : red(summary)].join('\n')
 }
 

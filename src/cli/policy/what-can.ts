@@ -48,7 +48,7 @@ function render(operations: readonly OperationPermission[], { bold, green, red }
 
 function detailsOf({ required_scope, row, reason, answers = [], further, code }: OperationPermission): string[] {
   const items = further.map((one) => `; for each of ${one.member}: ${casesOf(one.answers) ?? 'denied'}`)
-  return [required_scope, row, code ?? '', `${casesOf(answers) ?? reason}${items.join('')}`]
+  return [required_scope ?? 'web app', row, code ?? '', `${casesOf(answers) ?? reason}${items.join('')}`]
 }
 
 /** The cases in which the answers allow it; undefined if none does. */

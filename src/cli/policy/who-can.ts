@@ -15,7 +15,8 @@ interface WhoCanFlags extends CommonOptions {
 
 interface WhoCan {
   readonly operation: string
-  readonly required_scope: string
+  /** null: only the web app does it */
+  readonly required_scope: string | null
   readonly allowed: readonly MemberGroup[]
   readonly denied: readonly DeniedGroup[]
 }
@@ -43,7 +44,9 @@ function render({ operation, required_scope, allowed, denied }: WhoCan, { bold, 
   const memberLines = (members: MemberGroup['members']) =>
     members.map(({ user_id, display_name, role }) => `  ${cell(display_name)}  ${dim(`${role}  ${user_id}`)}`)
   return [
-    `${bold(operation)} requires a token with ${bold(required_scope)}`,
+    required_scope === null
+      ? `${bold(operation)} is done in the web app, by a person who is signed in`
+      : `${bold(operation)} requires a token with ${bold(required_scope)}`,
     ...allowed.flatMap(({ rules, members }) => [
       ...rules.map(({ id, reason }) => `${green('allowed')} by ${id}: ${reason}`),
       ...memberLines(members),

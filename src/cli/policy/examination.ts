@@ -1,0 +1,88 @@
+import { loadPolicy, requireProof } from '../../app.ts'
+import { specificationRows } from '../../authz/specification.ts'
+import { diffPolicies, undeclared } from '../../policy/diff.ts'
+import { loadEngine, type Engine, type PolicyFiles } from '../../policy/engine.ts'
+import type { Proof } from '../../policy/prove.ts'
+import { operations } from '../../resources/table.ts'
+import { loadTexts, type PolicyTexts } from './read-policy.ts'
+
+/** Whether a policy may replace another one. Plain data: it comes from another thread. */
+export type Examination =
+  | { readonly outcome: 'unchanged' }
+  | {
+      readonly outcome: 'refused'
+      readonly reason: string
+    }
+  | {
+      readonly outcome: 'undeclared'
+      /** the hash of the proposed policy */
+      readonly hash: string
+      /** what it allows more, without a declaration: `action Subject`, or `define NAME` */
+      readonly permissions: readonly string[]
+    }
+  | {
+      readonly outcome: 'accepted'
+      /** the hash of the policy that it was compared with */
+      readonly before: string
+      /** the hash of the proposed policy */
+      readonly hash: string
+      readonly proof: Proof
+      readonly changes: number
+      readonly widened: number
+      readonly departures: Departures
+    }
+
+/**
+ * The rows of the specification about which a policy answers something else than the shipped one. Its own decisions can say so: only the
+ * words and scopes of these rows are fixed.
+ */
+export type Departures = { readonly rows: readonly string[] } | { readonly failure: string }
+
+/** Questions about policies whose answers take part of a second of CPU time. */
+export interface Examinations {
+  /**
+   * Proves a policy, and compares it with the one in use.
+   * @returns `refused` if it cannot be loaded, does not hold, or cannot be compared; `undeclared` if it allows more without declaring it
+   */
+  examine(inUse: PolicyFiles, proposed: PolicyTexts): Examination
+  /** Compares a policy with the shipped one. It never throws: what departs too far to be compared is a result, too. */
+  departuresOf(files: PolicyFiles): Departures
+}
+
+export const examinations: Examinations = {
+  examine(inUse, proposed) {
+    try {
+      return examineLoaded(loadEngine(inUse, specificationRows), proposed)
+    } catch (error) {
+      return { outcome: 'refused', reason: (error as Error).message }
+    }
+  },
+  departuresOf: (files) => departuresOf(() => loadEngine(files, specificationRows)),
+}
+
+function examineLoaded(before: Engine, proposed: PolicyTexts): Examination {
+  const { engine, widenings } = loadTexts(proposed)
+  const { hash } = engine
+  if (hash === before.hash) return { outcome: 'unchanged' }
+  const proof = requireProof(engine, operations)
+  const diff = diffPolicies(before, engine, widenings)
+  const missing = undeclared(diff)
+  if (missing.length > 0) {
+    const permissions = [...new Set(missing.map((change) => ('name' in change ? `define ${change.name}` : change.permission)))]
+    return { outcome: 'undeclared', hash, permissions }
+  }
+  const widened = diff.changes.filter(({ kind }) => kind === 'widening').length
+  const departures = departuresOf(() => engine)
+  return { outcome: 'accepted', before: before.hash, hash, proof, changes: diff.changes.length, widened, departures }
+}
+
+function departuresOf(load: () => Engine): Departures {
+  try {
+    const engine = load()
+    const { changes } = diffPolicies(loadPolicy(), engine)
+    const rows = new Set(changes.flatMap(({ permission }) => engine.expected.permissions.get(permission)?.row ?? []))
+    return { rows: [...rows].filter((row) => !row.startsWith('X')).toSorted() }
+  } catch (error) {
+    return { failure: (error as Error).message }
+  }
+}

@@ -1,0 +1,64 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { examinations } from '../../src/cli/policy/examination.ts'
+import { programVersion, threadExaminer } from '../../src/cli/policy/examiner.ts'
+import { edit, otherFiles } from '../support/other-policy.ts'
+import { shippedFiles } from '../support/policy.ts'
+import { requireBuild } from '../support/process.ts'
+
+const built = new URL('../../dist/cli/policy/examination-thread.js', import.meta.url)
+const proposed = { files: otherFiles, declared: undefined }
+
+describe('the thread of the built program', () => {
+  beforeAll(requireBuild)
+  const examiner = threadExaminer(built)
+
+  test.each([
+    ['a policy that may be used', shippedFiles, proposed],
+    ['one that allows more', otherFiles, { files: shippedFiles, declared: undefined }],
+    ['one that is not valid', shippedFiles, { ...proposed, files: edit(otherFiles, [['permissions', 'id: P14', 'idd: P14']]) }],
+    ['one that does not hold', shippedFiles, { ...proposed, files: { ...shippedFiles, permissions: otherFiles.permissions } }],
+    ['the same one', shippedFiles, { files: shippedFiles, declared: undefined }],
+  ])('answers about %s what the function answers', async (_what, inUse, policy) => {
+    const [answer, expected] = [await examiner.examine(inUse, policy), examinations.examine(inUse, policy)]
+    const withoutTime = (one: object) => JSON.parse(JSON.stringify(one, (name, value) => (name === 'milliseconds' ? 0 : value)))
+    expect(withoutTime(answer)).toEqual(withoutTime(expected))
+  })
+
+  test('answers about departures', async () => {
+    expect(await examiner.departuresOf(otherFiles)).toEqual({ rows: [] })
+  })
+
+  test('answers nothing to a program of another version', async () => {
+    const task = { version: `${programVersion}1`, question: 'departuresOf', given: [otherFiles] }
+    const thread = new Worker(built, { workerData: task })
+    const outcome = new Promise((resolve) => thread.once('message', resolve).once('error', ({ message }) => resolve(message)))
+    expect(await outcome).toBe(`the program on disk is version ${programVersion}, and ${programVersion}1 is running: restart it`)
+  })
+})
+
+describe('a thread that does not answer is an error', () => {
+  const generous = { time: 60_000, memory: 512 }
+  test.each<[what: string, code: string | undefined, limits: typeof generous, reason: RegExp]>([
+    ['that cannot start', undefined, generous, /has not answered: Cannot find module/],
+    ['that cannot be parsed', 'this is not JavaScript', generous, /has not answered: /],
+    ['that throws', 'throw new Error("broken")', generous, /has not answered: broken$/],
+    ['that ends', 'process.exit(3)', generous, /has not answered: it ended with 3$/],
+    ['that ends well', '', generous, /has not answered: it ended with 0$/],
+    [
+      'that needs too much memory',
+      'const all = []; for (;;) all.push(new Array(1000).fill({}))',
+      { ...generous, memory: 16 },
+      /memory limit/,
+    ],
+    ['that takes too long', 'for (;;) {}', { ...generous, time: 1 }, /it took longer than 0.001 seconds$/],
+  ])('%s', async (_what, code, limits, reason) => {
+    const file = join(await mkdtemp(join(tmpdir(), 'thread-')), 'thread.mjs')
+    if (code !== undefined) await writeFile(file, code)
+    await expect(threadExaminer(pathToFileURL(file), limits).examine(shippedFiles, proposed)).rejects.toThrow(reason)
+  })
+})
