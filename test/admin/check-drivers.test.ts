@@ -12,7 +12,7 @@ import { known, root } from '../support/format-1.ts'
 import { copyFolder, loadRedis } from '../support/old-format.ts'
 import { quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
-import { runCommandLine, startProcess } from '../support/process.ts'
+import { CommandHost, startProcess } from '../support/process.ts'
 
 const { Acme, Globex } = known.workspaces
 const namesOf = (findings: readonly { kind: string; subject: string }[]) =>
@@ -114,7 +114,8 @@ describe.runIf(selectDrivers().includes('fs'))('a check of a folder', () => {
 
   test('reports damage on the command line, with the exit code 6, also through the running service', async () => {
     const env = { LANEKEEPER_STORAGE: `fs:${folder.path}`, LANEKEEPER_LOG: 'silent' }
-    const clean = await runCommandLine(['check'], env)
+    const host = new CommandHost(env)
+    const clean = await host.run(['check'])
     expect([clean.code, clean.stdout.split('\n')[0]]).toEqual([
       0,
       expect.stringMatching(/^import_unfinished wsp_0{19}1 importing:self: an import of this workspace has begun/),
@@ -124,7 +125,7 @@ describe.runIf(selectDrivers().includes('fs'))('a check of a folder', () => {
     const service = startProcess(['--json'], env)
     await service.until('\n')
     for (const args of [['check'], ['check', '--quick']]) {
-      const { code, stdout, stderr } = await runCommandLine([...args, '--json'], env)
+      const { code, stdout, stderr } = await host.run([...args, '--json'])
       const lines = stdout
         .trimEnd()
         .split('\n')
@@ -134,7 +135,8 @@ describe.runIf(selectDrivers().includes('fs'))('a check of a folder', () => {
       expect(lines.at(-1)).toMatchObject({ partitions: 4, notices: 1 })
     }
     await service.stop()
-    const { code, stdout } = await runCommandLine(['check', '--reindex'], env)
+    const { code, stdout } = await host.run(['check', '--reindex'])
+    host.stop()
     expect([code, stdout]).toEqual([
       6,
       expect.stringContaining(`partition_damaged ${Globex} ${Globex}: ${folder.path}/records/${Globex} is damaged`),
@@ -147,15 +149,17 @@ describe.runIf(selectDrivers().includes('redis'))('the command `migrate`', () =>
     const server = await startRedis()
     await loadRedis(root, server.url)
     const env = { LANEKEEPER_STORAGE: server.url }
+    const host = new CommandHost(env)
     const refusal =
       'this Redis holds records of version 0, and this version of Lanekeeper needs version 3: end all services that use it, and run "lanekeeper migrate"\n'
     for (const args of [['serve'], ['workspace', 'list'], ['check']])
-      expect(await runCommandLine(args, env)).toEqual({ code: 4, stdout: '', stderr: refusal })
-    const { code, stdout } = await runCommandLine(['migrate', '--json'], env)
+      expect(await host.run(args)).toEqual({ code: 4, stdout: '', stderr: refusal })
+    const { code, stdout } = await host.run(['migrate', '--json'])
     expect([code, JSON.parse(stdout)]).toEqual([0, { from: 0, to: 3, partitions: 4, records: 23, damaged: [] }])
-    const again = await runCommandLine(['migrate', '--json'], env)
+    const again = await host.run(['migrate', '--json'])
     expect([again.code, JSON.parse(again.stdout)]).toEqual([0, { from: 3, to: 3, partitions: 0, records: 0, damaged: [] }])
-    const listed = await runCommandLine(['workspace', 'list', '--json'], env)
+    const listed = await host.run(['workspace', 'list', '--json'])
+    host.stop()
     expect(JSON.parse(listed.stdout).map(({ name }: { name: string }) => name)).toEqual(['Acme', 'Globex'])
     // The code before it refuses the storage now, because of its format.
     const client = createRedisDriver(server.url).getInstance() as Redis

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { statusesOf } from '../support/accepted-tokens.ts'
 import { comparableExport } from '../support/export-lines.ts'
 import { CommandHost, runCommandLine, startProcess, type CommandResult, type RunningProcess } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
@@ -30,14 +31,11 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       service = startProcess(['--json', ...args], env)
       return JSON.parse(await service.until('\n'))
     }
-    /** The status of GET /account with each token. Starts a service if none is running. */
-    const statusesOf = async (...tokens: string[]) => {
-      const stopped = kind === 'fs without a running service'
-      const { url } = stopped ? await start() : world
-      const statuses = await Promise.all(tokens.map((token) => accountStatus(url, token)))
-      if (stopped) await service!.stop()
-      return statuses
-    }
+    /** The status of GET /account with each token. */
+    const statuses = async (...tokens: string[]) =>
+      kind === 'fs without a running service'
+        ? statusesOf(env['LANEKEEPER_STORAGE']!, tokens)
+        : Promise.all(tokens.map((token) => accountStatus(world.url, token)))
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
@@ -63,7 +61,7 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       const tokens = await json('token', 'list', acme)
       expect(tokens.map(({ state }: any) => state)).toEqual(Array.from({ length: 15 }, () => 'active'))
       expect(JSON.stringify(tokens)).not.toMatch(/hash|lk_pat_/)
-      expect((await runCommandLine(['workspace', 'list'], env)).stdout).toMatch(/^id +name +created_at.*\nwsp_\w+ +Acme/)
+      expect((await run('workspace', 'list')).stdout).toMatch(/^id +name +created_at.*\nwsp_\w+ +Acme/)
     })
 
     test('a member is added, gets another role and is removed', async () => {
@@ -84,15 +82,15 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       const tokens = await json('token', 'list', acme, '--user', first.user_id)
       const { id } = tokens.find(({ scopes }: any) => scopes[0] === first.scopes[0])
       expect(await json('token', 'revoke', acme, id)).toMatchObject({ id, state: 'revoked' })
-      expect(await statusesOf(first.token, second.token)).toEqual([401, 200])
+      expect(await statuses(first.token, second.token)).toEqual([401, 200])
     })
 
     test('tokens that were revoked with a membership stay revoked when the user is added again', async () => {
       const ben = world.tokens.find(({ display_name }: any) => display_name === 'Ben Carter')
       await json('member', 'remove', acme, ben.user_id)
-      expect(await statusesOf(ben.token)).toEqual([401])
+      expect(await statuses(ben.token)).toEqual([401])
       await json('member', 'add', acme, ben.user_id)
-      expect(await statusesOf(ben.token)).toEqual([401])
+      expect(await statuses(ben.token)).toEqual([401])
       expect((await json('token', 'list', acme, '--user', ben.user_id)).map(({ state }: any) => state)).toEqual([
         'revoked',
         'revoked',

@@ -1,16 +1,15 @@
-import { execFile, type ExecFileException } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { statusesOf } from '../support/accepted-tokens.ts'
 import { root } from '../support/format-1.ts'
 import { copyFolder } from '../support/old-format.ts'
-import { requireBuild, runCommandLine, startProcess, type CommandResult } from '../support/process.ts'
+import { CommandHost, runCommandLine, startProcess } from '../support/process.ts'
 
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const run = promisify(execFile)
 
 /** Mounts a folder read-only, for the process that follows and its children only. */
@@ -36,6 +35,8 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
   let data: string
   let acme: string
   let user: string
+  /** one of each workspace */
+  const tokens: string[] = []
   let before: string
   /** Everything in the folder: names, sizes, times and contents. */
   const fingerprint = async (): Promise<string> => {
@@ -53,18 +54,13 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
       await chmod(path, (await stat(path)).isDirectory() ? (writable ? 0o700 : 0o500) : writable ? 0o600 : 0o400)
     }
   }
-  const command = (...args: string[]) => commandOn(data, ...args)
-  const commandOn = (path: string, ...args: string[]): Promise<CommandResult> => {
-    requireBuild()
-    const program = [process.execPath, main, ...args]
-    const [first, ...rest] = isRoot ? ['unshare', '-m', 'sh', '-c', MOUNT, path, ...program] : program
-    const env = { PATH: process.env['PATH'], LANEKEEPER_STORAGE: `fs:${path}` } as unknown as NodeJS.ProcessEnv
-    return new Promise((resolve) =>
-      execFile(first!, rest, { env, maxBuffer: 64 * 1024 * 1024 }, (error: ExecFileException | null, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-      ),
+  const hostOn = (path: string) =>
+    new CommandHost(
+      { LANEKEEPER_STORAGE: `fs:${path}` },
+      isRoot ? ['unshare', '-m', 'sh', '-c', MOUNT, path, process.execPath] : [process.execPath],
     )
-  }
+  let host: CommandHost
+  const command = (...args: string[]) => host.run(args)
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
@@ -73,12 +69,16 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
     const world = JSON.parse(await service.until('\n'))
     acme = world.workspaces[0].id
     user = world.tokens[0].user_id
+    for (const { id } of world.workspaces)
+      tokens.push(world.tokens.find(({ workspace_id, state }: any) => workspace_id === id && state === 'active').token)
     // As a machine leaves it that was switched off.
     await service.stop('SIGKILL')
     if (!isRoot) await setWritable(false)
     before = await fingerprint()
+    host = hostOn(data)
   })
   afterAll(async () => {
+    host.stop()
     if (!isRoot) await setWritable(true)
     await rm(folder, { recursive: true })
   })
@@ -102,14 +102,16 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
     const { stdout } = await command('backup')
     const target = { LANEKEEPER_STORAGE: `fs:${folder}/restored` }
     expect((await runCommandLine(['restore'], target, stdout)).code).toBe(0)
-    expect((await runCommandLine(['workspace', 'list'], target)).stdout).toMatch(/Acme[\s\S]*Globex/)
+    expect(await statusesOf(target.LANEKEEPER_STORAGE, tokens)).toEqual([200, 200])
   })
 
   // The copy has no folder for sockets either, which the lock for writing would create.
   test('a folder with records of an earlier version is refused: it cannot be migrated', async () => {
     const { path, remove } = await copyFolder(root)
     if (!isRoot) await setWritable(false, path)
-    const { code, stderr } = await commandOn(path, 'workspace', 'list')
+    const other = hostOn(path)
+    const { code, stderr } = await other.run(['workspace', 'list'])
+    other.stop()
     if (!isRoot) await setWritable(true, path)
     expect([code, stderr]).toEqual([4, expect.stringMatching(/holds records of version 0.* copy it to a disk that can be written to/)])
     await remove()

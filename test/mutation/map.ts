@@ -157,6 +157,15 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/redis/dump-scripts.ts': { drivers: 'redis', suites: suites('store/redis-dump store/redis-dump-faults store/contract-dump') },
   'src/store/redis/identity.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-connections store/redis-cluster') },
   'src/store/redis/notices.ts': { drivers: 'redis', suites: suites('store/contract-append resources/changes') },
+  'src/store/redis/plain-reads.ts': {
+    drivers: 'redis',
+    suites: suites('store/redis-store-reads store/redis-remembered-ranges store/contract store/redis-full'),
+  },
+  'src/store/redis/remembered-ranges.ts': { drivers: 'redis', suites: suites('store/redis-remembered-ranges') },
+  'src/store/redis/script-arguments.ts': {
+    drivers: 'redis',
+    suites: [...suites('store/redis-script-batches store/redis-scripts store/redis-long-reads store/redis-full'), ...REDIS],
+  },
   'src/store/redis/slots.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-pool store/redis-cluster') },
   'src/store/redis/long-reads.ts': { drivers: 'redis', suites: suites('store/redis-long-reads store/contract store/redis-store-reads') },
   'src/store/redis/paths.ts': {
@@ -170,12 +179,16 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/redis/scan.ts': { drivers: 'redis', suites: suites('store/redis-scan admin/check-drivers store/contract') },
   'src/store/redis/scripts.ts': {
     drivers: 'redis',
-    suites: [...suites('store/redis-scripts store/redis-full store/redis-long-reads'), ...REDIS],
+    suites: [
+      ...suites('store/redis-scripts store/redis-script-batches store/redis-full store/redis-long-reads store/redis-dump'),
+      ...REDIS,
+    ],
   },
   'src/store/redis/store.ts': {
     drivers: 'redis',
     suites: [
       ...suites('store/redis-store store/redis-store-reads store/redis-identity store/redis-connections store/redis-credentials'),
+      ...suites('store/redis-remembered-ranges store/redis-full'),
       ...REDIS,
     ],
   },

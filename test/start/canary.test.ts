@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterAll, describe, expect, test } from 'vitest'
 import { filesOf, findIn, valuesOf } from '../support/canary.ts'
-import { runCommandLine, startProcess } from '../support/process.ts'
+import { CommandHost, startProcess } from '../support/process.ts'
 import { startRedis } from '../support/redis.ts'
 import { formOf, plaintextIn, Visitor } from '../support/visitor.ts'
 
@@ -113,8 +113,10 @@ describe('secrets', () => {
     const env = { LANEKEEPER_STORAGE: redis?.url ?? `fs:${data}`, LANEKEEPER_LOG: 'debug' }
     const service = startProcess(['--json'], env)
     const { url } = JSON.parse(await service.until('\n'))
-    const operator = async (...args: string[]) => JSON.parse((await runCommandLine([...args, '--json'], env)).stdout)
+    const host = new CommandHost(env)
+    const operator = async (...args: string[]) => JSON.parse((await host.run([...args, '--json'])).stdout)
     const { secrets, responses } = await exerciseSecrets(url, operator)
+    host.stop()
     expect(secrets.size).toBeGreaterThan(14)
     const client = redis && new Redis(redis.url)
     const found: string[] = []

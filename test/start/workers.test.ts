@@ -40,10 +40,8 @@ describe('a service with several workers', () => {
   afterEach(async () => void (await service?.stop('SIGKILL')))
 
   const start = async (...args: string[]) => {
-    service = startProcess(['--storage', redis.url, '--demo', '--json', '--workers', '3', ...args], {
-      PORT: '0',
-      LANEKEEPER_ACCESS_LOG: 'on',
-    })
+    const command = ['--storage', redis.url, '--demo', '--json', '--workers', '3', ...args]
+    service = startProcess(command, { LANEKEEPER_ACCESS_LOG: 'on' }, { underLoad: true })
     const { url, tokens = [] } = JSON.parse(await service.until('\n'))
     return { url: url as string, tokens: tokens as any[] }
   }

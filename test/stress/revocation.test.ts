@@ -1,6 +1,3 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addMember, endMembership } from '../../src/admin/memberships.ts'
 import { revokeToken } from '../../src/admin/tokens.ts'
@@ -14,11 +11,9 @@ import { openRedisStore } from '../../src/store/redis/store.ts'
 import { transact } from '../../src/store/transact.ts'
 import { effort } from '../support/effort.ts'
 import { quiet } from '../support/log.ts'
+import { CommandHost } from '../support/process.ts'
 import { sendTo, startProcesses, type Processes } from '../support/processes.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
-
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
-const run = promisify(execFile)
 
 /** A workspace member with a token. */
 interface Member {
@@ -88,12 +83,15 @@ describe('revocation with four processes on one Redis', () => {
   let server: RedisServer
   let processes: Processes
   let deps: Deps
+  let host: CommandHost
   beforeAll(async () => {
     server = await startRedis()
+    host = new CommandHost({ LANEKEEPER_STORAGE: server.url })
     deps = { store: await openRedisStore(server.url, { log: quiet }), clock: systemClock, random: systemRandom }
     processes = await startProcesses(4, server.url)
   })
   afterAll(async () => {
+    host.stop()
     await processes.stop()
     await deps.store.close()
     await server.stop()
@@ -121,8 +119,10 @@ describe('revocation with four processes on one Redis', () => {
         if (response === 'unanswered' || response.status >= 300) throw new Error(JSON.stringify(response))
         return response.body.data
       }
-      const runCommand = (...args: string[]) =>
-        run(process.execPath, [main, ...args], { env: { PATH: process.env['PATH'], LANEKEEPER_STORAGE: server.url } })
+      const runCommand = async (...args: string[]) => {
+        const { code, stderr } = await host.run(args)
+        if (code !== 0) throw new Error(stderr)
+      }
       for (let round = 0; round < rounds; round++) {
         const member = await createMember(workspace)
         const board: string = (await sendAsCreator('POST', '/boards', { name: 'Board' })).id

@@ -43,6 +43,17 @@ type Opening = Required<Pick<SearchOptions, 'bug' | 'cacheBytes'>>
 const open = (disk: Disk, { bug, cacheBytes }: Opening): Promise<FsStore> =>
   openFsStore('/var/data', { log: quiet, disk: bug(disk), compactAt: 3000, reserveSize: 1000, cacheBytes })
 
+/** Runs a search in which errors have no stack: it creates millions of them, and reads no stack. */
+async function withoutStacks<T>(search: () => Promise<T>): Promise<T> {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return await search()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
 /** Turns of the microtask queue that a release of all partitions takes at most. */
 const RELEASE_TURNS = 1000
 
@@ -71,14 +82,16 @@ async function workload(disk: FaultyDisk, commits: Commits, opening: Opening): P
 }
 
 /** Crashes the workload at every operation, and verifies several disk images that such a crash can leave. */
-export async function findCrashViolations({
+export const findCrashViolations = (options: SearchOptions = {}): Promise<Findings> => withoutStacks(() => searchCrashes(options))
+
+async function searchCrashes({
   bug = noBug,
   seed = 1,
   every = 1,
   randomImages = 4,
   stopAtFirst = false,
   cacheBytes = 1e9,
-}: SearchOptions = {}): Promise<Findings> {
+}: SearchOptions): Promise<Findings> {
   const opening = { bug, cacheBytes }
   const findings: Findings = { violations: [], operations: (await operationsOf(workload, seed, opening)).length, points: 0, images: 0 }
   for (let at = 1; at <= findings.operations + 1; at += every) {
@@ -102,14 +115,16 @@ export async function findCrashViolations({
 }
 
 /** Injects every kind of failure at every operation, and verifies the replies: right after the failure and at the end. */
-export async function findFailureViolations({
+export const findFailureViolations = (options: SearchOptions = {}): Promise<Findings> => withoutStacks(() => searchFailures(options))
+
+async function searchFailures({
   bug = noBug,
   seed = 1,
   every = 1,
   only,
   stopAtFirst = false,
   cacheBytes = 1e9,
-}: SearchOptions = {}): Promise<Findings> {
+}: SearchOptions): Promise<Findings> {
   const opening = { bug, cacheBytes }
   const names = await operationsOf(failureWorkload, seed, opening)
   const findings: Findings = { violations: [], operations: names.length, points: 0, images: 0 }

@@ -209,7 +209,13 @@ export class FaultyDisk implements Disk {
   }
 }
 
-const partsOf = (path: string) => path.split('/').filter((part) => part !== '')
+/** path → its parts: a search uses the same few paths millions of times */
+const knownParts = new Map<string, readonly string[]>()
+function partsOf(path: string): readonly string[] {
+  let parts = knownParts.get(path)
+  if (parts === undefined) knownParts.set(path, (parts = path.split('/').filter((part) => part !== '')))
+  return parts
+}
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 const systemError = (code: string, syscall: string, subject: string) =>
   Object.assign(new Error(`${code}: ${syscall}, ${subject}`), { code, syscall })

@@ -6,6 +6,9 @@ import { ownProcess, runFolder } from './run.ts'
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
+/** A process that has little to do saves a fifth of its CPU time without the optimizing compiler. */
+const UNOPTIMIZED = '--no-opt'
+
 /** @throws {Error} when this run could not build the service: `dist` may then be an old one */
 export function requireBuild(): void {
   const error = inject('buildError')
@@ -23,11 +26,14 @@ export interface RunningProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts the service on a free port. */
-export function startProcess(args: readonly string[], env: Record<string, string> = {}): RunningProcess {
+/**
+ * Starts the service on a free port.
+ * @param underLoad whether it answers many requests, and needs optimized code
+ */
+export function startProcess(args: readonly string[], env: Record<string, string> = {}, { underLoad = false } = {}): RunningProcess {
   requireBuild()
   const child = ownProcess(
-    spawn(process.execPath, [main, ...args], {
+    spawn(process.execPath, [...(underLoad ? [] : [UNOPTIMIZED]), main, ...args], {
       cwd: runFolder(),
       // Suites send more requests with one token than a client does.
       env: { PATH: process.env['PATH'], PORT: '0', LANEKEEPER_RATE_LIMITS: 'off', ...env },
@@ -78,7 +84,7 @@ export function runCommandLine(args: readonly string[], env: Record<string, stri
     const child = ownProcess(
       execFile(
         process.execPath,
-        [main, ...args],
+        [UNOPTIMIZED, main, ...args],
         { cwd: runFolder(), env: { PATH: process.env['PATH'], ...env } as NodeJS.ProcessEnv, maxBuffer: 64 * 1024 * 1024 },
         (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
       ),
@@ -93,11 +99,14 @@ export function runCommandLine(args: readonly string[], env: Record<string, stri
  */
 export class CommandHost {
   readonly #env: Record<string, string>
+  readonly #program: readonly [string, ...string[]]
   #child: ChildProcess | undefined
   #exited: Promise<never> | undefined
 
-  constructor(env: Record<string, string>) {
+  /** @param program a program with its first arguments, which replaces itself by Node.js */
+  constructor(env: Record<string, string>, program: readonly [string, ...string[]] = [process.execPath]) {
     this.#env = env
+    this.#program = program
   }
 
   async run(args: readonly string[], env = this.#env): Promise<CommandResult> {
@@ -109,7 +118,9 @@ export class CommandHost {
 
   #start(): ChildProcess {
     requireBuild()
-    const options = { cwd: runFolder(), env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] as never }
+    const [execPath, ...execArgv] = this.#program
+    const stdio = ['ignore', 'ignore', 'inherit', 'ipc'] as never
+    const options = { execPath, execArgv, cwd: runFolder(), env: { PATH: process.env['PATH'] }, stdio }
     const child = ownProcess(fork(fileURLToPath(new URL('command-host.js', import.meta.url)), [], options))
     this.#exited = once(child, 'exit').then(() => Promise.reject(new Error('the process of the commands has ended')))
     this.#exited.catch(() => undefined)

@@ -10,7 +10,7 @@ export interface Processes {
 
 export async function startProcesses(count: number, storage: string): Promise<Processes> {
   const running = Array.from({ length: count }, () =>
-    startProcess(['serve', '--json'], { LANEKEEPER_STORAGE: storage, LANEKEEPER_LOG: 'error' }),
+    startProcess(['serve', '--json'], { LANEKEEPER_STORAGE: storage, LANEKEEPER_LOG: 'error' }, { underLoad: true }),
   )
   const urls = await Promise.all(running.map(async (process) => JSON.parse(await process.until('\n')).url as string))
   return { urls, running, stop: async () => void (await Promise.all(running.map((process) => process.stop()))) }

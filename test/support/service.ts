@@ -21,6 +21,7 @@ import { sha256Hex } from '../../src/auth/secrets.ts'
 import { checksumOf } from './checksum.ts'
 import { CountingStore } from './counting-store.ts'
 import type { Driver, OpenDriver } from './drivers.ts'
+import { localRequest, readText } from './local-request.ts'
 import { quiet } from './log.ts'
 import { checkResponse } from './response-check.ts'
 
@@ -184,7 +185,7 @@ export class Service {
     if (body !== undefined && !all.has('content-type')) all.set('content-type', 'application/json')
     const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
     const json = typeof body === 'string' ? undefined : body
-    return this.#answer(new Request(`http://localhost/v1${path}`, { method, headers: all, ...content }), json)
+    return this.#answer(localRequest(`http://localhost/v1${path}`, { method, headers: all, ...content }), json)
   }
 
   /** Sends a request below /v1, and returns the response unread and unchecked. */
@@ -195,22 +196,23 @@ export class Service {
   /** @param requestBody the JSON of the request, if it has any */
   async #answer(request: Request, requestBody?: unknown): Promise<Reply> {
     const response = await this.app.fetch(request)
+    const { status, headers } = response
     const text = await textOf(response)
-    const json = response.headers.get('content-type')?.startsWith('application/json') === true && text !== ''
+    const json = headers.get('content-type')?.startsWith('application/json') === true && text !== ''
     const body = json ? JSON.parse(text) : undefined
     // Only rows of the real table can be checked; some suites bring their own.
     if (!this.#ownOperations) {
       const { pathname, search } = new URL(request.url)
-      const exchange = { headers: response.headers, requestBody, isWithinLimits: this.isWithinLimits }
-      checkResponse(request.method, pathname.slice('/v1'.length) + search, response.status, body, exchange)
+      const exchange = { headers, requestBody, isWithinLimits: this.isWithinLimits }
+      checkResponse(request.method, pathname.slice('/v1'.length) + search, status, body, exchange)
     }
-    return { status: response.status, headers: response.headers, text, body: body ?? parse(text) }
+    return { status, headers, text, body: body ?? parse(text) }
   }
 }
 
 /** The body of a response. Of a stream of events, what it begins with: it has no end. */
 async function textOf(response: Response): Promise<string> {
-  if (!response.headers.get('content-type')?.startsWith('text/event-stream') || response.body === null) return response.text()
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream') || response.body === null) return readText(response)
   const reader = response.body.getReader()
   const { value } = await reader.read()
   await reader.cancel()

@@ -58,7 +58,7 @@ export interface PolicyTexts {
  * @throws {PolicyError} if a file is refused
  * @throws {PolicyInvariantError} if a file cannot be read
  */
-export function readFolder(name: string): ReadPolicy {
+function readFolder(name: string): ReadPolicy {
   return loadTexts(readTexts(name))
 }
 

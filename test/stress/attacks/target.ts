@@ -36,7 +36,8 @@ export class Target {
   }
 
   static async start(storage: string): Promise<Target> {
-    const process = startProcess(['serve', '--json', '--demo', '--metrics', '0'], { LANEKEEPER_STORAGE: storage })
+    const args = ['serve', '--json', '--demo', '--metrics', '0']
+    const process = startProcess(args, { LANEKEEPER_STORAGE: storage }, { underLoad: true })
     return new Target(process, JSON.parse(await process.until('\n')))
   }
 

@@ -1,5 +1,5 @@
-import { expect } from 'vitest'
 import { TestBoard } from '../../support/board.ts'
+import { expectEqual } from '../../support/expect-equal.ts'
 import type { Person, Service } from '../../support/service.ts'
 import type { ModelBoard, ModelCard } from './model.ts'
 import type { Fixture } from './selection.ts'
@@ -19,10 +19,10 @@ export async function compareAll({ service, people, model }: Fixture): Promise<v
     if (!model.people.has(person.id)) continue
     const all = readerFor(service, person)
     const boards = model.boards.filter((board) => model.canSee(person.id, board))
-    expect(idsOf(await all('/boards')).toSorted()).toEqual(idsOf(boards).toSorted())
+    expectEqual(idsOf(await all('/boards')).toSorted(), idsOf(boards).toSorted())
     for (const board of boards) {
       const members = [board.creator, ...board.members].filter((id) => model.people.has(id))
-      expect((await all(`/boards/${board.id}/members`)).map(({ user_id }) => user_id).toSorted()).toEqual(members.toSorted())
+      expectEqual((await all(`/boards/${board.id}/members`)).map(({ user_id }) => user_id).toSorted(), members.toSorted())
       await compareBoard(board, all)
     }
     // On the slower drivers for one person: the equivalence of the drivers has a suite.
@@ -44,14 +44,14 @@ async function compareSearches(person: Person, boards: readonly ModelBoard[], al
     ['assignee_id=me', found(false, (card) => card.assignees.includes(person.id))],
     ['assignee_id=me&sort=created_at&completed=true', found(false, (card) => card.done && card.assignees.includes(person.id))],
   ] as const)
-    expect([query, ...idsOf(await all(`/cards?${query}`)).toSorted()]).toEqual([query, ...ids.toSorted()])
+    expectEqual([query, ...idsOf(await all(`/cards?${query}`)).toSorted()], [query, ...ids.toSorted()])
 }
 
 async function compareBoard(board: ModelBoard, all: ReadAll): Promise<void> {
-  expect(idsOf(await all(`/boards/${board.id}/labels`)).toSorted()).toEqual(board.labels.toSorted())
+  expectEqual(idsOf(await all(`/boards/${board.id}/labels`)).toSorted(), board.labels.toSorted())
   for (const isArchived of [false, true]) {
     const columns = board.columns.filter((column) => column.archived === isArchived)
-    expect(idsOf(await all(`/boards/${board.id}/columns?archived=${isArchived}`))).toEqual(idsOf(columns))
+    expectEqual(idsOf(await all(`/boards/${board.id}/columns?archived=${isArchived}`)), idsOf(columns))
   }
   const active = board.columns.filter((column) => !column.archived).flatMap(({ cards }) => cards.filter((card) => !card.archived))
   const archived = board.columns.flatMap((column) => [
@@ -59,27 +59,25 @@ async function compareBoard(board: ModelBoard, all: ReadAll): Promise<void> {
     ...column.cards.filter((card) => card.archived),
   ])
   const listedActive = await all(`/boards/${board.id}/cards`)
-  expect(idsOf(listedActive)).toEqual(idsOf(active))
+  expectEqual(idsOf(listedActive), idsOf(active))
   const listedArchived = await all(`/boards/${board.id}/cards?archived=true`)
-  expect(idsOf(listedArchived)).toEqual(idsOf(archived))
+  expectEqual(idsOf(listedArchived), idsOf(archived))
   const listed = [...listedActive, ...listedArchived]
   for (const [i, card] of [...active, ...archived].entries()) await compareCard(board, card, listed[i], all)
 }
 
 async function compareCard(board: ModelBoard, card: ModelCard, listed: any, all: ReadAll): Promise<void> {
   const column = board.columns.find(({ cards }) => cards.includes(card))!
-  expect(listed).toMatchObject({
-    board_id: board.id,
-    column_id: column.id,
-    title: card.title,
-    assignee_ids: card.assignees,
-    label_ids: card.labels,
-    cover_attachment_id: card.cover,
-  })
-  expect([listed.completed_at !== null, listed.archived_at !== null]).toEqual([card.done, card.archived])
-  expect((await all(`/cards/${card.id}/subtasks`)).map(({ id, title }) => ({ id, title }))).toEqual(card.subtasks)
+  const { board_id, column_id, title, assignee_ids, label_ids, cover_attachment_id } = listed
+  expectEqual([board_id, column_id, title, cover_attachment_id], [board.id, column.id, card.title, card.cover])
+  expectEqual([assignee_ids, label_ids], [card.assignees, card.labels])
+  expectEqual([listed.completed_at !== null, listed.archived_at !== null], [card.done, card.archived])
+  expectEqual(
+    (await all(`/cards/${card.id}/subtasks`)).map(({ id, title }) => ({ id, title })),
+    card.subtasks,
+  )
   const comments = (await all(`/cards/${card.id}/comments`)).map(({ id, author_id, body }) => ({ id, author: author_id, body }))
-  expect(comments.toSorted(byId)).toEqual(card.comments.toSorted(byId))
+  expectEqual(comments.toSorted(byId), card.comments.toSorted(byId))
   const attachments = (await all(`/cards/${card.id}/attachments`)).map(({ id, file_id }) => ({ id, file: file_id }))
-  expect(attachments.toSorted(byId)).toEqual(card.attachments.map(({ id, file }) => ({ id, file })).toSorted(byId))
+  expectEqual(attachments.toSorted(byId), card.attachments.map(({ id, file }) => ({ id, file })).toSorted(byId))
 }
