@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { lastWord } from '../indexes.ts'
-import type { Expectation, ExpectedRecord, ReadRequest, Snapshot } from '../port.ts'
+import type { ExpectedRecord, ReadRequest, Snapshot } from '../port.ts'
 import { isTemplate } from '../references.ts'
 import type { Connection } from './client.ts'
 import { decodeStored } from './codec.ts'
@@ -39,6 +39,8 @@ export function planRead(base: string, request: ReadRequest, remembered: readonl
   )
   const names = [...[...records, ...expect.records.keys()].map((key) => recordName(base, key)), ...fetched.flat()]
   const indexes = [...expect.indexes.keys(), ...ranges.map(({ index }) => index)]
+  // Another read of the same transaction adds to the expectation before the reply comes.
+  const expected = { records: [...expect.records.values()], indexes: [...expect.indexes.values()] }
   const plain = ranges.filter(({ fetch }) => fetch === undefined)
   const commands: [name: string, ...values: (string | number)[]][] = [
     ...plain.map((range): [string, ...(string | number)[]] => {
@@ -56,7 +58,9 @@ export function planRead(base: string, request: ReadRequest, remembered: readonl
     const revisions = indexes.length > 0 ? [...(queue.shift() as (string | null)[])] : []
     const take = (count: number) => texts.splice(0, count)
     const own = take(records.length)
-    if (!isMet(expect, take(expect.records.size), revisions.splice(0, expect.indexes.size))) return null
+    const areMet = take(expected.records.length).every((text, i) => isAsExpected(expected.records[i]!, text))
+    const areCurrent = revisions.splice(0, expected.indexes.length).every((revision, i) => revision === expected.indexes[i])
+    if (!areMet || !areCurrent) return null
     if (ranges.some(({ fetch }, i) => fetch !== undefined && revisions[i] !== remembered[i]!.revision)) return undefined
     return {
       records: records.map((key, i) => ({ key, stored: decodeStored(own[i]!) })),
@@ -92,13 +96,6 @@ export async function sendPlain(client: Connection, commands: PlainRead['command
     if (error !== null) throw error
     return reply
   })
-}
-
-function isMet(expect: Expectation, texts: readonly (string | null)[], revisions: readonly (string | null)[]): boolean {
-  return (
-    [...expect.records.values()].every((expected, i) => isAsExpected(expected, texts[i]!)) &&
-    [...expect.indexes.values()].every((revision, i) => revision === revisions[i])
-  )
 }
 
 function isAsExpected(expected: ExpectedRecord, text: string | null): boolean {

@@ -145,10 +145,10 @@ export class RedisStore implements Store {
 
   async #readOnce(partition: string, request: ReadRequest): Promise<Snapshot | null> {
     const { records, expect } = request
-    const plain = await this.#readPlain(partition, request)
-    const snapshot = plain === undefined ? await this.#readByScript(partition, request) : plain
     // An expectation is not met by a Redis that was emptied since the first read of a transaction.
     const isFirst = records.length > 0 && expect.records.size + expect.indexes.size === 0
+    const plain = await this.#readPlain(partition, request)
+    const snapshot = plain === undefined ? await this.#readByScript(partition, request) : plain
     if (isFirst && snapshot?.records.every(({ stored }) => stored === null)) await this.#identity?.check(this.#run, partition)
     return snapshot
   }

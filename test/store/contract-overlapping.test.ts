@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { systemRandom } from '../../src/model/ids.ts'
+import type { Index } from '../../src/store/indexes.ts'
+import type { Key } from '../../src/store/keys.ts'
+import type { Store } from '../../src/store/port.ts'
+import { Transaction } from '../../src/store/transaction.ts'
+import { change } from '../support/changes.ts'
+import { driversOfContract } from '../support/drivers.ts'
+
+interface Item {
+  readonly n: number
+}
+const IDS = ['1', '2', '3', '4']
+const key = (id: string): Key<Item> => `a:${id}`
+const index = (name: string): Index<Item> => ({ name, fetch: 'a:' })
+
+describe.each(driversOfContract)('reads of one transaction that overlap, on $name', (driver) => {
+  let store: Store
+  beforeEach(async () => {
+    store = (await driver.open()).store
+    const put = Object.fromEntries(IDS.map((id) => [key(id), { n: Number(id) }]))
+    await store.commit('w1', change({ put, index: { i: { add: IDS }, j: { add: IDS.toReversed() } } }))
+  })
+  afterEach(() => store.close())
+  const begin = () => new Transaction(store, 'w1', systemRandom)
+
+  test('each has what it asked for, although the others add to what the transaction relies on', async () => {
+    // A driver may read a range otherwise when it was read before.
+    for (let round = 0; round < 5; round++) {
+      const tx = begin()
+      const [one, two, first, second, three] = await Promise.all([
+        tx.get(key('1')),
+        tx.read([key('2'), key('absent')]),
+        tx.range(index('i'), { limit: 3 }),
+        tx.range(index('j'), { limit: 10 }),
+        tx.get(key('3')),
+      ])
+      expect([one, two, three]).toEqual([{ n: 1 }, [{ n: 2 }, undefined], { n: 3 }])
+      for (const { entries, values } of [first, second]) expect(values.map((value) => String(value!.n))).toEqual(entries)
+      expect([first.entries, second.entries]).toEqual([['1', '2', '3'], IDS])
+    }
+  })
+
+  test('a read after a read that found a part of it has the rest', async () => {
+    for (let round = 0; round < 5; round++) {
+      const tx = begin()
+      await tx.get(key('1'))
+      const pages = await Promise.all([tx.range(index('i'), { limit: 10 }), tx.get(key('2')), tx.range(index('i'), { limit: 2 })])
+      expect([pages[0].entries, pages[1], pages[2].entries]).toEqual([IDS, { n: 2 }, ['1', '2']])
+    }
+  })
+})
