@@ -128,12 +128,17 @@ function describeExample(group: readonly PolicyChange[]): string {
 
 function summary(diff: PolicyDiff): string {
   if (diff.from === diff.to) return 'the same policy'
-  if (diff.changes.length === 0 && diff.definitions.length === 0) return 'no decision changes'
+  // Permissions are compared, so that an operation that needs another one is not compared with itself.
+  const moved = diff.edits.filter(({ what, members }) => what.startsWith('operation ') && members.includes('permission'))
+  const note =
+    moved.length === 0 ? '' : `; ${moved.map(({ what }) => what).join(', ')}: another permission is needed, and both are not compared here`
+  if (diff.changes.length === 0 && diff.definitions.length === 0)
+    return moved.length === 0 ? 'no decision changes' : `no permission changes its answers${note}`
   const defined = (now: boolean) => diff.definitions.filter((change) => change.now === now).length
   const extra: Readonly<Record<ChangeKind, number>> = { widening: defined(true), narrowing: defined(false), response: 0 }
   const count = (kind: ChangeKind) => diff.changes.filter((change) => change.kind === kind).length + extra[kind]
   const missing = count('widening') === 0 ? '' : `, ${undeclared(diff).length} not declared`
-  return `widenings: ${count('widening')}${missing}; narrowings: ${count('narrowing')}; other responses: ${count('response')}`
+  return `widenings: ${count('widening')}${missing}; narrowings: ${count('narrowing')}; other responses: ${count('response')}${note}`
 }
 
 /** A declaration that someone made before there was a change to review. */

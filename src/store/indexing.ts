@@ -84,10 +84,8 @@ export function indexChanges(
     const old = entriesIn(key, before.get(key)?.value)
     const written = entriesIn(key, put.get(key))
     // Most changes leave most entries, and their places, as they are.
-    const oldEntries = byText(old, written)
-    const newEntries = byText(written, old)
-    for (const [text, [index, entry]] of oldEntries) if (!newEntries.has(text)) changeOf(index).remove.push(entry)
-    for (const [text, [index, entry]] of newEntries) if (!oldEntries.has(text)) changeOf(index).add.push(entry)
+    for (const [index, entry] of others(old, written)) changeOf(index).remove.push(entry)
+    for (const [index, entry] of others(written, old)) changeOf(index).add.push(entry)
   }
   return changes
 }
@@ -96,15 +94,13 @@ function entriesIn(key: string, value: unknown): readonly Entry[] {
   return value === undefined ? [] : entriesOf(key, value)
 }
 
-/** The entries that others do not have at the same place. No record has an entry twice. */
-function byText(entries: readonly Entry[], others: readonly Entry[]): Map<string, Entry> {
-  const found = new Map<string, Entry>()
-  for (let i = 0; i < entries.length; i++) {
-    const [index, entry] = entries[i]!
-    const other = others[i]
-    if (other === undefined || other[0] !== index || other[1] !== entry) found.set(`${index}\n${entry}`, entries[i]!)
-  }
-  return found
+/** The entries that are not among others. */
+function others(entries: readonly Entry[], known: readonly Entry[]): Entry[] {
+  return entries.filter((entry, i) => !isSame(entry, known[i]) && !known.some((one) => isSame(entry, one)))
+}
+
+function isSame([index, entry]: Entry, other: Entry | undefined): boolean {
+  return other !== undefined && other[0] === index && other[1] === entry
 }
 
 function cardEntries(card: Card): Entry[] {

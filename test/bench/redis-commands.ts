@@ -2,11 +2,11 @@ import type { Redis } from 'ioredis'
 
 /** What requests made Redis do, for one request. */
 export interface Observed {
-  /** commands that were sent; a transaction is one */
+  /** commands that were sent */
   readonly commands: number
-  /** commands that scripts called, and those of transactions */
+  /** commands that scripts called */
   readonly inner: number
-  /** the names of the commands that were sent, and those of transactions, in lower case */
+  /** the names of the commands that were sent, in lower case */
   readonly names: readonly string[]
   /** the keys of the records of the last request */
   readonly records: readonly string[]
@@ -28,10 +28,10 @@ const RECORD = /^lk:\{[^}]+\}:r:/
 /** Observes the commands of requests with MONITOR, which reports also those that scripts call. */
 export async function observeCommands(connection: Redis, requests: number, send: () => Promise<void>): Promise<Observed> {
   const monitor = await connection.monitor()
-  const seen: { readonly args: readonly string[]; readonly name: string; readonly source: string }[] = []
+  const seen: { readonly args: readonly string[]; readonly inner: boolean }[] = []
   let reachEnd: () => void
   monitor.on('monitor', (_time: string, args: string[], source: string) =>
-    args[1] === END ? reachEnd() : seen.push({ args, name: args[0]!.toLowerCase(), source }),
+    args[1] === END ? reachEnd() : seen.push({ args, inner: source === 'lua' }),
   )
   let last = 0
   for (let i = 0; i < requests; i++) {
@@ -42,19 +42,11 @@ export async function observeCommands(connection: Redis, requests: number, send:
     await end
   }
   monitor.disconnect()
-  const open = new Set<string>()
-  const outer = seen.filter(({ source }) => source !== 'lua')
-  const sent = outer.filter(({ name, source }) => {
-    const isQueued = open.has(source)
-    if (name === 'multi') open.add(source)
-    if (name === 'exec') open.delete(source)
-    return !isQueued
-  })
+  const outer = seen.filter(({ inner }) => !inner)
   return {
-    commands: sent.length / requests,
-    inner: seen.filter(({ name }) => name !== 'exec').length / requests - sent.length / requests,
-    // The time of EXEC is that of the commands of its transaction, which have times of their own.
-    names: [...new Set(outer.map(({ name }) => name))].filter((name) => name !== 'exec'),
+    commands: outer.length / requests,
+    inner: (seen.length - outer.length) / requests,
+    names: [...new Set(outer.map(({ args }) => args[0]!.toLowerCase()))],
     records: [...new Set(seen.slice(last).flatMap(({ args }) => args.filter((text) => RECORD.test(text))))],
   }
 }

@@ -21,7 +21,7 @@ interface Cost {
   readonly scenario: string
   /** commands that the service sends */
   readonly commands: number
-  /** commands that its scripts and transactions have */
+  /** commands that its scripts call */
   readonly inner: number
   /** different records that it reads or writes */
   readonly records: number
@@ -51,7 +51,7 @@ export const redis: BenchTable = {
       title:
         'CPU time of Redis for one request, in µs, beside an MGET of as many records of the same sizes, which a server of node:http and ' +
         'ioredis sends for each request. One request at a time. ' +
-        'Commands: those that the service sends for a request; in brackets, those of its scripts and transactions. Execution: the time in ' +
+        'Commands: those that the service sends for a request; in brackets, those that its scripts call. Execution: the time in ' +
         'commands alone, without receiving them and sending their results.',
       head: ['request', 'commands', 'records', 'CPU', 'MGET', 'ratio', 'goal', 'execution', 'of MGET'],
       rows: costs.map((cost) => [

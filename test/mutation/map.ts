@@ -125,6 +125,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
     drivers: 'fs',
     suites: suites('store/fs-lock-sockets store/fs-lock store/fs-socket-address store/fs-owner store/fs-read-only'),
   },
+  'src/store/fs/socket-address.ts': { drivers: 'fs', suites: suites('store/fs-socket-address store/fs-lock-sockets store/fs-lock') },
   'src/store/fs/manifest.ts': { drivers: 'fs', suites: [...suites('store/fs-manifest store/fs-copies'), ...FOLDER] },
   'src/store/fs/partitions.ts': {
     drivers: 'fs',
@@ -157,15 +158,6 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/redis/dump-scripts.ts': { drivers: 'redis', suites: suites('store/redis-dump store/redis-dump-faults store/contract-dump') },
   'src/store/redis/identity.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-connections store/redis-cluster') },
   'src/store/redis/notices.ts': { drivers: 'redis', suites: suites('store/contract-append resources/changes') },
-  'src/store/redis/plain-reads.ts': {
-    drivers: 'redis',
-    suites: suites('store/redis-store-reads store/redis-remembered-ranges store/contract store/redis-full'),
-  },
-  'src/store/redis/remembered-ranges.ts': { drivers: 'redis', suites: suites('store/redis-remembered-ranges') },
-  'src/store/redis/script-arguments.ts': {
-    drivers: 'redis',
-    suites: [...suites('store/redis-script-batches store/redis-scripts store/redis-long-reads store/redis-full'), ...REDIS],
-  },
   'src/store/redis/slots.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-pool store/redis-cluster') },
   'src/store/redis/long-reads.ts': { drivers: 'redis', suites: suites('store/redis-long-reads store/contract store/redis-store-reads') },
   'src/store/redis/paths.ts': {
@@ -179,16 +171,12 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/redis/scan.ts': { drivers: 'redis', suites: suites('store/redis-scan admin/check-drivers store/contract') },
   'src/store/redis/scripts.ts': {
     drivers: 'redis',
-    suites: [
-      ...suites('store/redis-scripts store/redis-script-batches store/redis-full store/redis-long-reads store/redis-dump'),
-      ...REDIS,
-    ],
+    suites: [...suites('store/redis-scripts store/redis-full store/redis-long-reads'), ...REDIS],
   },
   'src/store/redis/store.ts': {
     drivers: 'redis',
     suites: [
       ...suites('store/redis-store store/redis-store-reads store/redis-identity store/redis-connections store/redis-credentials'),
-      ...suites('store/redis-remembered-ranges store/redis-full'),
       ...REDIS,
     ],
   },

@@ -160,10 +160,8 @@ describe('seeded bugs that the operation log finds', () => {
           command(
             Object.assign(Object.create(client), {
               lkRead: client.lkRead.bind(client),
-              lkCommit: (key: string, ttl: number, resent: '0' | '1', revision: string, ...more: string[]) => {
-                const other = `again${sent++}`
-                return client.lkCommit(key, ttl, resent, other, ...more.map((text) => text.replace(revision, other)))
-              },
+              lkCommit: (key: string, request: string, ...more: [number, '0' | '1', ...string[]]) =>
+                client.lkCommit(key, JSON.stringify({ ...JSON.parse(request), revision: `again${sent++}` }), ...more),
             }),
           ),
         ),

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ReadRequest } from '../../src/store/port.ts'
-import { readInSteps, type ReadReply } from '../../src/store/redis/long-reads.ts'
+import type { ReadReply } from '../../src/store/redis/codec.ts'
+import { readInSteps } from '../../src/store/redis/long-reads.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
-import type { ScriptArguments } from '../../src/store/redis/script-arguments.ts'
 import { RedisStore } from '../../src/store/redis/store.ts'
 import { change, expectation, readRequest } from '../support/changes.ts'
 import { sharedRedis } from '../support/drivers.ts'
@@ -35,7 +35,8 @@ const commit = (part: Parameters<typeof change>[0]) => store.commit('w1', change
 const cards = { index: 'cards', limit: 100, fetch: 'card:' }
 const request = (part: Partial<ReadRequest> = {}) => readRequest({ records: ['board:1'], ranges: [cards], counts: ['small'], ...part })
 /** What a step read: how many bytes of records. */
-const bytesOf = ([, records, ranges, , rest]: ReadReply) => [...records, ...ranges.flatMap(([, , texts]) => texts), ...rest].join('').length
+const bytesOf = ([records, ranges, , rest]: ReadReply) =>
+  [...records.map(([, text]) => text), ...ranges.flatMap(([, , texts]) => texts), ...rest].join('').length
 
 /**
  * Reads in steps.
@@ -43,14 +44,13 @@ const bytesOf = ([, records, ranges, , rest]: ReadReply) => [...records, ...rang
  */
 async function read(wanted: ReadRequest, between: (step: number) => Promise<unknown> = async () => undefined) {
   const steps: { bytes: number; isLimited: boolean }[] = []
-  const base = `${prefix}:{w1}`
-  const send = async (values: ScriptArguments) => {
-    const reply = (await pool.run((client) => client.lkRead(`${base}:n`, ...values))) as ReadReply | null
-    if (reply !== null) steps.push({ bytes: bytesOf(reply), isLimited: values[0] === String(MEBIBYTE) })
+  const send = async (text: string) => {
+    const reply = (await pool.run((client) => client.lkRead(`${prefix}:{w1}:n`, text))) as ReadReply | null
+    if (reply !== null) steps.push({ bytes: bytesOf(reply), isLimited: JSON.parse(text).size === MEBIBYTE })
     await between(steps.length)
     return reply
   }
-  return { snapshot: await readInSteps(send, base, wanted), steps }
+  return { snapshot: await readInSteps(send, wanted), steps }
 }
 const valuesOf = ({ snapshot }: Awaited<ReturnType<typeof read>>) => snapshot!.ranges[0]!.records.map((stored) => stored?.value['n'])
 

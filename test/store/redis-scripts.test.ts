@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { ExpectedRecord } from '../../src/store/port.ts'
 import type { Connection } from '../../src/store/redis/client.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
-import { encodeChange } from '../../src/store/redis/script-arguments.ts'
-import { expectation } from '../support/changes.ts'
 import { sharedRedis } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
 
@@ -14,13 +11,7 @@ import { quiet } from '../support/log.ts'
 const [CONFLICT, DONE, WAITING] = [0, 1, 2]
 const [SHORT, LONGER] = [100_000, 200_000]
 
-interface Options {
-  readonly ttl?: number
-  readonly resent?: boolean
-  readonly expected?: ExpectedRecord
-  readonly turn?: string
-  readonly changes?: [index: string, add: string[], remove: string[]][]
-}
+type IndexChange = [index: string, add: string[], remove: string[]]
 
 let pool: Pool
 let base: string
@@ -33,12 +24,14 @@ beforeEach(() => {
 })
 
 const run = <T>(command: (client: Connection) => Promise<T>) => pool.run(command)
-/** Sends a commit that puts a record. @param expected the revision that the record must have; null if it must be absent */
-const commit = (revision: string, { ttl = SHORT, resent = false, expected, turn = '', changes = [] }: Options = {}) => {
-  const expect = expectation(expected === undefined ? {} : { records: new Map([['a:1', expected]]) })
-  const indexes = new Map(changes.map(([name, add, remove]) => [name, { add, remove }]))
-  const sent = { revision, turn, expect, put: new Map([['a:1', {}]]), remove: new Set<string>(), indexes }
-  return run((client) => client.lkCommit(`${base}:n`, ttl, resent ? '1' : '0', ...encodeChange(base, sent)))
+/** Sends a commit that puts a record. @param expected the revision that the record must have; "" if it must be absent */
+const commit = (
+  revision: string,
+  { ttl = SHORT, resent = false, expected = [] as string[], turn = '', changes = [] as IndexChange[] } = {},
+) => {
+  const records = expected.map((one) => ['a:1', one])
+  const request = { revision, turn, records, indexes: [], capacity: [], put: ['a:1'], remove: [], changes }
+  return run((client) => client.lkCommit(`${base}:n`, JSON.stringify(request), ttl, resent ? '1' : '0', `${revision} {}`))
 }
 const ttlOf = (revision: string) => run((client) => client.pttl(`${base}:c:${revision}`))
 const revisionOfRecord = async () => (await run((client) => client.get(`${base}:r:a:1`)))?.split(' ')[0]
@@ -46,7 +39,7 @@ const revisionOfRecord = async () => (await run((client) => client.get(`${base}:
 describe('the outcome of a commit', () => {
   test('is stored, and a commit that arrives again has it and changes nothing', async () => {
     expect(await commit('r1')).toBe(DONE)
-    expect(await commit('r2', { expected: 'r1' })).toBe(DONE)
+    expect(await commit('r2', { expected: ['r1'] })).toBe(DONE)
     expect(await commit('r1')).toBe(DONE)
     expect(await revisionOfRecord()).toBe('r2')
   })
@@ -66,18 +59,18 @@ describe('the outcome of a commit', () => {
 
   test('is stored for a conflict too when the commit is resent, so that its first attempt conflicts as well', async () => {
     await commit('r1')
-    expect(await commit('r2', { expected: null, ttl: LONGER, resent: true })).toBe(CONFLICT)
+    expect(await commit('r2', { expected: [''], ttl: LONGER, resent: true })).toBe(CONFLICT)
     expect(await ttlOf('r2')).toBeGreaterThan(SHORT)
     await run((client) => client.del(`${base}:r:a:1`))
-    expect(await commit('r2', { expected: null })).toBe(CONFLICT)
+    expect(await commit('r2', { expected: [''] })).toBe(CONFLICT)
     expect(await revisionOfRecord()).toBeUndefined()
   })
 
   test('is not stored for a conflict of a first attempt: there is nothing that could arrive late', async () => {
     await commit('r1')
-    expect(await commit('r2', { expected: null })).toBe(CONFLICT)
+    expect(await commit('r2', { expected: [''] })).toBe(CONFLICT)
     await run((client) => client.del(`${base}:r:a:1`))
-    expect(await commit('r2', { expected: null })).toBe(DONE)
+    expect(await commit('r2', { expected: [''] })).toBe(DONE)
   })
 })
 

@@ -37,9 +37,9 @@ function storeWith(replies: readonly (number | Error)[], duration = 0) {
   const client = {
     set: async () => 'OK',
     lkEndTurn: async () => 1,
-    lkCommit: async (key: string, ttl: number, resent: string, ...values: string[]) => {
+    lkCommit: async (key: string, _request: string, ttl: number, resent: string, ...records: string[]) => {
       if (delays.pending > 0) throw new Error('the wait before this command is not over')
-      expect(values).toContainEqual(expect.stringMatching(/^r\d+ \{\}$/))
+      expect(records).toEqual([expect.stringMatching(/^r\d+ \{\}$/)])
       sent.push([key, ttl, resent])
       clock += duration
       const reply = queue.shift()

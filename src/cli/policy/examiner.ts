@@ -65,7 +65,8 @@ function ask<Question extends keyof Examinations>(
     const timer = setTimeout(() => fail(`it took longer than ${time / 1000} seconds`), time)
     thread.once('message', (answer) => (clearTimeout(timer), resolve(answer)))
     thread.once('messageerror', (error) => fail(error.message))
-    thread.once('error', (error) => fail(error.message))
+    // What it throws may be anything.
+    thread.once('error', (error: unknown) => fail(error instanceof Error ? error.message : String(error)))
     // After an answer it has no effect.
     thread.once('exit', (code) => fail(`it ended with ${code}`))
     // Neither keeps a process that has nothing else to do.

@@ -1,12 +1,11 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import redisDriver from 'unstorage/drivers/redis'
 import type { Driver } from 'unstorage'
-import type { ScriptArguments } from './script-arguments.ts'
 
 /** A client on which the scripts are defined as commands (see `scripts.ts`). */
 export type Connection = (Redis | Cluster) & {
-  lkRead(key: string, ...values: ScriptArguments): Promise<unknown>
-  lkCommit(key: string, markerTtl: number, resent: '0' | '1', ...values: ScriptArguments): Promise<unknown>
+  lkRead(key: string, request: string): Promise<unknown>
+  lkCommit(key: string, request: string, markerTtl: number, resent: '0' | '1', ...records: readonly string[]): Promise<unknown>
   lkBeginDump(key: string, id: string, ttl: number): Promise<unknown>
   lkDump(key: string, id: string, after: string, ttl: number, keys: number, bytes: number): Promise<unknown>
   lkEndDump(key: string, id: string): Promise<unknown>

@@ -1,10 +1,69 @@
-import type { Stored, Value } from '../port.ts'
+import type { Appended, Change, Expectation, IndexRange, ReadRequest, Snapshot, Stored, Value } from '../port.ts'
 
-/** A record as Redis stores it: its revision, a space, and JSON. */
-export function encodeStored(revision: string, value: Value): string {
-  return `${revision} ${JSON.stringify(value)}`
+/** The reply to a read. The last member has the records of `rest`. */
+export type ReadReply = [
+  records: [key: string | null, stored: string | null][],
+  ranges: [revision: string | null, entries: string[], records: (string | null)[]][],
+  counts: number[],
+  rest: (string | null)[],
+]
+
+/**
+ * The request of the script that reads.
+ * @param size how many bytes it may read for ranges and `rest`
+ * @param rest the keys of more records
+ */
+export function encodeRead({ records, ranges, counts, expect }: ReadRequest, size?: number, rest: readonly string[] = []): string {
+  return JSON.stringify({ ...encodeExpectation(expect), references: records, ranges: ranges.map(encodeRange), counts, size, rest })
 }
 
+/** What the script that commits gets. */
+export interface EncodedChange {
+  readonly request: string
+  /** the records that are put, and then those that are appended, in the order of the request */
+  readonly records: readonly string[]
+}
+
+export function encodeChange({ revision, turn, expect, reduces, put, remove, indexes, append = NOTHING }: Change): EncodedChange {
+  const request = JSON.stringify({
+    revision,
+    turn,
+    reduces,
+    ...encodeExpectation(expect),
+    capacity: [...expect.capacity],
+    put: [...put.keys()],
+    remove: [...remove],
+    append: [...append].map(([index, { fetch, values }]) => [index, fetch, values.length]),
+    changes: [...indexes].map(([name, entries]) => [name, entries.add, entries.remove]),
+  })
+  const values = [...put.values(), ...[...append.values()].flatMap((appended) => appended.values)]
+  return { request, records: values.map((value) => `${revision} ${JSON.stringify(value)}`) }
+}
+
+const NOTHING: ReadonlyMap<string, Appended> = new Map()
+
+function encodeExpectation({ records, indexes }: Expectation) {
+  return {
+    records: [...records].map(([key, expected]) =>
+      expected === null || typeof expected === 'string' ? [key, expected ?? ''] : [key, expected.revision, expected.members],
+    ),
+    indexes: [...indexes].map(([name, revision]) => [name, revision ?? '']),
+  }
+}
+
+function encodeRange({ index, after, before, reverse, limit, fetch }: IndexRange) {
+  return { index, after, before, reverse: reverse === true, limit, fetch }
+}
+
+export function decodeSnapshot([records, ranges, counts]: ReadReply): Snapshot {
+  return {
+    records: records.map(([key, text]) => ({ key, stored: decodeStored(text) })),
+    ranges: ranges.map(([revision, entries, fetched]) => ({ revision, entries, records: fetched.map(decodeStored) })),
+    counts,
+  }
+}
+
+/** A record as Redis stores it: its revision, a space, and JSON. */
 export function decodeStored(text: string | null): Stored | null {
   if (text === null) return null
   const space = text.indexOf(' ')

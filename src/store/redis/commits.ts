@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StorageUnavailable } from '../port.ts'
 import { COMMAND_TIMEOUT, type Replication } from './client.ts'
+import type { EncodedChange } from './codec.ts'
 import { CommandFailed, throwUnavailable, toUnavailable, type Pool } from './pool.ts'
 import { sendAndWait } from './replication.ts'
-import type { ScriptArguments } from './script-arguments.ts'
 import { COMMIT } from './scripts.ts'
 
 /** How long the outcome of a commit is stored, in milliseconds: much longer than a client resends it. */
@@ -30,7 +30,7 @@ export class CommitSender {
    * Sends a commit, and resends it while no reply comes. The script detects a commit that is already applied, so it
    * is applied at most once. When Redis does not answer at all, or too few replicas have the commit, the outcome is unknown.
    */
-  async send(key: string, change: ScriptArguments): Promise<'done' | 'conflict'> {
+  async send(key: string, change: EncodedChange): Promise<'done' | 'conflict'> {
     const deadline = performance.now() + RESEND_FOR
     let sent = false
     for (let attempt = 1; ; attempt++) {
@@ -65,11 +65,11 @@ export class CommitSender {
     this.#requireReplicas(replicas)
   }
 
-  async #attempt(key: string, change: ScriptArguments, sent: boolean): Promise<unknown> {
+  async #attempt(key: string, { request, records }: EncodedChange, sent: boolean): Promise<unknown> {
     const [ttl, resent] = sent ? ([RESENT_MARKER_TTL, '1'] as const) : ([MARKER_TTL, '0'] as const)
     const replication = this.#replication
-    if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, ttl, resent, ...change))
-    const command = ['eval', COMMIT, 1, key, ttl, resent, ...change] as const
+    if (replication === undefined) return this.#pool.run((client) => client.lkCommit(key, request, ttl, resent, ...records))
+    const command = ['eval', COMMIT, 1, key, request, ttl, resent, ...records] as const
     const [reply, replicas] = await this.#pool.run((client) => sendAndWait(client, command, replication))
     if (reply === DONE) this.#requireReplicas(replicas)
     return reply

@@ -24,23 +24,20 @@ end
 `
 
 /** A part of the script of commits: saves what a commit is going to replace. */
-export const SAVE = `
-if not isUsual then
-  ${IS_AFTER}
-  local dumps, changed = redis.call('HGETALL', dumping), {}
-  for i = 2, #listed, 2 do changed[#changed + 1] = listed[i] end
-  for i = unlistedFrom, unlistedTo do changed[#changed + 1] = ARGV[i] end
-  for i = 1, #dumps, 2 do
-    local saved, position = base .. ':d:' .. dumps[i], dumps[i + 1]
-    if redis.call('ZSCORE', saved, '') then
-      for _, key in ipairs(changed) do
-        if isAfter(key, position) and redis.call('ZLEXCOUNT', saved, '[' .. key .. '\\0', '(' .. key .. '\\1') == 0 then
-          redis.call('ZADD', saved, 0, key .. '\\0' .. (redis.call('GET', base .. ':r:' .. key) or ''))
-        end
-      end
-    else
-      redis.call('HDEL', dumping, dumps[i])
-    end
+export const SAVE = `${IS_AFTER}
+local function save(saved, position, key)
+  if not isAfter(key, position) then return end
+  if redis.call('ZLEXCOUNT', saved, '[' .. key .. '\\0', '(' .. key .. '\\1') > 0 then return end
+  redis.call('ZADD', saved, 0, key .. '\\0' .. (stored(key) or ''))
+end
+local dumps = redis.call('HGETALL', base .. ':d')
+for i = 1, #dumps, 2 do
+  local saved, position = base .. ':d:' .. dumps[i], dumps[i + 1]
+  if redis.call('ZSCORE', saved, '') then
+    for _, key in ipairs(request.put) do save(saved, position, key) end
+    for _, key in ipairs(request.remove) do save(saved, position, key) end
+  else
+    redis.call('HDEL', base .. ':d', dumps[i])
   end
 end
 `

@@ -1,49 +1,30 @@
 import { lastWord } from '../indexes.ts'
 import type { ExpectedRecord, ReadRequest, Snapshot, Stored } from '../port.ts'
-import { decodeStored } from './codec.ts'
-import { encodeRead, type ScriptArguments } from './script-arguments.ts'
+import { decodeSnapshot, decodeStored, encodeRead, type ReadReply } from './codec.ts'
 
 /** How many bytes of records one script reads, so that it takes a few milliseconds. Only the last record may exceed it. */
-export const SCRIPT_BYTES = 1024 * 1024
+const SCRIPT_BYTES = 1024 * 1024
 /** How often a long read is begun in steps before it is done in one. */
 const ATTEMPTS = 3
 
-/** The reply of the script that reads. The last member has the records of `rest`. */
-export type ReadReply = [
-  keys: (string | null)[],
-  records: (string | null)[],
-  ranges: [revision: string | null, entries: string[], records: (string | null)[]][],
-  counts: number[],
-  rest: (string | null)[],
-]
-
-/** Runs the script that reads. */
-type Send = (values: ScriptArguments) => Promise<ReadReply | null>
+/** Sends a request to the script that reads. */
+type Send = (request: string) => Promise<ReadReply | null>
 
 /**
  * Reads a snapshot. Long ones are read in several steps, so that no script takes long. Each step requires that nothing has
  * changed which the steps before it have read. If that fails several times, one step reads everything: a read must not fail
  * because others write.
- * @param base the prefix of the keys of the partition, without the last colon
  * @returns null when the expectation is not met
  */
-export async function readInSteps(send: Send, base: string, request: ReadRequest): Promise<Snapshot | null> {
+export async function readInSteps(send: Send, request: ReadRequest): Promise<Snapshot | null> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const reply = await send(encodeRead(base, request, SCRIPT_BYTES))
+    const reply = await send(encodeRead(request, SCRIPT_BYTES))
     if (reply === null) return null
-    const snapshot = await readRest(send, base, request, decodeSnapshot(reply))
+    const snapshot = await readRest(send, request, decodeSnapshot(reply))
     if (snapshot !== undefined) return snapshot
   }
-  const reply = await send(encodeRead(base, request))
+  const reply = await send(encodeRead(request))
   return reply === null ? null : decodeSnapshot(reply)
-}
-
-function decodeSnapshot([keys, records, ranges, counts]: ReadReply): Snapshot {
-  return {
-    records: keys.map((key, i) => ({ key, stored: decodeStored(records[i]!) })),
-    ranges: ranges.map(([revision, entries, fetched]) => ({ revision, entries, records: fetched.map(decodeStored) })),
-    counts,
-  }
 }
 
 /** Ends partial ranges at the last record that was read. */
@@ -58,7 +39,7 @@ function cutPartial({ ranges: requested }: ReadRequest, snapshot: Snapshot): Sna
 }
 
 /** @returns undefined when something has changed since the first step */
-async function readRest(send: Send, base: string, request: ReadRequest, first: Snapshot): Promise<Snapshot | undefined> {
+async function readRest(send: Send, request: ReadRequest, first: Snapshot): Promise<Snapshot | undefined> {
   const missing = first.ranges.flatMap(({ entries, records }, i) => {
     const { fetch, partial } = request.ranges[i]!
     return fetch === undefined || partial === true ? [] : entries.slice(records.length).map((entry) => fetch + lastWord(entry))
@@ -78,10 +59,10 @@ async function readRest(send: Send, base: string, request: ReadRequest, first: S
   while (rest.length < missing.length) {
     const expect = { ...request.expect, records, indexes }
     const step = { records: [], ranges: [], counts: request.counts, expect }
-    const reply = await send(encodeRead(base, step, SCRIPT_BYTES, missing.slice(rest.length)))
+    const reply = await send(encodeRead(step, SCRIPT_BYTES, missing.slice(rest.length)))
     if (reply === null) return undefined
-    counts = reply[3]
-    for (const text of reply[4]) {
+    counts = reply[2]
+    for (const text of reply[3]) {
       const stored = decodeStored(text)
       expectRead(missing[rest.length]!, stored)
       rest.push(stored)

@@ -9,19 +9,18 @@ import {
   type StoreMetrics,
   type Value,
 } from '../port.ts'
+import { isTemplate } from '../references.ts'
 import { Turns, type Turn } from '../turns.ts'
 import { COMMAND_TIMEOUT, replicationOf, type Connection } from './client.ts'
+import { decodeStored, encodeChange, type ReadReply } from './codec.ts'
 import { CommitSender, waitForTurn } from './commits.ts'
 import { dumpPartition } from './dump.ts'
 import { Identity, readOnce } from './identity.ts'
-import { readInSteps, SCRIPT_BYTES, type ReadReply } from './long-reads.ts'
+import { readInSteps } from './long-reads.ts'
 import { Notices } from './notices.ts'
 import { confirmGuess, Paths } from './paths.ts'
-import { planRead, sendPlain } from './plain-reads.ts'
 import { CommandFailed, openClient, Pool, throwUnavailable, toUnavailable, withTimeout } from './pool.ts'
-import { RememberedRanges } from './remembered-ranges.ts'
 import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './scan.ts'
-import { encodeChange, type ScriptArguments } from './script-arguments.ts'
 
 /** The format of all keys and values. A Redis with data of another format is refused. */
 const FORMAT = '2'
@@ -49,9 +48,9 @@ export interface RedisStoreOptions {
 }
 
 /**
- * Opens a store in Redis, over the clients of unstorage's redis driver: each commit is one script (see `scripts.ts`), and each
- * read is one command, one transaction or one script (see `plain-reads.ts`), so it is atomic. The persistence settings of Redis
- * determine what a commit survives. Any number of processes per Redis.
+ * Opens a store in Redis, over the clients of unstorage's redis driver: each read and each commit is one script (see
+ * `scripts.ts`), so it is atomic. The persistence settings of Redis determine what a commit survives. Any number of
+ * processes per Redis.
  * @throws {StorageUnavailable} when Redis cannot be reached, or holds data of another format
  * @throws {BadRedisUrl}
  */
@@ -112,7 +111,6 @@ export class RedisStore implements Store {
   readonly #identity: Identity | undefined
   readonly #turns = new Turns(TURN_DURATION)
   readonly #paths = new Paths()
-  readonly #ranges = new RememberedRanges()
   readonly #notices: Notices
 
   constructor(
@@ -143,48 +141,26 @@ export class RedisStore implements Store {
     return snapshot
   }
 
+  /** Reads with one MGET if nothing but records is read. It is atomic too, and much cheaper than a script. */
   async #readOnce(partition: string, request: ReadRequest): Promise<Snapshot | null> {
-    const { records, expect } = request
+    const { records, ranges, counts, expect } = request
     // An expectation is not met by a Redis that was emptied since the first read of a transaction.
     const isFirst = records.length > 0 && expect.records.size + expect.indexes.size === 0
-    const plain = await this.#readPlain(partition, request)
-    const snapshot = plain === undefined ? await this.#readByScript(partition, request) : plain
-    if (isFirst && snapshot?.records.every(({ stored }) => stored === null)) await this.#identity?.check(this.#run, partition)
-    return snapshot
-  }
-
-  /** Reads without a script, if that is possible. */
-  async #readPlain(partition: string, request: ReadRequest): Promise<Snapshot | null | undefined> {
-    const remembered = request.ranges.map((range) => (range.fetch === undefined ? undefined : this.#ranges.get(partition, range)))
-    const plan = planRead(this.#base(partition), request, remembered)
-    if (plan === undefined) return undefined
-    const send = (client: Connection) => sendPlain(client, plan.commands)
-    const replies = await this.#pool.runRead(send).catch((error: unknown) => {
-      // A Redis that is out of memory queues no commands of a transaction, not even those that read (up to Redis 7).
-      if (error instanceof CommandFailed && error.refused && error.message.startsWith('OOM')) return undefined
-      throw toUnavailable(error)
-    })
-    if (replies === undefined) return undefined
-    // The next read is in steps.
-    if (plan.lengthOf(replies) > SCRIPT_BYTES) this.#ranges.forget(partition, request.ranges)
-    return plan.snapshotOf(replies)
-  }
-
-  async #readByScript(partition: string, request: ReadRequest): Promise<Snapshot | null> {
-    let steps = 0
-    const send = (values: ScriptArguments) => {
-      steps++
-      return this.#run((client) => client.lkRead(this.#key(partition), ...values)) as Promise<ReadReply | null>
+    if (isFirst && ranges.length + counts.length === 0 && !records.some(isTemplate)) {
+      const prefix = `${this.#prefix}:{${partition}}:r:`
+      const texts = await this.#run((client) => client.mget(records.map((key) => prefix + key)))
+      if (texts.every((text) => text === null)) await this.#identity?.check(this.#run, partition)
+      return { records: records.map((key, i) => ({ key, stored: decodeStored(texts[i]!) })), ranges: [], counts: [] }
     }
-    const snapshot = await readInSteps(send, this.#base(partition), request)
-    // Long ranges are not remembered: they are always read in steps.
-    if (snapshot !== null && steps === 1) this.#ranges.learn(partition, request.ranges, snapshot)
+    const send = (text: string) => this.#run((client) => client.lkRead(this.#key(partition), text)) as Promise<ReadReply | null>
+    const snapshot = await readInSteps(send, request)
+    if (isFirst && snapshot?.records.every(({ stored }) => stored === null)) await this.#identity?.check(this.#run, partition)
     return snapshot
   }
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     await this.#turns.pass(partition, change.turn)
-    const outcome = await this.#commits.send(this.#key(partition), encodeChange(this.#base(partition), change))
+    const outcome = await this.#commits.send(this.#key(partition), encodeChange(change))
     if (outcome === 'done') this.#notices.notify(partition, change)
     return outcome
   }
@@ -195,7 +171,7 @@ export class RedisStore implements Store {
    */
   async takeTurn(partition: string): Promise<Turn> {
     const turn = await this.#turns.take(partition)
-    const key = `${this.#base(partition)}:t`
+    const key = `${this.#prefix}:{${partition}}:t`
     const lease = (client: Connection) => client.set(key, turn.id, 'PX', this.#lease, 'NX')
     while (this.#turns.isHeld(partition, turn.id) && (await this.#pool.run(lease).catch(acceptRefusal)) === null) await waitForTurn()
     const end = (): void => {
@@ -215,11 +191,11 @@ export class RedisStore implements Store {
   }
 
   scan(partition: string): ReturnType<typeof scanRecords> {
-    return scanRecords(this.#run, this.#base(partition))
+    return scanRecords(this.#run, `${this.#prefix}:{${partition}}`)
   }
 
   indexNames(partition: string): AsyncGenerator<string[]> {
-    return scanIndexNames(this.#run, this.#base(partition))
+    return scanIndexNames(this.#run, `${this.#prefix}:{${partition}}`)
   }
 
   findDamage(): AsyncGenerator<DriverDamage[]> {
@@ -256,12 +232,8 @@ export class RedisStore implements Store {
 
   readonly #run = <T>(command: (client: Connection) => Promise<T>): Promise<T> => this.#pool.runRead(command).catch(throwUnavailable)
 
-  #base(partition: string): string {
-    return `${this.#prefix}:{${partition}}`
-  }
-
   #key(partition: string): string {
-    return `${this.#base(partition)}:n`
+    return `${this.#prefix}:{${partition}}:n`
   }
 }
 
