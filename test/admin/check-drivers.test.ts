@@ -130,7 +130,10 @@ describe.runIf(selectDrivers().includes('fs'))('a check of a folder', () => {
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line))
-      expect([code, stderr.trimEnd().split('\n').at(-1)]).toEqual([6, `damage was found: ${lines.at(-1).damage} findings`])
+      expect([code, stderr.trimEnd().split('\n').at(-1)]).toEqual([
+        6,
+        expect.stringMatching(`^damage was found: ${lines.at(-1).damage} findings?$`),
+      ])
       expect(lines.slice(0, -1).filter(({ partition, kind }) => partition === Globex && kind === 'partition_damaged')).toHaveLength(1)
       expect(lines.at(-1)).toMatchObject({ partitions: 4, notices: 1 })
     }
