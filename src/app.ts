@@ -34,7 +34,7 @@ import type { Operation } from './resources/operation.ts'
 import { provePolicy } from './resources/policy-proof.ts'
 import { Scans } from './resources/scans.ts'
 import { operations } from './resources/table.ts'
-import { loadEngine, type Engine } from './policy/engine.ts'
+import { loadEngine, type Engine, type PolicyFiles } from './policy/engine.ts'
 import { PolicyInvariantError, readPolicyFolder } from './policy/folder.ts'
 import { remembering } from './policy/remembered.ts'
 import type { Proof } from './policy/prove.ts'
@@ -132,7 +132,16 @@ export const shippedFolder = fileURLToPath(new URL('../policies', import.meta.ur
  * @throws {PolicyInvariantError} if a file cannot be read
  */
 export function loadPolicy(folder?: string): Engine {
-  return loadEngine(readPolicyFolder(folder ?? shippedFolder, folder ?? 'policies'), specificationRows)
+  return loadEngine(readPolicyFiles(folder), specificationRows)
+}
+
+/**
+ * Reads the files of a policy.
+ * @param folder default: the shipped policy, which diagnostics call `policies`
+ * @throws {PolicyInvariantError} if a file cannot be read
+ */
+export function readPolicyFiles(folder?: string): PolicyFiles {
+  return readPolicyFolder(folder ?? shippedFolder, folder ?? 'policies')
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AdminDeps } from '../admin/deps.ts'
 import { GarbageCollector } from '../admin/garbage-collector.ts'
 import { requireNoRestore } from '../admin/restore-run.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
-import { createApp, shippedFolder, type App } from '../app.ts'
+import { createApp, readPolicyFiles, type App } from '../app.ts'
 import { AuditRecorder } from '../audit/recorder.ts'
 import { specificationRows } from '../authz/specification.ts'
 import { readConfig, type Config } from '../config.ts'
@@ -17,7 +17,6 @@ import { createMailer, type SendMail } from '../mail/mailer.ts'
 import { systemRandom } from '../model/ids.ts'
 import { DAY, systemClock } from '../model/time.ts'
 import { loadEngine } from '../policy/engine.ts'
-import { readPolicyFolder } from '../policy/folder.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { openCounters, openStorage, type StorageHandle } from '../store/open.ts'
@@ -83,7 +82,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const deps: AdminDeps = { ...unwatched, store: garbageCollector.watch(measured) }
   // Without a policy folder, a terminal that is closed ends the service, as usual.
   const reloadSignal = config.policies === undefined ? undefined : new ReloadSignal()
-  const policyFiles = readPolicyFolder(config.policies ?? shippedFolder, config.policies ?? 'policies')
+  const policyFiles = readPolicyFiles(config.policies)
   const engine = loadEngine(policyFiles, specificationRows)
   metrics?.statePolicy(engine.hash)
   const decisionLog =

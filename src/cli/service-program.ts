@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { ConfigError } from '../config.ts'
+import { readVersion } from '../model/version.ts'
 import type { Flags } from '../settings.ts'
 import { addSetting, environmentHelp } from './command.ts'
 
@@ -19,10 +19,6 @@ Exit codes:
   10 policy diff: the policy allows more, and does not declare it
   11 policy explain: it is denied`
 
-function version(): string {
-  return (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
-}
-
 /**
  * Whether a command line starts the service. Then it needs no other command: their code would be a twentieth of a start.
  * @param args the command line without the program; an option at its beginning belongs to the default command
@@ -38,7 +34,7 @@ export function createServiceProgram(): Command {
     .description('A kanban API for agents, in which every access decision is declared, proved and explained.')
     .exitOverride()
     .allowExcessArguments(false)
-    .version(version(), '--version', 'print the version')
+    .version(readVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print the help of a command')
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', EXIT_CODES)

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { ServerRequest } from 'srvx'
@@ -9,6 +8,7 @@ import { toApiError } from '../http/error-mapping.ts'
 import { readJson } from '../http/input.ts'
 import type { Services } from '../http/services.ts'
 import { ApiError } from '../model/errors.ts'
+import { readVersion } from '../model/version.ts'
 import type { Operation } from '../resources/operation.ts'
 import { Exchange, type ApiAnswer } from './exchange.ts'
 import { HostCheck } from './host.ts'
@@ -56,7 +56,7 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
   const { log, scans } = current()
   const hosts = new HostCheck(options.origin, options.host)
   const list = new ToolList(() => current().engine, options.operations)
-  const version = packageVersion()
+  const version = readVersion()
   const handler = createMcpHandler(
     ({ authInfo }) => createServer(list, version, log, authInfo!.extra as unknown as ServerContext),
     // No tool, resource or list of them announces changes, so there is nothing to subscribe to.
@@ -154,9 +154,4 @@ function headersOf({ requestId, shared }: Exchange, own: Iterable<[string, strin
   const headers = new Headers({ ...API_HEADERS, 'x-request-id': requestId })
   for (const [name, value] of [...shared, ...own]) if (name !== 'cache-control') headers.set(name, value)
   return headers
-}
-
-function packageVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-  return version
 }

@@ -99,6 +99,7 @@ type Answers = Map<unknown, Answers | boolean>
  */
 function remember({ conditions }: Rule, matches: Matcher): Matcher {
   const keys = Object.keys(conditions).map(recordKey)
+  if (keys.length === 0) return matches
   const root: Answers = new Map()
   return (record) => {
     let found: Answers | boolean | undefined = root

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { readVersion } from '../../model/version.ts'
 import type { Examinations } from './examination.ts'
 
 /** The functions of {@link Examinations}, answered elsewhere. They reject if there is no answer. */
@@ -73,8 +73,4 @@ function ask<Question extends keyof Examinations>(
     thread.unref()
     timer.unref()
   })
-}
-
-function readVersion(): string {
-  return (JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }).version
 }

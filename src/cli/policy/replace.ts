@@ -1,8 +1,7 @@
 import type { Logger } from 'pino'
-import { shippedFolder, type App } from '../../app.ts'
+import { readPolicyFiles, type App } from '../../app.ts'
 import { specificationRows } from '../../authz/specification.ts'
 import { hashOf, loadEngineInTurns, type PolicyFiles } from '../../policy/engine.ts'
-import { readPolicyFolder } from '../../policy/folder.ts'
 import type { Departures } from './examination.ts'
 import type { Examiner } from './examiner.ts'
 import { readTexts } from './read-policy.ts'
@@ -60,7 +59,7 @@ export async function warnOfDepartures(files: PolicyFiles, log: Logger, examiner
   const policy = hashOf(files)
   try {
     // Most folders begin as a copy of it.
-    if (policy === hashOf(readPolicyFolder(shippedFolder, 'policies'))) return
+    if (policy === hashOf(readPolicyFiles())) return
     warn(await examiner.departuresOf(files), policy, log)
   } catch (error) {
     warn({ failure: (error as Error).message }, policy, log)

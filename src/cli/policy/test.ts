@@ -33,26 +33,19 @@ async function test(name: string | undefined, { format, json = false }: TestFlag
 
 /** A policy that cannot be loaded fails in one check. */
 async function checksOf(name: string | undefined): Promise<readonly Check[]> {
-  const [
-    { shippedFolder },
-    { PolicyInvariantError, readPolicyFolder },
-    { isReadAlike },
-    { provePolicy },
-    { operations },
-    { loadTexts, readPolicy },
-  ] = await Promise.all([
-    import('../../app.ts'),
-    import('../../policy/folder.ts'),
-    import('../../policy/source.ts'),
-    import('../../resources/policy-proof.ts'),
-    import('../../resources/table.ts'),
-    // With the widenings that it declares.
-    import('./read-policy.ts'),
-  ])
+  const [{ readPolicyFiles }, { PolicyInvariantError }, { isReadAlike }, { provePolicy }, { operations }, { loadTexts, readPolicy }] =
+    await Promise.all([
+      import('../../app.ts'),
+      import('../../policy/folder.ts'),
+      import('../../policy/source.ts'),
+      import('../../resources/policy-proof.ts'),
+      import('../../resources/table.ts'),
+      // With the widenings that it declares.
+      import('./read-policy.ts'),
+    ])
   const loading = 'the policy can be loaded'
   try {
-    const shipped = () => loadTexts({ files: readPolicyFolder(shippedFolder, 'policies'), declared: undefined })
-    const { engine, sources } = name === undefined ? shipped() : readPolicy(name)
+    const { engine, sources } = name === undefined ? loadTexts({ files: readPolicyFiles(), declared: undefined }) : readPolicy(name)
     const readOtherwise = sources.filter((source) => !isReadAlike(source)).map(({ path }) => path)
     return [
       { name: loading, failures: [] },

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { uploadForm } from '../../resources/attachments/schema.ts'
 import { board } from '../../model/board.ts'
 import { card } from '../../model/card.ts'
+import { readVersion } from '../../model/version.ts'
 import type { Operation } from '../../resources/operation.ts'
 import { findForbiddable, hasData } from './error-codes.ts'
 import { createErrorSchemas, createPageSchema, pascalCase } from './error-schemas.ts'
@@ -39,7 +39,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
     openapi: '3.1.0',
     info: {
       title: 'Lanekeeper',
-      version: packageVersion(),
+      version: readVersion(),
       summary: 'A workspace-scoped kanban API for agents, command-line tools and native applications.',
       description: overview({ engine, operations, uploadBytes, quotas }),
       license: { name: 'MIT', identifier: 'MIT' },
@@ -139,9 +139,4 @@ function shareParameters(document: OpenApiDocument): OpenApiDocument {
     ]),
   )
   return { ...document, paths, components: { ...document.components, parameters: { ...shared, ...document.components.parameters } } }
-}
-
-function packageVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
-  return version
 }
