@@ -28,6 +28,7 @@ import type { SendMail } from './mail/mailer.ts'
 import { notFound } from './model/errors.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { limits } from './model/limits.ts'
+import { packageFile } from './model/package-files.ts'
 import { systemClock, type Clock } from './model/time.ts'
 import { specificationRows } from './authz/specification.ts'
 import type { Operation } from './resources/operation.ts'
@@ -123,7 +124,7 @@ export interface ProvedPolicy {
 }
 
 /** The folder of the policy that ships with the service. */
-export const shippedFolder = fileURLToPath(new URL('../policies', import.meta.url))
+export const shippedFolder = fileURLToPath(packageFile('policies'))
 
 /**
  * Loads a policy. The one that ships with the service has a path relative to this file, the same from `src` and from `dist`.

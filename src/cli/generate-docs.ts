@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { loadPolicy } from '../app.ts'
 import { createDocument } from '../http/openapi/document.ts'
 import { limits } from '../model/limits.ts'
+import { packageFile } from '../model/package-files.ts'
 import { renderMatrix } from '../resources/matrix.ts'
 import { operations } from '../resources/table.ts'
 import { renderClientOperations } from './client-operations.ts'
@@ -11,11 +12,10 @@ import { insertOperations, renderOperations } from './operations-table.ts'
 // Generates what follows from the tables: policies/matrix.md, the operations table of README.md, the examples of the OpenAPI document,
 // and the types and the table of the client.
 const engine = loadPolicy()
-const fileOf = (path: string): URL => new URL(`../../${path}`, import.meta.url)
 
-writeFileSync(fileOf('policies/matrix.md'), renderMatrix(engine, operations))
-const readme = readFileSync(fileOf('README.md'), 'utf8')
-writeFileSync(fileOf('README.md'), insertOperations(readme, renderOperations(engine, operations)))
+writeFileSync(packageFile('policies/matrix.md'), renderMatrix(engine, operations))
+const readme = readFileSync(packageFile('README.md'), 'utf8')
+writeFileSync(packageFile('README.md'), insertOperations(readme, renderOperations(engine, operations)))
 const { uploadBytes } = limits
 const document = createDocument({
   engine,
@@ -25,7 +25,7 @@ const document = createDocument({
   origin: undefined,
   examples: { operations: {}, errors: {} },
 })
-writeFileSync(fileOf('src/client/operations.ts'), renderClientOperations(document, operations))
+writeFileSync(packageFile('src/client/operations.ts'), renderClientOperations(document, operations))
 const examples = await recordExamples()
-writeFileSync(fileOf('fixtures/openapi-examples.json'), `${JSON.stringify(examples, null, 1)}\n`)
+writeFileSync(packageFile('fixtures/openapi-examples.json'), `${JSON.stringify(examples, null, 1)}\n`)
 console.log('policies/matrix.md, README.md, src/client/operations.ts and fixtures/openapi-examples.json are up to date')

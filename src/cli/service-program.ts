@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { ConfigError } from '../config.ts'
-import { readVersion } from '../model/version.ts'
+import { readVersion } from '../model/package-files.ts'
 import type { Flags } from '../settings.ts'
 import { addSetting, environmentHelp } from './command.ts'
 

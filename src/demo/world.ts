@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { visibilities } from '../model/board.ts'
 import { fileVisibilities } from '../model/file.ts'
+import { packageFile } from '../model/package-files.ts'
 import { roles } from '../model/workspace.ts'
 import { readPlainYaml } from '../policy/plain-yaml.ts'
 
@@ -56,5 +57,5 @@ export type WorldCard = z.infer<typeof card>
 
 /** Reads `fixtures/world.yaml`, which is plain YAML. */
 export function readWorld(): World {
-  return world.parse(readPlainYaml(readFileSync(new URL('../../fixtures/world.yaml', import.meta.url), 'utf8')))
+  return world.parse(readPlainYaml(readFileSync(packageFile('fixtures/world.yaml'), 'utf8')))
 }

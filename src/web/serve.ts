@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { H3, H3Event } from 'h3'
 import type { ServerRequest } from 'srvx'
+import { Throttle } from '../auth/accounts/throttle.ts'
 import type { Compression } from '../http/compression.ts'
 import { errorResponse } from '../http/envelope.ts'
 import type { ReferenceDocument } from '../http/openapi/serve.ts'
@@ -54,13 +55,12 @@ function isBrowser({ method, headers }: ServerRequest): boolean {
 }
 
 async function importPages(options: WebOptions, reference: ReferenceDocument): Promise<Pages> {
-  const [{ createWeb }, { createReference }, { createPolicyPage }, { SignIn }, { SecondStep }, { Throttle }] = await Promise.all([
+  const [{ createWeb }, { createReference }, { createPolicyPage }, { SignIn }, { SecondStep }] = await Promise.all([
     import('./app.ts'),
     import('./reference/app.ts'),
     import('./policy-report/app.ts'),
     import('../auth/accounts/sign-in.ts'),
     import('../auth/accounts/second-step.ts'),
-    import('../auth/accounts/throttle.ts'),
   ])
   const { clock, counters, passwords } = options
   // Added to the same object: its policy changes when it is replaced.

@@ -13,7 +13,7 @@ import { CommandHost, requireBuild, runCommandLine, startProcess, type RunningPr
 import { startRedis, type RedisServer } from '../support/redis.ts'
 import { ownProcess } from '../support/run.ts'
 
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
 
 const accountStatus = async (url: string, token: string) =>
   (await fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${token}` } })).status

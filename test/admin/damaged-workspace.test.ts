@@ -14,7 +14,7 @@ import { quiet } from '../support/log.ts'
 import { requireBuild } from '../support/process.ts'
 import { Service } from '../support/service.ts'
 
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
 const unused = () => Promise.reject(new Error('not supported by this test'))
 
 // The commands of "Damaged folders" in README.md.

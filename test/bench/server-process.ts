@@ -28,6 +28,8 @@ interface ServiceOptions {
   /** of Node.js */
   readonly execArgv?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** the modules of `dist` in place of the bundle: a profile then names the file of each function */
+  readonly modules?: boolean
 }
 
 /** A measured process. */
@@ -54,8 +56,11 @@ export class ServerProcess {
   }
 
   /** Starts the built service. Requests are authenticated, authorized and counted as usual; the quotas are too high to matter. */
-  static async startService(storage: string, { args = [], execArgv = [], env = {} }: ServiceOptions = {}): Promise<ServerProcess> {
-    const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+  static async startService(
+    storage: string,
+    { args = [], execArgv = [], env = {}, modules = false }: ServiceOptions = {},
+  ): Promise<ServerProcess> {
+    const main = fileURLToPath(new URL(`../../dist/${modules ? 'main' : 'lanekeeper'}.js`, import.meta.url))
     const quota = String(1_000_000_000)
     const settings = { PORT: '0', LANEKEEPER_TOKEN_RATE: quota, LANEKEEPER_WORKSPACE_RATE: quota, LANEKEEPER_LOG: 'error', ...env }
     const child = forkMeasured(main, ['--json', '--storage', storage, ...args], 'pipe', settings, execArgv)

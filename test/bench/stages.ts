@@ -12,7 +12,7 @@ export const stages: BenchTable = {
   name: 'stages',
   summary: 'where the CPU time of a request goes: the shares of a CPU profile',
   async measure(effort, progress) {
-    const server = await ServerProcess.startService('memory', { args: ['--demo'] })
+    const server = await ServerProcess.startService('memory', { args: ['--demo'], modules: true })
     const client = new Client(server.url, server.adminToken)
     try {
       const workspace = await Workspace.create(client)

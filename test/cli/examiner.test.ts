@@ -10,7 +10,7 @@ import { edit, otherFiles } from '../support/other-policy.ts'
 import { shippedFiles } from '../support/policy.ts'
 import { requireBuild } from '../support/process.ts'
 
-const built = new URL('../../dist/cli/policy/examination-thread.js', import.meta.url)
+const built = new URL('../../dist/bundle/examination-thread.js', import.meta.url)
 const proposed = { files: otherFiles, declared: undefined }
 
 describe('the thread of the built program', () => {

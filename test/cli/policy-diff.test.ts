@@ -11,7 +11,7 @@ import { CommandHost } from '../support/process.ts'
 
 const host = new CommandHost({})
 const [before, after, broken, more] = [policyFolder(), policyFolder(), policyFolder(), policyFolder()]
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
 beforeAll(async () => {
   await writePolicy(before, shippedFiles)
   await writePolicy(after, otherFiles)
@@ -186,14 +186,16 @@ describe('policy diff', () => {
   test('the workflow of policies/README.md compares the base branch with the work tree', async () => {
     const text = readFileSync(new URL('../../policies/README.md', import.meta.url), 'utf8')
     const workflow = parse(/```yaml\n(on: pull_request[\s\S]*?)```/.exec(text)![1]!) as { jobs: { policy: { steps: { run?: string }[] } } }
-    const commands = workflow.jobs.policy.steps.flatMap(({ run: command }) => (command?.startsWith('node dist/main.js ') ? [command] : []))
+    const commands = workflow.jobs.policy.steps.flatMap(({ run: command }) =>
+      command?.startsWith('node dist/lanekeeper.js ') ? [command] : [],
+    )
     expect(commands).toHaveLength(2)
     const repository = policyFolder()
     const summary = join(repository, 'summary.md')
     const environment = { PATH: process.env['PATH'], GITHUB_BASE_REF: 'main', GITHUB_STEP_SUMMARY: summary, HOME: repository }
     const shell = (command: string) => {
       try {
-        execFileSync('sh', ['-c', command.replace('dist/main.js', main)], { cwd: repository, env: environment, stdio: 'pipe' })
+        execFileSync('sh', ['-c', command.replace('dist/lanekeeper.js', main)], { cwd: repository, env: environment, stdio: 'pipe' })
         return 0
       } catch (error) {
         return (error as { status: number }).status

@@ -17,7 +17,7 @@ const mcp = setUpMcp()
 describe('lanekeeper mcp', () => {
   const host = new CommandHost({})
   afterAll(() => host.stop())
-  const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
   const connect = async (env: Record<string, string>, revision: (typeof revisions)[number], ...args: string[]) => {
     requireBuild()
     const mode = revision === '2026-07-28' ? { pin: revision } : 'legacy'

@@ -7,16 +7,20 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Its modification time is the start of the last build without errors. */
 const MARKER = join(root, 'dist/.built')
-const TYPESCRIPT = createRequire(import.meta.url).resolve('typescript/package.json')
+const require = createRequire(import.meta.url)
+/** What makes the modules, and what makes the bundle from the sources. */
+const [TYPESCRIPT, ROLLDOWN] = ['typescript', 'rolldown'].map((name) => require.resolve(`${name}/package.json`)) as [string, string]
+const BUNDLE = join(root, '.rolldown.config.js')
 
 /** Builds `dist` unless it is newer than its sources. @returns why that failed */
 export function build(): string | undefined {
   if (isCurrent()) return undefined
   const startedAt = new Date()
   try {
-    execFileSync(process.execPath, [join(dirname(TYPESCRIPT), 'bin/tsc')], { cwd: root, stdio: 'inherit' })
+    for (const command of [[join(dirname(TYPESCRIPT), 'bin/tsc')], [join(dirname(ROLLDOWN), 'bin/cli.mjs'), '--config', BUNDLE]])
+      execFileSync(process.execPath, command, { cwd: root, stdio: 'inherit' })
   } catch {
-    return 'tsc failed, so there is no current build of the service: see its messages at the start of the run'
+    return 'tsc or rolldown failed, so there is no current build of the service: see their messages at the start of the run'
   }
   writeFileSync(MARKER, '')
   utimesSync(MARKER, startedAt, startedAt)
@@ -27,7 +31,7 @@ function isCurrent(): boolean {
   const built = modified(MARKER)
   // A folder is newer when a file in it was added, renamed or removed.
   const folders = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((path) => join(root, 'src', path))
-  return [join(root, 'tsconfig.json'), TYPESCRIPT, join(root, 'src'), ...folders].every((path) => modified(path) < built)
+  return [join(root, 'tsconfig.json'), BUNDLE, TYPESCRIPT, ROLLDOWN, join(root, 'src'), ...folders].every((path) => modified(path) < built)
 }
 
 /** The time of the last modification, in milliseconds; 0 when there is no such file. */

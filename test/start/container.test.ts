@@ -37,9 +37,19 @@ test('the container does not run as root, and its storage belongs to its user', 
 
 test('what is sent to the build exists, and is all that the package contains and is built from', () => {
   expect(sent.filter((path) => !existsSync(fileURLToPath(new URL(`../../${path}`, import.meta.url))))).toEqual([])
-  const sources = files.filter((path) => !path.startsWith('!') && path !== 'dist')
+  const sources = files.filter((path) => !path.startsWith('!') && !path.startsWith('dist/'))
   expect(sent).toEqual(
-    expect.arrayContaining([...sources, 'package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'src', 'README.md', 'LICENSE']),
+    expect.arrayContaining([
+      ...sources,
+      'package.json',
+      'package-lock.json',
+      '.npmrc',
+      'tsconfig.json',
+      '.rolldown.config.js',
+      'src',
+      'README.md',
+      'LICENSE',
+    ]),
   )
 })
 
@@ -53,7 +63,7 @@ test('the settings of the image are valid, and its health check asks its own por
   const [program, flag, script] = JSON.parse(/CMD (\[.*\])$/.exec(only('HEALTHCHECK'))![1]!) as string[]
   expect([program, flag]).toEqual(['node', '-e'])
   expect(script).toContain('127.0.0.1:${process.env.PORT}/readyz')
-  expect([only('ENTRYPOINT'), only('CMD')]).toEqual(['["node", "/app/dist/main.js"]', '["serve"]'])
+  expect([only('ENTRYPOINT'), only('CMD')]).toEqual(['["node", "/app/dist/lanekeeper.js"]', '["serve"]'])
 })
 
 test('the compose file builds the image and connects it to a Redis that is durable and evicts nothing', () => {

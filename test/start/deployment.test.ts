@@ -134,7 +134,10 @@ test('the commands of the README install the files, make the first sign-up link,
     for (const program of ['npm', 'useradd', 'systemctl'])
       await writeFile(join(root, 'bin', program), `#!/bin/sh\necho "${program} $*" >>${root}/log\n`)
     await writeFile(join(root, 'bin/sudo'), '#!/bin/sh\nif [ "$1" = -u ]; then shift 2; fi\nexec "$@"\n')
-    await writeFile(join(root, 'opt/lanekeeper/bin/lanekeeper'), `#!/bin/sh\nexec "${process.execPath}" "${pathOf('dist/main.js')}" "$@"\n`)
+    await writeFile(
+      join(root, 'opt/lanekeeper/bin/lanekeeper'),
+      `#!/bin/sh\nexec "${process.execPath}" "${pathOf('dist/lanekeeper.js')}" "$@"\n`,
+    )
     for (const program of ['bin/npm', 'bin/useradd', 'bin/systemctl', 'bin/sudo', 'opt/lanekeeper/bin/lanekeeper'])
       await chmod(join(root, program), 0o755)
     await symlink(pathOf('fixtures'), join(root, 'fixtures'))

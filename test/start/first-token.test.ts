@@ -10,7 +10,7 @@ import type { Service } from '../support/service.ts'
 import { formOf, PASSWORD, Visitor } from '../support/visitor.ts'
 
 const run = promisify(execFile)
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
 
 test('the way to the first token in README.md works, from an empty folder to a board of an agent', async () => {
   requireBuild()

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { filesBelow, importsOf, parse, readText } from '../lint/syntax.ts'
@@ -10,6 +9,10 @@ const { files, bin, exports } = JSON.parse(readText('package.json')) as {
   files: string[]
   bin: Record<string, string>
   exports: Record<string, string | { types: string; default: string }>
+}
+
+const { default: bundle } = (await import(new URL('../../.rolldown.config.js', import.meta.url).href)) as {
+  default: { input: Record<string, string> }
 }
 
 // `.ci/run` builds the package, installs it in an empty folder, starts the service and calls it. This is what can be checked quickly.
@@ -37,30 +40,45 @@ test('the package contains what runs and its documents, and nothing else', () =>
   ])
 })
 
-test('every file of src is in the package, except the generators, which nothing that runs imports', () => {
-  const sourceOf = (path: string) => path.replace('dist/', 'src/').replace(/\.js$/, '.ts')
-  const generators = new Set(files.filter((path) => path.startsWith('!dist/')).map((path) => sourceOf(path.slice(1))))
-  const entries = [bin['lanekeeper']!, (exports['./client'] as { default: string }).default.slice(2)].map(sourceOf)
-  const reached = new Set(entries)
-  for (const path of reached) {
-    for (const { path: target } of importsOf(parse(path))) if (target?.endsWith('.ts')) reached.add(target)
-    // A thread is started with the path of its module.
-    for (const [, name] of readText(path).matchAll(/new URL\(`\.\/([a-z-]+)\$\{extname\(/g)) reached.add(join(dirname(path), `${name}.ts`))
-  }
-  expect([...generators].filter((path) => reached.has(path))).toEqual([])
+test('every file of src is reached by what runs, or by the generators, which nothing that runs imports', () => {
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts'))
-  // A file that is in the package and that nothing reaches is unused.
-  expect(sources.filter((path) => !reached.has(path)).toSorted()).toEqual([...generators].toSorted())
+  const client = (exports['./client'] as { default: string }).default.slice(2).replace('dist/', 'src/').replace(/\.js$/, '.ts')
+  const [running, generating] = [reachedFrom([...Object.values(bundle.input), client]), reachedFrom(['src/cli/generate-docs.ts'])]
+  expect(sources.filter((path) => !running.has(path) && !generating.has(path))).toEqual([])
+  expect(sources.filter((path) => !running.has(path))).toContain('src/cli/openapi-examples.ts')
+  expect(bin).toEqual({ lanekeeper: `dist/${Object.keys(bundle.input)[0]}.js` })
+})
+
+/** The files of `src` that some import, directly or not. */
+function reachedFrom(entries: readonly string[]): ReadonlySet<string> {
+  const reached = new Set(entries)
+  for (const path of reached) for (const { path: target } of importsOf(parse(path))) if (target?.endsWith('.ts')) reached.add(target)
+  return reached
+}
+
+test('the licenses of all packages in the bundle are beside it', () => {
+  requireBuild()
+  const text = readText('dist/bundle/THIRD-PARTY-LICENSES.txt')
+  const bundled = new Set(
+    filesBelow('dist/bundle')
+      .filter((path) => path.endsWith('.js'))
+      .flatMap((path) =>
+        [...readText(path).matchAll(/^\/\/ node_modules\/(?:.*\/node_modules\/)?((?:@[^/\n]+\/)?[^/\n]+)\//gm)].map(([, name]) => name!),
+      ),
+  )
+  expect(bundled.size).toBeGreaterThan(50)
+  expect([...bundled].filter((name) => !text.includes(`\n${name} `))).toEqual([])
 })
 
 test('every file that the code reads beside itself is in the package', () => {
-  const read = filesBelow('src')
-    .filter((path) => path.endsWith('.ts'))
-    .flatMap((path) =>
-      [...readText(path).matchAll(/new URL\(\s*[`'"]((?:\.\.\/)+[^`'"$]*)/g)].map(([, target]) => target!.replace(/^(\.\.\/)+/, '')),
-    )
+  const texts = filesBelow('src').flatMap((path) => (path.endsWith('.ts') ? [[path, readText(path)] as const] : []))
+  const read = texts.flatMap(([, text]) => [...text.matchAll(/packageFile\('([^']+)'\)/g)].map(([, target]) => target!))
   expect(read.length).toBeGreaterThan(3)
-  const isPacked = (path: string) =>
-    path === '' || path === 'package.json' || files.some((entry) => path === entry || path.startsWith(`${entry}/`))
-  expect(read.filter((path) => !isPacked(path))).toEqual([])
+  const isPacked = (path: string) => path === 'package.json' || files.some((entry) => path === entry || path.startsWith(`${entry}/`))
+  expect(read.filter((path) => !isPacked(path) && path !== 'README.md' && !path.startsWith('src/'))).toEqual([])
+  // Another path beside a module would be wrong in the bundle. A thread is an entry of the bundle.
+  expect(texts.flatMap(([path, text]) => (/new URL\([^)]*import\.meta\.url/.test(text) ? [path] : []))).toEqual([
+    'src/cli/policy/examiner.ts',
+    'src/model/package-files.ts',
+  ])
 })

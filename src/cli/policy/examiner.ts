@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { readVersion } from '../../model/version.ts'
+import { readVersion } from '../../model/package-files.ts'
 import type { Examinations } from './examination.ts'
 
 /** The functions of {@link Examinations}, answered elsewhere. They reject if there is no answer. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { packageFile } from '../../model/package-files.ts'
 
 /** A request and its response, as the service answered it on the demo data. */
 export interface RecordedExample {
@@ -17,5 +18,5 @@ export interface RecordedExamples {
 }
 
 export function readExamples(): RecordedExamples {
-  return JSON.parse(readFileSync(new URL('../../../fixtures/openapi-examples.json', import.meta.url), 'utf8')) as RecordedExamples
+  return JSON.parse(readFileSync(packageFile('fixtures/openapi-examples.json'), 'utf8')) as RecordedExamples
 }
