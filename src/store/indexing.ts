@@ -83,7 +83,6 @@ export function indexChanges(
   for (const key of [...put.keys(), ...remove]) {
     const old = entriesIn(key, before.get(key)?.value)
     const written = entriesIn(key, put.get(key))
-    // Most changes leave most entries, and their places, as they are.
     for (const [index, entry] of others(old, written)) changeOf(index).remove.push(entry)
     for (const [index, entry] of others(written, old)) changeOf(index).add.push(entry)
   }
@@ -94,36 +93,43 @@ function entriesIn(key: string, value: unknown): readonly Entry[] {
   return value === undefined ? [] : entriesOf(key, value)
 }
 
-/** The entries that are not among others. */
+/** The entries that are not among others. Most changes leave most entries, and their places, as they are. */
 function others(entries: readonly Entry[], known: readonly Entry[]): Entry[] {
-  return entries.filter((entry, i) => !isSame(entry, known[i]) && !known.some((one) => isSame(entry, one)))
+  const found: Entry[] = []
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i]!
+    if (!isSame(entry, known[i]) && !known.some((one) => isSame(entry, one))) found.push(entry)
+  }
+  return found
 }
 
 function isSame([index, entry]: Entry, other: Entry | undefined): boolean {
-  return other !== undefined && other[0] === index && other[1] === entry
+  return other !== undefined && other[1] === entry && other[0] === index
 }
 
+// A change of a card asks for its entries twice. Adding each to one list takes a third of the time of concatenating lists.
 function cardEntries(card: Card): Entry[] {
   const { id, board_id, column_id, assignee_ids, label_ids } = card
   const state = card.archived_at === null ? 'active' : 'archived'
   const entry = positionEntry(card)
-  return [
+  const entries: Entry[] = [
     [indexes.cards(state, column_id).name, entry],
     [indexes.cardsDone(state, column_id, card.completed_at !== null).name, entry],
     [indexes.boardCards(board_id).name, id],
-    ...(state === 'active' ? [[indexes.boardActiveCards(board_id).name, id] as const] : []),
-    ...timedSorts.flatMap((sort) => {
-      const sorted = sortedEntry(sort, card)
-      return [board_id, ...assignee_ids].map((listId): Entry => [indexes.sortedCards(sort, listId).name, sorted])
-    }),
-    ...assignee_ids.flatMap((userId): Entry[] => [
+  ]
+  if (state === 'active') entries.push([indexes.boardActiveCards(board_id).name, id])
+  for (const sort of timedSorts) {
+    const sorted = sortedEntry(sort, card)
+    entries.push([indexes.sortedCards(sort, board_id).name, sorted])
+    for (const userId of assignee_ids) entries.push([indexes.sortedCards(sort, userId).name, sorted])
+  }
+  for (const userId of assignee_ids)
+    entries.push(
       [indexes.cardsOf(state, column_id, userId).name, entry],
       [indexes.boardAssignments(board_id).name, `${userId} ${id}`],
       [indexes.assignmentsOf(userId).name, `${board_id} ${id}`],
-    ]),
-    ...label_ids.flatMap((labelId): Entry[] => [
-      [indexes.cardsWith(state, column_id, labelId).name, entry],
-      [indexes.labelCards(labelId).name, id],
-    ]),
-  ]
+    )
+  for (const labelId of label_ids)
+    entries.push([indexes.cardsWith(state, column_id, labelId).name, entry], [indexes.labelCards(labelId).name, id])
+  return entries
 }

@@ -38,6 +38,11 @@ export class SortedIndex {
     if (this.#entries.length === 0) this.#entries = [...new Set(add)].toSorted()
     else
       for (const entry of add) {
+        // Changes, and what is ordered by time or added at the end of a list, come last.
+        if (this.#entries.length > 0 && this.#entries.at(-1)! < entry) {
+          this.#entries.push(entry)
+          continue
+        }
         const position = this.#lowerBound(entry)
         if (this.#entries[position] !== entry) this.#entries.splice(position, 0, entry)
       }

@@ -32,6 +32,9 @@ const sizes: Readonly<Record<Effort, RequestRounds>> = {
   full: { warmUp: true, rounds: 15, requests: 3000 },
 }
 
+/** The rounds before those that count. A process that has answered a few thousand requests of a kind still compiles code for them. */
+const WARM_UP_ROUNDS = 6
+
 /** A server with the requests of each scenario. */
 interface Measured {
   readonly name: string
@@ -94,7 +97,7 @@ async function measureScenario(
   progress: Progress,
 ): Promise<Cost> {
   const samples: Record<string, number[]> = Object.fromEntries(servers.map(({ name }) => [name, []]))
-  for (let round = warmUp ? 0 : 1; round <= rounds; round++)
+  for (let round = warmUp ? 1 - WARM_UP_ROUNDS : 1; round <= rounds; round++)
     for (const { name, server, client, next } of servers) {
       progress(`${scenario}, round ${round} of ${rounds}, ${name}`)
       await workspace.rotate(count)
