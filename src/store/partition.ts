@@ -1,5 +1,4 @@
 import { Dump, type ReadableRecords } from './dump.ts'
-import { lastWord } from './indexes.ts'
 import type { Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Snapshot, Stored, Value } from './port.ts'
 import { resolveReferences } from './references.ts'
 import { SortedIndex } from './sorted-index.ts'
@@ -105,7 +104,7 @@ export class Partition {
     return {
       entries,
       revision: index?.revision ?? null,
-      records: fetch === undefined ? [] : entries.map((entry) => this.records.get(fetch + lastWord(entry)) ?? null),
+      records: fetch === undefined || index === undefined ? [] : index.keysOf(range, fetch).map((key) => this.records.get(key) ?? null),
     }
   }
 }

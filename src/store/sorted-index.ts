@@ -1,8 +1,12 @@
+import { lastWord } from './indexes.ts'
 import type { IndexRange } from './port.ts'
 
 /** An ordered set of texts in memory. Lookups use binary search. */
 export class SortedIndex {
   #entries: string[] = []
+  /** the keys of their records, in the same places, as far as they were asked for; and what they begin with */
+  #keys: (string | undefined)[] | undefined
+  #fetch: string | undefined
   /** the revision of the last change */
   revision: string | null = null
 
@@ -21,32 +25,56 @@ export class SortedIndex {
   }
 
   /** The entries of a range (see {@link IndexRange}). */
-  range({ after, before, reverse, limit }: IndexRange): string[] {
-    const start = after === undefined ? 0 : this.#upperBound(after)
-    const end = before === undefined ? this.#entries.length : this.#lowerBound(before)
-    if (reverse) return this.#entries.slice(Math.max(start, end - limit), Math.max(start, end)).toReversed()
-    return this.#entries.slice(start, Math.min(end, start + limit))
+  range(range: IndexRange): string[] {
+    const [start, end] = this.#placesOf(range)
+    const entries = this.#entries.slice(start, end)
+    return range.reverse ? entries.reverse() : entries
+  }
+
+  /**
+   * The keys of the records of a range, in the order of its entries. They are kept: to make and hash the keys of a list took an eighth of the
+   * CPU time of its request.
+   */
+  keysOf(range: IndexRange, fetch: string): string[] {
+    const [start, end] = this.#placesOf(range)
+    if (this.#keys === undefined || this.#fetch !== fetch) {
+      this.#keys = this.#entries.map(() => undefined)
+      this.#fetch = fetch
+    }
+    const keys: string[] = []
+    for (let i = start; i < end; i++) keys.push((this.#keys[i] ??= fetch + lastWord(this.#entries[i]!)))
+    return range.reverse ? keys.reverse() : keys
   }
 
   /** Adds and removes entries. Adding an existing entry and removing an absent one have no effect. */
   change(add: readonly string[], remove: readonly string[], revision: string): void {
     for (const entry of remove) {
       const position = this.#lowerBound(entry)
-      if (this.#entries[position] === entry) this.#entries.splice(position, 1)
+      if (this.#entries[position] !== entry) continue
+      this.#entries.splice(position, 1)
+      this.#keys?.splice(position, 1)
     }
     // Fills a new index in one step: a checkpoint adds all of its entries in one change.
-    if (this.#entries.length === 0) this.#entries = [...new Set(add)].toSorted()
-    else
-      for (const entry of add) {
-        // Changes, and what is ordered by time or added at the end of a list, come last.
-        if (this.#entries.length > 0 && this.#entries.at(-1)! < entry) {
-          this.#entries.push(entry)
-          continue
-        }
-        const position = this.#lowerBound(entry)
-        if (this.#entries[position] !== entry) this.#entries.splice(position, 0, entry)
-      }
+    if (this.#entries.length === 0) {
+      this.#entries = [...new Set(add)].toSorted()
+      this.#keys = undefined
+    } else for (const entry of add) this.#add(entry)
     this.revision = revision
+  }
+
+  #add(entry: string): void {
+    // Changes, and what is ordered by time or added at the end of a list, come last.
+    const position = this.#entries.at(-1)! < entry ? this.#entries.length : this.#lowerBound(entry)
+    if (this.#entries[position] === entry) return
+    this.#entries.splice(position, 0, entry)
+    this.#keys?.splice(position, 0, undefined)
+  }
+
+  /** The first place of a range, and the one after its last. */
+  #placesOf({ after, before, reverse, limit }: IndexRange): readonly [start: number, end: number] {
+    const start = after === undefined ? 0 : this.#upperBound(after)
+    const end = Math.max(start, before === undefined ? this.#entries.length : this.#lowerBound(before))
+    return reverse ? [Math.max(start, end - limit), end] : [start, Math.min(end, start + limit)]
   }
 
   /** The position of the first entry that is not less than `bound`. */
