@@ -28,7 +28,7 @@ export class SortedIndex {
   range(range: IndexRange): string[] {
     const [start, end] = this.#placesOf(range)
     const entries = this.#entries.slice(start, end)
-    return range.reverse ? entries.reverse() : entries
+    return range.reverse ? entries.toReversed() : entries
   }
 
   /**
@@ -43,7 +43,7 @@ export class SortedIndex {
     }
     const keys: string[] = []
     for (let i = start; i < end; i++) keys.push((this.#keys[i] ??= fetch + lastWord(this.#entries[i]!)))
-    return range.reverse ? keys.reverse() : keys
+    return range.reverse ? keys.toReversed() : keys
   }
 
   /** Adds and removes entries. Adding an existing entry and removing an absent one have no effect. */

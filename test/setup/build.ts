@@ -10,14 +10,14 @@ const MARKER = join(root, 'dist/.built')
 const require = createRequire(import.meta.url)
 /** What makes the modules, and what makes the bundle from the sources. */
 const [TYPESCRIPT, ROLLDOWN] = ['typescript', 'rolldown'].map((name) => require.resolve(`${name}/package.json`)) as [string, string]
-const BUNDLE = join(root, '.rolldown.config.js')
+const BUNDLE = join(root, '.bundle.js')
 
 /** Builds `dist` unless it is newer than its sources. @returns why that failed */
 export function build(): string | undefined {
   if (isCurrent()) return undefined
   const startedAt = new Date()
   try {
-    for (const command of [[join(dirname(TYPESCRIPT), 'bin/tsc')], [join(dirname(ROLLDOWN), 'bin/cli.mjs'), '--config', BUNDLE]])
+    for (const command of [[join(dirname(TYPESCRIPT), 'bin/tsc')], [BUNDLE]])
       execFileSync(process.execPath, command, { cwd: root, stdio: 'inherit' })
   } catch {
     return 'tsc or rolldown failed, so there is no current build of the service: see their messages at the start of the run'

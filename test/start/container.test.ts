@@ -45,7 +45,7 @@ test('what is sent to the build exists, and is all that the package contains and
       'package-lock.json',
       '.npmrc',
       'tsconfig.json',
-      '.rolldown.config.js',
+      '.bundle.js',
       'src',
       'README.md',
       'LICENSE',

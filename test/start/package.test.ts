@@ -11,9 +11,7 @@ const { files, bin, exports } = JSON.parse(readText('package.json')) as {
   exports: Record<string, string | { types: string; default: string }>
 }
 
-const { default: bundle } = (await import(new URL('../../.rolldown.config.js', import.meta.url).href)) as {
-  default: { input: Record<string, string> }
-}
+const { entries } = (await import(new URL('../../.bundle.js', import.meta.url).href)) as { entries: Record<string, string> }
 
 // `.ci/run` builds the package, installs it in an empty folder, starts the service and calls it. This is what can be checked quickly.
 
@@ -43,10 +41,10 @@ test('the package contains what runs and its documents, and nothing else', () =>
 test('every file of src is reached by what runs, or by the generators, which nothing that runs imports', () => {
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts'))
   const client = (exports['./client'] as { default: string }).default.slice(2).replace('dist/', 'src/').replace(/\.js$/, '.ts')
-  const [running, generating] = [reachedFrom([...Object.values(bundle.input), client]), reachedFrom(['src/cli/generate-docs.ts'])]
+  const [running, generating] = [reachedFrom([...Object.values(entries), client]), reachedFrom(['src/cli/generate-docs.ts'])]
   expect(sources.filter((path) => !running.has(path) && !generating.has(path))).toEqual([])
   expect(sources.filter((path) => !running.has(path))).toContain('src/cli/openapi-examples.ts')
-  expect(bin).toEqual({ lanekeeper: `dist/${Object.keys(bundle.input)[0]}.js` })
+  expect(bin).toEqual({ lanekeeper: `dist/${Object.keys(entries)[0]}.js` })
 })
 
 /** The files of `src` that some import, directly or not. */

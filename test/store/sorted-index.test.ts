@@ -18,8 +18,8 @@ interface Range {
 
 /** What a range of a sorted set of texts is. It shares no code with the index. */
 function expectedRange(all: ReadonlySet<string>, { after, before, reverse, limit }: Range): string[] {
-  const within = [...all].filter((one) => (after === undefined || one > after) && (before === undefined || one < before)).sort()
-  return (reverse ? within.reverse() : within).slice(0, limit)
+  const within = [...all].filter((one) => (after === undefined || one > after) && (before === undefined || one < before)).toSorted()
+  return (reverse ? within.toReversed() : within).slice(0, limit)
 }
 
 test('a range has the entries between its bounds and the keys of their records, whatever was added and removed', () => {

@@ -2,6 +2,8 @@
 // traces and the bundle can be read. The modules that `tsc` makes beside it are for the tests and for `npm run dev`.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
 
 /** The licenses of what the bundle contains ask for their texts. */
 const licenses = {
@@ -26,12 +28,18 @@ function licenseOf(folder) {
   return `${'='.repeat(80)}\n${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`
 }
 
-export default {
-  input: { lanekeeper: 'src/main.ts', 'bundle/examination-thread': 'src/cli/policy/examination-thread.ts' },
-  // A native module, and what is loaded by its path when it is first used.
-  external: [/^@node-rs\//],
-  platform: 'node',
-  logLevel: 'warn',
-  plugins: [licenses],
-  output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'bundle/[name].js' },
+/** Output file without its suffix → module. */
+export const entries = { lanekeeper: 'src/main.ts', 'bundle/examination-thread': 'src/cli/policy/examination-thread.ts' }
+
+// The command of rolldown would print the name of each file, at every start.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const bundle = await rolldown({
+    cwd: import.meta.dirname,
+    input: entries,
+    // A native module. What is loaded by its path is not in the bundle either.
+    external: [/^@node-rs\//],
+    platform: 'node',
+    plugins: [licenses],
+  })
+  await bundle.write({ dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'bundle/[name].js' })
 }
