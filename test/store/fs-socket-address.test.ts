@@ -83,8 +83,8 @@ describe('a folder whose socket paths are longer than the operating system takes
   test.runIf(process.platform === 'linux')('is not confused with a socket at the beginning of its path', async () => {
     const socketPath = join(await folderOf(200), 'run/00000001.sock')
     const other = createServer()
-    // The system cuts the path off.
-    await new Promise<void>((resolve) => other.listen(socketPath, resolve))
+    // Where older releases of Node.js cut a path off. Newer ones refuse it.
+    await new Promise<void>((resolve, reject) => other.on('error', reject).listen(socketPath.slice(0, 108), resolve))
     const connected = vi.fn<() => void>()
     const socket = connectTo(socketPath).on('connect', connected)
     await new Promise((resolve) => socket.on('connect', resolve).on('error', resolve))
