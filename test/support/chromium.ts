@@ -45,6 +45,23 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
 
+/**
+ * Gives a page a platform authenticator that always agrees. It is gone as soon as another session of
+ * the protocol of Chromium's developer tools ends, as that of `expectNotFound`.
+ */
+export async function addAuthenticator(page: Page): Promise<void> {
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+  } as const
+  await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, automaticPresenceSimulation: true } })
+}
+
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Expects that axe finds no accessibility violation on a page. @param rules with `color`, only what depends on colors is checked */

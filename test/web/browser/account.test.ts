@@ -1,7 +1,15 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../../src/http/server.ts'
-import { expectAccessible, expectNotFound, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import {
+  addAuthenticator,
+  expectAccessible,
+  expectNotFound,
+  openBrowser,
+  openWindow,
+  screenshot,
+  type Window,
+} from '../../support/chromium.ts'
 import { memory } from '../../support/memory.ts'
 import { codeAt } from '../../support/second-factor.ts'
 import { Service } from '../../support/service.ts'
@@ -85,23 +93,6 @@ async function addApp(
   return { secret, codes }
 }
 
-/**
- * Gives the page of the window a platform authenticator that always agrees. It is gone as soon as another session of
- * the protocol of Chromium's developer tools ends, as that of `expectNotFound`.
- */
-async function addAuthenticator({ page }: Window): Promise<void> {
-  const cdp = await page.context().newCDPSession(page)
-  await cdp.send('WebAuthn.enable')
-  const options = {
-    protocol: 'ctap2',
-    transport: 'internal',
-    hasResidentKey: true,
-    hasUserVerification: true,
-    isUserVerified: true,
-  } as const
-  await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, automaticPresenceSimulation: true } })
-}
-
 test('a person protects their account with an app and a passkey, and signs in with each of them', async () => {
   const email = await createPerson('Nora Lindqvist')
   const window = await openWindow(browser, url, { viewport: WIDE })
@@ -117,7 +108,7 @@ test('a person protects their account with an app and a passkey, and signs in wi
   await expectNotFound(page, codes[0]!)
 
   await page.goto('/settings/account')
-  await addAuthenticator(window)
+  await addAuthenticator(page)
   await page.getByRole('link', { name: 'Add a passkey' }).click()
   await look('Add a passkey', 'passkey-new')
   await page.getByLabel('Name').fill('Work laptop')
