@@ -1,36 +1,15 @@
-import { createServer, type Server } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { createMailer } from '../../src/mail/mailer.ts'
 import { captureLog } from '../support/log.ts'
-
-/** A mail server for one mail, as RFC 5321 describes it. @returns its port, and what clients send as text */
-async function startServer(reply = '250 ok'): Promise<{ server: Server; port: number; received: () => string; ended: Promise<unknown> }> {
-  let received = ''
-  let isData = false
-  let end: (value?: unknown) => void
-  const ended = new Promise((resolve) => (end = resolve))
-  const server = createServer((socket) => {
-    socket.write('220 mail.example\r\n')
-    socket.on('close', () => end())
-    socket.on('data', (bytes) => {
-      received += bytes
-      if (isData && !received.endsWith('\r\n.\r\n')) return
-      const begins = /^DATA/i.test(String(bytes))
-      socket.write(begins ? '354 go on\r\n' : `${isData ? reply : '250 ok'}\r\n`)
-      isData = begins
-    })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { server, port: (server.address() as AddressInfo).port, received: () => received, ended }
-}
+import { startMailServer } from '../support/mail-server.ts'
 
 const mail = { to: 'ann@example.org', subject: 'Lanekeeper: Your password was changed.', text: 'Your password was changed.\n' }
 
 test('a mail is sent by SMTP, with the sender of the settings', async () => {
   const captured = captureLog()
-  const { server, port, received, ended } = await startServer()
+  const { server, port, received, ended } = await startMailServer()
   createMailer({ url: `smtp://127.0.0.1:${port}?ignoreTLS=true`, from: 'Lanekeeper <kanban@example.org>', log: captured.log })(mail)
   await ended
   server.close()
@@ -46,7 +25,7 @@ test('a mail is sent by SMTP, with the sender of the settings', async () => {
 })
 
 test('a mail that is refused, or cannot be sent, is logged without the address and the password', async () => {
-  const { server, port, ended } = await startServer('550 no such mailbox for ann@example.org')
+  const { server, port, ended } = await startMailServer('550 no such mailbox for ann@example.org')
   const closed = createServer().listen(0, '127.0.0.1')
   await once(closed, 'listening')
   const { port: closedPort } = closed.address() as AddressInfo

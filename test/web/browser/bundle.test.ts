@@ -4,20 +4,23 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { addAuthenticator, openBrowser, openWindow } from '../../support/chromium.ts'
+import { startMailServer } from '../../support/mail-server.ts'
 import { runCommandLine, startProcess } from '../../support/process.ts'
 import { codeAt } from '../../support/second-factor.ts'
 import { PASSWORD } from '../../support/visitor.ts'
 
 // The other suites of pages run the modules of src. A package that is loaded when it is first used, such as those of passkeys, codes and
 // uploads, could work there and not in the bundle.
-test('what is loaded late works in the built service: passkeys, an authenticator app, pages, uploads and MCP', async () => {
+test('what is loaded late works in the built service: passkeys, an authenticator app, mail, pages, uploads and MCP', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-bundle-'))
   const storage = `fs:${folder}/data`
   const { stdout } = await runCommandLine(['init', '--workspace', 'Acme', '--owner', 'Ada King', '--email', 'ada@example.com'], {
     LANEKEEPER_STORAGE: storage,
   })
   const link = new URL(/http:\S+sign-up\S+/.exec(stdout)![0])
-  const service = startProcess(['serve', '--json'], { LANEKEEPER_STORAGE: storage }, { underLoad: true })
+  const mail = await startMailServer()
+  const settings = { LANEKEEPER_SMTP: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`, LANEKEEPER_MAIL_FROM: 'kanban@example.com' }
+  const service = startProcess(['serve', '--json'], { LANEKEEPER_STORAGE: storage, ...settings }, { underLoad: true })
   const browser = await openBrowser()
   try {
     const { url } = JSON.parse(await service.until('\n')) as { url: string }
@@ -63,8 +66,11 @@ test('what is loaded late works in the built service: passkeys, an authenticator
       await page.locator('h1').first().waitFor()
     }
     expect(problems).toEqual([])
+    await mail.ended
+    expect(mail.received()).toContain('RCPT TO:<ada@example.com>')
   } finally {
     await browser.close()
+    mail.server.close()
     expect(await service.stop()).toBe(0)
     await rm(folder, { recursive: true })
   }
