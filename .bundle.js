@@ -1,6 +1,6 @@
 // Bundles what runs: much of the CPU time of a start was spent on finding and loading modules. Names are not shortened, so that stack
 // traces and the bundle can be read. The modules that `tsc` makes beside it are for the tests and for `npm run dev`.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -41,5 +41,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     platform: 'node',
     plugins: [licenses],
   })
+  // Parts of an earlier bundle would stay beside those of this one.
+  rmSync('dist/bundle', { recursive: true, force: true })
   await bundle.write({ dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'bundle/[name].js' })
 }

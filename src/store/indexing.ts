@@ -107,7 +107,7 @@ function isSame([index, entry]: Entry, other: Entry | undefined): boolean {
   return other !== undefined && other[1] === entry && other[0] === index
 }
 
-// A change of a card asks for its entries twice. Adding each to one list takes a third of the time of concatenating lists.
+// Without lists that are concatenated: each change of a card asks for its entries twice.
 function cardEntries(card: Card): Entry[] {
   const { id, board_id, column_id, assignee_ids, label_ids } = card
   const state = card.archived_at === null ? 'active' : 'archived'

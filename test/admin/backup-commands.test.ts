@@ -2,18 +2,15 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openFsStore } from '../../src/store/fs/store.ts'
 import { statusesOf } from '../support/accepted-tokens.ts'
 import { quiet } from '../support/log.ts'
-import { CommandHost, requireBuild, runCommandLine, startProcess, type RunningProcess } from '../support/process.ts'
+import { CommandHost, main, requireBuild, runCommandLine, startProcess, type RunningProcess } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 import { ownProcess } from '../support/run.ts'
-
-const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
 
 const accountStatus = async (url: string, token: string) =>
   (await fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${token}` } })).status

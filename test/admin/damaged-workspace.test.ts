@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { backUp } from '../../src/admin/backup.ts'
@@ -11,10 +10,9 @@ import { openStorage } from '../../src/store/open.ts'
 import { TestBoard } from '../support/board.ts'
 import { createIo } from '../support/command-io.ts'
 import { quiet } from '../support/log.ts'
-import { requireBuild } from '../support/process.ts'
+import { main, requireBuild } from '../support/process.ts'
 import { Service } from '../support/service.ts'
 
-const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
 const unused = () => Promise.reject(new Error('not supported by this test'))
 
 // The commands of "Damaged folders" in README.md.

@@ -7,11 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { edit, otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
 import { load, shipped, shippedFiles } from '../support/policy.ts'
-import { CommandHost } from '../support/process.ts'
+import { CommandHost, main } from '../support/process.ts'
 
 const host = new CommandHost({})
 const [before, after, broken, more] = [policyFolder(), policyFolder(), policyFolder(), policyFolder()]
-const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
 beforeAll(async () => {
   await writePolicy(before, shippedFiles)
   await writePolicy(after, otherFiles)

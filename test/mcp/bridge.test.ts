@@ -4,20 +4,18 @@ import { PassThrough } from 'node:stream'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { Bridge } from '../../src/cli/mcp-bridge.ts'
 import { revisions, setUpMcp } from '../support/mcp.ts'
-import { CommandHost, requireBuild } from '../support/process.ts'
+import { CommandHost, main, requireBuild } from '../support/process.ts'
 
 const mcp = setUpMcp()
 
 describe('lanekeeper mcp', () => {
   const host = new CommandHost({})
   afterAll(() => host.stop())
-  const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
   const connect = async (env: Record<string, string>, revision: (typeof revisions)[number], ...args: string[]) => {
     requireBuild()
     const mode = revision === '2026-07-28' ? { pin: revision } : 'legacy'

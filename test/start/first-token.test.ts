@@ -2,15 +2,13 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { requireBuild, startProcess } from '../support/process.ts'
+import { main, requireBuild, startProcess } from '../support/process.ts'
 import type { Service } from '../support/service.ts'
 import { formOf, PASSWORD, Visitor } from '../support/visitor.ts'
 
 const run = promisify(execFile)
-const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
 
 test('the way to the first token in README.md works, from an empty folder to a board of an agent', async () => {
   requireBuild()

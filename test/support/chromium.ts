@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import { expect, inject } from 'vitest'
 import { missingProgram, sandboxArguments } from './programs.ts'
+import { PASSWORD } from './visitor.ts'
 
 /** Starts the browser that the run found. @throws {Error} when there is none */
 export function openBrowser(): Promise<Browser> {
@@ -60,6 +61,19 @@ export async function addAuthenticator(page: Page): Promise<void> {
     isUserVerified: true,
   } as const
   await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, automaticPresenceSimulation: true } })
+}
+
+/** Presses the button with a name. */
+export function press(page: Page, name: string): Promise<void> {
+  return page.getByRole('button', { name, exact: true }).click()
+}
+
+/** Enters an e-mail address and a password on the page that asks for them. */
+export async function enterPassword(page: Page, email: string, password = PASSWORD): Promise<void> {
+  await page.goto('/settings/sign-in')
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await press(page, 'Sign in')
 }
 
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import { ownProcess, runFolder } from './run.ts'
 
-const main = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
+/** The built service with its commands. */
+export const main: string = fileURLToPath(new URL('../../dist/lanekeeper.js', import.meta.url))
 
 /** A process that has little to do saves a fifth of its CPU time without the optimizing compiler. */
 const UNOPTIMIZED = '--no-opt'

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../../src/http/server.ts'
 import {
   addAuthenticator,
+  enterPassword,
   expectAccessible,
   expectNotFound,
   openBrowser,
   openWindow,
+  press,
   screenshot,
   type Window,
 } from '../../support/chromium.ts'
@@ -42,7 +44,6 @@ afterAll(async () => {
 
 const createPerson = async (name: string) => giveAccount(service, await service.person(workspaceId, 'member', name))
 const heading = (page: Page) => page.locator('h1').innerText()
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
 /** Expects a heading, and that the page is accessible and fits its window, wide and on a phone. The phone has the dark look. */
 async function expectPage({ page }: Window, title: string, name: string): Promise<void> {
@@ -62,13 +63,6 @@ async function expectPage({ page }: Window, title: string, name: string): Promis
   expect([name, overflow]).toEqual([name, 0])
   await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize(WIDE)
-}
-
-async function enterPassword({ page }: Window, email: string, password = PASSWORD): Promise<void> {
-  await page.goto('/settings/sign-in')
-  await page.getByLabel('E-mail address').fill(email)
-  await page.getByLabel('Password').fill(password)
-  await press(page, 'Sign in')
 }
 
 /** Sets up an authenticator app. @returns its secret and the recovery codes */
@@ -98,7 +92,7 @@ test('a person protects their account with an app and a passkey, and signs in wi
   const window = await openWindow(browser, url, { viewport: WIDE })
   const { page } = window
   const look = (title: string, name: string) => expectPage(window, title, name)
-  await enterPassword(window, email)
+  await enterPassword(page, email)
   await page.getByRole('link', { name: 'Account', exact: true }).click()
   await page.getByRole('heading', { name: 'Your account' }).waitFor()
 
@@ -150,7 +144,7 @@ test('a person protects their account with an app and a passkey, and signs in wi
   await page.getByText('The passkey is removed.').waitFor()
   // The browser is still known: a new one could not dismiss the notices.
   await page.context().clearCookies({ name: 'lk_session' })
-  await enterPassword(window, email)
+  await enterPassword(page, email)
   await look('Enter a code', 'code')
   await page.getByLabel('Code').fill('000000')
   await press(page, 'Sign in')
@@ -194,13 +188,13 @@ test('without JavaScript a person adds an app, signs in with password and code, 
     await openWindow(browser, url, { javaScriptEnabled: false }),
   ]
   const { page } = window
-  await enterPassword(window, email)
+  await enterPassword(page, email)
   const { secret, codes } = await addApp(window)
   await page.goto('/settings/account/passkeys/new')
   expect(await page.getByRole('button', { name: 'Create a passkey' }).isVisible()).toBe(false)
 
   service.now += MINUTE / 2
-  await enterPassword(other, email)
+  await enterPassword(other.page, email)
   expect(await other.page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0)
   await other.page.getByLabel('Code').fill(codeAt(secret, service.now))
   await press(other.page, 'Sign in')
@@ -218,7 +212,7 @@ test('without JavaScript a person adds an app, signs in with password and code, 
   for (const label of ['New password', 'Repeat the new password']) await page.getByLabel(label, { exact: true }).fill('another passphrase')
   await press(page, 'Change password')
   expect(await page.getByText('Your password is changed').isVisible()).toBe(true)
-  await enterPassword(other, email, 'another passphrase')
+  await enterPassword(other.page, email, 'another passphrase')
   await other.page.getByLabel('Code').fill(codes[0]!)
   await press(other.page, 'Sign in')
   expect(await heading(other.page)).toBe('API tokens')
@@ -231,7 +225,7 @@ test('without JavaScript a person adds an app, signs in with password and code, 
 test('at an IP address there are no passkeys, and the pages say so', async () => {
   const email = await createPerson('Ida Berg')
   const window = await openWindow(browser, listener.url)
-  await enterPassword(window, email)
+  await enterPassword(window.page, email)
   await window.page.goto('/settings/account')
   expect(await window.page.getByText('Browsers allow no passkeys at an IP address.').isVisible()).toBe(true)
   await window.close()

@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { addAuthenticator, openBrowser, openWindow } from '../../support/chromium.ts'
+import { addAuthenticator, enterPassword, openBrowser, openWindow, press } from '../../support/chromium.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { runCommandLine, startProcess } from '../../support/process.ts'
 import { codeAt } from '../../support/second-factor.ts'
@@ -32,7 +31,8 @@ test('what is loaded late works in the built service: passkeys, an authenticator
     await press(page, 'Sign up')
     // A person that has signed up is not signed in.
     await page.getByText('Sign in').first().waitFor()
-    await signIn(page)
+    await enterPassword(page, 'ada@example.com')
+    await page.getByRole('heading', { name: 'API tokens' }).waitFor()
 
     await page.goto('/settings/account')
     await page.getByRole('link', { name: 'Set up an authenticator app' }).click()
@@ -75,16 +75,6 @@ test('what is loaded late works in the built service: passkeys, an authenticator
     await rm(folder, { recursive: true })
   }
 })
-
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-
-async function signIn(page: Page): Promise<void> {
-  await page.goto('/settings/sign-in')
-  await page.getByLabel('E-mail address').fill('ada@example.com')
-  await page.getByLabel('Password').fill(PASSWORD)
-  await press(page, 'Sign in')
-  await page.getByRole('heading', { name: 'API tokens' }).waitFor()
-}
 
 /** An upload and a call of MCP are answered. */
 async function expectAnswers(url: string, token: string): Promise<void> {
