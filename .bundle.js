@@ -1,6 +1,6 @@
 // Bundles what runs: much of the CPU time of a start was spent on finding and loading modules. Names are not shortened, so that stack
 // traces and the bundle can be read. The modules that `tsc` makes beside it are for the tests and for `npm run dev`.
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -31,8 +31,12 @@ function licenseOf(folder) {
 /** Output file without its suffix → module. */
 export const entries = { lanekeeper: 'src/main.ts', 'bundle/examination-thread': 'src/cli/policy/examination-thread.ts' }
 
+/** What is moved last: with it, the bundle is complete. */
+const PROGRAM = 'lanekeeper.js'
+
 // The command of rolldown would print the name of each file, at every start.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const startedAt = new Date()
   const bundle = await rolldown({
     cwd: import.meta.dirname,
     input: entries,
@@ -41,7 +45,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     platform: 'node',
     plugins: [licenses],
   })
-  // Parts of an earlier bundle would stay beside those of this one.
-  rmSync('dist/bundle', { recursive: true, force: true })
-  await bundle.write({ dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'bundle/[name].js' })
+  // Next to the bundle and then moved, one file after the other: what starts meanwhile finds whole files, also beside another build.
+  const folder = `dist/.bundle-${process.pid}`
+  await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'bundle/[name].js' })
+  // A source that was changed since is newer than the bundle.
+  utimesSync(join(folder, PROGRAM), startedAt, startedAt)
+  mkdirSync('dist/bundle', { recursive: true })
+  const files = readdirSync(join(folder, 'bundle'))
+  for (const file of [...files.map((name) => `bundle/${name}`), PROGRAM]) renameSync(join(folder, file), join('dist', file))
+  rmSync(folder, { recursive: true })
+  // Parts of an earlier bundle.
+  for (const file of readdirSync('dist/bundle')) if (!files.includes(file)) rmSync(join('dist/bundle', file), { recursive: true, force: true })
 }

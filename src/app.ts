@@ -12,13 +12,12 @@ import { Compression } from './http/compression.ts'
 import { RequestLog } from './http/decision-log.ts'
 import { errorResponse } from './http/envelope.ts'
 import { toApiError } from './http/error-mapping.ts'
-import { SeenTokens } from './http/prefetch.ts'
-import { StreamReads } from './http/stream-reads.ts'
+import { SeenTokens } from './http/seen-tokens.ts'
 import { RateLimits, type RateLimitOptions } from './http/rate-limits.ts'
 import { serveHealth } from './http/health.ts'
 import { ReferenceDocument, serveDocument } from './http/openapi/serve.ts'
 import { serveRevocation } from './http/revocation.ts'
-import { handleRequest } from './http/pipeline.ts'
+import { handle } from './http/pipeline.ts'
 import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
 import type { DecisionRecord } from './http/decision-record.ts'
@@ -37,7 +36,6 @@ import { Scans } from './resources/scans.ts'
 import { operations } from './resources/table.ts'
 import { loadEngine, type Engine, type PolicyFiles } from './policy/engine.ts'
 import { PolicyInvariantError, readPolicyFolder } from './policy/folder.ts'
-import { remembering } from './policy/remembered.ts'
 import type { Proof } from './policy/prove.ts'
 import { createBlobs, type Blobs } from './store/blobs.ts'
 import { ChangeLog } from './store/change-log.ts'
@@ -106,8 +104,8 @@ export interface App {
    */
   replacePolicy(engine: Engine, proved?: ProvedPolicy): void
   /**
-   * Loads what is otherwise loaded when it is used for the first time: the pages that people open in a browser, the MCP endpoint, and what
-   * uploads and passwords need. A start need not wait for them.
+   * Loads the pages that people open in a browser and the MCP endpoint, which are otherwise loaded when they are used for the first time. A
+   * start need not wait for them.
    */
   loadRest(): Promise<void>
   /** From now on `/readyz` answers 503, so that load balancers send no more requests. All requests are still answered. */
@@ -162,7 +160,7 @@ export function createApp(options: AppOptions): App {
   const stopping = new AbortController()
   const usage = new UsageRecorder({ store, clock, random })
   let services: Services = {
-    engine: remembering(engine),
+    engine,
     current: () => services,
     store,
     route: createRouteTable(rows),
@@ -181,7 +179,6 @@ export function createApp(options: AppOptions): App {
     log,
     scans: options.scans ?? new Scans(),
     runningKeys: new Set(),
-    streamReads: new StreamReads(),
     changes: new ChangeLog(clock),
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
@@ -198,7 +195,7 @@ export function createApp(options: AppOptions): App {
   const api = async ({ req: request }: H3Event, { path, search }: RequestTarget) =>
     compression.apply(
       request,
-      await handleRequest(services, { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search }),
+      await handle(services, { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search }),
     )
   // h3 normalizes event.url. Routing uses the path that the client sent. A middleware would run after h3 has looked for a route, which
   // takes 5 % of the time of a read below /v1.
@@ -258,10 +255,10 @@ export function createApp(options: AppOptions): App {
       if (proved.hash !== next.hash || proved.proof.failures.length > 0)
         throw new PolicyInvariantError(`the policy ${next.hash} is not the one that was proved`)
       proof = proved.proof
-      services = { ...services, engine: remembering(next) }
+      services = { ...services, engine: next }
     },
     fetch: async (request) => h3.fetch(request),
-    loadRest: async () => void (await Promise.all([pages.load(), loadMcp(), import('@fastify/busboy'), import('@node-rs/argon2')])),
+    loadRest: async () => void (await Promise.all([pages.load(), loadMcp()])),
     drain: () => void (draining = true),
     stop: () => stopping.abort(),
   }

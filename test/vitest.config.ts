@@ -1,21 +1,37 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './setup/longest-first.ts'
+import { suitesOfTiers } from './setup/tiers.ts'
+import { TIERS } from './support/tier.ts'
+
+const suites = suitesOfTiers()
+
+export const suiteOptions = {
+  // Only a test that hangs is to be ended. Random histories take half a minute on an idle machine, and ten times as long on a
+  // loaded one.
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  // No measure of speed either: by default, what is polled for must come within a second.
+  expect: { poll: { timeout: 60_000 } },
+  // A worker runs several suites and loads the service only once. Suites share no state in modules.
+  isolate: false,
+}
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // Builds, installs and starts what the selected suites need, and cleans up after them.
     globalSetup: ['test/setup/global-setup.ts'],
-    // Only a test that hangs is to be ended. Random histories take half a minute on an idle machine, and ten times as long on a
-    // loaded one.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
     // Suites often wait: for processes that they start, for a Redis that is stopped, for a browser. One worker more than processors
     // keeps all of these busy.
     maxWorkers: 1 + availableParallelism(),
-    // A worker runs several suites and loads the service only once. Suites share no state in modules.
-    isolate: false,
     sequence: { sequencer: LongestFirst },
+    projects: TIERS.map((tier) => ({
+      test: {
+        name: tier,
+        include: [...suites[tier]],
+        env: { LANEKEEPER_TIER: tier },
+        ...suiteOptions,
+      },
+    })),
   },
 })

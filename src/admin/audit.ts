@@ -1,6 +1,6 @@
 import { readTrail, type TrailEntry } from '../audit/trail.ts'
 import { isId } from '../model/ids.ts'
-import { DAY, HOUR } from '../model/time.ts'
+import { readRelativeTime, RELATIVE_TIMES } from '../model/relative-time.ts'
 import type { Deps } from '../store/deps.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { AdminError } from './deps.ts'
@@ -12,7 +12,7 @@ export interface AuditQuestion {
   readonly workspace?: string | undefined
   readonly user?: string | undefined
   readonly token?: string | undefined
-  /** a date, a time, or a number of days or hours: `2026-11-20`, `2026-11-20T12:00Z`, `7d`, `12h` */
+  /** a date, a time, or a relative time, with or without a minus sign: `2026-11-20`, `2026-11-20T12:00Z`, `-7d`, `12h` */
   readonly since?: string | undefined
   readonly denials: boolean
   readonly limit: number
@@ -44,9 +44,10 @@ export async function listAudit(deps: Deps, { workspace, user, token, since, den
 }
 
 function readSince(text: string, now: number): string {
-  const [, count, unit] = /^(\d{1,5})([dh])$/.exec(text) ?? []
-  const time = count === undefined ? Date.parse(text) : now - Number(count) * (unit === 'd' ? DAY : HOUR)
-  if (Number.isNaN(time) || (count === undefined && !/^\d{4}-\d{2}-\d{2}/.test(text)))
-    throw new AdminError('invalid', `since: "${text}" is no date, no time, and no number of days or hours such as 7d or 12h`)
+  // Without a sign, it is a time ago.
+  const relative = readRelativeTime(text, now) ?? readRelativeTime(`-${text}`, now)
+  const time = relative ?? (/^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN)
+  if (Number.isNaN(time))
+    throw new AdminError('invalid', `since: "${text}" is no date, no time such as 2026-11-20T12:00Z, and not one of ${RELATIVE_TIMES}`)
   return new Date(time).toISOString()
 }

@@ -107,6 +107,7 @@ export class BoardRecords {
       board_id: this.#boardId,
       column_id: parent.id,
       ...card,
+      completed_by_id: null,
       position,
       assignee_ids: assignees,
       label_ids,

@@ -39,10 +39,11 @@ const references: References = {
   board_member: ({ board_id, user_id }: BoardMember) => [board(board_id), member(user_id)],
   column: ({ board_id }: Column) => [board(board_id)],
   label: ({ board_id }: Label) => [board(board_id)],
-  card: ({ board_id, column_id, assignee_ids, label_ids, cover_attachment_id, creator_id, id }: Card) => [
+  card: ({ board_id, column_id, assignee_ids, label_ids, cover_attachment_id, creator_id, completed_by_id, id }: Card) => [
     board(board_id),
     { key: keys.column(column_id), members: { board_id }, explainedBy: [ofBoard(board_id)] },
     member(creator_id),
+    typeof completed_by_id === 'string' ? member(completed_by_id) : undefined,
     ...assignee_ids.map(member),
     ...label_ids.map((labelId) => ({
       key: keys.label(labelId),

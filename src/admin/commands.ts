@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { emailAddress } from '../model/account.ts'
+import { emailAddress, tokenDays, tokenName } from '../model/account.ts'
 import { avatarUrl, displayName, roles, workspaceName } from '../model/workspace.ts'
 import { listAudit } from './audit.ts'
 import { backUp } from './backup.ts'
@@ -13,7 +13,7 @@ import { migrate } from './migrate.ts'
 import { addMember, endMembership, listMembers, setRole } from './memberships.ts'
 import { restore } from './restore.ts'
 import { requireNoRestore } from './restore-run.ts'
-import { listTokens, revokeToken } from './tokens.ts'
+import { createToken, listTokens, operatorScopes, revokeToken } from './tokens.ts'
 import { transferBoard } from './boards.ts'
 import { addUserWithLink, disableUser, inviteUser, listUsers, requireUser, resetSecondFactor, signOutUser } from './users.ts'
 import { createWorkspace, listWorkspaces, requireWorkspace } from './workspaces.ts'
@@ -40,6 +40,13 @@ const question = {
   named: z.record(text, z.array(text).min(1)),
   fields: z.array(text).min(1).optional(),
 }
+
+const operatorScope = z
+  .enum(
+    Object.keys(operatorScopes) as (keyof typeof operatorScopes)[],
+    'it must be read or write; a token with kanban:admin is created by its person in the web app, who proves there who they are',
+  )
+  .transform((name) => operatorScopes[name])
 
 /** The origin of a link: from the input, else of the running service, else the default address. */
 function originOf(deps: AdminDeps, origin: string | undefined): string {
@@ -110,6 +117,14 @@ const commands: Readonly<Record<string, Command>> = {
     if (user !== undefined) await requireUser(deps, user)
     return listTokens(deps, workspace, user)
   }),
+  'token.create': command(
+    z.strictObject({ ...memberInput, scope: operatorScope, name: tokenName, days: tokenDays.optional() }),
+    async (deps, input, io) => {
+      await requireWorkspace(deps, input.workspace)
+      await requireUser(deps, input.user)
+      return createToken(deps, input, io)
+    },
+  ),
   'token.revoke': command(z.strictObject({ ...workspaceInput, token: text }), async (deps, { workspace, token }) => {
     await requireWorkspace(deps, workspace)
     return revokeToken(deps, workspace, token)

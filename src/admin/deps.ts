@@ -1,3 +1,4 @@
+import type { Notice } from '../model/second-factor.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Deps } from '../store/deps.ts'
 
@@ -13,6 +14,8 @@ export interface AdminDeps extends Deps {
   readonly auditAge?: number | undefined
   /** the origin at which users reach the service, if this process knows it */
   readonly serviceUrl?: () => string | undefined
+  /** sends a notice by mail, if this process does */
+  readonly mailNotice?: ((to: string, notice: Notice) => Promise<void>) | undefined
   /** explains the decisions about what is stored; absent where the service is not loaded */
   readonly policyAnswers?: PolicyAnswers | undefined
 }

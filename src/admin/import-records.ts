@@ -41,7 +41,7 @@ const removal = z.discriminatedUnion('kind', [
 ])
 
 /** Stored records by the first word of their key. What the API accepts as input has the same schema here. */
-const kinds: Readonly<Record<string, Kind>> = {
+export const workspaceKinds: Readonly<Record<string, Kind>> = {
   workspace: { shape: z.strictObject({ id: id('workspace'), name: workspaceName, ...times }), key: () => 'self' },
   membership: {
     shape: z.strictObject({
@@ -124,6 +124,8 @@ const kinds: Readonly<Record<string, Kind>> = {
       position,
       due_at: at.nullable(),
       completed_at: at.nullable(),
+      // Records of earlier versions do not have it.
+      completed_by_id: id('user').nullable().optional(),
       archived_at: at.nullable(),
       assignee_ids: z.array(id('user')).max(limits.assigneesPerCard),
       label_ids: z.array(id('label')).max(limits.labelsPerCard),
@@ -265,7 +267,7 @@ export function readUser(value: Value): User {
  * @throws {AdminError} `invalid`
  */
 export function readRecord(key: string, value: Value): Value {
-  return readRecordOf(kinds, key, value)
+  return readRecordOf(workspaceKinds, key, value)
 }
 
 /**

@@ -1,7 +1,11 @@
 import type { Socket } from 'node:net'
+import { lazy } from '../model/lazy.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { readLines, sendMessage } from './rpc-framing.ts'
+
+/** A start does not wait for it. */
+const commandsModule = lazy(() => import('./commands.ts'))
 
 /**
  * The messages of the RPC server. While this process holds the lock of the folder, it runs administration commands for
@@ -73,8 +77,7 @@ async function serveCommand(socket: Socket, deps: AdminDeps, onCommand: OnComman
       write: (line) => send({ line }),
       lines: inputLines(incoming),
     }
-    // Loaded for the first command: a service that gets none starts faster without it.
-    const { runCommand } = await import('./commands.ts')
+    const { runCommand } = await commandsModule()
     const result = (await runCommand(deps, command, input, io)) ?? null
     onCommand(command, input)
     await send({ result })

@@ -1,11 +1,15 @@
-import { endToken, findToken } from '../auth/tokens/issue.ts'
+import { recordOperation } from '../audit/operators.ts'
+import { addNotice } from '../auth/accounts/notices.ts'
+import { endToken, findToken, IssueRefused, issueToken } from '../auth/tokens/issue.ts'
 import { stateOf, type TokenState } from '../auth/tokens/lifecycle.ts'
 import { isId } from '../model/ids.ts'
-import type { TokenRecord } from '../model/token.ts'
+import { DAY } from '../model/time.ts'
+import type { TokenRecord, TokenRules } from '../model/token.ts'
 import type { Deps } from '../store/deps.ts'
 import { indexes } from '../store/indexes.ts'
+import { GLOBAL, keys } from '../store/keys.ts'
 import { listAll, transact } from '../store/transact.ts'
-import { AdminError } from './deps.ts'
+import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { listMembers } from './memberships.ts'
 
 /** A token as the operator sees it: without its hash. Times are RFC 3339. */
@@ -36,6 +40,68 @@ export async function revokeToken({ store, clock, random }: Deps, workspaceId: s
     if (token === undefined) throw new AdminError('not_found', `there is no token ${tokenId} in ${workspaceId}`)
     return toEntry(endToken(tx, token, 'revoke', clock), clock())
   })
+}
+
+/** What an operator chooses for the token of a machine. */
+export interface NewToken {
+  readonly workspace: string
+  readonly user: string
+  readonly scope: (typeof operatorScopes)[keyof typeof operatorScopes]
+  readonly name: string
+  /** default: 30, or what the rules of the workspace allow if that is less */
+  readonly days?: number | undefined
+}
+
+/** The scopes that operators can issue, by the names that they give. One with `kanban:admin` is created by its person, who proves in the web app who they are. */
+export const operatorScopes = {
+  read: 'kanban:read',
+  write: 'kanban:write',
+  'kanban:read': 'kanban:read',
+  'kanban:write': 'kanban:write',
+} as const
+
+const DEFAULT_DAYS = 30
+
+/**
+ * Creates a token for a machine without a browser. The rules of the workspace hold as in the web app. The audit trail of the workspace has it
+ * in the same commit, and the person gets a notice.
+ * @returns the token with its plaintext, which is not stored
+ * @throws {AdminError} `not_found`: no active member; `conflict`: the workspace allows only a shorter lifetime
+ */
+export async function createToken(
+  deps: AdminDeps,
+  { workspace, user, scope, name, days }: NewToken,
+  { progress }: CommandIo,
+): Promise<{ token: string } & Omit<TokenEntry, 'state'>> {
+  const { store, clock, random } = deps
+  const { plaintext, token } = await transact(store, workspace, random, async (tx) => {
+    const rules = await tx.get(keys.tokenRules())
+    const lifetime = (days ?? Math.min(DEFAULT_DAYS, rules?.max_days ?? DEFAULT_DAYS)) * DAY
+    const issued = await issueToken(tx, { userId: user, name, scopes: [scope], lifetime }, clock, random).catch((error: unknown) => {
+      throw error instanceof IssueRefused ? toAdminError(error, workspace, user, rules) : error
+    })
+    await recordOperation(tx, deps, { operation: 'operator.token.create', ids: [issued.token.id], subject: user })
+    return issued
+  })
+  await notifyOf(deps, token).catch((error: Error) => progress(`the notice to ${user} was not stored: ${error.message}`))
+  const { state: _state, ...entry } = toEntry(token, clock())
+  return { token: plaintext, ...entry }
+}
+
+function toAdminError({ reason, message }: IssueRefused, workspace: string, user: string, rules: TokenRules | undefined): AdminError {
+  if (reason === 'no_member') return new AdminError('not_found', `${user} is not an active member of ${workspace}`)
+  if (reason === 'too_long') return new AdminError('conflict', `days: the rules of ${workspace} allow at most ${rules?.max_days}`)
+  return new AdminError('conflict', message)
+}
+
+/** Adds a notice to the account of the token's user, and sends it by mail if this process sends mail. */
+async function notifyOf({ store, clock, random, mailNotice }: AdminDeps, { user_id, name }: TokenRecord): Promise<void> {
+  const members = { kind: 'token_created', agent: 'The operator', address: 'on the command line', session_id: null, name } as const
+  const [account, notice] = await transact(store, GLOBAL, random, async (tx) => [
+    await tx.get(keys.account(user_id)),
+    await addNotice(tx, user_id, members, clock, random),
+  ])
+  if (account !== undefined) await mailNotice?.(account.email, notice)
 }
 
 function toEntry(token: TokenRecord, now: number): TokenEntry {

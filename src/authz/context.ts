@@ -3,12 +3,29 @@ import type { FileRecord } from '../model/file.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Membership } from '../model/workspace.ts'
 
-/** The user, workspace and token that a request is made with (spec §1). */
-export interface Caller {
+interface Person {
   readonly userId: string
   readonly workspaceId: string
   readonly membership: Membership
+}
+
+/** The user, workspace and token that a request is made with (spec §1). */
+export interface TokenCaller extends Person {
   readonly token: TokenRecord
+}
+
+/** A person who is signed in to the web app. They have no token, so there is nothing that the scope table could decide about. */
+export interface SessionCaller extends Person {
+  readonly isSession: true
+  readonly token?: undefined
+}
+
+export type Caller = TokenCaller | SessionCaller
+
+/** The token of a caller, for what is about it. @throws {TypeError} for a person without one: no operation of theirs asks for it */
+export function tokenOf({ token }: Caller): TokenRecord {
+  if (token === undefined) throw new TypeError('a person in the web app has no token')
+  return token
 }
 
 /** The records that the facts of a request are read from. */

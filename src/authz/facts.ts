@@ -4,7 +4,7 @@ import { effectiveScopes, scopes, type TokenRecord } from '../model/token.ts'
 import { isActive, roles, type Membership } from '../model/workspace.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Vocabulary } from '../policy/vocabulary.ts'
-import type { AuthorizationContext, BoardAccess, Caller } from './context.ts'
+import { tokenOf, type AuthorizationContext, type BoardAccess, type Caller, type TokenCaller } from './context.ts'
 
 const MEMBERSHIP = ['active', 'ended'] as const
 const RELATION = ['creator', 'member', 'none'] as const
@@ -29,7 +29,7 @@ function fact<const Value extends string>(
  * Nothing is decided here. At start the registry and the vocabulary are compared both ways, values included.
  */
 const facts: Readonly<Record<string, FactReader>> = {
-  'token.scope': fact(['none', ...scopes], ({ token }) => effectiveScopes(token.scopes).at(-1) ?? 'none'),
+  'token.scope': fact(['none', ...scopes], (caller) => effectiveScopes(tokenOf(caller).scopes).at(-1) ?? 'none'),
   'caller.membership': fact(MEMBERSHIP, ({ membership }) => membershipState(membership)),
   'caller.role': fact(roles, ({ membership }) => membership.role),
   'board.visibility': fact(visibilities, (_caller, context) => need(context, 'board').visibility),
@@ -63,7 +63,7 @@ export function factsFor(vocabulary: Vocabulary, groups: readonly string[], call
 
 /** The facts of a token: they are read from it alone. */
 export function scopeFacts(vocabulary: Vocabulary, token: Pick<TokenRecord, 'scopes'>): Facts {
-  return factsFor(vocabulary, [vocabulary.scopeOrder.group], { token } as Caller, {})
+  return factsFor(vocabulary, [vocabulary.scopeOrder.group], { token } as TokenCaller, {})
 }
 
 /** Whether a request with these facts is authenticated at all: the token of a former member is not. */

@@ -16,7 +16,7 @@ export function addAuditCommand(program: Command): void {
   addAdminCommand(program, 'audit [workspace]', 'print the audit trail of a workspace, newest first; without one, sign-ins and accounts')
     .option('--user <user>', 'only what concerns this user')
     .option('--token <token>', 'only what was done with this token, or to it')
-    .option('--since <time>', 'a date, a time, or a number of days or hours: 2026-11-20, 7d, 12h')
+    .option('--since <time>', 'a date, a time, or how long ago: 2026-11-20, 2026-11-20T12:00Z, -7d, -12h, -30m')
     .option('--denials', 'only what was denied')
     .option('--limit <number>', 'the number of entries', '100')
     .action(async (workspace: string | undefined, { user, token, since, denials = false, limit, ...options }: AuditOptions) => {
@@ -29,7 +29,7 @@ export function addAuditCommand(program: Command): void {
 function rowOf({ at, user_id, token_id, operation, ids, rows, outcome, status, code, count = 1, address, agent }: TrailEntry): object {
   return {
     time: at,
-    user: user_id,
+    user: user_id ?? (operation.startsWith('operator.') ? 'operator' : null),
     token: token_id ?? (operation.startsWith('web.') ? 'web app' : null),
     operation: count === 1 ? operation : `${operation} (${count} times)`,
     ids,

@@ -13,7 +13,7 @@ import { BadAddress } from '../store/open.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { counted } from './text.ts'
 
-/** Exit codes by kind of error, for scripts. The README has the same table. */
+/** Exit codes by kind of error, for scripts. The page of the command line has the same table. */
 export const exitCodes = {
   success: 0,
   /** a defect of Lanekeeper */

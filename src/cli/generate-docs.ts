@@ -9,13 +9,13 @@ import { renderClientOperations } from './client-operations.ts'
 import { recordExamples } from './openapi-examples.ts'
 import { insertOperations, renderOperations } from './operations-table.ts'
 
-// Generates what follows from the tables: policies/matrix.md, the operations table of README.md, the examples of the OpenAPI document,
+// Generates what follows from the tables: policies/matrix.md, the operations table of src/http/operations.md, the examples of the OpenAPI document,
 // and the types and the table of the client.
 const engine = loadPolicy()
 
 writeFileSync(packageFile('policies/matrix.md'), renderMatrix(engine, operations))
-const readme = readFileSync(packageFile('README.md'), 'utf8')
-writeFileSync(packageFile('README.md'), insertOperations(readme, renderOperations(engine, operations)))
+const page = packageFile('src/http/operations.md')
+writeFileSync(page, insertOperations(readFileSync(page, 'utf8'), renderOperations(engine, operations)))
 const { uploadBytes } = limits
 const document = createDocument({
   engine,
@@ -28,4 +28,4 @@ const document = createDocument({
 writeFileSync(packageFile('src/client/operations.ts'), renderClientOperations(document, operations))
 const examples = await recordExamples()
 writeFileSync(packageFile('fixtures/openapi-examples.json'), `${JSON.stringify(examples, null, 1)}\n`)
-console.log('policies/matrix.md, README.md, src/client/operations.ts and fixtures/openapi-examples.json are up to date')
+console.log('policies/matrix.md, src/http/operations.md, src/client/operations.ts and fixtures/openapi-examples.json are up to date')

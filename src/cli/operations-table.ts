@@ -28,14 +28,14 @@ export function renderOperations(engine: Engine, operations: readonly Row[]): st
 }
 
 /**
- * Replaces the operations table of the README.
- * @throws {Error} if the README does not have exactly one pair of markers
+ * Replaces the operations table of its page.
+ * @throws {Error} if the page does not have exactly one pair of markers
  */
-export function insertOperations(readme: string, table: string): string {
-  const [before, rest, ...more] = readme.split(START)
+export function insertOperations(page: string, table: string): string {
+  const [before, rest, ...more] = page.split(START)
   const [previous, after, ...others] = (rest ?? '').split(END)
   if (previous === undefined || after === undefined || more.length > 0 || others.length > 0)
-    throw new Error(`README.md must contain ${START} and ${END} once, in this order`)
+    throw new Error(`src/http/operations.md must contain ${START} and ${END} once, in this order`)
   return `${before}${START}\n${table}\n${END}${after}`
 }
 

@@ -16,7 +16,7 @@ export function typeOf(schema: JsonSchema, indent = ''): string {
   if (contentMediaType !== undefined) return 'Blob'
   if (value !== undefined) return literal(value)
   if (values !== undefined) return values.map(literal).join(' | ')
-  if (allOf !== undefined) return allOf.map((part) => inParentheses(typeOf(part, indent))).join(' & ')
+  if (allOf !== undefined) return allOf.map((part) => operand(part, indent)).join(' & ')
   const alternatives = anyOf ?? oneOf
   if (alternatives !== undefined) return [...new Set(alternatives.map((part) => typeOf(part, indent)))].join(' | ')
   if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one }, indent)).join(' | ')
@@ -29,7 +29,7 @@ export function typeOf(schema: JsonSchema, indent = ''): string {
     case 'number':
       return 'number'
     case 'array':
-      return `${inParentheses(typeOf(items ?? {}, indent))}[]`
+      return `${operand(items ?? {}, indent)}[]`
     case 'object':
       return objectType(schema, indent)
     default:
@@ -75,8 +75,11 @@ function literal(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : String(value)
 }
 
-function inParentheses(type: string): string {
-  return / [|&] /.test(type) && !type.endsWith('}') ? `(${type})` : type
+/** The type of a schema, in parentheses if it has several parts. */
+function operand(schema: JsonSchema, indent: string): string {
+  const { $ref, type, enum: values, allOf, anyOf, oneOf } = schema as Keywords
+  const hasParts = $ref === undefined && [type, values, allOf, anyOf, oneOf].some((parts) => Array.isArray(parts) && parts.length > 1)
+  return hasParts ? `(${typeOf(schema, indent)})` : typeOf(schema, indent)
 }
 
 /** The keywords that are read here. */

@@ -15,6 +15,7 @@ import { sampleLog } from '../http/sampled-log.ts'
 import { startListener } from '../http/server.ts'
 import { createMailer, type SendMail } from '../mail/mailer.ts'
 import { systemRandom } from '../model/ids.ts'
+import { lazy, loadLazy } from '../model/lazy.ts'
 import { DAY, systemClock } from '../model/time.ts'
 import { loadEngine } from '../policy/engine.ts'
 import { indexes } from '../store/indexes.ts'
@@ -24,6 +25,8 @@ import { listAll } from '../store/transact.ts'
 import { banner, proofLine, type Contents } from './banner.ts'
 import { ReloadSignal } from './reload.ts'
 import { announceWorker, isFirstProcess, isSupervisor, supervise } from './workers.ts'
+
+const noticesModule = lazy(() => import('../web/account/notices.ts'))
 
 /** Runs the service until a signal ends it. Logs go to stderr, because stdout is for the result. */
 export async function serve(flags: Flags): Promise<void> {
@@ -95,6 +98,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   metrics?.watchAudit(() => audit.counts)
   // The requests that create the demo data are neither counted nor logged.
   let serving = false
+  const mail = mailerOf(config, log)
   const logAccess = config.accessLog ? createAccessLog(log) : undefined
   const app = createApp({
     ...deps,
@@ -111,7 +115,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
       ? { quotas: { token: config.tokenRate, workspace: config.workspaceRate, address: config.failureRate } }
       : undefined,
     counters,
-    mail: mailerOf(config, log),
+    mail,
     decisionLog,
     audit,
     observe(record) {
@@ -123,7 +127,15 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   onStop(() => Promise.all([app.services.usage.flush(), audit.flush()]))
   onStop(() => rpcServer.close())
   let url: string | undefined
-  rpcServer.open({ ...deps, serviceUrl: () => config.origin ?? url, policyAnswers: createPolicyAnswers(app.services) })
+  rpcServer.open({
+    ...deps,
+    serviceUrl: () => config.origin ?? url,
+    policyAnswers: createPolicyAnswers(app.services),
+    mailNotice: async (to, notice) => {
+      const { mailNotice } = await noticesModule()
+      mailNotice({ web: { mail }, origin: config.origin ?? url ?? '' }, to, notice)
+    },
+  })
 
   const contents = await populate(config, deps, app)
   // What the requests for the demo data have left is there before anyone can look.
@@ -146,6 +158,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   if (isFirstProcess()) announce(config, listener.url, storage.kind, app, contents, log)
   // After the start, and not when it is used for the first time: a failure must not be found only then.
   await app.loadRest()
+  await loadLazy()
+  log.info({ event: 'service.loaded' }, 'everything is loaded: the files of the program are not read any more')
 }
 
 /** Sends notices to people, if there is a mail server. */

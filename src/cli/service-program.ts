@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { ConfigError } from '../config.ts'
-import { readVersion } from '../model/package-files.ts'
+import { programVersion } from '../model/package-files.ts'
 import type { Flags } from '../settings.ts'
 import { addSetting, environmentHelp } from './command.ts'
 
@@ -34,7 +34,7 @@ export function createServiceProgram(): Command {
     .description('A kanban API for agents, in which every access decision is declared, proved and explained.')
     .exitOverride()
     .allowExcessArguments(false)
-    .version(readVersion(), '--version', 'print the version')
+    .version(programVersion, '--version', 'print the version')
     .helpOption('-h, --help', 'print the help of a command')
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', EXIT_CODES)

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Metrics, MetricValues } from '../http/metrics.ts'
+import { isProgramReplaced } from '../model/package-files.ts'
 
 /**
  * Several processes that serve one port, with node:cluster: each accepts connections, and the primary process replaces a worker
@@ -54,14 +55,28 @@ export async function supervise(config: Config, log: Logger): Promise<void> {
     if (stopping) return
     const slot = slots.get(worker.id)!
     slots.delete(worker.id)
+    // A worker of other files would fail, or decide requests in another way than those that run.
+    if (isProgramReplaced()) return leaveUnreplaced(log, { pid: worker.process.pid, exit_code: code, signal })
     log.error({ pid: worker.process.pid, exit_code: code, signal }, 'a worker ended and is replaced')
     void delay(RESTART_DELAY).then(() => stopping || fork(slot))
   })
   for (let slot = 2; slot <= count; slot++) fork(slot)
   if (metrics === undefined) return
-  const { serveMetrics } = await import('../http/metrics.ts')
-  const { url } = await serveMetrics(metrics, readAll)
+  const [{ serveMetrics }, { AggregatorRegistry }] = await Promise.all([import('../http/metrics.ts'), import('prom-client')])
+  const { url } = await serveMetrics(metrics, async () => AggregatorRegistry.aggregate(await readAll()).metrics())
   log.info(`metrics are served at ${url}/metrics`)
+}
+
+/** Says that a worker is not replaced. Without any worker this process ends: what has started it can start the new program. */
+function leaveUnreplaced(log: Logger, members: object): void {
+  const event = 'worker.not_replaced'
+  log.error(
+    { event, ...members },
+    'a worker ended and is not replaced: the files of the program were replaced or removed; restart the service',
+  )
+  if (running().length > 0) return
+  log.error({ event }, 'the last worker has ended')
+  process.exit(1)
 }
 
 /** The number of each worker, which the one that replaces it gets, too: it names the files that a worker has alone. */
@@ -109,11 +124,10 @@ async function stopWorker(worker: Worker): Promise<void> {
   if (!worker.isDead()) await once(worker, 'exit')
 }
 
-/** The metrics of all workers together. */
-async function readAll(): Promise<string> {
+/** The metrics of all workers. */
+async function readAll(): Promise<MetricValues[]> {
   const values = await Promise.all(running().map((worker) => readMetrics(worker)))
-  const { AggregatorRegistry } = await import('prom-client')
-  return AggregatorRegistry.aggregate(values.filter((value) => value !== undefined)).metrics()
+  return values.filter((value) => value !== undefined)
 }
 
 /** @returns undefined if the worker has just ended, or does not answer */

@@ -1,12 +1,25 @@
 import { ChangeStream, type ChangesInput, type ChangesOptions } from './changes.ts'
+import { InvalidInput } from './errors.ts'
 import type { Input } from './input.ts'
 import type { OperationRow, Page, ReadOptions, WriteOptions } from './methods.ts'
 import { operations, type Change, type Methods } from './operations.ts'
-import { defaultPolicy, type RetryPolicy } from './retries.ts'
+import {
+  changesInputRules,
+  changesRules,
+  checkOptions,
+  clientRules,
+  LONGEST_TIME,
+  readRules,
+  requestRules,
+  requireBase,
+  requireToken,
+  writeRules,
+} from './options.ts'
+import { defaultPolicy, waitOfStream, type Failure, type RetryPolicy } from './retries.ts'
 import { Transport, type Timers } from './transport.ts'
 
 export { ApiError, InvalidInput, NoResponse, type ErrorCode } from './errors.ts'
-export type { ChangesInput, ChangesOptions, ChangeStream } from './changes.ts'
+export type { ChangesInput, ChangesOptions, ChangeStream, Retry } from './changes.ts'
 export type { NotModified, Page, ReadOptions, RequestOptions, Result, WriteOptions } from './methods.ts'
 export type { RetryPolicy } from './retries.ts'
 export type * from './operations.ts'
@@ -15,8 +28,8 @@ export type * from './operations.ts'
 export interface ClientOptions {
   /** the URL of the service, such as `https://kanban.example`, with or without `/v1` */
   readonly url: string
-  /** the access token, `lk_pat_…` */
-  readonly token: string
+  /** the access token, `lk_pat_…`. It may be undefined, as a variable of the environment may be: without one there is an error. */
+  readonly token: string | undefined
   /** the time in which each attempt must be answered, in milliseconds; default 30,000. A long poll has its `wait` in addition. */
   readonly timeout?: number
   /** how failed requests are repeated; `{ attempts: 1 }`: not at all */
@@ -34,7 +47,11 @@ export interface ClientOptions {
 
 /** A client: a method for each operation, by its id, and the changes of boards. */
 export interface Client extends Methods {
-  /** Follows the changes of a board (`boards.changes`). The iteration ends only by an error, the signal or a `break`. */
+  /**
+   * Follows the changes of a board (`boards.changes`), through every outage of the service and the network. The iteration ends by the signal,
+   * by a `break`, and by an error that waiting cannot mend (see {@link ChangeStream}).
+   * @throws {InvalidInput} if an input or an option is unknown or not valid
+   */
   changes(input: ChangesInput, options?: ChangesOptions): ChangeStream<Change>
 }
 
@@ -46,11 +63,15 @@ const TIMEOUT = 30_000
  *
  * Reads, and writes with an idempotency key, which each one gets by itself, are repeated when there is no response, and after 429
  * and 503. Every other refusal is thrown at once.
+ * @throws {InvalidInput} if an option is unknown or not valid, or the token is missing
  */
-export function createClient({ url, token, retries, timeout = TIMEOUT, ...options }: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  checkOptions('createClient', options ?? null, clientRules)
+  const { url, token, retries, timeout = TIMEOUT, ...others } = options
+  const policy = { ...defaultPolicy, ...given(retries ?? {}) }
   const transport = new Transport({
-    base: baseOf(url),
-    token,
+    base: requireBase(url),
+    token: requireToken(token),
     fetch: (input, init) => globalThis.fetch(input, init),
     timeout,
     random: Math.random,
@@ -58,27 +79,43 @@ export function createClient({ url, token, retries, timeout = TIMEOUT, ...option
     newKey: randomKey,
     // Called as methods of another object, the timers of browsers throw.
     timers: { setTimeout: (...args) => setTimeout(...args), clearTimeout: (timer) => clearTimeout(timer) },
-    ...options,
-    retries: { ...defaultPolicy, ...retries },
+    ...given(others),
+    retries: policy,
   })
   const client: Record<string, Record<string, unknown>> = {}
   for (const [id, row] of Object.entries(operations) as [string, OperationRow][]) {
     const [resource, name] = id.split('.') as [string, string]
     const methods = (client[resource] ??= {})
-    methods[name] = toMethod(transport, row)
+    methods[name] = toMethod(transport, id, row)
   }
-  const changes: Client['changes'] = (input, request) =>
-    followChanges(transport, input, { ...request, timeout: (request?.timeout ?? timeout) + (input.wait ?? LONGEST_WAIT) * 1000 })
+  const changes: Client['changes'] = (input, request = {}) => {
+    checkOptions('changes', input, changesInputRules)
+    if (input?.board_id === undefined) throw new InvalidInput('changes: "board_id" is required')
+    checkOptions('changes', request, changesRules)
+    const patient = { ...policy, maxDelay: retries?.maxDelay ?? LONGEST_STREAM_DELAY }
+    return followChanges(transport, patient, input, { ...request, timeout: request.timeout ?? timeout })
+  }
   return Object.assign(client, { changes }) as unknown as Client
+}
+
+/** Without the members that are undefined, which must not replace a default. */
+function given<Options extends object>(options: Options): { [Name in keyof Options]: Exclude<Options[Name], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never
 }
 
 type Method = (input?: Input, options?: ReadOptions & WriteOptions) => Promise<unknown>
 
-function toMethod(transport: Transport, row: OperationRow): Method {
-  const method: Method = async (input = {}, options) => transport.call(row, input, options)
-  return row.result === 'list' && row.query.includes('cursor')
-    ? Object.assign(method, { all: (input: Input, options?: ReadOptions) => allItems(transport, row, input, options) })
-    : method
+function toMethod(transport: Transport, id: string, row: OperationRow): Method {
+  const rules = row.method === 'GET' ? readRules : writeRules
+  const method: Method = async (input = {}, options) => {
+    checkOptions(id, options, rules)
+    return transport.call(row, input, options)
+  }
+  const all = (input: Input, options?: ReadOptions): AsyncGenerator<unknown, void> => {
+    checkOptions(`${id}.all`, options, requestRules)
+    return allItems(transport, row, input, options)
+  }
+  return row.result === 'list' && row.query.includes('cursor') ? Object.assign(method, { all }) : method
 }
 
 /** The items of all pages. */
@@ -94,21 +131,24 @@ async function* allItems(transport: Transport, row: OperationRow, input: Input =
 const MAX_LIMIT = 100
 /** in seconds */
 const LONGEST_WAIT = 30
+/** The longest wait before a stream of changes tries again, in milliseconds. */
+const LONGEST_STREAM_DELAY = 30_000
 
 function followChanges(
   transport: Transport,
+  policy: RetryPolicy,
   { after, wait = LONGEST_WAIT, ...input }: ChangesInput,
-  options: ChangesOptions,
+  { onRetry, signal: given, timeout, ...options }: ChangesOptions & { readonly timeout: number },
 ): ChangeStream<Change> {
-  const readPage = async (cursor: string | undefined) =>
-    (await transport.call(operations['boards.changes'], { ...input, wait, after: cursor }, options)) as Page<Change>
-  return new ChangeStream(after, readPage)
-}
-
-function baseOf(url: string): string {
-  const { origin, pathname } = new URL(url)
-  const path = pathname.replace(/\/+$/, '')
-  return `${origin}${path.endsWith('/v1') ? path : `${path}/v1`}`
+  const repeating = {
+    waitBefore: (failure: Failure, attempt: number, random: () => number) => waitOfStream(failure, attempt, policy, random),
+    onRetry,
+  }
+  const readPage = async (cursor: string | undefined, signal: AbortSignal) => {
+    const request = { ...options, signal, timeout: Math.min(LONGEST_TIME, timeout + wait * 1000) }
+    return (await transport.call(operations['boards.changes'], { ...input, wait, after: cursor }, request, repeating)) as Page<Change>
+  }
+  return new ChangeStream(after, readPage, given)
 }
 
 /** Unlike `crypto.randomUUID`, this works on pages without https too. */

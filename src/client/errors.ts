@@ -37,7 +37,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** An input cannot be sent: an id is missing, or would lead to another path. */
+/** An input cannot be sent: an id is missing, or would lead to another path, or a file is no Blob. */
 export class InvalidInput extends TypeError {
   override readonly name = 'InvalidInput'
 }

@@ -13,7 +13,7 @@ export interface RequestParts {
 
 /**
  * Distributes an input to the path, the query and the body.
- * @throws {InvalidInput} if a parameter of the path is missing, or would lead to another path
+ * @throws {InvalidInput} if a parameter of the path is missing, or would lead to another path; if a file is no Blob
  */
 export function toRequest({ path, query, body }: OperationRow, input: Input, further: Input = {}): RequestParts {
   const left = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
@@ -38,10 +38,18 @@ export function toRequest({ path, query, body }: OperationRow, input: Input, fur
   return { target: search === '' ? filled : `${filled}?${search}`, body: body === undefined ? undefined : toBody(left) }
 }
 
-/** A form if a member is a file, otherwise JSON. */
+/** A form if a member is a file, otherwise JSON. @throws {InvalidInput} if a member has bytes and is no Blob */
 function toBody(members: ReadonlyMap<string, unknown>): string | FormData {
+  for (const [name, value] of members)
+    if (isBytes(value)) throw new InvalidInput(`"${name}" must be a Blob or a File, which can be sent again`)
   if (![...members.values()].some((value) => value instanceof Blob)) return JSON.stringify(Object.fromEntries(members))
   const form = new FormData()
   for (const [name, value] of members) form.append(name, value instanceof Blob ? value : String(value))
   return form
+}
+
+/** Whether it is a stream, which can be read only once, or a buffer. As JSON, they would be objects. */
+function isBytes(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Symbol.asyncIterator in value || 'getReader' in value || value instanceof ArrayBuffer || ArrayBuffer.isView(value)
 }

@@ -70,6 +70,12 @@ export interface Member {
   avatar_url: string | null
 }
 
+/** As an item of a list. A board: the columns and cards of one project. */
+export type ListedBoard = Board & {
+  /** The ETag of the item: only with `include=etag`. */
+  etag?: string
+}
+
 /** A board: the columns and cards of one project. */
 export interface Board {
   /** The id of the board. */
@@ -151,10 +157,18 @@ export interface Change {
   action: 'created' | 'updated' | 'deleted'
   /** The user who made the change; null: the service or its operator made it. */
   actor_id: string | null
+  /** The access token with which it was made; null: the service, its operator or a person in the web app made it. */
+  token_id: string | null
   /** The request that made the change; null if none did. */
   request_id: string | null
   /** The object as it is when you read the change, so it can be newer than the change; null if it no longer exists. The same members as in the responses about this kind of object. */
   data: Record<string, unknown> | null
+}
+
+/** As an item of a list. A column of a board: one state of its cards. */
+export type ListedColumn = Column & {
+  /** The ETag of the item: only with `include=etag`. */
+  etag?: string
 }
 
 /** A column of a board: one state of its cards. */
@@ -173,6 +187,27 @@ export interface Column {
   created_at: string
   /** When it was last changed. */
   updated_at: string
+}
+
+/** As an item of a list. A card, with counts if the request asks for them. */
+export type ListedCardWithCounts = Card & {
+  /** How much belongs to it: only with `include=counts`. */
+  counts?: {
+    /** The number of subtasks. */
+    subtasks: number
+    /** The number of comments. */
+    comments: number
+    /** The number of attachments. */
+    attachments: number
+  }
+  /** The ETag of the item: only with `include=etag`. */
+  etag?: string
+}
+
+/** As an item of a list. A card: one piece of work. It is in one column of one board. */
+export type ListedCard = Card & {
+  /** The ETag of the item: only with `include=etag`. */
+  etag?: string
 }
 
 /** A card, with counts if the request asks for them. */
@@ -206,6 +241,8 @@ export interface Card {
   due_at: string | null
   /** When the card was completed; null if it is not completed. */
   completed_at: string | null
+  /** The user who completed the card; null if it is not completed, or if that is not known: it was imported, or completed before this was recorded. */
+  completed_by_id: string | null
   /** When the card was archived; null if it is active. */
   archived_at: string | null
   /** The users who are assigned to the card, in the order in which they were assigned. */
@@ -222,6 +259,12 @@ export interface Card {
   updated_at: string
 }
 
+/** As an item of a list. A label that the cards of a board can have. */
+export type ListedLabel = Label & {
+  /** The ETag of the item: only with `include=etag`. */
+  etag?: string
+}
+
 /** A label that the cards of a board can have. */
 export interface Label {
   /** The id of the label. */
@@ -236,6 +279,12 @@ export interface Label {
   created_at: string
   /** When it was last changed. */
   updated_at: string
+}
+
+/** As an item of a list. A step of the work on a card. */
+export type ListedSubtask = Subtask & {
+  /** The ETag of the item: only with `include=etag`. */
+  etag?: string
 }
 
 /** A step of the work on a card. */
@@ -256,6 +305,12 @@ export interface Subtask {
   updated_at: string
 }
 
+/** As an item of a list. A comment on a card. */
+export type ListedComment = Comment & {
+  /** The ETag of the item: only with `include=etag`. */
+  etag?: string
+}
+
 /** A comment on a card. */
 export interface Comment {
   /** The id of the comment. */
@@ -270,6 +325,12 @@ export interface Comment {
   created_at: string
   /** When it was last changed. */
   updated_at: string
+}
+
+/** As an item of a list. A file on a card. Everyone with access to the board can read its bytes. */
+export type ListedAttachment = Attachment & {
+  /** The ETag of the item: only with `include=etag`. */
+  etag?: string
 }
 
 /** A file on a card. Everyone with access to the board can read its bytes. */
@@ -449,7 +510,7 @@ export interface Batch {
 
 /** The input of `account.read`. */
 export type AccountReadInput = {
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('user_id' | 'display_name' | 'role' | 'workspace' | 'scopes' | 'token')[]
 }
 
@@ -556,7 +617,7 @@ export type MembersListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('user_id' | 'role' | 'display_name' | 'avatar_url')[]
 }
 
@@ -566,8 +627,10 @@ export type BoardsListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at')[]
+  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: 'etag'[]
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `boards.create`. */
@@ -584,9 +647,9 @@ export type BoardsCreateInput = {
 export type BoardsReadInput = {
   /** The id of the board. A malformed one is answered like an absent one, with 404. */
   board_id: string
-  /** What is on the board, as a list with commas: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board. */
+  /** What is on the board: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board. The parameter can be repeated, or its values separated by commas. */
   include?: ('columns' | 'cards' | 'labels' | 'members' | 'counts')[]
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'columns' | 'cards' | 'cards_cursor' | 'labels' | 'members' | 'counts' | 'changes_cursor')[]
 }
 
@@ -624,7 +687,7 @@ export type BoardMembersListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('user_id' | 'display_name' | 'avatar_url' | 'creator' | 'added_at')[]
 }
 
@@ -636,7 +699,7 @@ export type BoardsAssignableInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('user_id' | 'role' | 'display_name' | 'avatar_url')[]
 }
 
@@ -644,7 +707,7 @@ export type BoardsAssignableInput = {
 export type BoardMembersAddInput = {
   /** The id of the board. A malformed one is answered like an absent one, with 404. */
   board_id: string
-  /** The id of the user. A malformed one is answered like an absent one, with 404. */
+  /** The id of the user. `me` is the user of the token. A malformed one is answered like an absent one, with 404. */
   user_id: string
 }
 
@@ -652,7 +715,7 @@ export type BoardMembersAddInput = {
 export type BoardMembersRemoveInput = {
   /** The id of the board. A malformed one is answered like an absent one, with 404. */
   board_id: string
-  /** The id of the user. A malformed one is answered like an absent one, with 404. */
+  /** The id of the user. `me` is the user of the token. A malformed one is answered like an absent one, with 404. */
   user_id: string
 }
 
@@ -666,8 +729,8 @@ export type BoardsChangesInput = {
   after?: string
   /** The number of seconds to wait for a change if there is none. The response comes as soon as there is one. Default: 0. */
   wait?: number
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('seq' | 'at' | 'kind' | 'id' | 'action' | 'actor_id' | 'request_id' | 'data')[]
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('seq' | 'at' | 'kind' | 'id' | 'action' | 'actor_id' | 'token_id' | 'request_id' | 'data')[]
 }
 
 /** The input of `boards.events`. */
@@ -688,15 +751,17 @@ export type ColumnsListInput = {
   cursor?: string
   /** Whether to list the archived columns instead of the active ones. Default: false. */
   archived?: boolean
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'board_id' | 'name' | 'position' | 'archived_at' | 'created_at' | 'updated_at')[]
+  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: 'etag'[]
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'board_id' | 'name' | 'position' | 'archived_at' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `columns.read`. */
 export type ColumnsReadInput = {
   /** The id of the column. A malformed one is answered like an absent one, with 404. */
   column_id: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'board_id' | 'name' | 'position' | 'archived_at' | 'created_at' | 'updated_at')[]
 }
 
@@ -756,7 +821,7 @@ export type CardsListInput = {
   cursor?: string
   /** Only cards of this column. */
   column_id?: string
-  /** Only cards that this user is assigned to. `me` is the user of the token. */
+  /** Only cards that this user is assigned to. `none`: only cards without an assignee. `me` is the user of the token. */
   assignee_id?: string
   /** Only cards with this label. */
   label_id?: string
@@ -766,10 +831,10 @@ export type CardsListInput = {
   archived?: boolean
   /** Only cards whose title or description contains this text. Upper and lower case are equal. */
   q?: string
-  /** Adds `counts` to each resource. A response with counts has no ETag, because they change without the resource. */
-  include?: 'counts'
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts')[]
+  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: ('counts' | 'etag')[]
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts' | 'etag')[]
 }
 
 /** The input of `cards.search`. */
@@ -778,7 +843,11 @@ export type CardsSearchInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only cards that this user is assigned to. `me` is the user of the token. */
+  /** Only cards of this board. */
+  board_id?: string
+  /** Only cards of this column. */
+  column_id?: string
+  /** Only cards that this user is assigned to. `none`: only cards without an assignee. `me` is the user of the token. */
   assignee_id?: string
   /** Only cards with this label. */
   label_id?: string
@@ -792,22 +861,30 @@ export type CardsSearchInput = {
   due_before?: string
   /** Only cards that are due at this time or later. */
   due_after?: string
-  /** What the cards are sorted by. `position`: board by board, the oldest first, and each as GET /boards/{board_id}/cards lists it. `due_at`: cards without a due time follow all others. Default: "updated_at". */
-  sort?: 'position' | 'due_at' | 'updated_at' | 'created_at'
-  /** The direction; by default `desc` for `updated_at` and `created_at`, and `asc` for `due_at` and `position`. */
+  /** Only cards that were completed before this time. */
+  completed_before?: string
+  /** Only cards that were completed at this time or later. */
+  completed_after?: string
+  /** Only cards that this user has completed. `me` is the user of the token. */
+  completed_by?: string
+  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: 'etag'[]
+  /** What the cards are sorted by. `position`: board by board, the oldest first, and each as GET /boards/{board_id}/cards lists it. `due_at`: cards without a due time follow all others. `completed_at`: only completed cards are listed. Default: "updated_at". */
+  sort?: 'position' | 'due_at' | 'updated_at' | 'created_at' | 'completed_at'
+  /** The direction; by default `asc` for `due_at` and `position`, and `desc` for the others. */
   order?: 'asc' | 'desc'
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at')[]
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `cards.read`. */
 export type CardsReadInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
-  /** Adds `counts` to each resource. A response with counts has no ETag, because they change without the resource. */
-  include?: 'counts'
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts')[]
+  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
+  include?: 'counts'[]
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts')[]
 }
 
 /** The input of `cards.create`. */
@@ -827,12 +904,12 @@ export type CardsCreateInput = {
   /** The users who are assigned to the card. They must have access to the board. Default: []. */
   assignee_ids?: string[]
   /** The subtasks of the card in their order: the title of each, or an object with its title and whether it is completed. Default: []. */
-  subtasks?: string | {
+  subtasks?: (string | {
     /** The title of the subtask. */
     title: string
     /** Whether the subtask is completed. Default: false. */
     completed?: boolean
-  }[]
+  })[]
   /** The item of the same list before which it is placed. */
   before?: string
   /** The item of the same list after which it is placed. */
@@ -897,7 +974,7 @@ export type CardsDeleteInput = {
 export type CardsAssignInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
-  /** The id of the user. A malformed one is answered like an absent one, with 404. */
+  /** The id of the user. `me` is the user of the token. A malformed one is answered like an absent one, with 404. */
   user_id: string
 }
 
@@ -905,7 +982,7 @@ export type CardsAssignInput = {
 export type CardsUnassignInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
-  /** The id of the user. A malformed one is answered like an absent one, with 404. */
+  /** The id of the user. `me` is the user of the token. A malformed one is answered like an absent one, with 404. */
   user_id: string
 }
 
@@ -947,15 +1024,17 @@ export type LabelsListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at')[]
+  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: 'etag'[]
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `labels.read`. */
 export type LabelsReadInput = {
   /** The id of the label. A malformed one is answered like an absent one, with 404. */
   label_id: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'board_id' | 'name' | 'color' | 'created_at' | 'updated_at')[]
 }
 
@@ -993,15 +1072,17 @@ export type SubtasksListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at')[]
+  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: 'etag'[]
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `subtasks.read`. */
 export type SubtasksReadInput = {
   /** The id of the subtask. A malformed one is answered like an absent one, with 404. */
   subtask_id: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'card_id' | 'title' | 'completed_at' | 'position' | 'created_at' | 'updated_at')[]
 }
 
@@ -1051,15 +1132,17 @@ export type CommentsListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'created_at' | 'updated_at')[]
+  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: 'etag'[]
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `comments.read`. */
 export type CommentsReadInput = {
   /** The id of the comment. A malformed one is answered like an absent one, with 404. */
   comment_id: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'card_id' | 'author_id' | 'body' | 'created_at' | 'updated_at')[]
 }
 
@@ -1093,15 +1176,17 @@ export type AttachmentsListInput = {
   limit?: number
   /** `page.next_cursor` of the previous page. Omit it for the first page. */
   cursor?: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
-  fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at')[]
+  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: 'etag'[]
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `attachments.read`. */
 export type AttachmentsReadInput = {
   /** The id of the attachment. A malformed one is answered like an absent one, with 404. */
   attachment_id: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'card_id' | 'file_id' | 'owner_id' | 'visibility' | 'name' | 'content_type' | 'size' | 'attached_by_id' | 'created_at' | 'updated_at')[]
 }
 
@@ -1136,7 +1221,7 @@ export type AttachmentsDetachInput = {
 export type FilesReadInput = {
   /** The id of the file. A malformed one is answered like an absent one, with 404. */
   file_id: string
-  /** Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. */
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'owner_id' | 'visibility' | 'board_id' | 'name' | 'content_type' | 'size' | 'created_at' | 'updated_at')[]
 }
 
@@ -1183,7 +1268,7 @@ export interface Methods {
   }
   readonly boards: {
     /** Lists the boards that you have access to, oldest first. Scope `kanban:read`. */
-    readonly list: ListMethod<BoardsListInput, Board>
+    readonly list: ListMethod<BoardsListInput, ListedBoard>
     /** Creates a board that every member of the workspace has access to. Scope `kanban:write`. */
     readonly create: WriteMethod<BoardsCreateInput, Board>
     /** Returns a board. With ?include=columns,cards,labels,members,counts it has what is on it, as it was at one moment. Scope `kanban:read`. */
@@ -1213,7 +1298,7 @@ export interface Methods {
   }
   readonly columns: {
     /** Lists the active columns of a board in their order, or the archived ones with ?archived=true. Scope `kanban:read`. */
-    readonly list: ListMethod<ColumnsListInput, Column>
+    readonly list: ListMethod<ColumnsListInput, ListedColumn>
     /** Returns a column. Scope `kanban:read`. */
     readonly read: ReadMethod<ColumnsReadInput, Column>
     /** Creates a column before or after another one, or at the end. Scope `kanban:write`. */
@@ -1229,9 +1314,9 @@ export interface Methods {
   }
   readonly cards: {
     /** Lists the cards of a board column by column. ?archived=true lists the archived ones; ?q= searches title and description. Scope `kanban:read`. */
-    readonly list: ListMethod<CardsListInput, CardWithCounts>
+    readonly list: ListMethod<CardsListInput, ListedCardWithCounts>
     /** Lists the cards of all boards that you have access to, such as those that you are assigned to: what changed last comes first. Scope `kanban:read`. */
-    readonly search: ListMethod<CardsSearchInput, Card>
+    readonly search: ListMethod<CardsSearchInput, ListedCard>
     /** Returns a card. With ?include=counts it has the numbers of its subtasks, comments and attachments. Scope `kanban:read`. */
     readonly read: ReadMethod<CardsReadInput, CardWithCounts>
     /** Creates a card in a column, before or after another card, or at the end: with labels, assignees and subtasks, if the body has them. Scope `kanban:write`. */
@@ -1263,7 +1348,7 @@ export interface Methods {
   }
   readonly labels: {
     /** Lists the labels of a board, oldest first. Scope `kanban:read`. */
-    readonly list: ListMethod<LabelsListInput, Label>
+    readonly list: ListMethod<LabelsListInput, ListedLabel>
     /** Returns a label. Scope `kanban:read`. */
     readonly read: ReadMethod<LabelsReadInput, Label>
     /** Creates a label for the cards of a board. Scope `kanban:write`. */
@@ -1275,7 +1360,7 @@ export interface Methods {
   }
   readonly subtasks: {
     /** Lists the subtasks of a card in their order. Scope `kanban:read`. */
-    readonly list: ListMethod<SubtasksListInput, Subtask>
+    readonly list: ListMethod<SubtasksListInput, ListedSubtask>
     /** Returns a subtask. Scope `kanban:read`. */
     readonly read: ReadMethod<SubtasksReadInput, Subtask>
     /** Adds a subtask to a card, before or after another one, or at the end. Scope `kanban:write`. */
@@ -1287,7 +1372,7 @@ export interface Methods {
   }
   readonly comments: {
     /** Lists the comments on a card, oldest first. Scope `kanban:read`. */
-    readonly list: ListMethod<CommentsListInput, Comment>
+    readonly list: ListMethod<CommentsListInput, ListedComment>
     /** Returns a comment. Scope `kanban:read`. */
     readonly read: ReadMethod<CommentsReadInput, Comment>
     /** Adds a comment to a card. Its author is the user of the token. Scope `kanban:write`. */
@@ -1299,7 +1384,7 @@ export interface Methods {
   }
   readonly attachments: {
     /** Lists the attachments of a card, oldest first. Scope `kanban:read`. */
-    readonly list: ListMethod<AttachmentsListInput, Attachment>
+    readonly list: ListMethod<AttachmentsListInput, ListedAttachment>
     /** Returns an attachment. Scope `kanban:read`. */
     readonly read: ReadMethod<AttachmentsReadInput, Attachment>
     /** Downloads the bytes of an attachment, or a range of them. Scope `kanban:read`. */
@@ -1343,7 +1428,7 @@ export interface ErrorMembers {
   }
   /** There is no such resource. */
   not_found: {
-    /** What names the resource: a member of the body, or the second parameter of the path; `label_id` or `user_id` if it is an item of `label_ids` or `assignee_ids`. Absent if it is the path itself. */
+    /** What names the resource: a member of the body or the query, or the second parameter of the path; `label_id` or `user_id` if it is an item of `label_ids` or `assignee_ids`. Absent if it is the path itself. */
     parameter?: string
     /** In a batch: the number of the operation that failed, from 0. */
     index?: number
@@ -1421,7 +1506,7 @@ export const operations = {
   'access.evaluate': { method: 'POST', path: '/access/evaluation', query: [], body: ['subject', 'action', 'resource', 'context'], result: 'item' },
   'access.evaluate_all': { method: 'POST', path: '/access/evaluations', query: [], body: ['subject', 'action', 'resource', 'context', 'evaluations', 'options'], result: 'item' },
   'members.list': { method: 'GET', path: '/members', query: ['limit', 'cursor', 'fields'], result: 'list' },
-  'boards.list': { method: 'GET', path: '/boards', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'boards.list': { method: 'GET', path: '/boards', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'boards.create': { method: 'POST', path: '/boards', query: ['dry_run'], body: ['name', 'description', 'cover_color'], result: 'item' },
   'boards.read': { method: 'GET', path: '/boards/{board_id}', query: ['include', 'fields'], result: 'item' },
   'boards.update': { method: 'PATCH', path: '/boards/{board_id}', query: ['dry_run'], body: ['name', 'description', 'cover_color'], result: 'item' },
@@ -1433,7 +1518,7 @@ export const operations = {
   'board_members.remove': { method: 'DELETE', path: '/boards/{board_id}/members/{user_id}', query: ['dry_run'], result: 'item' },
   'boards.changes': { method: 'GET', path: '/boards/{board_id}/changes', query: ['limit', 'after', 'wait', 'fields'], result: 'list' },
   'boards.events': { method: 'GET', path: '/boards/{board_id}/events', query: ['after'], result: 'bytes' },
-  'columns.list': { method: 'GET', path: '/boards/{board_id}/columns', query: ['limit', 'cursor', 'archived', 'fields'], result: 'list' },
+  'columns.list': { method: 'GET', path: '/boards/{board_id}/columns', query: ['limit', 'cursor', 'archived', 'include', 'fields'], result: 'list' },
   'columns.read': { method: 'GET', path: '/columns/{column_id}', query: ['fields'], result: 'item' },
   'columns.create': { method: 'POST', path: '/boards/{board_id}/columns', query: ['dry_run'], body: ['name', 'before', 'after', 'to'], result: 'item' },
   'columns.rename': { method: 'PATCH', path: '/columns/{column_id}', query: ['dry_run'], body: ['name'], result: 'item' },
@@ -1441,7 +1526,7 @@ export const operations = {
   'columns.archive': { method: 'POST', path: '/columns/{column_id}/archive', query: ['dry_run'], result: 'item' },
   'columns.restore': { method: 'POST', path: '/columns/{column_id}/restore', query: ['dry_run'], result: 'item' },
   'cards.list': { method: 'GET', path: '/boards/{board_id}/cards', query: ['limit', 'cursor', 'column_id', 'assignee_id', 'label_id', 'completed', 'archived', 'q', 'include', 'fields'], result: 'list' },
-  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'assignee_id', 'label_id', 'completed', 'archived', 'q', 'due_before', 'due_after', 'sort', 'order', 'fields'], result: 'list' },
+  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'board_id', 'column_id', 'assignee_id', 'label_id', 'completed', 'archived', 'q', 'due_before', 'due_after', 'completed_before', 'completed_after', 'completed_by', 'include', 'sort', 'order', 'fields'], result: 'list' },
   'cards.read': { method: 'GET', path: '/cards/{card_id}', query: ['include', 'fields'], result: 'item' },
   'cards.create': { method: 'POST', path: '/boards/{board_id}/cards', query: ['dry_run'], body: ['column_id', 'title', 'description', 'due_at', 'label_ids', 'assignee_ids', 'subtasks', 'before', 'after', 'to'], result: 'item' },
   'cards.update': { method: 'PATCH', path: '/cards/{card_id}', query: ['dry_run'], body: ['title', 'description', 'due_at'], result: 'item' },
@@ -1456,22 +1541,22 @@ export const operations = {
   'cards.remove_label': { method: 'DELETE', path: '/cards/{card_id}/labels/{label_id}', query: ['dry_run'], result: 'item' },
   'cards.set_cover': { method: 'PUT', path: '/cards/{card_id}/cover', query: ['dry_run'], body: ['attachment_id'], result: 'item' },
   'cards.clear_cover': { method: 'DELETE', path: '/cards/{card_id}/cover', query: ['dry_run'], result: 'item' },
-  'labels.list': { method: 'GET', path: '/boards/{board_id}/labels', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'labels.list': { method: 'GET', path: '/boards/{board_id}/labels', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'labels.read': { method: 'GET', path: '/labels/{label_id}', query: ['fields'], result: 'item' },
   'labels.create': { method: 'POST', path: '/boards/{board_id}/labels', query: ['dry_run'], body: ['name', 'color'], result: 'item' },
   'labels.update': { method: 'PATCH', path: '/labels/{label_id}', query: ['dry_run'], body: ['name', 'color'], result: 'item' },
   'labels.delete': { method: 'DELETE', path: '/labels/{label_id}', query: ['dry_run'], result: 'item' },
-  'subtasks.list': { method: 'GET', path: '/cards/{card_id}/subtasks', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'subtasks.list': { method: 'GET', path: '/cards/{card_id}/subtasks', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'subtasks.read': { method: 'GET', path: '/subtasks/{subtask_id}', query: ['fields'], result: 'item' },
   'subtasks.create': { method: 'POST', path: '/cards/{card_id}/subtasks', query: ['dry_run'], body: ['title', 'completed', 'before', 'after', 'to'], result: 'item' },
   'subtasks.update': { method: 'PATCH', path: '/subtasks/{subtask_id}', query: ['dry_run'], body: ['title', 'completed', 'before', 'after', 'to'], result: 'item' },
   'subtasks.delete': { method: 'DELETE', path: '/subtasks/{subtask_id}', query: ['dry_run'], result: 'item' },
-  'comments.list': { method: 'GET', path: '/cards/{card_id}/comments', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'comments.list': { method: 'GET', path: '/cards/{card_id}/comments', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'comments.read': { method: 'GET', path: '/comments/{comment_id}', query: ['fields'], result: 'item' },
   'comments.create': { method: 'POST', path: '/cards/{card_id}/comments', query: ['dry_run'], body: ['body'], result: 'item' },
   'comments.update': { method: 'PATCH', path: '/comments/{comment_id}', query: ['dry_run'], body: ['body'], result: 'item' },
   'comments.delete': { method: 'DELETE', path: '/comments/{comment_id}', query: ['dry_run'], result: 'item' },
-  'attachments.list': { method: 'GET', path: '/cards/{card_id}/attachments', query: ['limit', 'cursor', 'fields'], result: 'list' },
+  'attachments.list': { method: 'GET', path: '/cards/{card_id}/attachments', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'attachments.read': { method: 'GET', path: '/attachments/{attachment_id}', query: ['fields'], result: 'item' },
   'attachments.download': { method: 'GET', path: '/attachments/{attachment_id}/content', query: [], result: 'bytes' },
   'attachments.attach': { method: 'POST', path: '/cards/{card_id}/attachments', query: ['dry_run'], body: ['file_id', 'file', 'visibility'], result: 'item' },

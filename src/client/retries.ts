@@ -39,6 +39,23 @@ export function waitBefore(
   return retryAfter + random() * Math.min(policy.maxDelay, policy.delay * 2 ** (attempt - 1))
 }
 
+/**
+ * How long a stream of changes waits before its next attempt, in milliseconds; undefined if waiting cannot mend the failure. The number of
+ * attempts has no limit: the service may be away for a day. Other statuses than 4xx come from a service or a proxy in trouble.
+ */
+export function waitOfStream(
+  { status = 0, retryAfter = 0 }: Failure,
+  attempt: number,
+  { delay, maxDelay, maxRetryAfter }: RetryPolicy,
+  random: () => number,
+): number | undefined {
+  if (status >= 400 && status < 500 && !PASSING.has(status)) return undefined
+  return Math.min(retryAfter, maxRetryAfter) + random() * Math.min(maxDelay, delay * 2 ** (attempt - 1))
+}
+
+/** Statuses of 4xx that another attempt may not get: not received in time, too early, too many requests. */
+const PASSING = new Set([408, 425, 429])
+
 function isWorthRepeating({ status, code, outcome }: Failure, isSafe: boolean): boolean {
   switch (status) {
     // Refused before anything was done.

@@ -1,6 +1,7 @@
 import { ApiError, NoResponse, type ErrorCode } from './errors.ts'
 import { toRequest, type Input } from './input.ts'
 import type { NotModified, OperationRow, Page, ReadOptions, Result, WriteOptions } from './methods.ts'
+import type { Retry } from './changes.ts'
 import { readRetryAfter, waitBefore, type Failure, type RetryPolicy } from './retries.ts'
 
 /** What a client works with. */
@@ -30,7 +31,14 @@ type Options = ReadOptions & WriteOptions
 /** An attempt without a result. */
 interface FailedAttempt {
   readonly failure: Failure
-  readonly toError: (attempts: number) => Error
+  readonly toError: (attempts: number) => ApiError | NoResponse
+}
+
+/** How the attempts of a call follow each other. */
+interface Repeating {
+  /** @returns how long to wait before the next attempt, in milliseconds; undefined: there is none */
+  readonly waitBefore: (failure: Failure, attempt: number, random: () => number) => number | undefined
+  readonly onRetry?: ((retry: Retry) => void) | undefined
 }
 
 /** Sends requests, and repeats those that can be repeated. */
@@ -43,20 +51,31 @@ export class Transport {
 
   /**
    * Calls an operation.
+   * @param repeating default: as the options of the client say
    * @throws {ApiError} {@link NoResponse}, and the reason of the signal
    */
-  async call(row: OperationRow, input: Input, options: Options = {}): Promise<Result<unknown> | Page<unknown> | NotModified> {
+  async call(
+    row: OperationRow,
+    input: Input,
+    options: Options = {},
+    repeating?: Repeating | undefined,
+  ): Promise<Result<unknown> | Page<unknown> | NotModified> {
     const { retries, random } = this.#options
     const isRead = row.method === 'GET'
     const key = isRead ? undefined : this.#keyOf(options)
     const isSafe = isRead || options.dryRun === true || key !== undefined
     const request = this.#prepare(row, input, options, key)
+    const { waitBefore: waitFor, onRetry } = repeating ?? {
+      waitBefore: (failure, attempt) => waitBefore(failure, attempt, isSafe, retries, random),
+    }
     for (let attempt = 1; ; attempt++) {
       options.signal?.throwIfAborted()
       const answer = await this.#attempt(row, request, options, key)
       if (!('failure' in answer)) return answer
-      const wait = waitBefore(answer.failure, attempt, isSafe, retries, random)
-      if (wait === undefined) throw answer.toError(attempt)
+      const { failure, toError } = answer
+      const wait = waitFor(failure, attempt, random)
+      if (wait === undefined) throw toError(attempt)
+      onRetry?.({ error: toError(attempt), attempt, wait })
       await this.#sleep(wait, options.signal)
     }
   }
@@ -107,9 +126,11 @@ export class Transport {
     }
   }
 
-  #sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  async #sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
     const { timers } = this.#options
-    return new Promise((resolve, reject) => {
+    // `onRetry` may have aborted it.
+    signal?.throwIfAborted()
+    await new Promise<void>((resolve, reject) => {
       const abort = (): void => {
         timers.clearTimeout(timer)
         reject(signal!.reason as Error)
@@ -126,7 +147,7 @@ export class Transport {
 /** A request that can be sent several times. */
 type Request = RequestInit & { readonly url: string }
 
-/** @throws {SyntaxError} if the body is incomplete or is no JSON, which is treated as no response */
+/** @throws {SyntaxError} if the body is incomplete, or is not that of the service but of a proxy, which is treated as no response */
 function toResult(response: Response, kind: OperationRow['result'], text: string): Result<unknown> | Page<unknown> | NotModified {
   const { status, headers } = response
   const etag = headers.get('etag') ?? undefined
@@ -134,7 +155,8 @@ function toResult(response: Response, kind: OperationRow['result'], text: string
   if (status === 304) return { ...common, status, data: undefined }
   const success = { ...common, status: status as Result<unknown>['status'] }
   if (kind === 'bytes') return { ...success, data: response }
-  const { data, page } = JSON.parse(text) as { data: unknown; page?: { next_cursor: string | null } }
+  const { data, page } = (JSON.parse(text) ?? {}) as { data?: unknown; page?: { next_cursor: string | null } }
+  if (kind === 'list' ? !Array.isArray(data) : data === undefined) throw new SyntaxError('the response has no data')
   return kind === 'list' ? { ...success, data: data as unknown[], nextCursor: page?.next_cursor ?? null } : { ...success, data }
 }
 

@@ -1,4 +1,4 @@
-import { encodeLine, mostBytesOf, type LineBody, type LogEnd } from './line.ts'
+import { encodeLine, mostBytesOf, type LogEnd } from './line.ts'
 
 /** The most bytes that stay allocated for the next lines. */
 const LARGEST_KEPT = 1024 * 1024
@@ -39,7 +39,7 @@ export class Chain {
   }
 
   /** Makes lines that follow the last one. They are no part of the chain until they are written. */
-  encode(bodies: readonly LineBody[]): EncodedLines {
+  encode(bodies: readonly string[]): EncodedLines {
     const buffer = this.#bufferFor(bodies)
     let [head, next] = [this.#head, this.#next]
     let at = buffer.write(this.#lead, 0)
@@ -51,7 +51,7 @@ export class Chain {
     return { bytes: buffer.subarray(0, at), head, next }
   }
 
-  #bufferFor(bodies: readonly LineBody[]): Buffer {
+  #bufferFor(bodies: readonly string[]): Buffer {
     let size = this.#lead.length
     for (const body of bodies) size += mostBytesOf(body)
     if (size > LARGEST_KEPT) return Buffer.allocUnsafeSlow(size)

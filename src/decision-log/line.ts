@@ -16,26 +16,9 @@ const TAIL = ',"hash":""}'.length + 64
 /** The size of a line without its members, at most. */
 const FRAME = 256
 
-/** The members of a record as JSON, without braces. */
-export type LineBody = string | EncodedBody
-
-/** Text, and after it parts that are encoded already. */
-export interface EncodedBody {
-  readonly text: string
-  readonly encoded: readonly Uint8Array[]
-}
-
-/** The size of a body in bytes, if its text is ASCII. */
-export function sizeOf(body: LineBody): number {
-  if (typeof body === 'string') return body.length
-  let size = body.text.length
-  for (const part of body.encoded) size += part.byteLength
-  return size
-}
-
-/** The greatest size of a line, in bytes. */
-export function mostBytesOf(body: LineBody): number {
-  return FRAME + (typeof body === 'string' ? body : body.text).length * 2 + sizeOf(body)
+/** The greatest size of a line, in bytes. @param body the members of a record as JSON, without braces */
+export function mostBytesOf(body: string): number {
+  return FRAME + body.length * 3
 }
 
 /**
@@ -49,14 +32,9 @@ export function encodeLine(
   at: number,
   prev: string | null,
   n: number,
-  body: LineBody,
+  body: string,
 ): { readonly end: number; readonly hash: string } {
-  const { text, encoded } = typeof body === 'string' ? { text: body, encoded: [] } : body
-  let end = at + bytes.write(`{"prev":${prev === null ? 'null' : `"${prev}"`},"n":${n},${text}`, at)
-  for (const part of encoded) {
-    bytes.set(part, end)
-    end += part.byteLength
-  }
+  let end = at + bytes.write(`{"prev":${prev === null ? 'null' : `"${prev}"`},"n":${n},${body}`, at)
   const sum = hash('sha256', bytes.subarray(at, end))
   end += bytes.write(`,"hash":"${sum}"}\n`, end, 'latin1')
   return { end, hash: sum }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { SyncFailed } from '../store/fs/disk.ts'
 import { Chain, type EncodedLines } from './chain.ts'
-import { sizeOf, type LineBody } from './line.ts'
 import type { LogCounts, LogOptions } from './options.ts'
 import type { Sink } from './sink.ts'
 
@@ -12,7 +11,7 @@ export class LogUnavailable extends Error {
 
 /** A line that is written, or waits for it. */
 export interface Entry {
-  readonly body: LineBody
+  readonly body: string
   /** its number in the log, as soon as it is written */
   n?: number
   readonly done?: () => void
@@ -108,7 +107,7 @@ export class DecisionLog {
   }
 
   /** Writes a line soon. */
-  append(body: LineBody): void {
+  append(body: string): void {
     this.#enqueue({ body })
     if (this.#bytes >= BATCH) this.#begin()
     else if (!this.#isRunning) this.#timer ??= setTimeout(() => this.#begin(), DELAY).unref()
@@ -118,7 +117,7 @@ export class DecisionLog {
    * Writes a line, and with `always` syncs it.
    * @throws {LogUnavailable} with `fail`, if it is not written
    */
-  write(body: LineBody): Promise<Entry> {
+  write(body: string): Promise<Entry> {
     return new Promise((resolve, reject) => {
       const entry: Entry = { body, done: () => resolve(entry), failed: reject }
       this.#enqueue(entry)
@@ -150,7 +149,7 @@ export class DecisionLog {
   #enqueue(entry: Entry): void {
     if (this.#bytes >= this.#queueBytes && this.#options.onFull === 'drop') return this.#drop([entry])
     this.#queue.push(entry)
-    this.#bytes += sizeOf(entry.body)
+    this.#bytes += entry.body.length
   }
 
   /** Begins to write, unless it has begun: then it goes on until nothing waits. */
@@ -225,7 +224,7 @@ export class DecisionLog {
   async #writeNow(entries: readonly Entry[]): Promise<void> {
     if (this.#isBroken) throw this.#failure!
     const isNew = await this.#sink.prepare()
-    const before: LineBody[] = []
+    const before: string[] = []
     if (isNew) before.push(`"kind":"continue",${this.#name}`)
     if (this.#missing > 0) {
       const kind = this.#options.onFull === 'drop' ? 'dropped' : 'refused'
@@ -271,7 +270,7 @@ export class DecisionLog {
       if (entry.failed !== undefined) entry.failed(this.#unavailable())
       else if (entry.n === undefined) {
         this.#queue.push(entry)
-        this.#bytes += sizeOf(entry.body)
+        this.#bytes += entry.body.length
       }
   }
 

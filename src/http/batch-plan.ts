@@ -5,6 +5,7 @@ import { namesInPath, type Operation } from '../resources/operation.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
 import { issuesOf } from './input.ts'
+import { withOwnMembers, withOwnParameter } from './own-id.ts'
 import type { Services } from './services.ts'
 
 /** A text that stands for the id of what an earlier operation has created. */
@@ -22,16 +23,17 @@ type Refuse = (path: string, message: string) => void
 
 /**
  * Checks all operations of a batch, as far as that needs no storage.
+ * @param userId the caller, for whom `me` stands
  * @throws {ApiError} `validation_failed`, with the issues of all
  */
-export function plan(services: Services, boardId: string, items: readonly BatchItem[]): PlannedOperation[] {
+export function plan(services: Services, userId: string, boardId: string, items: readonly BatchItem[]): PlannedOperation[] {
   const issues: ValidationIssue[] = []
   const planned = items.flatMap((item, index) => {
     const refuse: Refuse = (path, message) => issues.push({ in: 'body', path: `operations.${index}.${path}`, message })
     const operation = findOperation(services, item, refuse)
     if (operation === undefined) return []
-    const params = paramsOf(operation, item, boardId, refuse)
-    const body = bodyOf(operation, item, refuse)
+    const params = withOwnParameter(paramsOf(operation, item, boardId, refuse), userId)
+    const body = bodyOf(operation, { ...item, body: withOwnMembers(operation.body, item.body, userId) }, refuse)
     checkReferences({ operation, params, body, ifMatch: undefined }, items.slice(0, index), services.operations, refuse)
     return [{ operation, params, body, ifMatch: item.if_match }]
   })

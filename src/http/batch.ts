@@ -3,7 +3,7 @@ import { limits } from '../model/limits.ts'
 import type { BatchItem, BatchResult } from '../resources/batch/schema.ts'
 import { isDryRun, type Operation, type OperationRequest } from '../resources/operation.ts'
 import { shownRevision } from '../resources/removals.ts'
-import { loadTarget, readsOf } from '../resources/targets.ts'
+import { loadTarget, readsOf, textsOf } from '../resources/targets.ts'
 import type { Key } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
@@ -30,7 +30,7 @@ export async function performAll(
   boardId: string,
   items: readonly BatchItem[],
 ): Promise<BatchResult[]> {
-  const planned = plan(services, boardId, items)
+  const planned = plan(services, request.caller.userId, boardId, items)
   await readTargets(request, planned)
   const performed: Performed[] = []
   const records: ItemRecord[] = []
@@ -115,6 +115,7 @@ async function perform(
   const broken = operation.bodyRule?.(own.params, own.body)
   if (broken !== undefined) throw refusal(index, broken.message, `.body.${broken.path}`)
   requireScope(services, operation, request.caller, record) // 403
+  record.stage = 'target'
   const target = await loadTarget(operation.target, own) // 404
   if (target.board?.id !== boardId) throw notFound()
   const loaded = await requireAccess(services, operation, own, target, record) // 404 403
@@ -137,7 +138,7 @@ async function perform(
 
 /** Reads the targets that no earlier operation creates, in one snapshot. */
 async function readTargets({ tx, caller }: OperationRequest, planned: readonly PlannedOperation[]): Promise<void> {
-  const texts = { userId: caller.userId, tokenHash: caller.token.hash }
+  const texts = textsOf(caller)
   const reads: Read[] = []
   for (const { operation, params } of planned) {
     if (Object.values(params).some((text) => REFERENCE.test(text))) continue

@@ -3,9 +3,8 @@ import { ApiError } from '../model/errors.ts'
 import type { Clock } from '../model/time.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { TransactionConflict, type Transaction } from '../store/transaction.ts'
-import { RecordWriter } from './decision-lines.ts'
+import { toLine } from './decision-lines.ts'
 import type { DecisionRecord } from './decision-record.ts'
-import { errorResponse } from './envelope.ts'
 
 /**
  * Writes the record of each request to the decision log. That of a write is written before its commit: nothing is done without a
@@ -14,7 +13,6 @@ import { errorResponse } from './envelope.ts'
 export class RequestLog {
   readonly #log: DecisionLog
   readonly #clock: Clock
-  readonly #writer = new RecordWriter()
 
   constructor(log: DecisionLog, clock: Clock) {
     this.#log = log
@@ -28,7 +26,7 @@ export class RequestLog {
 
   /** Writes the record of a request whose commit follows. @throws {ApiError} `unavailable`: the commit must not be made */
   async beforeCommit(record: DecisionRecord, status: number): Promise<void> {
-    const body = this.#writer.write(record, this.#clock(), status, 'commit')
+    const body = toLine(record, this.#clock(), status, 'commit')
     const entry = await this.#log.write(body).catch((error: unknown) => this.#refuse(record, error))
     record.logged = { entry, status }
   }
@@ -52,7 +50,7 @@ export class RequestLog {
     const { logged } = record
     if (record.isUnrecorded) return void log.refuse()
     if (logged !== undefined && logged.outcome === undefined && logged.status === record.status) return undefined
-    const body = this.#writer.write(record, this.#clock(), record.status, 'none')
+    const body = toLine(record, this.#clock(), record.status, 'none')
     // It is done, or that is unknown: another response would be wrong.
     if (logged !== undefined && logged.outcome !== 'not_done') return void log.append(body)
     const refused = () => (log.refuse(), false)
@@ -65,7 +63,7 @@ export class RequestLog {
   #refuse(record: DecisionRecord, error: unknown): never {
     if (!(error instanceof LogUnavailable)) throw error
     record.isUnrecorded = true
-    throw unavailable()
+    throw unrecorded()
   }
 }
 
@@ -102,27 +100,8 @@ async function commitLogged(log: RequestLog | undefined, tx: Transaction, record
   }
 }
 
-/** Writes the record of a response. @returns the response, or 503 if no record of it can be written */
-export function recordResponse(
-  log: RequestLog,
-  record: DecisionRecord,
-  response: Response,
-  rateHeaders?: Readonly<Record<string, string>>,
-): Response | Promise<Response> {
-  const recorded = log.finish(record)
-  if (recorded === undefined) return response
-  return recorded.then((isRecorded) => (isRecorded ? response : refuse(record, response, rateHeaders)))
-}
-
-async function refuse(record: DecisionRecord, response: Response, rateHeaders?: Readonly<Record<string, string>>): Promise<Response> {
-  await response.body?.cancel()
-  const error = unavailable()
-  record.status = error.status
-  record.code = error.code
-  return errorResponse(record.requestId, error, rateHeaders)
-}
-
-function unavailable(): ApiError {
+/** The error of a request whose record the log cannot take. */
+export function unrecorded(): ApiError {
   return new ApiError('unavailable', {
     message: 'The decision log cannot take the record of this request. Nothing was changed. Try again soon.',
     headers: { 'retry-after': '1' },

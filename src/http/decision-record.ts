@@ -2,7 +2,7 @@ import type { Entry } from '../decision-log/log.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import type { Decision, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
-import type { RequestRates } from './rate-limits.ts'
+import type { Quota } from './rate-limits.ts'
 
 /** How far a request has come, in the order in which the contract refuses requests. */
 export type Stage = 'credential' | 'rate_limit' | 'route' | 'scope' | 'input' | 'idempotency' | 'target' | 'permission' | 'run'
@@ -76,7 +76,7 @@ export interface DecisionRecord {
   status: number
   code?: ErrorCode
   /** the rate limit that the request exceeded */
-  exceeded?: RequestRates['exceeded']
+  exceeded?: Quota['exceeded']
 }
 
 /** What was decided about one question of an evaluation, or one operation of a batch. */
@@ -87,30 +87,4 @@ export interface ItemRecord extends Pick<
   readonly operation: string
   /** the error that the operation answers, or would answer */
   code?: ErrorCode
-}
-
-/** Clears what the previous attempt recorded: it is no part of the response. */
-export function resetRecord(record: DecisionRecord): void {
-  for (const member of [
-    'stage',
-    'operation',
-    'resource',
-    'related',
-    'userId',
-    'workspaceId',
-    'tokenId',
-    'created',
-    'effect',
-    'tokenExpires',
-    'scope',
-    'decision',
-    'further',
-    'hidden',
-    'listed',
-    'vectors',
-    'absent',
-    'evaluations',
-    'batch',
-  ] as const)
-    delete record[member]
 }

@@ -1,24 +1,24 @@
 import type { z } from 'zod'
-import type { Caller } from '../authz/context.ts'
+import { tokenOf, type Caller } from '../authz/context.ts'
 import { scopeFacts } from '../authz/facts.ts'
 import { ApiError, notFound } from '../model/errors.ts'
+import { OWN_ID } from '../model/fields.ts'
 import type { Scope } from '../model/token.ts'
 import type { Evaluation, EvaluationResult, Question, Semantic } from '../resources/access/schema.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
-import { readsOf } from '../resources/targets.ts'
+import { readsOf, textsOf } from '../resources/targets.ts'
 import type { Read } from '../store/reads.ts'
-import { isIdMember, shapeOf } from './body-members.ts'
+import { isIdMember, isUserMember, shapeOf } from './body-members.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
 import { recordResources } from './decision-lines.ts'
 import type { DecisionRecord, ItemRecord } from './decision-record.ts'
 import { requireAccess, requireScope } from './permission.ts'
+import { withOwnId, withOwnParameter } from './own-id.ts'
 import type { Services } from './services.ts'
 
 /** What an evaluation depends on. */
 export type EvaluationServices = Pick<Services, 'engine' | 'operations' | 'scans'>
 
-/** What stands for the caller's own user, token and workspace. */
-const OWN = 'me'
 /** The type of the resource of operations whose path has no parameter. */
 const WORKSPACE = 'workspace'
 
@@ -85,11 +85,11 @@ async function readTargets(
   { tx, caller }: OperationRequest,
   all: readonly Evaluated[],
 ): Promise<TargetRecords[]> {
-  const texts = { userId: caller.userId, tokenHash: caller.token.hash }
+  const texts = textsOf(caller)
   const reads: Read[] = []
   const places = all.map(({ operation, params }) => {
     const at = reads.length
-    const { allowed } = engine.checkScope(operation.permission, scopeFacts(engine.vocabulary, caller.token))
+    const { allowed } = engine.checkScope(operation.permission, scopeFacts(engine.vocabulary, tokenOf(caller)))
     const found = allowed && operation.kind === 'single' ? readsOf(operation.target, params, at, texts) : []
     if (found instanceof ApiError) return found
     reads.push(...found)
@@ -131,8 +131,12 @@ const EACH_ITEM = 'Each item is decided on its own: those without access are lef
 
 /** The request that is asked about. @throws {ApiError} `validation_failed` */
 export function requestOf(one: Evaluated, request: OperationRequest): OperationRequest {
-  const receive = one.operation.takesUpload && Object.keys(one.body).length === 0 ? noUpload : undefined
-  return { ...request, params: one.params, query: {}, body: bodyOf(one), receive }
+  const { operation, params } = one
+  const receive = operation.takesUpload && Object.keys(one.body).length === 0 ? noUpload : undefined
+  const body = bodyOf(one)
+  const broken = operation.bodyRule?.(params, body)
+  if (broken !== undefined) throw validationFailed([{ in: 'body', ...broken }])
+  return { ...request, params, query: {}, body, receive }
 }
 
 function deniedContext({ code, message, details }: ApiError, { scope }: ItemRecord): EvaluationResult['context'] {
@@ -184,7 +188,7 @@ function readQuestion(
   { subject, action, resource }: Evaluation,
   refuse: (path: string, message: string) => void,
 ): Evaluated | undefined {
-  const own = [OWN, { user: caller.userId, token: caller.token.id }[subject.type]]
+  const own = [OWN_ID, { user: caller.userId, token: tokenOf(caller).id }[subject.type]]
   if (!own.includes(subject.id)) refuse('subject.id', 'must be me, or your own id: what others may do is not answered')
   const operation = operations.find(({ id }) => id === action.name)
   if (operation === undefined) return void refuse('action.name', 'is not the id of an operation')
@@ -203,17 +207,24 @@ function readQuestion(
   }
   const body: Record<string, unknown> = {}
   for (const [name, schema] of names) {
-    const value = Object.hasOwn(properties, name) ? properties[name] : action.properties?.[name]
+    const given = Object.hasOwn(properties, name) ? properties[name] : action.properties?.[name]
+    const value = isUserMember(schema) ? withOwnId(given, caller.userId) : given
     // A file that is uploaded has no id.
     if (value === undefined && (operation.takesUpload || schema.safeParse(undefined).success)) continue
     const result = schema.safeParse(value)
     if (result.success) body[name] = result.data
     else refuse(`resource.properties.${name}`, value === undefined ? 'is missing' : 'has not the type that the operation takes')
   }
-  const workspaceId = first === undefined && resource.id !== OWN ? resource.id : undefined
+  const workspaceId = first === undefined && resource.id !== OWN_ID ? resource.id : undefined
   // Clients send empty properties for no properties.
   const members = Object.keys(action.properties ?? {})
-  return { operation, params, body, members: members.length === 0 ? undefined : members, workspaceId }
+  return {
+    operation,
+    params: withOwnParameter(params, caller.userId),
+    body,
+    members: members.length === 0 ? undefined : members,
+    workspaceId,
+  }
 }
 
 const knownNames = new WeakMap<Operation, ReadonlyMap<string, z.ZodType>>()

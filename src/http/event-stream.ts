@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream'
-import { FastResponse } from 'srvx'
+import { FastResponse, type ServerRequest } from 'srvx'
 import type { ApiError } from '../model/errors.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import type { StreamedResult } from '../resources/result.ts'
 import { API_HEADERS, errorBody } from './envelope.ts'
-import type { Waiter } from './waiting.ts'
+import { toApiError } from './error-mapping.ts'
+import { Waiter, waitSignal } from './long-poll.ts'
+import type { Services } from './services.ts'
 
 /** The time without an event after which a comment is sent, in milliseconds: proxies close connections that are silent. */
 const HEARTBEAT = 15_000
@@ -15,8 +17,8 @@ type Item = StreamedResult['items'][number]
 export interface StreamDeps {
   readonly requestId: string
   readonly waiter: Waiter
-  /** reads together with other streams what comes after what this one has found last */
-  readonly readAhead: (last: StreamedResult, hintedAt: number) => Promise<StreamedResult | undefined>
+  /** decides again, and reads what comes after a position */
+  readonly readNext: (position: string) => Promise<StreamedResult>
   /** the error that the stream ends with. It logs unexpected ones. */
   readonly toApiError: (error: unknown) => ApiError
   /** the monotonic clock, in milliseconds */
@@ -30,28 +32,12 @@ export interface StreamDeps {
  */
 export class EventStream {
   readonly #deps: Required<StreamDeps>
-  readonly #ready: Item[] = []
-  #last!: StreamedResult
-  #poll: ((ahead: StreamedResult | undefined) => Promise<unknown>) | undefined
+  #found: StreamedResult
 
-  constructor(deps: StreamDeps) {
+  /** @param first what the first read has found */
+  constructor(deps: StreamDeps, first: StreamedResult) {
     this.#deps = { now: () => performance.now(), ...deps }
-  }
-
-  /** where the next read goes on */
-  get position(): string {
-    return this.#last.position
-  }
-
-  /** Adds what a read has found. */
-  add(found: StreamedResult): void {
-    this.#ready.push(...found.items)
-    this.#last = found
-  }
-
-  /** @param poll decides again, and adds what comes after {@link position}: what was read ahead, or what it reads */
-  start(poll: (ahead: StreamedResult | undefined) => Promise<unknown>): void {
-    this.#poll = poll
+    this.#found = first
   }
 
   /** The response. @param headers besides those of every response */
@@ -68,7 +54,7 @@ export class EventStream {
     try {
       yield encode(': the changes of a board\n\n')
       for (let quietSince = now(); ;) {
-        for (const item of this.#ready.splice(0)) {
+        for (const item of this.#found.items) {
           yield encodeItem(item)
           quietSince = now()
         }
@@ -87,25 +73,37 @@ export class EventStream {
 
   /** @returns the error that ends the stream */
   async #read(): Promise<ApiError | undefined> {
-    const { waiter, readAhead, toApiError } = this.#deps
+    const { readNext, toApiError } = this.#deps
     try {
-      // What is read is older than the decision.
-      await this.#poll!(await readAhead(this.#last, waiter.hintedAt))
+      this.#found = await readNext(this.#found.position)
       return undefined
     } catch (error) {
+      if (!(error instanceof StorageUnavailable)) return toApiError(error)
       // Storage may be reachable again at the next read.
-      return error instanceof StorageUnavailable ? undefined : toApiError(error)
+      this.#found = { ...this.#found, items: [] }
+      return undefined
     }
   }
 }
 
-/** The events of items that several streams send. */
-const encoded = new WeakMap<Item, Buffer>()
+function encodeItem({ id, data }: Item): Buffer {
+  return encode(`id: ${id}\nevent: change\ndata: ${JSON.stringify(data)}\n\n`)
+}
 
-function encodeItem(item: Item): Buffer {
-  let event = encoded.get(item)
-  if (event === undefined) encoded.set(item, (event = encode(`id: ${item.id}\nevent: change\ndata: ${JSON.stringify(item.data)}\n\n`)))
-  return event
+/**
+ * Opens the stream of a request.
+ * @param first what the first read has found
+ * @param readNext decides again, and reads what comes after a position
+ */
+export function openStream(
+  services: Services,
+  { request, requestId, partition }: { readonly request: ServerRequest; readonly requestId: string; readonly partition: string },
+  first: StreamedResult,
+  readNext: StreamDeps['readNext'],
+): EventStream {
+  const { store, log } = services
+  const waiter = new Waiter(store, partition, first.index, waitSignal(services, request))
+  return new EventStream({ requestId, waiter, readNext, toApiError: (error) => toApiError(log, requestId, error) }, first)
 }
 
 function encode(text: string): Buffer {

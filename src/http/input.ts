@@ -4,9 +4,11 @@ import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
 import { readBody } from './body.ts'
+import { isListParameter, membersOf } from './body-members.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
 import { readFields, selectableFields } from './fields.ts'
 import { parseJson } from './json.ts'
+import { withOwnMembers } from './own-id.ts'
 import { checkAnnouncedSize, isUpload } from './upload.ts'
 
 /** The input of a request, in the shapes that the operation's row states. */
@@ -20,6 +22,7 @@ export interface Input {
 }
 
 const nothing = z.strictObject({})
+const FIELDS = 'fields'
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 /** A body that takes more than a millisecond to parse and validate, if it has many members, in bytes. */
 const LARGE_BODY = 32 * 1024
@@ -31,6 +34,7 @@ const ACCEPT: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 
 
 /**
  * Reads query and body, and validates them against the operation's row. Unknown members are refused.
+ * @param userId the caller, for whom `me` stands
  * @param beforeLarge is awaited before a large body is parsed
  * @returns a promise only if there is a body to read
  * @throws {ApiError} `bad_request`, `payload_too_large`, `unsupported_media_type`, `validation_failed`
@@ -40,29 +44,29 @@ export function readInput(
   search: string,
   operation: Operation,
   params: Readonly<Record<string, string>>,
+  userId: string,
   uploadBytes: number,
   beforeLarge: () => Promise<void>,
 ): Input | Promise<Input> {
   const { method, takesUpload } = operation
   const upload = takesUpload && isUpload(request.headers)
   if (upload) checkAnnouncedSize(request.headers, uploadBytes)
-  if (upload || method === 'GET' || method === 'DELETE') return validInput(operation, params, search, undefined, upload)
-  return readJson(request, operation, beforeLarge).then((body) => validInput(operation, params, search, body, false))
+  if (upload || method === 'GET' || method === 'DELETE') return validInput(operation, params, userId, search, undefined, upload)
+  return readJson(request, operation, beforeLarge).then((body) => validInput(operation, params, userId, search, body, false))
 }
 
-/**
- * The query of an operation without a body.
- * @param search with its question mark, or empty
- * @throws {ApiError} `validation_failed`
- */
-export function readQuery(operation: Operation, search: string): unknown {
-  return validInput(operation, {}, search, undefined, false).query
-}
-
-function validInput(operation: Operation, params: Readonly<Record<string, string>>, search: string, body: unknown, upload: boolean): Input {
+function validInput(
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  userId: string,
+  search: string,
+  body: unknown,
+  upload: boolean,
+): Input {
   const issues = new IssueList()
-  const { query, fields } = validateQuery(operation, search, issues)
-  const validBody = body === undefined ? undefined : validate(operation.body ?? nothing, body, 'body', issues)
+  const { query, fields } = validateQuery(operation, userId, search, issues)
+  const ownBody = withOwnMembers(operation.body, body, userId)
+  const validBody = ownBody === undefined ? undefined : validate(operation.body ?? nothing, ownBody, 'body', issues)
   const broken = validBody === undefined ? undefined : operation.bodyRule?.(params, validBody)
   if (broken !== undefined) issues.add({ in: 'body', ...broken })
   if (issues.total > 0) throw validationFailed(issues.listed, issues.total)
@@ -82,16 +86,16 @@ class IssueList {
 /** The valid query of a request that has none, by schema. Most requests have none, and the result is always the same. */
 const emptyQueries = new WeakMap<z.ZodType, object>()
 
-function validateQuery(operation: Operation, search: string, issues: IssueList): Pick<Input, 'query' | 'fields'> {
+function validateQuery(operation: Operation, userId: string, search: string, issues: IssueList): Pick<Input, 'query' | 'fields'> {
   if (search === '') return { query: emptyQuery(operation.query, issues), fields: undefined }
-  const all = readParameters(search, issues)
+  const all = withOwnMembers(operation.query, readParameters(operation, search, issues), userId) as Record<string, string>
   const selectable = selectableFields(operation)
-  if (all['fields'] === undefined || selectable.size === 0)
+  if (all[FIELDS] === undefined || selectable.size === 0)
     return { query: validate(operation.query, all, 'query', issues), fields: undefined }
-  const { fields: names, ...query } = all
+  const { [FIELDS]: names, ...query } = all
   const fields = readFields(names, selectable)
   if (typeof fields !== 'string') return { query: validate(operation.query, query, 'query', issues), fields }
-  issues.add({ in: 'query', path: 'fields', message: fields })
+  issues.add({ in: 'query', path: FIELDS, message: fields })
   return { query: validate(operation.query, query, 'query', issues), fields: undefined }
 }
 
@@ -126,10 +130,14 @@ function describe(issue: z.core.$ZodIssue): string {
   return issue.message.replace(/^(Invalid (input|option)|Too (big|small)): /, '')
 }
 
-function readParameters(search: string, issues: IssueList): Record<string, string> {
+/** Reads the parameters of a query. A list has commas between its items, or is repeated, or both (api: Contract 3, number 1). */
+function readParameters({ query: schema }: Pick<Operation, 'query'>, search: string, issues: IssueList): Record<string, string> {
   const query: Record<string, string> = {}
-  for (const [name, value] of new URLSearchParams(search)) {
-    if (Object.hasOwn(query, name)) issues.add({ in: 'query', path: name, message: 'is given twice' })
+  for (const [name, text] of new URLSearchParams(search)) {
+    const isRepeated = Object.hasOwn(query, name)
+    const isList = isRepeated && (name === FIELDS || isListParameter(membersOf(schema)[name] ?? z.never()))
+    if (isRepeated && !isList) issues.add({ in: 'query', path: name, message: 'is given twice, and is no list' })
+    const value = isList ? `${query[name]},${text}` : text
     // An assignment would set the prototype for a parameter called __proto__.
     Object.defineProperty(query, name, { value, enumerable: true, configurable: true, writable: true })
   }

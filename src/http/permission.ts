@@ -4,16 +4,19 @@ import { ApiError, notFound } from '../model/errors.ts'
 import { effectiveScopes } from '../model/token.ts'
 import type { Decision } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
+import { loadTarget } from '../resources/targets.ts'
 import type { DecisionRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
 
 type Policy = Pick<Services, 'engine'>
 
 /**
- * Asks the scope table whether the token may be used for the operation (spec §5, "Scopes"; RFC 6750 §3.1).
+ * Asks the scope table whether the token may be used for the operation (spec §5, "Scopes"; RFC 6750 §3.1). A session has no scope: what its
+ * person may do is decided by the permission table alone.
  * @throws {ApiError} `insufficient_scope`, with the required and the granted scopes
  */
 export function requireScope({ engine }: Policy, { permission }: Operation, caller: Caller, record: PermissionRecord): void {
+  if (caller.token === undefined) return
   record.stage = 'scope'
   const facts = scopeFacts(engine.vocabulary, caller.token)
   const { allowed, required, row } = engine.checkScope(permission, facts)
@@ -37,6 +40,7 @@ const TARGET_GROUPS = new Set(['caller', 'board'])
 /**
  * Refuses a target on a board that the caller has no access to, before anything else is read. So a hidden resource costs
  * the same number of reads as an absent one (spec §5, rule 3).
+ * @param parameter see {@link notFound}
  * @throws {ApiError} `not_found`
  */
 export function requireVisible(
@@ -45,6 +49,7 @@ export function requireVisible(
   caller: Caller,
   target: AuthorizationContext,
   record: PermissionRecord,
+  parameter?: string,
 ): void {
   const { vocabulary } = engine
   for (const name of vocabulary.permissions.get(permission)!.notFoundUnless) {
@@ -53,15 +58,43 @@ export function requireVisible(
     const facts = factsFor(vocabulary, groups, caller, target)
     if (engine.holds(name, facts)) continue
     record.hidden = { definition: name, facts }
-    throw new ApiError('not_found')
+    throw notFound(parameter)
   }
 }
 
 /**
- * Decides on a request whose target is loaded: on the target itself, on what else the request names, and with the permission table.
+ * Refuses a list whose query names something that is absent, or on a board that the caller has no access to.
+ * @throws {ApiError} `not_found`, with the parameter
+ */
+export async function requireNamed(
+  services: Policy,
+  operation: Operation & { kind: 'filtered_list' },
+  request: OperationRequest,
+  record: PermissionRecord,
+): Promise<void> {
+  record.stage = 'target'
+  for (const { parameter, context } of (await operation.named?.(request)) ?? []) {
+    if (context === undefined) throw notFound(parameter)
+    requireVisible(services, operation, request.caller, context, record, parameter)
+  }
+}
+
+/**
+ * Loads the target of a request and what else it names, and decides with the permission table.
  * @returns everything that was loaded
  * @throws {ApiError} `not_found`, `forbidden`
  */
+export async function authorize(
+  services: Policy,
+  operation: Operation & { kind: 'single' },
+  request: OperationRequest,
+  record: PermissionRecord,
+): Promise<AuthorizationContext> {
+  record.stage = 'target'
+  return requireAccess(services, operation, request, await loadTarget(operation.target, request), record)
+}
+
+/** The same for a target that is loaded. */
 export async function requireAccess(
   services: Policy,
   operation: Operation & { kind: 'single' },
@@ -69,7 +102,6 @@ export async function requireAccess(
   target: AuthorizationContext,
   record: PermissionRecord,
 ): Promise<AuthorizationContext> {
-  record.stage = 'target'
   requireVisible(services, operation, request.caller, target, record) // 404
   const loaded = await loadRelated(operation, request, target) // 404
   requirePermission(services, operation, request, loaded, record) // 404 403

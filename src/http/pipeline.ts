@@ -1,242 +1,272 @@
-import type { ServerRequest } from 'srvx'
-import { expiryOf } from '../auth/tokens/lifecycle.ts'
-import type { ParsedToken } from '../auth/tokens/format.ts'
-import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { RandomSource } from '../model/ids.ts'
-import type { TokenRecord } from '../model/token.ts'
-import { isDryRun, type Operation, type OperationRequest, type Upload } from '../resources/operation.ts'
-import { loadTarget } from '../resources/targets.ts'
+import { isDryRun, type Operation, type OperationRequest } from '../resources/operation.ts'
+import type { OperationResult } from '../resources/result.ts'
+import { shownRevision } from '../resources/removals.ts'
 import { keys } from '../store/keys.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Transaction } from '../store/transaction.ts'
 import type { Turn } from '../store/turns.ts'
-import { authenticate, credentialKeys, readCredential } from './authenticate.ts'
+import type { Caller } from '../authz/context.ts'
 import { performAll } from './batch.ts'
+import { Call, type CallRequest, type Surface } from './call.ts'
 import { recordResources } from './decision-lines.ts'
-import { recordResponse } from './decision-log.ts'
-import { resetRecord, type DecisionRecord } from './decision-record.ts'
-import { errorResponse } from './envelope.ts'
+import { commit } from './decision-log.ts'
+import type { DecisionRecord } from './decision-record.ts'
 import { toApiError } from './error-mapping.ts'
 import { evaluate } from './evaluation.ts'
 import { filteredPage } from './filtered-page.ts'
-import { IdempotentWrite, requireValidKey } from './idempotency.ts'
+import { requireValidKey } from './idempotency.ts'
 import { clientSignal } from './in-flight.ts'
-import type { Incoming, ReadOnce } from './incoming.ts'
-import { readInput } from './input.ts'
-import { listResponse } from './list-response.ts'
-import { waitSignal } from './open-stream.ts'
-import { definitionsFor, requireAccess, requireScope, requireVisible } from './permission.ts'
-import { readsAhead, toReadAhead } from './prefetch.ts'
-import { removeUpload, replay, run } from './run.ts'
+import { readInput, type Input } from './input.ts'
+import { withItemTags } from './item-tags.ts'
+import { LongPoll, waitSignal } from './long-poll.ts'
+import type { Answer, Done, Events, Outcome } from './outcome.ts'
+import { withOwnParameter, withOwnPath } from './own-id.ts'
+import { authorize, definitionsFor, requireNamed, requireScope, requireVisible } from './permission.ts'
+import { requirePreconditions } from './preconditions.ts'
+import { prefetch } from './prefetch.ts'
+import { TokenPrincipal } from './principal.ts'
+import { render, renderError } from './render.ts'
 import type { Services } from './services.ts'
+import { Trail } from './trail.ts'
 import { receiveFile } from './upload.ts'
-import { LongPoll, NothingYet } from './waiting.ts'
 
-/**
- * Answers a request below /v1. Every response there comes from here.
- * @returns the response; it never throws
- */
-export async function handleRequest(services: Services, incoming: Incoming): Promise<Response> {
-  const { requestId, method } = incoming
-  const record: DecisionRecord = { requestId, method, arrivedAt: performance.now(), policy: services.engine.hash, attempts: 0, status: 0 }
-  const rates = services.rateLimits?.begin(incoming.request)
-  const once: ReadOnce = { rates }
-  let answered: Response
-  try {
-    answered = await answerWithRetries(services, incoming, record, once)
-  } catch (error) {
-    const reason = toApiError(services.log, requestId, error, once.idempotent !== undefined)
-    const apiError = rates?.fail(reason) ?? reason
-    record.code = apiError.code
-    answered = errorResponse(requestId, apiError, rates?.headers)
-  }
-  rates?.end()
-  once.idempotent?.end()
-  once.longPoll?.end()
-  if (once.isDryRun === true) record.dryRun = true
-  record.status = answered.status
-  const response =
-    services.decisionLog === undefined ? answered : await recordResponse(services.decisionLog, record, answered, rates?.headers)
-  if (rates?.exceeded !== undefined) record.exceeded = rates.exceeded
-  if (record.tokenExpires !== undefined) response.headers.set('lanekeeper-token-expires', record.tokenExpires)
-  observe(services, record, incoming.request, once)
-  return response
+/** Requests below /v1, with a token. */
+const API: Surface = {
+  name: undefined,
+  isCounted: true,
+  identify: ({ legacyPrefixes }, { request }) => new TokenPrincipal(request.headers.get('authorization'), legacyPrefixes),
 }
 
-/** An observer that fails must not change the response. */
-function observe(
-  { observe: observer, activity, log }: Services,
-  record: DecisionRecord,
-  request: ServerRequest,
-  { presented }: ReadOnce,
-): void {
+/** Answers a request below /v1. @returns the response; it never throws */
+export async function handle(services: Services, request: CallRequest): Promise<Response> {
+  const call = new Call(services, request, API)
+  return conclude(services, call, {
+    answer: (answer, trail) => render(services, call, answer, trail.step),
+    refuse: (error, trail) => renderError(call, error, trail.step),
+  })
+}
+
+/** What becomes of an answer, and of a refusal. */
+interface Presentation<T> {
+  answer(answer: Answer, trail: Trail): T | Promise<T>
+  refuse(error: ApiError, trail: Trail): T
+}
+
+/** Answers a call. Each one, whatever its surface is, comes this way. @returns what is presented; it never throws */
+export async function conclude<T extends { readonly status: number; readonly body?: ReadableStream | null }>(
+  services: Services,
+  call: Call,
+  present: Presentation<T>,
+): Promise<T> {
+  const trail = new Trail(services, call)
+  let refusal: ApiError | undefined
+  let presented: T
   try {
-    if (presented !== undefined) activity.observe(record, request, presented)
-    observer?.(record)
+    const answer = await follow(services, call, trail)
+    // The bytes were needed to decide, or to compare them.
+    if (answer.kind === 'replayed' || answer.kind === 'dry_run') await call.discardUpload()
+    presented = await present.answer(answer, trail)
   } catch (error) {
-    log.error({ request_id: record.requestId, err: error }, 'the decision record could not be observed')
+    // Only if nothing was committed for certain. Garbage collection finds the rest.
+    if (error instanceof ApiError) await call.discardUpload()
+    refusal = call.quota.fail(toApiError(services.log, call.requestId, error, call.isRepeatable))
+    presented = present.refuse(refusal, trail)
   }
+  call.end()
+  const unrecorded = await trail.record(presented.status, refusal?.code)
+  if (unrecorded !== undefined) {
+    await presented.body?.cancel()
+    presented = present.refuse(unrecorded, trail)
+  }
+  trail.end()
+  return presented
 }
 
 const MAX_ATTEMPTS = 12
 
-/** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only, and all differ. */
-function createZeros(): RandomSource {
-  let count = 0
-  return (size) => {
-    const bytes = new Uint8Array(size)
-    // Each byte gives 5 bits.
-    for (let rest = count++, i = size - 1; rest > 0 && i >= 0; rest >>>= 5, i--) bytes[i] = rest & 31
-    return bytes
+/** Attempts a call until it has an outcome, and as long as its client waits for one. */
+async function follow(services: Services, call: Call, trail: Trail): Promise<Answer> {
+  await trail.ready() // 503
+  let poll: LongPoll | undefined
+  try {
+    for (;;) {
+      const outcome = await attemptAll(services, call, trail, undefined)
+      if (outcome.kind === 'events') return { ...outcome, next: (position) => readOn(services, call, position) }
+      if (outcome.kind !== 'wait') return outcome
+      if (poll?.isOver === true) return outcome.otherwise
+      poll ??= new LongPoll(services.store, call.principal.partition, outcome.awaited, waitSignal(services, call.request))
+      await poll.next()
+    }
+  } finally {
+    poll?.end()
   }
+}
+
+/** The next read of a stream, which is decided like a request. A stream can last longer than a policy. */
+async function readOn(began: Services, call: Call, position: string): Promise<Events> {
+  const services = began.current()
+  return (await attemptAll(services, call, new Trail(services, call), position)) as Events
 }
 
 /**
- * Attempts a request until no concurrent write conflicts with it. The commit expects everything that the decision read
- * to be unchanged. If it is not, the request starts again at authentication: checking and acting are one step.
+ * Attempts a call until no concurrent write conflicts with it. The commit expects everything that the decision read to be unchanged. If it
+ * is not, the call starts again at authentication: checking and acting are one step.
  */
-async function answerWithRetries(services: Services, incoming: Incoming, observed: DecisionRecord, once: ReadOnce): Promise<Response> {
-  let [record, used] = [observed, services]
-  const notReady = services.decisionLog?.ready(record)
-  if (notReady !== undefined) await notReady // 503
-  record.stage = 'credential'
-  const { headers } = incoming.request
-  const credential = readCredential(headers.get('authorization'), services.legacyPrefixes)
-  once.idempotent = IdempotentWrite.of(incoming.method, headers, credential.hash, services.runningKeys)
-  const answer = async (): Promise<Response> => {
-    for (;;) {
-      try {
-        return await retryConflicts(services.store, credential.workspaceId, MAX_ATTEMPTS, (turn) => {
-          record.attempts++
-          return attempt(used, incoming, credential, once, record, turn)
-        })
-      } catch (error) {
-        if (!(error instanceof NothingYet)) throw error
-        const { store } = services
-        once.longPoll ??= new LongPoll(store, credential.workspaceId, error.awaited, waitSignal(services, incoming.request))
-        await once.longPoll.next()
-      }
-    }
-  }
-  try {
-    const response = await answer()
-    once.stream?.start((ahead) => {
-      once.ahead = ahead
-      // The record of the request is observed when its response begins. A stream can last longer than a policy.
-      used = services.current()
-      record = { ...observed, policy: used.engine.hash, attempts: 0 }
-      return answer()
-    })
-    return response
-  } catch (error) {
-    // Only if nothing was committed for certain. Garbage collection finds the rest.
-    if (error instanceof ApiError) await removeUpload(services, once)
-    throw error
-  }
+function attemptAll(services: Services, call: Call, trail: Trail, position: string | undefined): Promise<Outcome> {
+  const { partition } = call.principal // 401
+  return retryConflicts(services.store, partition, MAX_ATTEMPTS, (turn) => attempt(services, call, turn, trail.next(), position))
 }
 
-/** One attempt, in the order in which the contract refuses requests. */
+/** One attempt, in the order in which the contract refuses requests. @param position where a stream goes on */
 async function attempt(
   services: Services,
-  incoming: Incoming,
-  credential: ParsedToken,
-  once: ReadOnce,
-  record: DecisionRecord,
+  call: Call,
   turn: Turn | undefined,
-): Promise<Response> {
-  const { engine, clock, random, batch = limits.batch } = services
-  if (record.attempts > 1) resetRecord(record)
-  record.stage = 'credential'
-  const tx = new Transaction(services.store, credential.workspaceId, random, turn?.id)
-  const route = services.route(incoming.method, incoming.path)
-  const further = once.idempotent?.reads(clock)
-  const wanted = route instanceof ApiError ? undefined : readsAhead(engine, route, credential, services.seenTokens, further)
-  const ahead = wanted && toReadAhead(wanted, await tx.prefetch(wanted))
-  const credentials = ahead?.credentials ?? (await tx.read(credentialKeys(credential.hash)))
-  once.presented = credentials[0] && { partition: tx.partition, token: credentials[0] }
-  const caller = authenticate(credentials, credential, clock, (token) => logReplacedToken(services, incoming, token)) // 401
-  record.userId = caller.userId
-  record.workspaceId = caller.workspaceId
-  record.tokenId = caller.token.id
-  tx.logChanges(services.changes, { actor_id: caller.userId, token_id: caller.token.id, request_id: incoming.requestId })
-  const expiry = expiryOf(caller.token)
-  if (expiry - clock() <= durations.tokenExpiryNotice) record.tokenExpires = new Date(expiry).toISOString()
-  services.seenTokens.add(credential.hash, caller.token)
-  record.stage = 'rate_limit'
-  once.rates?.charge(caller) // 429
-  record.stage = 'route'
+  step: DecisionRecord,
+  position: string | undefined,
+): Promise<Outcome> {
+  const { principal, quota } = call
+  step.stage = 'credential'
+  const tx = new Transaction(services.store, principal.partition, services.random, turn?.id)
+  const route = services.route(call.method, call.path)
+  await prefetch(services, tx, call, route)
+  const caller = await principal.authenticate(services, tx, step) // 401
+  step.stage = 'rate_limit'
+  quota.charge(caller) // 429
+  step.stage = 'route'
   if (route instanceof ApiError) throw route // 404 405
-  const { operation, params } = route
-  record.operation = operation.id
-  recordResources(record, params)
-  if (operation.isRead) once.idempotent = undefined
-  requireScope(services, operation, caller, record) // 403
-  record.stage = 'input'
-  const beforeLarge = () => services.scans.slice(caller.workspaceId)
-  requireValidKey(incoming.method, incoming.request.headers) // 400
-  const search = operation.isStream ? continued(incoming) : incoming.search
-  once.input ??= await readInput(incoming.request, search, operation, params, services.uploadBytes, beforeLarge) // 400 413 415 422
-  const { body, upload } = once.input
-  const query = once.stream === undefined ? once.input.query : Object.assign({}, once.input.query, { after: once.stream.position })
-  once.isDryRun = isDryRun({ query })
-  const receiveOnce = (): Promise<Upload> => {
-    // Others must not wait for this client.
-    if (once.upload === undefined) turn?.end()
-    return (once.upload ??= receiveFile(services, incoming.request, caller.workspaceId))
+  const { operation } = route
+  const params = withOwnParameter(route.params, caller.userId)
+  step.operation = operation.id
+  recordResources(step, params)
+  requireScope(services, operation, caller, step) // 403
+  step.stage = 'input'
+  const input = await readOnce(services, call, operation, params, caller) // 400 413 415 422
+  const unit = unitOf(services, call, { tx, caller, params, input, turn, step, position })
+  if (operation.kind === 'filtered_list') {
+    await requireNamed(services, operation, unit, step) // 404
+    step.stage = 'run'
+    if (services.decisionLog !== undefined) step.vectors = new Map()
+    const page = await filteredPage(services.engine, operation, unit, step)
+    return toDone(operation, unit, input, page)
   }
-  const receive = upload ? receiveOnce : undefined
+  if (isDryRun(unit)) step.dryRun = true
+  const key = operation.isRead || isDryRun(unit) ? undefined : call.key
+  if (key !== undefined) {
+    step.stage = 'idempotency'
+    const path = withOwnPath(operation.path, call.path, caller.userId)
+    const first = await key.find(
+      tx,
+      { method: call.method, path, query: input.query, body: input.body, headers: call.headers },
+      unit.receive,
+    ) // 409 422
+    if (first !== undefined) {
+      await requireStillVisible(services, operation, unit, first, step) // 404
+      step.replayed = true
+      return { kind: 'replayed', operation, caller, first }
+    }
+  }
+  const loaded = await authorize(services, operation, unit, step) // 404 403
+  step.stage = 'run'
+  const entity = operation.entity?.(params)
+  if (!operation.isRead) requirePreconditions(tx, call.headers, entity) // 412
+  const result = await operation.run(unit, loaded) // 409
+  if (result.stream !== undefined) return { kind: 'events', operation, caller, found: result.stream }
+  if (isDryRun(unit)) return { kind: 'dry_run', operation, caller, data: result.data }
+  const changes = tx.writeCount > 0
+  const named = result.entity === null ? undefined : (result.entity ?? entity)
+  const done = toDone(operation, unit, input, result, named && shownRevision(tx, named))
+  if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
+  await key?.remember(tx, services.clock, firstResponse(done, loaded.board?.id), await call.uploaded)
+  await commit(services.decisionLog, tx, step, operation.status, changes)
+  const created = result.location?.split('/').at(-1)
+  if (created !== undefined) step.created = created
+  return result.download === undefined ? done : { kind: 'download', operation, caller, file: result.download }
+}
+
+/** What belongs to one attempt. */
+interface Attempt {
+  readonly tx: Transaction
+  readonly caller: Caller
+  readonly params: OperationRequest['params']
+  readonly input: Input
+  readonly turn: Turn | undefined
+  readonly step: DecisionRecord
+  readonly position: string | undefined
+}
+
+/** What an operation is called with. Batches and evaluations change the input alone. */
+function unitOf(services: Services, call: Call, { tx, caller, params, input, turn, step, position }: Attempt): OperationRequest {
+  const { clock, random, batch = limits.batch } = services
+  const query = position === undefined ? input.query : Object.assign({}, input.query, { after: position })
+  const receive = () => {
+    // Others must not wait for this client.
+    if (call.uploaded === undefined) turn?.end()
+    return call.upload(() => receiveFile(services, call.request, caller.workspaceId))
+  }
   const scanner = { workspaceId: caller.workspaceId, userId: caller.userId, hasTurn: turn !== undefined }
-  const beginScan = () => services.scans.begin({ ...scanner, signal: clientSignal(incoming.request) })
-  const request: OperationRequest = {
+  const unit: OperationRequest = {
     tx,
     caller,
     params,
     query,
-    body,
+    body: input.body,
     clock,
-    random: once.isDryRun ? createZeros() : random,
+    random: isDryRun({ query }) ? createZeros() : random,
     batch,
     holds: definitionsFor(services, caller),
-    evaluate: (questions, semantic) => evaluate(services, request, record, questions, semantic),
+    evaluate: (questions, semantic) => evaluate(services, unit, step, questions, semantic),
     perform: (boardId, items) => {
-      once.rates?.chargeFurther(caller, items.length - 1) // 429
-      return performAll(services, request, record, boardId, items)
+      call.quota.chargeFurther(caller, items.length - 1) // 429
+      return performAll(services, unit, step, boardId, items)
     },
-    ahead: once.ahead,
-    receive,
-    beginScan,
+    receive: input.upload ? receive : undefined,
+    beginScan: () => services.scans.begin({ ...scanner, signal: clientSignal(call.request) }),
   }
-  if (operation.kind === 'filtered_list') {
-    record.stage = 'run'
-    if (services.decisionLog !== undefined) record.vectors = new Map()
-    return listResponse(incoming, operation.status, await filteredPage(engine, operation, request, record), once) // 412
-  }
-  if (once.idempotent !== undefined && !once.isDryRun) {
-    record.stage = 'idempotency'
-    const asked = { method: incoming.method, path: incoming.path, query, body, headers: incoming.request.headers }
-    const first = await once.idempotent.find(tx, asked, receive) // 409 422
-    if (first !== undefined) {
-      await requireStillVisible(services, operation, request, first, record) // 404
-      return replay(services, incoming, first, once, record)
-    }
-  }
-  record.stage = 'target'
-  const target = ahead === undefined ? await loadTarget(operation.target, request) : operation.target.from(ahead.target) // 404
-  const loaded = await requireAccess(services, operation, request, target, record) // 404 403
-  record.stage = 'run'
-  return run(services, incoming, operation, request, loaded, once, record) // 409 412
+  return unit
+}
+
+/** Reads the input in the first attempt. @throws {ApiError} 400, 413, 415, 422 */
+function readOnce(
+  services: Services,
+  call: Call,
+  operation: Operation,
+  params: OperationRequest['params'],
+  { userId, workspaceId }: Caller,
+): Input | Promise<Input> {
+  requireValidKey(call.method, call.headers) // 400
+  const search = operation.isStream ? continued(call) : call.search
+  const beforeLarge = () => services.scans.slice(workspaceId)
+  return call.input(() => readInput(call.request, search, operation, params, userId, services.uploadBytes, beforeLarge))
 }
 
 /** The query of a stream. A client that reconnects states the last event that it has. */
-function continued({ request: { headers }, search }: Incoming): string {
+function continued({ headers, search }: Call): string {
   const id = headers.get('last-event-id')
   if (id === null || id === '') return search
   const query = new URLSearchParams(search)
   query.set('after', id)
   return `?${query.toString()}`
+}
+
+function toDone(
+  operation: Operation,
+  unit: OperationRequest,
+  { fields }: Input,
+  { data, nextCursor, location }: Pick<OperationResult, 'data' | 'nextCursor' | 'location'>,
+  revision?: string,
+): Done {
+  const shown = nextCursor === undefined ? data : withItemTags(operation, unit, data)
+  return { kind: 'done', operation, caller: unit.caller, data: shown, nextCursor, fields, revision, location }
+}
+
+/** What is kept of a write with an Idempotency-Key. */
+function firstResponse({ operation, data, revision, location }: Done, boardId: string | undefined) {
+  return { board_id: boardId ?? null, status: operation.status, data, revision: revision ?? null, location: location ?? null }
 }
 
 /**
@@ -249,14 +279,20 @@ async function requireStillVisible(
   operation: Operation,
   { tx, caller }: OperationRequest,
   { board_id }: FirstResponse,
-  record: DecisionRecord,
+  step: DecisionRecord,
 ): Promise<void> {
   if (board_id === null) return
   const [board, boardMember] = await tx.read([keys.board(board_id), keys.boardMember(board_id, caller.userId)])
-  if (board !== undefined) requireVisible(services, operation, caller, { board, boardMember }, record)
+  if (board !== undefined) requireVisible(services, operation, caller, { board, boardMember }, step)
 }
 
-/** A rotated token is still in use: its user forgot a copy, or it was stolen. */
-function logReplacedToken({ log }: Services, { requestId }: Incoming, { id, user_id, replaced_by }: TokenRecord): void {
-  log.warn({ event: 'token.replaced_used', request_id: requestId, token_id: id, replaced_by, user_id }, 'a replaced token was used')
+/** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only, and all differ. */
+function createZeros(): RandomSource {
+  let count = 0
+  return (size) => {
+    const bytes = new Uint8Array(size)
+    // Each byte gives 5 bits.
+    for (let rest = count++, i = size - 1; rest > 0 && i >= 0; rest >>>= 5, i--) bytes[i] = rest & 31
+    return bytes
+  }
 }

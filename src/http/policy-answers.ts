@@ -1,7 +1,7 @@
 import type { PolicyAnswers, StoredQuestion } from '../admin/deps.ts'
 import { AdminError } from '../admin/deps.ts'
 import { listMembers } from '../admin/memberships.ts'
-import type { AuthorizationContext, Caller } from '../authz/context.ts'
+import { tokenOf, type AuthorizationContext, type Caller } from '../authz/context.ts'
 import { factsFor, isAuthenticated, scopeFacts } from '../authz/facts.ts'
 import { ApiError } from '../model/errors.ts'
 import { isId } from '../model/ids.ts'
@@ -71,7 +71,7 @@ export function createPolicyAnswers(services: EvaluationServices): PolicyAnswers
         if (!isActive(caller.membership)) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
         const context = board === undefined ? {} : await boardOf(services, tx, caller, board)
         const groups = board === undefined ? ['caller'] : ['caller', 'board']
-        const facts = { ...scopeFacts(engine.vocabulary, caller.token), ...factsFor(engine.vocabulary, groups, caller, context) }
+        const facts = { ...scopeFacts(engine.vocabulary, tokenOf(caller)), ...factsFor(engine.vocabulary, groups, caller, context) }
         return { user, board: board ?? null, scope, facts, operations: permissionsOn(engine, operations, facts, board !== undefined) }
       }),
   }
@@ -131,7 +131,7 @@ async function explainStored(
   const response = isAuthenticated(factsFor(vocabulary, ['caller'], caller, {})) ? answered : errorOf('unauthorized')
   const factsOf = (permission: string, context: AuthorizationContext) =>
     factsFor(vocabulary, vocabulary.permissions.get(permission)!.groups, caller, context)
-  const scope = scopeFacts(vocabulary, caller.token)
+  const scope = scopeFacts(vocabulary, tokenOf(caller))
   if (operation.kind === 'filtered_list') {
     const facts = { ...scope, ...factsFor(vocabulary, ['caller'], caller, {}) }
     return { ...dependenceOf(engine, { operation, facts }), allowed: response.code === undefined, response }
@@ -208,7 +208,7 @@ function requestFor({ engine }: EvaluationServices, { clock, random }: Deps, cal
   }
   const holds = (name: string, context: AuthorizationContext) =>
     engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.groups, caller, context))
-  const unused = { ahead: undefined, batch: 0, evaluate: refuse, perform: refuse, beginScan: refuse, receive: undefined }
+  const unused = { batch: 0, evaluate: refuse, perform: refuse, beginScan: refuse, receive: undefined }
   return { tx, caller, params: {}, query: {}, body: {}, clock, random, holds, ...unused }
 }
 

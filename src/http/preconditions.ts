@@ -1,8 +1,10 @@
 import { ApiError } from '../model/errors.ts'
+import { shownRevision } from '../resources/removals.ts'
+import type { Key } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
 import { plainTag } from './content-coding.ts'
 
 /** A strong ETag: the revision of a record (RFC 9110 §8.8.3). */
-/** The ETag of a revision. */
 export function entityTag(revision: string): string {
   return `"${revision}"`
 }
@@ -39,6 +41,15 @@ export function requireNoMatch(headers: Headers, revision: string | undefined): 
   if (headers.get('if-none-match') !== '*' && !isCurrent(headers, revision)) return
   const current = revision === undefined ? {} : { headers: { etag: entityTag(revision) }, members: { current_etag: entityTag(revision) } }
   throw new ApiError('precondition_failed', { message: 'The current state of the resource matches If-None-Match.', ...current })
+}
+
+/** Checks the preconditions of a write. Its commit then relies on them. @throws {ApiError} `precondition_failed` */
+export function requirePreconditions(tx: Transaction, headers: Headers, entity: Key<unknown> | undefined): void {
+  if (!headers.has('if-match') && !headers.has('if-none-match')) return
+  const revision = entity && shownRevision(tx, entity)
+  requireMatch(headers, revision)
+  requireNoMatch(headers, revision)
+  if (entity !== undefined) tx.relyOnWhole(entity)
 }
 
 /** Whether the client's copy is current, by If-None-Match (RFC 9110 §13.1.2). */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerRequest } from 'srvx'
-import type { Caller } from '../authz/context.ts'
+import { tokenOf, type Caller } from '../authz/context.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Clock } from '../model/time.ts'
 import type { SharedCounters } from '../store/counters.ts'
@@ -59,8 +59,8 @@ export class RateLimits {
   }
 
   /** Begins a request. */
-  begin(request: ServerRequest): RequestRates {
-    return new RequestRates(this, request)
+  begin(request: ServerRequest): Quota {
+    return new LimitedQuota(this, request)
   }
 
   /** Exchanges the counts with the shared counters now. */
@@ -69,8 +69,8 @@ export class RateLimits {
   }
 
   /** Counts a request of a token, in its workspace too. @param by how many it counts as */
-  countRequest({ token, workspaceId }: Pick<Caller, 'token' | 'workspaceId'>, by = 1): RateState[] {
-    return [this.#count('token', token.id, by), this.#count('workspace', workspaceId, by)]
+  countRequest(caller: Caller, by = 1): RateState[] {
+    return [this.#count('token', tokenOf(caller).id, by), this.#count('workspace', caller.workspaceId, by)]
   }
 
   /**
@@ -129,12 +129,35 @@ export class RateLimits {
   }
 }
 
-/** The limits of one request. Its attempts are counted once. */
-export class RequestRates {
+/** What a call may use of the rate limits. */
+export interface Quota {
   /** the headers of the response */
-  headers: Readonly<Record<string, string>> = {}
+  readonly headers: Readonly<Record<string, string>>
   /** the limit that was exceeded */
-  exceeded: keyof RateQuotas | 'in_flight' | undefined
+  readonly exceeded: keyof RateQuotas | 'in_flight' | undefined
+  /** Counts the call of an authenticated caller. @throws {ApiError} `rate_limited` */
+  charge(caller: Caller): void
+  /** Counts the further operations of a batch. @throws {ApiError} `rate_limited` */
+  chargeFurther(caller: Caller, count: number): void
+  /** Counts a failed credential. @returns the error of the response: `rate_limited` if the address failed too often */
+  fail(error: ApiError): ApiError
+  end(): void
+}
+
+/** Nothing is limited. */
+export const UNLIMITED: Quota = {
+  headers: {},
+  exceeded: undefined,
+  charge: () => undefined,
+  chargeFurther: () => undefined,
+  fail: (error) => error,
+  end: () => undefined,
+}
+
+/** The limits of one call. Its attempts are counted once. */
+class LimitedQuota implements Quota {
+  headers: Readonly<Record<string, string>> = {}
+  exceeded: Quota['exceeded']
   readonly #limits: RateLimits
   readonly #request: ServerRequest
   #charged = false
@@ -146,36 +169,25 @@ export class RequestRates {
     this.#request = request
   }
 
-  /**
-   * Counts the request of an authenticated caller.
-   * @throws {ApiError} `rate_limited`
-   */
-  charge(caller: Pick<Caller, 'token' | 'workspaceId'>): void {
+  charge(caller: Caller): void {
     if (this.#charged) return
     this.#charged = true
     this.#setStates(this.#limits.countRequest(caller))
     if (this.exceeded !== undefined) throw new ApiError('rate_limited')
-    this.#leave = this.#limits.enter(caller.token.id)
+    this.#leave = this.#limits.enter(tokenOf(caller).id)
     if (this.#leave !== undefined) return
     this.exceeded = 'in_flight'
     throw new ApiError('rate_limited', { message: TOO_MANY_AT_ONCE, headers: { 'retry-after': '1' } })
   }
 
-  /**
-   * Counts the further operations of a batch, as often as it is attempted only once.
-   * @throws {ApiError} `rate_limited`
-   */
-  chargeFurther(caller: Pick<Caller, 'token' | 'workspaceId'>, count: number): void {
+  chargeFurther(caller: Caller, count: number): void {
     if (this.#chargedFurther || count === 0) return
     this.#chargedFurther = true
     this.#setStates(this.#limits.countRequest(caller, count))
     if (this.exceeded !== undefined) throw new ApiError('rate_limited')
   }
 
-  /**
-   * Counts a failed credential, and makes sure that the response has its headers.
-   * @returns the error of the response: `rate_limited` if the address failed too often
-   */
+  /** Makes sure that the response has its headers, too. */
   fail(error: ApiError): ApiError {
     if (this.#charged) return error
     const failed = error.code === 'unauthorized'

@@ -14,10 +14,9 @@ import type { Activity } from './activity.ts'
 import type { RequestLog } from './decision-log.ts'
 import type { DecisionRecord } from './decision-record.ts'
 import type { RunningKeys } from './idempotency.ts'
-import type { SeenTokens } from './prefetch.ts'
+import type { SeenTokens } from './seen-tokens.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Route } from './routes.ts'
-import type { StreamReads } from './stream-reads.ts'
 
 /** What the pipeline depends on. */
 export interface Services {
@@ -44,7 +43,6 @@ export interface Services {
   readonly rateLimits?: RateLimits | undefined
   readonly scans: Scans
   readonly runningKeys: RunningKeys
-  readonly streamReads: StreamReads
   readonly changes: ChangeLog
   /** is aborted when the service stops: requests that wait for something are then answered */
   readonly stopping?: AbortSignal | undefined

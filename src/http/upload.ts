@@ -6,6 +6,7 @@ import { durations } from '../model/durations.ts'
 import { ApiError, conflict } from '../model/errors.ts'
 import { fileVisibilities } from '../model/file.ts'
 import { newId } from '../model/ids.ts'
+import { lazy } from '../model/lazy.ts'
 import { limits } from '../model/limits.ts'
 import { hasAtMost } from '../model/text.ts'
 import { timestamp } from '../model/time.ts'
@@ -18,6 +19,8 @@ import { transact } from '../store/transact.ts'
 import { bodyOf } from './body.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
 import type { Services } from './services.ts'
+
+const busboy = lazy(() => import('@fastify/busboy'))
 
 /** The maximum size in bytes of a multipart body without its file. */
 const MAX_OVERHEAD = 64 * 1024
@@ -73,8 +76,7 @@ type ReceivedFile = Omit<Upload, 'tombstoneId'>
 
 /** Streams the file of a multipart body to blob storage, and reads the field `visibility`. On failure the bytes are removed. */
 async function receiveForm(request: ServerRequest, blobs: Blobs, blobId: string, maxBytes: number): Promise<ReceivedFile> {
-  // Loaded with the first upload, or after the start.
-  const { Busboy: Parser } = await import('@fastify/busboy')
+  const { Busboy: Parser } = await busboy()
   let form: Form | undefined
   try {
     form = new Form(Parser, request.headers, blobs, blobId, maxBytes)

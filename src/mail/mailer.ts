@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { lazy } from '../model/lazy.ts'
 
 /** A mail of plain text. It never contains a secret. */
 export interface Mail {
@@ -14,19 +15,17 @@ export type SendMail = (mail: Mail) => void
 const TIMEOUT = 20_000
 
 /**
- * Sends mails by SMTP. The library is loaded with the first mail, so that a start does not wait for it.
+ * Sends mails by SMTP. The library is loaded with the first mail or after the start, which does not wait for it.
  * @param url `smtp://` or `smtps://`, with the name and password of the account if the server needs them
  * @param from the sender, such as `Lanekeeper <kanban@example.org>`
  */
 export function createMailer({ url, from, log }: { readonly url: string; readonly from: string; readonly log: Logger }): SendMail {
-  let transport: Promise<{ sendMail(mail: object): Promise<unknown> }> | undefined
-  const open = async () => {
+  const transport = lazy(async () => {
     const { createTransport } = await import('nodemailer')
     return createTransport({ url, connectionTimeout: TIMEOUT, greetingTimeout: TIMEOUT, socketTimeout: TIMEOUT })
-  }
+  })
   const send = async (mail: Mail): Promise<void> => {
-    transport ??= open()
-    await (await transport).sendMail({ from, ...mail })
+    await (await transport()).sendMail({ from, ...mail })
   }
   return (mail) => {
     send(mail).catch((error: unknown) => {

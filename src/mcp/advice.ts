@@ -5,16 +5,29 @@ const advice: Partial<Record<ErrorCode, string>> = {
   bad_request: 'Correct the arguments.',
   unauthorized:
     'Without a token, or with one that expired or was revoked, nothing works. The user can create one in the web app, at /settings.',
-  not_found: 'Check the id with a list. What you have no access to is answered like what does not exist.',
-  conflict: 'Read the resource again, and follow the message.',
+  not_found:
+    'Take the id from a list; a name is no id. Boards, columns and labels: read_boards; cards: find_cards; people: read_account_and_members. What you have no access to is answered like what does not exist.',
+  conflict: 'Read the resource again, and follow the message. Another agent may be working on it.',
   idempotency_key_in_use: 'Wait for the first request, and repeat it with the same key.',
-  precondition_failed: 'Read the resource again, apply your change to what it is now, and send the `etag` of that answer as if_match.',
+  cursor_expired: 'Read the board again: boards.read with include=["columns","cards","labels"]. Go on with its changes_cursor as `after`.',
   payload_too_large: 'Send less at once.',
-  validation_failed: 'Correct the arguments that `issues` names.',
   idempotency_key_reused: 'Use a new idempotency_key for each change.',
   rate_limited: 'Wait `retry_after` seconds.',
   internal_error: 'Do not repeat it. Give the request_id to the operator of the service.',
   contention: 'Repeat the call after `retry_after` seconds.',
+}
+
+function invalid(issues: readonly { readonly path: string }[] = []): string {
+  const correct = 'Correct the arguments that `issues` names.'
+  if (!issues.some(({ path }) => /^operations\.\d+\.(?!params|body)/.test(path))) return correct
+  return `${correct} An item of operations is like {"operation":"cards.move","params":{"card_id":"…"},"body":{"column_id":"…"}}: params has the ids of what it changes, body all other arguments, and operation is the id of a write, not the name of a tool.`
+}
+
+/** An agent that repeats its write with the new ETag would overwrite what another one has just done. */
+function changed({ current_etag: etag, current }: Readonly<Record<string, unknown>>): string | undefined {
+  if (etag === undefined) return undefined
+  const now = current === undefined ? 'Read it again' : '`current` is what it is now: compare it with what you read'
+  return `Nothing was changed. This has changed since you read it, by an earlier call of yours or because another agent may be working on it. ${now}; read_changes says who did what. Make your change only if it still makes sense, on top of theirs, with the new ETag as if_match. If you are not sure, leave it and ask, for example in a comment.`
 }
 
 /**
@@ -25,6 +38,10 @@ export function adviceFor(error: Readonly<Record<string, unknown>>): string | un
   switch (error['code']) {
     case 'insufficient_scope':
       return `Use a token with the scope ${String(error['required_scope'])}. The user can create one in the web app, at /settings.`
+    case 'precondition_failed':
+      return changed(error)
+    case 'validation_failed':
+      return invalid(error['issues'] as readonly { readonly path: string }[] | undefined)
     case 'forbidden':
       return error['row'] === undefined ? undefined : 'Do not repeat it: `reason` says who can do this.'
     case 'unavailable':

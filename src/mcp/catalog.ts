@@ -13,13 +13,16 @@ export type Effect =
 
 /** A tool: operations that belong to one task and have one effect. */
 export interface ToolRow {
+  /** a verb, and what it acts on: many models see nothing else before they choose */
   readonly name: string
   readonly title: string
-  /** what it is for. The summaries of its operations follow. */
+  /** what decides whether to choose it. The summaries of several operations follow; one operation has its own if this is empty. */
   readonly description: string
   readonly effect: Effect
   /** ids of the operations table */
   readonly operations: readonly string[]
+  /** the operation uploads a text ({@link textFile}), which takes the place of its body */
+  readonly uploadsText?: boolean
 }
 
 /**
@@ -29,32 +32,40 @@ export interface ToolRow {
  */
 export const tools: readonly ToolRow[] = [
   {
-    name: 'read_people',
-    title: 'Read people',
-    description: 'Who you are, what your token may do, and who the members are. Begin with account.read.',
+    name: 'read_account_and_members',
+    title: 'Read your account and the members',
+    description: 'Who you are, what your token may do, and which people there are. Begin with account.read.',
     effect: 'read',
     operations: ['account.read', 'members.list', 'board_members.list', 'boards.assignable'],
   },
   {
     name: 'read_boards',
-    title: 'Read boards',
-    description: 'Boards with their columns and labels.',
+    title: 'Read boards, columns and labels',
+    description: 'boards.read with include=["columns","labels","members"] has the ids that other calls need.',
     effect: 'read',
-    operations: ['boards.list', 'boards.read', 'boards.changes', 'columns.list', 'columns.read', 'labels.list', 'labels.read'],
+    operations: ['boards.list', 'boards.read', 'columns.list', 'columns.read', 'labels.list', 'labels.read'],
   },
   {
-    name: 'read_cards',
-    title: 'Read cards',
-    description: 'Find and read cards.',
+    name: 'read_changes',
+    title: 'Read what has changed',
+    description:
+      'What has changed on a board, in order, and who did it. Keep page.next_cursor: as `after`, it gives what came later. fields=["kind","action","actor_id"] leaves out the objects themselves.',
     effect: 'read',
-    operations: ['cards.list', 'cards.search', 'cards.read'],
+    operations: ['boards.changes'],
   },
   {
-    name: 'read_card_content',
-    title: 'Read what is on a card',
-    description: 'Subtasks, comments and attachments of a card, and who has access to their files.',
+    name: 'find_cards',
+    title: 'Find and read cards',
+    description: 'For your work, use cards.search with assignee_id="me" and completed=false.',
     effect: 'read',
-    operations: ['subtasks.list', 'subtasks.read', 'comments.list', 'comments.read', 'attachments.list', 'attachments.read', 'files.read'],
+    operations: ['cards.search', 'cards.list', 'cards.read'],
+  },
+  {
+    name: 'read_comments_subtasks_files',
+    title: 'Read the comments, subtasks and attachments of a card',
+    description: 'What is on a card besides its own members.',
+    effect: 'read',
+    operations: ['comments.list', 'comments.read', 'subtasks.list', 'subtasks.read', 'attachments.list', 'attachments.read', 'files.read'],
   },
   {
     name: 'check_access',
@@ -71,69 +82,79 @@ export const tools: readonly ToolRow[] = [
     operations: ['cards.create'],
   },
   {
-    name: 'add_to_card',
-    title: 'Add to a card',
-    description: 'Adds a comment, a subtask or a stored file to a card.',
+    name: 'add_comment_subtask_file',
+    title: 'Add a comment, a subtask or a stored file to a card',
+    description: 'Adds to a card. For a new text file, use attach_text.',
     effect: 'add',
     operations: ['comments.create', 'subtasks.create', 'attachments.attach'],
   },
   {
-    name: 'create_board_parts',
+    name: 'attach_text',
+    title: 'Attach a text file to a card',
+    description: 'Uploads a text of at most 64 KiB as a new file, and attaches it to a card.',
+    effect: 'add',
+    operations: ['attachments.attach'],
+    uploadsText: true,
+  },
+  {
+    name: 'create_boards_columns_labels',
     title: 'Create boards, columns and labels',
     description: 'Creates a board, or a column or a label on a board.',
     effect: 'add',
     operations: ['boards.create', 'columns.create', 'labels.create'],
   },
   {
-    name: 'arrange_cards',
-    title: 'Move, complete, archive, assign and label cards',
-    description: 'Changes the place or the state of a card. Each change can be set back.',
+    name: 'move_assign_complete_cards',
+    title: 'Move, assign, complete, label and archive cards',
+    description:
+      'Changes the place or the state of a card. Each change can be set back. To take a card, assign yourself. Moving does not complete: a card that is done needs cards.complete too.',
     effect: 'arrange',
     operations: [
       'cards.move',
       'cards.complete',
-      'cards.archive',
-      'cards.restore',
       'cards.assign',
       'cards.unassign',
       'cards.apply_label',
       'cards.remove_label',
+      'cards.archive',
+      'cards.restore',
       'cards.set_cover',
       'cards.clear_cover',
     ],
   },
   {
-    name: 'arrange_columns',
+    name: 'move_or_archive_columns',
     title: 'Move and archive columns',
     description: 'Changes the place or the state of a column. Each change can be set back.',
     effect: 'arrange',
     operations: ['columns.move', 'columns.archive', 'columns.restore'],
   },
   {
-    name: 'edit_cards',
-    title: 'Edit cards and what is on them',
-    description: 'Replaces texts. The previous text is lost.',
+    name: 'edit_cards_comments_subtasks',
+    title: 'Edit cards, comments and subtasks',
+    description: 'Replaces texts, and completes subtasks. The previous text is lost.',
     effect: 'replace',
-    operations: ['cards.update', 'subtasks.update', 'comments.update'],
+    operations: ['cards.update', 'comments.update', 'subtasks.update'],
   },
   {
-    name: 'edit_boards',
+    name: 'edit_boards_columns_labels',
     title: 'Edit boards, columns and labels',
     description: 'Replaces names, descriptions and colors. The previous ones are lost.',
     effect: 'replace',
     operations: ['boards.update', 'columns.rename', 'labels.update'],
   },
   {
-    name: 'remove_content',
-    title: 'Delete labels, subtasks and comments, and detach files',
+    name: 'delete_comments_subtasks_labels',
+    title: 'Delete comments, subtasks and labels, and detach files',
     description: 'Deletes for good.',
     effect: 'replace',
-    operations: ['labels.delete', 'subtasks.delete', 'comments.delete', 'attachments.detach'],
+    operations: ['comments.delete', 'subtasks.delete', 'labels.delete', 'attachments.detach'],
   },
   {
-    name: 'change_board_at_once',
-    title: 'Change a board in one step',
-    description: '',
+    name: 'make_many_changes',
+    title: 'Make many changes at once',
+    description:
+      'Up to 100 writes on one board in one step, all or none, by the operations of the other tools: {"operation":"cards.create","body":{"column_id":"…","title":"…"}}, {"operation":"cards.move","params":{"card_id":"…"},"body":{"column_id":"…"}}.',
     effect: 'any',
     operations: ['boards.batch'],
   },
@@ -145,17 +166,22 @@ export const tools: readonly ToolRow[] = [
     operations: ['boards.set_visibility', 'board_members.add', 'board_members.remove', 'files.update'],
   },
   {
-    name: 'delete_permanently',
+    name: 'delete_boards_or_cards',
     title: 'Delete boards and cards',
-    description: 'Deletes a board or a card for good, with everything on it. Archive a card instead to keep it.',
+    description: 'Deletes for good, with everything on it. Archive a card instead to keep it.',
     effect: 'replace',
     operations: ['boards.delete', 'cards.delete'],
   },
 ]
 
+/** What an operation does as a part of a tool, if its summary says more than that. */
+export const summariesInTools: Readonly<Record<string, string>> = {
+  'attachments.attach': 'Attaches a file that is stored already, such as the `file_id` of an attachment of another card.',
+}
+
 /** The operations that no tool has, with the reason. */
 export const withoutTool: Readonly<Record<string, string>> = {
   'attachments.download': 'Bytes of files would fill the context of a model. A client downloads them by HTTP.',
   'access.evaluate_all': 'Its schema repeats that of access.evaluate, and would take a tenth of the list.',
-  'boards.events': 'A tool call has one answer, and this is a stream. boards.changes has the same changes.',
+  'boards.events': 'A tool call has one answer, and this is a stream. read_changes has the same changes.',
 }

@@ -8,7 +8,7 @@ import { toApiError } from '../http/error-mapping.ts'
 import { readJson } from '../http/input.ts'
 import type { Services } from '../http/services.ts'
 import { ApiError } from '../model/errors.ts'
-import { readVersion } from '../model/package-files.ts'
+import { programVersion } from '../model/package-files.ts'
 import type { Operation } from '../resources/operation.ts'
 import { Exchange, type ApiAnswer } from './exchange.ts'
 import { HostCheck } from './host.ts'
@@ -56,9 +56,8 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
   const { log, scans } = current()
   const hosts = new HostCheck(options.origin, options.host)
   const list = new ToolList(() => current().engine, options.operations)
-  const version = readVersion()
   const handler = createMcpHandler(
-    ({ authInfo }) => createServer(list, version, log, authInfo!.extra as unknown as ServerContext),
+    ({ authInfo }) => createServer(list, programVersion, log, authInfo!.extra as unknown as ServerContext),
     // No tool, resource or list of them announces changes, so there is nothing to subscribe to.
     { maxSubscriptions: 0, onerror: ({ name }) => log.debug({ event: 'mcp.error', name }, 'MCP') },
   )

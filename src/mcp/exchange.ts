@@ -1,6 +1,6 @@
 import type { ServerRequest } from 'srvx'
 import { clientSignal } from '../http/in-flight.ts'
-import { handleRequest } from '../http/pipeline.ts'
+import { handle } from '../http/pipeline.ts'
 import type { Services } from '../http/services.ts'
 
 /** A request below /v1. */
@@ -11,7 +11,7 @@ export interface ApiRequest {
   /** with its question mark, or empty */
   readonly search: string
   readonly headers: Readonly<Record<string, string>>
-  /** sent as JSON */
+  /** sent as JSON, or as it is if it is a form */
   readonly body: unknown
 }
 
@@ -60,7 +60,7 @@ export class Exchange {
   async authenticate(): Promise<ApiAnswer> {
     const { runtime } = this.#request
     const request = this.#apiRequest({ method: 'GET', path: '/account', search: '', headers: {}, body: undefined })
-    const response = await handleRequest(this.#services, this.#incoming(Object.assign(request, { runtime }), 'GET', '/account', ''))
+    const response = await handle(this.#services, this.#incoming(Object.assign(request, { runtime }), 'GET', '/account', ''))
     for (const name of SHARED) {
       const value = response.headers.get(name)
       if (value !== null) this.shared.set(name, value)
@@ -71,7 +71,7 @@ export class Exchange {
   /** Sends a request below /v1. */
   async send(request: ApiRequest): Promise<ApiAnswer> {
     const { method, path, search } = request
-    const response = await handleRequest(this.#unlimited, this.#incoming(this.#apiRequest(request), method, path, search))
+    const response = await handle(this.#unlimited, this.#incoming(this.#apiRequest(request), method, path, search))
     return readAnswer(response)
   }
 
@@ -86,8 +86,9 @@ export class Exchange {
       const value = this.#request.headers.get(name)
       if (value !== null) headers.set(name, value)
     }
-    if (body !== undefined) headers.set('content-type', 'application/json')
-    const content = body === undefined ? {} : { body: JSON.stringify(body) }
+    const isForm = body instanceof FormData
+    if (body !== undefined && !isForm) headers.set('content-type', 'application/json')
+    const content = body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }
     const request = new Request(URL_BELOW_V1, { method, headers, signal: this.signal, ...content })
     return Object.assign(request, { ip: this.#request.ip }) as ServerRequest
   }

@@ -2,6 +2,7 @@ import { selectableFields } from '../http/fields.ts'
 import { convertOne } from '../http/openapi/schemas.ts'
 import type { JsonSchema } from '../http/openapi/types.ts'
 import { namesInPath, type Operation } from '../resources/operation.ts'
+import { textFile } from './text-file.ts'
 
 /** The arguments of one operation. */
 export interface OperationArguments {
@@ -16,11 +17,28 @@ export interface OperationArguments {
 /** Without the list of the members, which the error for another one has. */
 const FIELDS = { type: 'array', items: { type: 'string' }, description: 'Only these members of each result, and its `id`.' }
 
-/** Reads the arguments of an operation from its row. */
-export function argumentsOf(operation: Operation): OperationArguments {
-  const { path, query, body } = operation
+/** The descriptions of arguments that many tools have, as short as they can be; empty: the name says it. */
+const shortInQuery: Readonly<Record<string, string>> = {
+  dry_run: 'Only checks the call.',
+  limit: '',
+  cursor: '`page.next_cursor` of the previous page.',
+}
+const shortInBody: Readonly<Record<string, string>> = {
+  before: 'The id of the item that it comes before.',
+  after: 'The id of the item that it comes after.',
+  to: '',
+}
+
+/**
+ * Reads the arguments of an operation from its row.
+ * @param uploadsText whether it uploads a text, in the place of its body
+ */
+export function argumentsOf(operation: Operation, uploadsText = false): OperationArguments {
+  const { path, query } = operation
+  const body = uploadsText ? textFile : operation.body
   const names = namesInPath(path)
-  const [inQuery, inBody] = [membersOf(convertOne(query, 'input', 0)), membersOf(body === undefined ? {} : convertOne(body, 'input', 0))]
+  const inQuery = membersOf(convertOne(query, 'input', 0), shortInQuery)
+  const inBody = membersOf(body === undefined ? {} : convertOne(body, 'input', 0), shortInBody)
   const fields = selectableFields(operation).size === 0 ? {} : { fields: FIELDS }
   return {
     path: names,
@@ -30,13 +48,21 @@ export function argumentsOf(operation: Operation): OperationArguments {
   }
 }
 
-function membersOf(schema: JsonSchema): { members: Record<string, JsonSchema>; required: readonly string[] } {
+function membersOf(
+  schema: JsonSchema,
+  short: Readonly<Record<string, string>>,
+): { members: Record<string, JsonSchema>; required: readonly string[] } {
   const definitions = (schema['$defs'] ?? {}) as Record<string, JsonSchema>
   const { properties = {}, required = [] } = resolve(schema, definitions) as {
     properties?: Record<string, JsonSchema>
     required?: readonly string[]
   }
   const members = Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, shorten(member, definitions)]))
+  for (const [name, description] of Object.entries(short)) {
+    if (members[name] === undefined) continue
+    const { description: _, ...schema } = members[name]
+    members[name] = description === '' ? schema : { ...schema, description }
+  }
   return { members, required }
 }
 
@@ -53,7 +79,7 @@ function shorten(schema: JsonSchema, definitions: Readonly<Record<string, JsonSc
   for (const [keyword, value] of Object.entries(resolve(schema, definitions))) {
     const isKept = KEPT.has(keyword) || (NUMBER_BOUNDS.has(keyword) && Number.isSafeInteger(value) && value !== Number.MAX_SAFE_INTEGER)
     if (keyword === 'anyOf' || keyword === 'oneOf') result['anyOf'] = (value as JsonSchema[]).map((one) => shorten(one, definitions))
-    else if (!isKept || (keyword === 'format' && NO_FORMATS.has(String(value)))) continue
+    else if (!isKept || (keyword === 'format' && NO_FORMATS.has(String(value))) || isEmptyDefault(keyword, value)) continue
     else if (keyword === 'items') result[keyword] = shorten(value as JsonSchema, definitions)
     else if (keyword === 'properties')
       result[keyword] = Object.fromEntries(
@@ -62,6 +88,11 @@ function shorten(schema: JsonSchema, definitions: Readonly<Record<string, JsonSc
     else result[keyword] = value
   }
   return result
+}
+
+/** Whether a default says no more than that the argument may be left out. */
+function isEmptyDefault(keyword: string, value: unknown): boolean {
+  return keyword === 'default' && ['""', '[]', '{}', 'false', 'null'].includes(JSON.stringify(value))
 }
 
 /** A schema without its reference to a definition. */

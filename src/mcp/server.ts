@@ -2,15 +2,18 @@ import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult } from '@
 import type { Logger } from 'pino'
 import { ApiError } from '../model/errors.ts'
 import { validationFailed } from '../http/error-mapping.ts'
+import { requireArguments, suggestion } from './argument-check.ts'
 import { boardTemplate, listBoards, readBoard, ResourceRefused } from './boards.ts'
+import { withCurrentState } from './current-state.ts'
 import type { Exchange } from './exchange.ts'
 import { selectOperation, toRequest, type CallArguments } from './tool-request.ts'
 import { describeError, refusedResult, toResult } from './tool-result.ts'
 import { OPERATION, type CallableTool, type ToolList } from './tool-list.ts'
 
 const INSTRUCTIONS = `Lanekeeper is a kanban service. A workspace has boards; a board has columns, labels and cards; a card has subtasks, comments and attachments.
-Begin with read_people (account.read) and read_boards (boards.list). Ids come from such answers: do not guess them.
-A list has at most 50 items unless you set limit; page.next_cursor is the cursor of the next page.
+Begin with read_account_and_members (account.read) and read_boards (boards.list). Ids come from such answers: do not guess them. Your own cards: find_cards (cards.search, assignee_id "me").
+A list has at most 50 items unless you set limit; page.next_cursor is the cursor of the next page. With fields, such as ["title"], answers are small.
+Others work on the same boards. Send the etag of what you have read as if_match: if it has changed since, your write is refused, and their work is not lost. read_changes says what others did.
 Give each write an idempotency_key: repeated with the same key, it is made once. dry_run: true checks a write and changes nothing.
 An answer with isError has error.code, error.message and error.next, which says what to do. What your user has no access to is answered like what does not exist.`
 
@@ -64,20 +67,35 @@ async function callTool(
   args: CallArguments,
 ): Promise<CallToolResult> {
   const tool = list.find(name)
-  if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name: see tools/list.')
+  if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, noTool(list, name, scopes))
   try {
     const selected = selectOperation(tool, args)
-    if (selected === undefined) throw noOperation(list, tool, scopes)
-    return toResult(await exchange.send(toRequest(selected, args)))
+    if (selected === undefined) throw noOperation(list, tool, args, scopes)
+    requireArguments(list, tool, selected, args)
+    const request = toRequest(selected, args)
+    return toResult(await withCurrentState(exchange, request, await exchange.send(request)))
   } catch (error) {
     if (error instanceof ApiError) return refusedResult(exchange.requestId, error)
     throw error
   }
 }
 
-function noOperation(list: ToolList, { callables }: CallableTool, scopes: readonly string[]): ApiError {
+function noTool(list: ToolList, name: string, scopes: readonly string[]): string {
+  const known = list.visibleWith(scopes).map((tool) => tool.name)
+  const owner = list.toolOf(name)
+  const hint = owner === undefined ? suggestion(name, known) : `that is an operation of the tool ${owner}.`
+  return `There is no tool of this name${hint === undefined ? '.' : `: ${hint}`} The tools are ${known.join(', ')}.`
+}
+
+function noOperation(list: ToolList, { callables }: CallableTool, args: CallArguments, scopes: readonly string[]): ApiError {
   const ids = callables.filter(({ operation }) => list.isAllowed(operation, scopes)).map(({ operation }) => operation.id)
-  return validationFailed([{ in: 'body', path: OPERATION, message: `must be one of ${ids.join(', ')}` }])
+  const given = args[OPERATION]
+  const owner = list.toolOf(given)
+  const near = typeof given === 'string' ? suggestion(given, ids) : undefined
+  const hint = owner === undefined ? near : `the tool ${owner} has this operation`
+  const wrong = given === undefined ? 'is missing: it selects what to do. It must be' : 'must be'
+  const message = `${wrong} one of ${ids.join(', ')}${hint === undefined ? '' : ` (${hint})`}`
+  return validationFailed([{ in: 'body', path: OPERATION, message }])
 }
 
 /** An unexpected error is logged here, and its response reveals nothing of the inside. */

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../http/openapi/types.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Operation } from '../resources/operation.ts'
 import { argumentsOf, mergeSchemas, type OperationArguments } from './input-schema.ts'
-import { tools, type Effect, type ToolRow } from './catalog.ts'
+import { summariesInTools, tools, type Effect, type ToolRow } from './catalog.ts'
 
 /** The annotations by effect: hints for the user interface of a client, and never a protection. */
 const annotations: Readonly<Record<Effect, Tool['annotations']>> = {
@@ -24,14 +24,16 @@ export const IF_MATCH = 'if_match'
 const headerArguments: Readonly<Record<string, JsonSchema>> = {
   [IDEMPOTENCY_KEY]: {
     type: 'string',
-    description: 'A new UUID for each change. A call that is repeated with the same key is made once.',
+    description: 'A new UUID: a call that is repeated with it is made once.',
   },
-  [IF_MATCH]: { type: 'string', description: 'The `etag` of what you read. If that has changed since, the call changes nothing.' },
+  [IF_MATCH]: { type: 'string', description: 'The `etag` of what you read: refused if that has changed.' },
 }
 
 /** An operation that a tool can call. */
 export interface Callable {
   readonly operation: Operation
+  /** whether it uploads a text, in the place of its body */
+  readonly uploadsText: boolean
   readonly arguments: OperationArguments
 }
 
@@ -44,6 +46,8 @@ export interface CallableTool extends ToolRow {
 export class ToolList {
   /** by name */
   readonly #all: ReadonlyMap<string, CallableTool>
+  /** the ids of the operations by their method and path */
+  readonly #idOf: ReadonlyMap<string, string>
   readonly #engine: () => Engine
   /** for one policy, by the scopes of a token. There are as many as scopes. */
   readonly #seen = new Map<string, readonly Tool[]>()
@@ -52,12 +56,24 @@ export class ToolList {
   /** @param operations the operations table; an operation that it does not have is not offered */
   constructor(engine: () => Engine, operations: readonly Operation[], rows: readonly ToolRow[] = tools) {
     const table = new Map(operations.map((operation) => [operation.id, operation]))
-    const callable = (id: string): Callable[] => {
-      const operation = table.get(id)
-      return operation === undefined ? [] : [{ operation, arguments: argumentsOf(operation) }]
-    }
+    const callables = ({ operations: ids, uploadsText = false }: ToolRow): Callable[] =>
+      ids.flatMap((id) => {
+        const operation = table.get(id)
+        return operation === undefined ? [] : [{ operation, uploadsText, arguments: argumentsOf(operation, uploadsText) }]
+      })
     this.#engine = engine
-    this.#all = new Map(rows.map((row) => [row.name, { ...row, callables: row.operations.flatMap(callable) }]))
+    this.#all = new Map(rows.map((row) => [row.name, { ...row, callables: callables(row) }]))
+    this.#idOf = new Map(operations.map(({ id, method, path }) => [`${method} ${path}`, id]))
+  }
+
+  /** All tools, whatever the scopes of a token. */
+  get all(): readonly CallableTool[] {
+    return [...this.#all.values()]
+  }
+
+  /** The name of the tool that has an operation. */
+  toolOf(id: unknown): string | undefined {
+    return this.all.find(({ callables }) => callables.some(({ operation }) => operation.id === id))?.name
   }
 
   /** A tool by its name. Whether the token may call it is decided by the pipeline. */
@@ -79,18 +95,29 @@ export class ToolList {
     const key = scopes.join(' ')
     const known = this.#seen.get(key)
     if (known !== undefined) return known
-    const visible = [...this.#all.values()].flatMap((tool) => {
+    const visible = this.all.flatMap((tool) => {
       const callables = tool.callables.filter(({ operation }) => this.isAllowed(operation, scopes))
-      return callables.length === 0 ? [] : [describeTool(tool, callables, tool.callables.length > 1)]
+      return callables.length === 0 ? [] : [this.#inCalls(describeTool(tool, callables, tool.callables.length > 1))]
     })
     this.#seen.set(key, visible)
     return visible
+  }
+
+  /** What is described for HTTP, as a model writes it: an operation by its id, and a parameter without a question mark. */
+  #inCalls(tool: Tool): Tool {
+    const text = JSON.stringify(tool)
+      .replaceAll(/\b[A-Z]+ \/[\w/{}]+/g, (request) => this.#idOf.get(request) ?? request)
+      .replaceAll(/(?<=[a-z])\?(?=\w+=)/g, ' with ')
+      .replaceAll(/\?(?=\w+=)/g, '')
+    return JSON.parse(text) as Tool
   }
 }
 
 /** @param isSelected whether the argument `operation` selects the operation, even if only one of them is visible */
 function describeTool({ name, title, description, effect }: ToolRow, callables: readonly Callable[], isSelected: boolean): Tool {
-  const lines = callables.map((one) => (isSelected ? `- ${signatureOf(one)}: ${one.operation.summary}` : one.operation.summary))
+  const summaryOf = ({ operation: { id, summary } }: Callable) => summariesInTools[id] ?? summary
+  const alone = description === '' ? callables.map(summaryOf) : []
+  const lines = isSelected ? callables.map((one) => `- ${signatureOf(one)}: ${summaryOf(one)}`) : alone
   const [first, ...others] = callables.map((one) => one.arguments.required)
   const shared = first!.filter((argument) => others.every((required) => required.includes(argument)))
   return {
@@ -107,8 +134,8 @@ function describeTool({ name, title, description, effect }: ToolRow, callables: 
   }
 }
 
-/** Arguments of every write or of most reads: they are not repeated for each operation. */
-const COMMON = new Set(['dry_run', 'fields'])
+/** Arguments of every write, of most reads or of every list: they are not repeated for each operation. */
+const COMMON = new Set(['dry_run', 'fields', 'limit', 'cursor'])
 
 /** `cards.move(card_id, column_id?)` */
 function signatureOf({ operation: { id }, arguments: { path, query, body, required } }: Callable): string {
@@ -126,6 +153,11 @@ function propertiesOf(callables: readonly Callable[], isSelected: boolean): Reco
     for (const name of headersOf(operation)) add(name, headerArguments[name]!)
   }
   return Object.fromEntries([...schemas].map(([name, all]) => [name, mergeSchemas(all)]))
+}
+
+/** The names of all arguments of an operation. */
+export function argumentNames({ operation, arguments: { path, query, body } }: Callable): string[] {
+  return [...path, ...Object.keys(query), ...Object.keys(body), ...headersOf(operation)]
 }
 
 /** The arguments of an operation that become headers. */

@@ -1,5 +1,6 @@
 import { validationFailed } from '../http/error-mapping.ts'
 import type { ApiRequest } from './exchange.ts'
+import { textForm } from './text-file.ts'
 import { headersOf, IDEMPOTENCY_KEY, IF_MATCH, OPERATION, type Callable, type CallableTool } from './tool-list.ts'
 
 /** The arguments of a call, as the client sent them. */
@@ -17,9 +18,9 @@ export function selectOperation({ callables }: CallableTool, args: CallArguments
 
 /**
  * Makes the request below /v1 of a call. The pipeline validates it; here is checked only what must be known to write it.
- * @throws {ApiError} `validation_failed`
+ * @throws {ApiError} `validation_failed`; of a text to upload `payload_too_large`
  */
-export function toRequest({ operation, arguments: known }: Callable, args: CallArguments): ApiRequest {
+export function toRequest({ operation, uploadsText, arguments: known }: Callable, args: CallArguments): ApiRequest {
   const { method } = operation
   const rest = new Map(Object.entries(args))
   rest.delete(OPERATION)
@@ -42,7 +43,9 @@ export function toRequest({ operation, arguments: known }: Callable, args: CallA
     if (value !== undefined && value !== null) query.set(name, queryText(value))
   }
   const search = query.size === 0 ? '' : `?${query.toString()}`
-  return { method, path, search, headers, body: operation.body === undefined ? undefined : Object.fromEntries(rest) }
+  const members = Object.fromEntries(rest)
+  if (uploadsText) return { method, path, search, headers, body: textForm(members) }
+  return { method, path, search, headers, body: operation.body === undefined ? undefined : members }
 }
 
 /** An id for the path. No id has other characters, so a malformed one stays malformed, and is answered like an absent one. */

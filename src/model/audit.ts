@@ -5,12 +5,12 @@ export type AuditOutcome = (typeof auditOutcomes)[number]
 /** One line of the audit trail: a change that was made, or a denial. It has ids, and nothing that a person has written but the name of a token. */
 export interface AuditEntry {
   readonly at: string
-  /** who did it; null: it is not known, as with the finder of a leaked token */
+  /** who did it; null: an operator, or it is not known, as with the finder of a leaked token */
   readonly user_id: string | null
   /** the token with which it was done; null: in the web app */
   readonly token_id: string | null
   readonly token_name: string | null
-  /** the id of an operation of the API, or of an action of the web app, which begins with `web.` */
+  /** the id of an operation of the API, or of an action of the web app, which begins with `web.`, or of a command of an operator: `operator.` */
   readonly operation: string
   /** the resources that it was about, and the one that it created */
   readonly ids: readonly string[]

@@ -13,6 +13,10 @@ export const card = documented(
     position: positionField('cards of its column, archived ones included'),
     due_at: timeField('When the card is due; null if it has no due time.').nullable(),
     completed_at: timeField('When the card was completed; null if it is not completed.').nullable(),
+    completed_by_id: idField(
+      'user',
+      'The user who completed the card; null if it is not completed, or if that is not known: it was imported, or completed before this was recorded.',
+    ).nullable(),
     archived_at: timeField('When the card was archived; null if it is active.').nullable(),
     assignee_ids: documented(z.array(idField('user', 'The id of an assignee.')), {
       description: 'The users who are assigned to the card, in the order in which they were assigned.',

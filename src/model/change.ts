@@ -10,6 +10,13 @@ const action = documented(z.enum(['created', 'updated', 'deleted']), {
   description: 'What was done. What belongs to a deleted object is deleted with it, without changes of its own.',
 })
 const actor_id = documented(idField('user', 'The user who made the change; null: the service or its operator made it.').nullable(), {})
+const token_id = documented(
+  idField(
+    'token',
+    'The access token with which it was made; null: the service, its operator or a person in the web app made it.',
+  ).nullable(),
+  {},
+)
 
 /** A change of an object on a board, as the API returns it. */
 export const change = documented(
@@ -23,6 +30,7 @@ export const change = documented(
     id: neighborField('The id of the object; of a board member, the id of the user.'),
     action,
     actor_id,
+    token_id,
     request_id: documented(z.string(), { description: 'The request that made the change; null if none did.', maxLength: 200 }).nullable(),
     data: documented(z.looseObject({}), {
       description:
@@ -34,7 +42,4 @@ export const change = documented(
 export type Change = Readonly<z.infer<typeof change>>
 
 /** A change as it is stored: its key has the board and the number. */
-export interface ChangeRecord extends Omit<Change, 'seq' | 'data'> {
-  /** the token with which it was made; null: none */
-  readonly token_id: string | null
-}
+export type ChangeRecord = Omit<Change, 'seq' | 'data'>

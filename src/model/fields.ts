@@ -15,6 +15,22 @@ export function idField(kind: IdKind, description: string): z.ZodString {
   return documented(z.string(), { description, pattern: idPattern(kind), minLength: 24, maxLength: 24 })
 }
 
+/** Stands for the caller's own id wherever a request takes the id of a user (api: Contract 3, number 1). */
+export const OWN_ID = 'me'
+
+/** The shape of the id of a user in a request. */
+export const userIdPattern = `^(?:${OWN_ID}|${idPattern('user').slice(1, -1)})$`
+
+/** The id of a user in a request: {@link OWN_ID} was replaced before it is validated. A malformed one is answered like an absent one. */
+export function userIdField(description: string): z.ZodString {
+  return documented(z.string(), {
+    description: `${description} \`me\` is the user of the token.`,
+    pattern: userIdPattern,
+    minLength: 2,
+    maxLength: 24,
+  })
+}
+
 /** The id of another item of a list. */
 export function neighborField(description: string): z.ZodString {
   return documented(z.string(), { description, pattern: anyIdPattern, minLength: 24, maxLength: 24 })

@@ -9,8 +9,19 @@ export function packageFile(path: string): URL {
   return new URL(`../../${path}`, import.meta.url)
 }
 
-/** Reads the version of the program: that of the files on disk now. A later one may have been installed since this process began. */
-export function readVersion(): string {
+/** The version of this program, read when it was loaded. */
+export const programVersion: string = readVersion()
+
+/** Whether the files of the program were replaced by those of another version since it was loaded, or removed. */
+export function isProgramReplaced(): boolean {
+  try {
+    return readVersion() !== programVersion
+  } catch {
+    return true
+  }
+}
+
+function readVersion(): string {
   const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
   return version
 }

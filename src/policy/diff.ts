@@ -63,6 +63,9 @@ export interface PolicyDiff {
   readonly declaredForOthers: readonly string[]
 }
 
+/** The values of each fact on which a permission is decided. */
+type Dimensions = ReadonlyMap<string, readonly string[]>
+
 /** The points of one permission. With more, a comparison would take minutes. */
 const MAX_POINTS = 200_000
 
@@ -90,7 +93,9 @@ export function diffPolicies(
   const declarations = about.filter((one) => !earlier.some((other) => isDeepStrictEqual(other, one)))
   const used = new Set<Widening>()
   const ids = new Set([...before.vocabulary.permissions.keys(), ...after.vocabulary.permissions.keys()])
-  const changes = [...ids].flatMap((id) => changesOf(before, after, id, declarations, used))
+  // All sizes are checked first: a comparison of those that are small enough can take long, and would be lost.
+  const dimensions = [...ids].map((id) => [id, joinDimensions(before, after, id)] as const)
+  const changes = dimensions.flatMap(([id, ofId]) => changesOf(before, after, id, ofId, declarations, used))
   const order: readonly ChangeKind[] = ['widening', 'narrowing', 'response']
   return {
     from: before.hash,
@@ -112,10 +117,14 @@ export function undeclared({ changes, definitions }: PolicyDiff): (PolicyChange 
   ]
 }
 
-function changesOf(before: Engine, after: Engine, id: string, declarations: readonly Widening[], used: Set<Widening>): PolicyChange[] {
-  const dimensions = joinDimensions(before, after, id)
-  const size = [...dimensions.values()].reduce((product, values) => product * values.length, 1)
-  if (size > MAX_POINTS) throw new TooDifferent(`the policies cannot be compared: "${id}" has ${size} points with the facts of both`)
+function changesOf(
+  before: Engine,
+  after: Engine,
+  id: string,
+  dimensions: Dimensions,
+  declarations: readonly Widening[],
+  used: Set<Widening>,
+): PolicyChange[] {
   const [answerBefore, answerAfter] = [answersOf(before, id), answersOf(after, id)]
   const pairs = [...pointsOf(dimensions)].map((point) => ({
     point,
@@ -226,10 +235,12 @@ function kindOf(before: Answer, after: Answer): ChangeKind | undefined {
   return before === 'forbidden' && after === 'not_found' ? 'narrowing' : 'response'
 }
 
-function joinDimensions(before: Engine, after: Engine, id: string): ReadonlyMap<string, readonly string[]> {
+function joinDimensions(before: Engine, after: Engine, id: string): Dimensions {
   const joined = new Map<string, readonly string[]>()
   for (const { vocabulary } of [after, before])
     for (const [name, values] of dimensionsOf(vocabulary, id)) joined.set(name, [...new Set([...(joined.get(name) ?? []), ...values])])
+  const size = [...joined.values()].reduce((product, values) => product * values.length, 1)
+  if (size > MAX_POINTS) throw new TooDifferent(`the policies cannot be compared: "${id}" has ${size} points with the facts of both`)
   return joined
 }
 

@@ -12,13 +12,6 @@ import type { OperationResult } from './result.ts'
 /** The indexes to count, by the name of the count. */
 export type CountedIndexes = Readonly<Record<string, Index<unknown>>>
 
-/** The query member that asks for counts. */
-export const includeCounts = {
-  include: documented(z.literal('counts', { error: 'must be counts' }), {
-    description: 'Adds `counts` to each resource. A response with counts has no ETag, because they change without the resource.',
-  }).optional(),
-}
-
 /** The schema of the optional member `counts` with these counts. */
 export function countsShape<const Name extends string>(...names: Name[]) {
   const numbers = Object.fromEntries(names.map((name) => [name, countField(`The number of ${name}.`, Number.MAX_SAFE_INTEGER)])) as Record<
@@ -31,7 +24,7 @@ export function countsShape<const Name extends string>(...names: Name[]) {
 /** Returns a resource, with its counts if the query asks for them. */
 export async function withCounts<T extends object>(
   tx: Transaction,
-  { include }: { include?: 'counts' | undefined },
+  { include }: { readonly include?: ReadonlySet<string> | undefined },
   resource: T,
   counted: CountedIndexes,
 ): Promise<OperationResult<any>> {

@@ -12,7 +12,7 @@ import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { EvaluationResult, Question, Semantic } from './access/schema.ts'
 import type { BatchItem, BatchResult } from './batch/schema.ts'
-import type { OperationResult, StreamedResult } from './result.ts'
+import type { OperationResult } from './result.ts'
 import type { Scan } from './scans.ts'
 
 /** What an operation is called with: the caller, the input, and the unit of work. */
@@ -39,8 +39,6 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
    * @throws {ApiError} that of the first one that fails, with its `index`
    */
   readonly perform: (boardId: string, items: readonly BatchItem[]) => Promise<BatchResult[]>
-  /** of a stream that goes on: what several streams have read together, before this request is decided */
-  readonly ahead: StreamedResult | undefined
   /** waits until cards may be examined one by one */
   readonly beginScan: () => Promise<Scan>
   /** stores the bytes of an uploaded file, once for all attempts; undefined if the request has no file */
@@ -128,6 +126,9 @@ export interface FurtherPermission<Loaded = any> {
   contexts(loaded: Loaded): readonly (AuthorizationContext | undefined)[]
 }
 
+/** Something that a parameter of a query names, and what decides whether the caller has access to its board; undefined: it is absent. */
+export type NamedByQuery = { readonly parameter: string; readonly context: AuthorizationContext | undefined }
+
 interface OperationRow<Query, Body, Data> {
   /** `resource.verb` */
   readonly id: string
@@ -156,6 +157,8 @@ interface OperationRow<Query, Body, Data> {
   readonly fields?: (body: Body) => readonly string[]
   /** the record whose revision is the ETag of the path's target */
   readonly entity?: (params: Readonly<Record<string, string>>) => Key<unknown>
+  /** of a list whose items have ETags: the record whose revision is that of an item, for `include=etag` */
+  readonly itemEntity?: (id: string) => Key<unknown>
   /** whether it changes nothing, as each GET: it has no dry run, and ignores an Idempotency-Key */
   readonly isRead: boolean
   /** whether the response is a stream of events */
@@ -200,6 +203,8 @@ interface FilteredListOperation<Query, Item> extends OperationRow<Query, any, re
   readonly kind: 'filtered_list'
   /** the name of the list that a query selects, which its cursors contain; default: the id of the operation */
   readonly list?: (query: Query) => string
+  /** Loads what the query names. It is decided before the list is read, in this order. */
+  named?(request: OperationRequest<NoInfer<Query>, any>): Promise<readonly NamedByQuery[]>
   /** Reads the next candidates after a position, in the order of the list: at most `limit`. */
   candidates(request: OperationRequest<Query, any>, after: string | undefined, limit: number): Promise<Candidates<Item>>
 }

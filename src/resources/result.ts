@@ -1,7 +1,6 @@
 import type { FileRecord } from '../model/file.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Key } from '../store/keys.ts'
-import type { Transaction } from '../store/transaction.ts'
 
 /** The result of an operation. A list is read-only. */
 export interface OperationResult<Data = unknown> {
@@ -26,11 +25,6 @@ export interface StreamedResult {
   /** what the member `after` of the query is in the next read */
   readonly position: string
   readonly index: Index<unknown>
-  /**
-   * Reads what comes after the position, for all streams that are there. It decides nothing: a stream uses what it has read only if its
-   * own decision, which comes afterwards, is positive.
-   */
-  readonly readNext: (tx: Transaction) => Promise<StreamedResult>
 }
 
 /** What a client waits for: the next entry of an index, for a time. */

@@ -1,4 +1,4 @@
-import type { BoardAccess, HomeAccess } from '../authz/context.ts'
+import type { BoardAccess, Caller, HomeAccess } from '../authz/context.ts'
 import type { BoardMember } from '../model/board.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import type { FileRecord } from '../model/file.ts'
@@ -7,7 +7,7 @@ import type { Removals } from '../model/removal.ts'
 import { isActive } from '../model/workspace.ts'
 import { keys, type Key } from '../store/keys.ts'
 import { partOf, type Read, type ValueOf } from '../store/reads.ts'
-import { shownFile, withoutPending } from './removals.ts'
+import { shownCard, shownFile } from './removals.ts'
 import type { CallerTexts, OperationRequest, Target, TargetRequest } from './operation.ts'
 
 // The targets of paths. Each is loaded with the records that it belongs to, up to its board, in one snapshot. Access is
@@ -15,8 +15,16 @@ import type { CallerTexts, OperationRequest, Target, TargetRequest } from './ope
 
 /** Loads a target. @throws {ApiError} `not_found` */
 export async function loadTarget<Context>(target: Target<Context>, { tx, caller, params }: TargetRequest): Promise<Context> {
-  return target.from(await tx.read(target.reads(params, 0, { userId: caller.userId, tokenHash: caller.token.hash })))
+  return target.from(await tx.read(target.reads(params, 0, textsOf(caller))))
 }
+
+/** What a target needs to know of a caller. A person in the web app has no token, and reads nothing that is about one. */
+export function textsOf(caller: Caller): CallerTexts {
+  return { userId: caller.userId, tokenHash: caller.token?.hash ?? NO_HASH }
+}
+
+/** No token has this hash. */
+const NO_HASH = '-'
 
 /**
  * What a target reads, for those who read ahead.
@@ -74,7 +82,7 @@ export const labelTarget = target(
 /** The card of `card_id`. */
 export const cardTarget = target(
   ({ card_id }, at, { userId }) => [keys.card(idOf('card', card_id)), ...boardOf(at, userId), keys.removals()],
-  ([card, board, boardMember, removals]) => ({ card: withoutPending(requireFound(card), removals), ...toBoard([board, boardMember]) }),
+  ([card, board, boardMember, removals]) => ({ card: shownCard(requireFound(card), removals), ...toBoard([board, boardMember]) }),
 )
 
 /** The card of `card_id` for an operation on what is on the card: a change of the card does not conflict with that. */

@@ -25,7 +25,7 @@ export interface Index<T> {
 export type CardState = 'active' | 'archived'
 
 /** The times by which cards are sorted. */
-export const timedSorts = ['due_at', 'updated_at', 'created_at'] as const
+export const timedSorts = ['due_at', 'updated_at', 'created_at', 'completed_at'] as const
 export type TimedSort = (typeof timedSorts)[number]
 
 /** All indexes. An entry consists of words separated by spaces. The last word identifies the record. */
@@ -77,8 +77,10 @@ export const indexes = {
     name: `${state}_cards_${done ? 'done' : 'open'}:${columnId}`,
     fetch: 'card:',
   }),
-  /** cards of a board, or those that a user is assigned to in the workspace, by one of their times: see {@link sortedEntry} */
+  /** cards of a board, or those that a user is assigned to in the workspace, by one of their times: see {@link sortedEntry}. By `completed_at`, only those that are completed */
   sortedCards: (sort: TimedSort, listId: string): Index<Card> => ({ name: `cards_by_${sort}:${listId}`, fetch: 'card:' }),
+  /** cards of a board that a user has completed, by the time of that: see {@link sortedEntry} */
+  cardsCompletedBy: (boardId: string, userId: string): Index<Card> => ({ name: `cards_completed_by:${boardId}:${userId}`, fetch: 'card:' }),
   /** all cards of a board */
   boardCards: (boardId: string): Index<Card> => ({ name: `board_cards:${boardId}`, fetch: 'card:' }),
   /** cards of a board that are not archived, to count them: those of archived columns are among them */
@@ -140,6 +142,7 @@ const kinds: readonly Index<unknown>[] = [
     indexes.cardsDone(state, '*', false),
   ]),
   ...timedSorts.map((sort) => indexes.sortedCards(sort, '*')),
+  indexes.cardsCompletedBy('*', '*'),
   indexes.boardCards('*'),
   indexes.boardActiveCards('*'),
   indexes.boardAssignments('*'),

@@ -119,10 +119,14 @@ function cardEntries(card: Card): Entry[] {
   ]
   if (state === 'active') entries.push([indexes.boardActiveCards(board_id).name, id])
   for (const sort of timedSorts) {
+    if (sort === 'completed_at' && card.completed_at === null) continue
     const sorted = sortedEntry(sort, card)
     entries.push([indexes.sortedCards(sort, board_id).name, sorted])
     for (const userId of assignee_ids) entries.push([indexes.sortedCards(sort, userId).name, sorted])
   }
+  // A card that was completed before that was recorded does not have the member.
+  if (card.completed_at !== null && typeof card.completed_by_id === 'string')
+    entries.push([indexes.cardsCompletedBy(board_id, card.completed_by_id).name, sortedEntry('completed_at', card)])
   for (const userId of assignee_ids)
     entries.push(
       [indexes.cardsOf(state, column_id, userId).name, entry],

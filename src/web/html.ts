@@ -5,14 +5,15 @@ import { renderToString } from 'preact-render-to-string'
 // Values in this template tag are escaped, unless the tag made them.
 export { html }
 
-/** How wide the content of a page is: forms and text, lists, or the whole window. */
-export type Layout = 'narrow' | 'medium' | 'wide'
+/** How wide the content of a page is: forms and text, lists, the whole window, or what a sidebar leaves of it. */
+export type Layout = 'narrow' | 'medium' | 'wide' | 'reference'
 
 /** Renders a complete HTML document. @param assets the path of its style and script @param scripts the paths of further scripts */
 export function renderShell({
   title,
   assets,
   header,
+  sidebar,
   body,
   layout = 'narrow',
   scripts = [],
@@ -20,6 +21,7 @@ export function renderShell({
   title: string
   assets: string
   header: unknown
+  sidebar?: VNode
   body: VNode
   layout?: Layout | undefined
   scripts?: readonly string[] | undefined
@@ -39,6 +41,7 @@ export function renderShell({
       <body class=${layout}>
         <a class="skip" href="#main">Skip to content</a>
         <header>${header}</header>
+        ${sidebar}
         <main id="main" tabindex="-1">${body}</main>
       </body>
     </html>

@@ -1,9 +1,5 @@
-/**
- * The only script. Every page works without it. It adds a button that copies a token, and removes the token from the
- * page when the person leaves it, so that the browser's back/forward cache does not keep it.
- */
-export const script = `'use strict'
-for (const button of document.querySelectorAll('[data-copy]')) {
+/** Shows the buttons that copy a text of the page. */
+export const copyScript = `for (const button of document.querySelectorAll('[data-copy]')) {
   // Feedback is in the button that was pressed. Screen readers announce the status beside it.
   const label = button.firstChild
   const status = document.createElement('span')
@@ -28,7 +24,14 @@ for (const button of document.querySelectorAll('[data-copy]')) {
     }, 3000)
   })
 }
-// A second click on a slow connection would show the response to the second request, which contains no token.
+`
+
+/**
+ * The only script. Every page works without it. It adds a button that copies a token, and removes the token from the
+ * page when the person leaves it, so that the browser's back/forward cache does not keep it.
+ */
+export const script = `'use strict'
+${copyScript}// A second click on a slow connection would show the response to the second request, which contains no token.
 for (const form of document.forms) {
   let sent = false
   form.addEventListener('submit', (event) => {

@@ -12,7 +12,7 @@ import type { WebOptions, WebServices } from './page-context.ts'
 /** What people open in a browser. */
 interface Pages {
   readonly web: Web
-  readonly docs: (request: ServerRequest, path: string) => Promise<Response>
+  readonly docs: (request: ServerRequest, url: URL) => Promise<Response>
   readonly policies: (request: ServerRequest) => Promise<Response>
 }
 
@@ -36,7 +36,7 @@ export function servePages(h3: H3, web: WebOptions, reference: ReferenceDocument
     return compression.apply(request, await (await load()).web.answerWrongAddress(request, url))
   }
   const answer = async ({ req, url }: H3Event) => (await load()).web.answer(req, url)
-  const docs = async ({ req, url }: H3Event) => compression.apply(req, await (await load()).docs(req, url.pathname))
+  const docs = async ({ req, url }: H3Event) => compression.apply(req, await (await load()).docs(req, url))
   for (const path of ['/', '/favicon.svg', '/favicon.ico']) h3.all(path, answer)
   for (const path of ['/app', '/settings']) h3.all(path, answer).all(`${path}/**`, answer)
   h3.all('/docs', docs).all('/docs/**', docs)
@@ -71,7 +71,7 @@ async function importPages(options: WebOptions, reference: ReferenceDocument): P
   })
   return {
     web: createWeb(web),
-    docs: createReference(web.log, reference, web.origin),
+    docs: createReference(web, reference),
     policies: createPolicyPage(web.log, web.services, web.origin),
   }
 }

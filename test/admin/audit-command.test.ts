@@ -50,11 +50,15 @@ test('the command "audit" prints what its filters ask for, newest first', async 
   expect(await ask({ user: ann })).toEqual(['4', '3', '2', '1'])
   expect(await ask({ token })).toEqual(['3', '1'])
   expect(await ask({ denials: true })).toEqual(['2'])
-  for (const since of ['2d', '48h', '2026-11-23', '2026-11-23T12:00:00Z'])
+  for (const since of ['2d', '48h', '-2d', '-48h', '-2880m', '2026-11-23', '2026-11-23T12:00:00Z'])
     expect([since, await ask({ since })]).toEqual([since, ['4', '3']])
   expect(await ask({ workspace: undefined })).toEqual(['5'])
   for (const [question, message] of [
-    [{ since: 'yesterday' }, 'since: "yesterday" is no date'],
+    [
+      { since: 'yesterday' },
+      'since: "yesterday" is no date, no time such as 2026-11-20T12:00Z, and not one of -7d, -12h, +2w, -30m or now',
+    ],
+    [{ since: '7y' }, 'since: "7y" is no date'],
     [{ user: 'x' }, '"x" is not the id of a user'],
     [{ token: 'x' }, '"x" is not the id of a token'],
     [{ workspace: 'wsp_00000000000000000000' }, 'there is no workspace'],

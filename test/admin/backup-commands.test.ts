@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openFsStore } from '../../src/store/fs/store.ts'
 import { statusesOf } from '../support/accepted-tokens.ts'
+import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
 import { quiet } from '../support/log.ts'
 import { CommandHost, main, requireBuild, runCommandLine, startProcess, type RunningProcess } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
@@ -119,14 +120,13 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
 )
 
 describe('backup commands', () => {
-  test('the commands in README.md that make a backup and restore it work', async () => {
+  test('the commands of the page that make a backup and restore it work', async () => {
     requireBuild()
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-    const [, block] = /```sh\n(lanekeeper backup(?! --storage fs:damaged)[\s\S]*?)```/.exec(readme)!
+    const block = blockOf('src/admin/README.md', 'backup --storage fs:./data')
     const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-cli-'))
     const service = startProcess(['--json', '--demo'], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
     const { tokens } = JSON.parse(await service.until('\n'))
-    const script = `lanekeeper() { "$NODE" "$MAIN" "$@"; }\n${block}`
+    const script = `${SHELL_FUNCTIONS}${block}`
     const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main } as unknown as NodeJS.ProcessEnv
     await promisify(execFile)('bash', ['-euc', script], { cwd: folder, env })
     expect((await readdir(folder)).toSorted()).toEqual(['backup.jsonl', 'backup.jsonl.gz', 'data', 'other', 'restored'])

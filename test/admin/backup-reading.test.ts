@@ -93,6 +93,7 @@ describe.each(drivers)('what a backup reads on $name', (driver) => {
     expect(users).toEqual(expect.arrayContaining(added))
     const members = await Promise.all([ann, ben].map(({ workspaceId }) => target.recordKeys(workspaceId)))
     const memberIds = members.flat().flatMap((key) => (key.startsWith('membership:') ? key.slice('membership:'.length) : []))
+    expect(memberIds).toContain(ann.id)
     expect(memberIds.filter((id) => !users.includes(id))).toEqual([])
     // The second workspace was read after the first user was added.
     expect(memberIds).toContain(added[0])

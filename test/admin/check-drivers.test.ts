@@ -6,7 +6,7 @@ import { systemRandom } from '../../src/model/ids.ts'
 import { systemClock } from '../../src/model/time.ts'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { createRedisDriver } from '../../src/store/redis/client.ts'
-import { selectDrivers } from '../support/driver-selection.ts'
+import { driversOf } from '../support/driver-selection.ts'
 import { findDamage } from '../support/findings.ts'
 import { known, root } from '../support/format-1.ts'
 import { copyFolder, loadRedis } from '../support/old-format.ts'
@@ -20,7 +20,7 @@ const namesOf = (findings: readonly { kind: string; subject: string }[]) =>
 const depsOf = ({ store, blobs }: StorageHandle) => ({ store, blobs, clock: systemClock, random: systemRandom })
 const io = { progress: () => undefined, write: async () => undefined, lines: (async function* () {})() }
 
-describe.runIf(selectDrivers().includes('redis'))('a check of Redis', () => {
+describe.runIf(driversOf('service').includes('redis'))('a check of Redis', () => {
   let server: RedisServer
   let storage: StorageHandle
   let client: Redis
@@ -86,7 +86,7 @@ describe.runIf(selectDrivers().includes('redis'))('a check of Redis', () => {
   })
 })
 
-describe.runIf(selectDrivers().includes('fs'))('a check of a folder', () => {
+describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () => {
   let folder: { path: string; remove(): Promise<void> }
   const flipBit = async (name: string) => {
     const bytes = await readFile(`${folder.path}/${name}`)
@@ -147,20 +147,20 @@ describe.runIf(selectDrivers().includes('fs'))('a check of a folder', () => {
   })
 })
 
-describe.runIf(selectDrivers().includes('redis'))('the command `migrate`', () => {
+describe.runIf(driversOf('service').includes('redis'))('the command `migrate`', () => {
   test('migrates a Redis, on which neither a service nor another command starts before', async () => {
     const server = await startRedis()
     await loadRedis(root, server.url)
     const env = { LANEKEEPER_STORAGE: server.url }
     const host = new CommandHost(env)
     const refusal =
-      'this Redis holds records of version 0, and this version of Lanekeeper needs version 3: end all services that use it, and run "lanekeeper migrate"\n'
+      'this Redis holds records of version 0, and this version of Lanekeeper needs version 4: end all services that use it, and run "lanekeeper migrate"\n'
     for (const args of [['serve'], ['workspace', 'list'], ['check']])
       expect(await host.run(args)).toEqual({ code: 4, stdout: '', stderr: refusal })
     const { code, stdout } = await host.run(['migrate', '--json'])
-    expect([code, JSON.parse(stdout)]).toEqual([0, { from: 0, to: 3, partitions: 4, records: 23, damaged: [] }])
+    expect([code, JSON.parse(stdout)]).toEqual([0, { from: 0, to: 4, partitions: 4, records: 23, damaged: [] }])
     const again = await host.run(['migrate', '--json'])
-    expect([again.code, JSON.parse(again.stdout)]).toEqual([0, { from: 3, to: 3, partitions: 0, records: 0, damaged: [] }])
+    expect([again.code, JSON.parse(again.stdout)]).toEqual([0, { from: 4, to: 4, partitions: 0, records: 0, damaged: [] }])
     const listed = await host.run(['workspace', 'list', '--json'])
     host.stop()
     expect(JSON.parse(listed.stdout).map(({ name }: { name: string }) => name)).toEqual(['Acme', 'Globex'])

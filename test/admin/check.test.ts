@@ -62,7 +62,15 @@ describe.each(drivers)('a check on $name', (driver) => {
     bob = await service.person(workspaceId, 'member', 'Bob')
     const { sign_up_link } = await inviteUser(service.deps, ann.id, 'http://localhost')
     const code = new URL(sign_up_link).searchParams.get('code')!
-    await signUp(service.deps, { code, email: 'ann@example.com', passwordHash: '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g' })
+    await signUp(service.deps, {
+      code,
+      email: 'ann@example.com',
+      passwordHash: '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g',
+      formToken: '',
+      network: '192.0.2.1',
+      device: undefined,
+      currentSession: undefined,
+    })
     await inviteUser(service.deps, bob.id, 'http://localhost')
     board = await TestBoard.create(service, ann)
     await board.add(bob)

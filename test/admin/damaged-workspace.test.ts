@@ -9,13 +9,14 @@ import type { FsStore } from '../../src/store/fs/store.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { TestBoard } from '../support/board.ts'
 import { createIo } from '../support/command-io.ts'
+import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
 import { quiet } from '../support/log.ts'
 import { main, requireBuild } from '../support/process.ts'
 import { Service } from '../support/service.ts'
 
 const unused = () => Promise.reject(new Error('not supported by this test'))
 
-// The commands of "Damaged folders" in README.md.
+// The commands of "Damaged folders" in src/admin/README.md.
 test('a damaged workspace gets the state of an earlier backup, and the others keep theirs', async () => {
   requireBuild()
   const root = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
@@ -45,12 +46,11 @@ test('a damaged workspace gets the state of an earlier backup, and the others ke
 
   await writeFile(join(root, 'earlier.jsonl'), early.written.map((line) => `${line}\n`).join(''))
 
-  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-  const [, block] = /```sh\n(lanekeeper backup --storage fs:damaged[\s\S]*?)```/.exec(readme)!
+  const block = blockOf('src/admin/README.md', 'backup --storage fs:damaged')
   // The first two commands say with exit code 5 that a workspace is missing.
-  const lines = block!.replaceAll('WORKSPACE', acme).trim().split('\n')
+  const lines = block.replaceAll('WORKSPACE', acme).trim().split('\n')
   const commands = lines.map((line, i) => line.replace(/ *#.*/, '') + (i < 2 ? ' || test $? = 5' : ''))
-  const script = ['lanekeeper() { "$NODE" "$MAIN" "$@"; }', ...commands].join('\n')
+  const script = [SHELL_FUNCTIONS, ...commands].join('\n')
   const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main } as unknown as NodeJS.ProcessEnv
   await promisify(execFile)('bash', ['-euc', script], { cwd: root, env })
 

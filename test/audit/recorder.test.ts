@@ -47,6 +47,9 @@ function failing(store: Store, failures: { left: number; isKnown: boolean }): St
   })
 }
 
+/** No measure of speed. */
+const BOUND = { timeout: 60_000 }
+
 describe('the recorder of the audit trail', () => {
   test('appends full batches at once, and the rest when its interval has passed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -55,10 +58,10 @@ describe('the recorder of the audit trail', () => {
       const workspace = await service.workspace()
       const recorder = new AuditRecorder(service.deps, quiet, { batch: 3 })
       for (let i = 0; i < 4; i++) recorder.add(workspace, entry(String(i)))
-      await vi.waitFor(async () => expect(idsOf((await everything(service, workspace)).entries)).toEqual(['2', '1', '0']))
+      await vi.waitFor(async () => expect(idsOf((await everything(service, workspace)).entries)).toEqual(['2', '1', '0']), BOUND)
       service.now += 1
       await vi.advanceTimersByTimeAsync(1000)
-      await vi.waitFor(async () => expect(idsOf((await everything(service, workspace)).entries)).toEqual(['3', '2', '1', '0']))
+      await vi.waitFor(async () => expect(idsOf((await everything(service, workspace)).entries)).toEqual(['3', '2', '1', '0']), BOUND)
       expect(recorder.counts).toEqual({ written: 4, dropped: 0 })
       await service.stop()
     } finally {
@@ -74,7 +77,7 @@ describe('the recorder of the audit trail', () => {
       batch: 2,
     })
     for (const id of ['a', 'b']) recorder.add(workspace, entry(id))
-    await vi.waitFor(() => expect(recorder.counts).toEqual({ written: 2, dropped: 0 }))
+    await vi.waitFor(() => expect(recorder.counts).toEqual({ written: 2, dropped: 0 }), BOUND)
     expect(idsOf((await everything(service, workspace)).entries)).toEqual(['b', 'a'])
     await service.stop()
   })

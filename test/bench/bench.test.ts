@@ -24,7 +24,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     'all',
   ],
   redis: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card', 'POST comment'],
-  decisions: ['if-chain', 'Lanekeeper', 'Lanekeeper, remembered', 'cedar-wasm', 'casbin'],
+  decisions: ['if-chain', 'Lanekeeper', 'cedar-wasm', 'casbin'],
   'decision-log': ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
   audit: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
   scale: ['memory', 'memory', 'memory'],

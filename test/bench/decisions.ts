@@ -38,7 +38,7 @@ export const decisions: BenchTable = {
       title:
         'CPU time of one decision in µs: the scope of the token, and then the permission of its user. A refusal also finds out whether it ' +
         'is 404 or 403; Cedar and casbin need a third question for that. Lanekeeper has its whole tables and states the rule, the row, the ' +
-        'reason and all definitions that it derived; the others have the rules of these operations only. The service remembers its decisions.',
+        'reason and all definitions that it derived; the others have the rules of these operations only.',
       head: ['engine', 'allowed', 'refused', 'allowed in a second'],
       rows: values.map(({ engine, allowed, refused }) => [
         engine,

@@ -38,6 +38,26 @@ describe('lanekeeper api', () => {
     await rm(folder, { recursive: true })
   })
 
+  test('filters, lists of names and reports are options', async () => {
+    const own = (await json('boards.create', '--name', 'Reports')).data.id
+    const column = (await json('columns.create', '--board-id', own, '--name', 'To do')).data.id
+    const create = (...args: string[]) => json('cards.create', '--board-id', own, '--column-id', column, ...args)
+    const mine = (await create('--title', 'Mine', '--assignee-ids', 'me')).data
+    await create('--title', 'Free')
+    const titles = async (...args: string[]) => (await json(...args)).data.map(({ title }: any) => title)
+    expect(await titles('cards.list', '--board-id', own, '--assignee-id', 'me')).toEqual(['Mine'])
+    expect(await titles('cards.list', '--board-id', own, '--assignee-id', 'none')).toEqual(['Free'])
+    await json('cards.complete', '--card-id', mine.id, '--completed', 'true')
+    expect(await titles('cards.search', '--completed-by', 'me', '--board-id', own, '--sort', 'completed_at')).toEqual(['Mine'])
+    const some = await json('cards.list', '--board-id', own, '--fields', 'title,etag', '--include', 'etag')
+    expect(some.data.map(Object.keys)).toEqual([
+      ['id', 'title', 'etag'],
+      ['id', 'title', 'etag'],
+    ])
+    const refused = await api('cards.list', '--board-id', own, '--column-id', 'Done')
+    expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining('must be the id of a column')])
+  })
+
   test('a list is a table for people, and the whole response for programs', async () => {
     await api('columns.create', '--board-id', board, '--name', 'To do')
     await api('columns.create', '--board-id', board, '--name', 'Do\u202ene')

@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isChain } from '../support/decision-log.ts'
-import { CommandHost, startProcess, type RunningProcess } from '../support/process.ts'
+import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
+import { CommandHost, main, startProcess, type RunningProcess } from '../support/process.ts'
 
 const policies = fileURLToPath(new URL('../../policies', import.meta.url))
 const commands = new CommandHost({})
@@ -38,6 +41,23 @@ async function sendUntilGone({ url, tokens }: any, onAnswer: (count: number) => 
   return answered
 }
 
+test('the commands of the page of the decision log work', async () => {
+  const [start, ...reads] = blockOf('src/decision-log/README.md', 'policy verify-log').trimEnd().split('\n')
+  const work = await mkdtemp(join(folder, 'page-'))
+  const file = join(work, 'decisions.jsonl')
+  const service = startProcess([...start!.split(' ').slice(2), '--json'].map((word) => word.replace('decisions.jsonl', file)))
+  const { url, tokens } = JSON.parse(await service.until('\n'))
+  expect((await fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${tokens[0].token}` } })).status).toBe(200)
+  await service.stop()
+  await cp(policies, join(work, 'new'), { recursive: true })
+  const { head } = JSON.parse((await policy('verify-log', file, '--json')).stdout)
+  // No file was rotated.
+  const script = `${SHELL_FUNCTIONS}shopt -s nullglob\n${reads.join('\n').replace('5f0c…', head)}`
+  const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main } as unknown as NodeJS.ProcessEnv
+  const { stdout } = await promisify(execFile)('bash', ['-euc', script], { cwd: work, env })
+  expect(stdout).toContain(head)
+})
+
 describe('a service with a decision log', () => {
   let file: string
   const start = (...more: string[]): RunningProcess => startProcess(['--json', '--demo', '--decision-log', file, ...more])
@@ -64,7 +84,7 @@ describe('a service with a decision log', () => {
   test('on stdout has nothing else there, and its head is in the last line', async () => {
     file = 'stdout'
     const service = start()
-    while (!service.stderr().includes('"url"')) await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => service.stderr()).toContain('"url"')
     const { url } = JSON.parse(/^\{"url".*$/m.exec(service.stderr())![0])
     await fetch(`${url}/v1/boards`)
     await service.stop()

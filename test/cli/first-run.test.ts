@@ -1,9 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { complete } from '../../src/cli/init.ts'
+import { blockOf } from '../support/documents.ts'
 import { CommandHost, runCommandLine, startProcess, type RunningProcess } from '../support/process.ts'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}-board.json`, import.meta.url))
@@ -112,15 +113,13 @@ describe.each(['with a running service', 'without a service'])('import --from %s
     expect(stdout).not.toContain('Mallory')
   })
 
-  test('the commands of the README work', async () => {
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-    const [, block] = /```sh\n(lanekeeper import trello\.json[\s\S]*?)```/.exec(readme)!
-    const commands = block!.trimEnd().split('\n')
+  test('the commands of the page work', async () => {
+    const commands = blockOf('src/importers/README.md', 'import trello.json').trimEnd().split('\n')
     expect(commands).toHaveLength(2)
     for (const command of commands) {
       const text = command.replace('trello.json', fixture('trello')).replace('$workspace', ids.workspace_id).replace('$user', ids.user_id)
       const words = text.match(/(?:[^\s']|'[^']*')+/g)!.map((word) => word.replaceAll("'", '').replace('Robert Taylor', 'Olivia Stone'))
-      expect(await host.run(words.slice(1))).toMatchObject({ code: 0, stderr: '' })
+      expect(await host.run(words.slice(2))).toMatchObject({ code: 0, stderr: '' })
     }
   })
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { blockOf } from '../support/documents.ts'
 import { edit, otherFiles, policyFolder, writePolicy } from '../support/other-policy.ts'
 import { load, shipped, shippedFiles } from '../support/policy.ts'
 import { CommandHost, main } from '../support/process.ts'
@@ -183,8 +184,7 @@ describe('policy diff', () => {
   })
 
   test('the workflow of policies/README.md compares the base branch with the work tree', async () => {
-    const text = readFileSync(new URL('../../policies/README.md', import.meta.url), 'utf8')
-    const workflow = parse(/```yaml\n(on: pull_request[\s\S]*?)```/.exec(text)![1]!) as { jobs: { policy: { steps: { run?: string }[] } } }
+    const workflow = parse(blockOf('policies/README.md', 'on: pull_request')) as { jobs: { policy: { steps: { run?: string }[] } } }
     const commands = workflow.jobs.policy.steps.flatMap(({ run: command }) =>
       command?.startsWith('node dist/lanekeeper.js ') ? [command] : [],
     )

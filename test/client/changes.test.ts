@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
-import { createClient, type Change, type ChangeStream } from '../../src/client/client.ts'
-import { FakeService, refused, success } from '../support/fake-service.ts'
+import { describe, expect, test } from 'vitest'
+import { createClient, type Change, type ChangeStream, type ClientOptions, type Retry } from '../../src/client/client.ts'
+import { FakeService, refused, success, type Step } from '../support/fake-service.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 
@@ -11,6 +11,7 @@ const change = (seq: number): Change => ({
   id: 'crd_1',
   action: 'updated',
   actor_id: 'usr_1',
+  token_id: null,
   request_id: 'r',
   data: {},
 })
@@ -64,6 +65,162 @@ test('a signal ends a stream', async () => {
   })()
   await expect(reading).rejects.toMatchObject({ name: 'AbortError' })
   expect(service.sent.length).toBe(1)
+})
+
+describe('an outage', () => {
+  test('does not end a stream, however long it is; the waits grow up to 30 seconds, and onRetry receives each', async () => {
+    const outage = Array.from({ length: 3000 }, (): Step => 'cut')
+    const service = new FakeService(page('c2', 1, 2), ...outage, page('c3', 3), 'cut', page('c4', 4))
+    const retries: Retry[] = []
+    const found: number[] = []
+    const stream = service.client().changes({ board_id: 'brd_1', after: 'c0' }, { onRetry: (retry) => void retries.push(retry) })
+    for await (const { seq } of stream) if (found.push(seq) === 4) break
+    expect(found).toEqual([1, 2, 3, 4])
+    const grown = [250, 500, 1000, 2000, 4000, 8000, 16_000, ...Array<number>(2993).fill(30_000)]
+    expect(service.waits).toEqual([...grown, 250])
+    expect(retries.map(({ attempt, wait }) => [attempt, wait])).toEqual([...grown.map((wait, i) => [i + 1, wait]), [1, 250]])
+    expect(retries[9]!.error).toMatchObject({ name: 'NoResponse', message: expect.stringContaining('connect ECONNREFUSED') as string })
+    expect(new Set(searches(service).slice(1, 3002))).toEqual(new Set(['?wait=30&after=c2']))
+  })
+
+  test.each<[title: string, step: Step]>([
+    ['no connection', 'cut'],
+    ['no response in time', 'silent'],
+    ['a response that is cut', 'cut in the body'],
+    ['a page of a proxy with the status 200', new Response('<html>sign in to the network</html>')],
+    ['JSON of a proxy with the status 200', Response.json({ ok: true })],
+    ['other data with the status 200', Response.json({ data: { ok: true } })],
+    ...[408, 425, 429, 500, 501, 502, 503, 504, 507].map((status): [string, Step] => [
+      `the status ${status}`,
+      new Response('<html>', { status }),
+    ]),
+    ['a defect of the service', refused(500, 'internal_error')],
+    ['a service that is going down', refused(503, 'unavailable', { outcome: 'not_done' })],
+    ['a rate limit for five minutes', refused(429, 'rate_limited', {}, { 'retry-after': '300' })],
+  ])('%s does not end a stream', async (_title, step) => {
+    const service = new FakeService(...Array<Step>(9).fill(step), page('c1', 1))
+    const errors: unknown[] = []
+    const onRetry = ({ error }: Retry) => void errors.push(error)
+    for await (const { seq } of service
+      .client({ retries: { attempts: 1 } })
+      .changes({ board_id: 'brd_1' }, { onRetry, timeout: 1_000_000 }))
+      if (seq === 1) break
+    expect(errors.length).toBe(9)
+    // The longest time that a service can ask for, and the longest wait.
+    expect(Math.max(...service.waits)).toBeLessThanOrEqual(90_000)
+  })
+
+  test.each([
+    [400, 'invalid_json'],
+    [401, 'unauthorized'],
+    [403, 'insufficient_scope'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [405, 'method_not_allowed'],
+    [410, 'cursor_expired'],
+    [422, 'validation_failed'],
+  ])('the status %i %s ends a stream at once, because waiting cannot mend it', async (status, code) => {
+    const service = new FakeService(page('c1', 1), refused(status, code))
+    const found: number[] = []
+    const onRetry = () => expect.unreachable()
+    const reading = (async () => {
+      for await (const { seq } of service.client().changes({ board_id: 'brd_1' }, { onRetry })) found.push(seq)
+    })()
+    await expect(reading).rejects.toMatchObject({ name: 'ApiError', status, code })
+    expect(found).toEqual([1])
+    expect(service.sent.length).toBe(2)
+  })
+
+  test('the waits have jitter, and follow the options of the client', async () => {
+    const numbers = [0.5, 0, 0.25]
+    const service = new FakeService('cut', 'cut', refused(503, 'unavailable', {}, { 'retry-after': '7' }), page('c1', 1))
+    const lk = service.client({ random: () => numbers.shift()!, retries: { delay: 1000, maxDelay: 1500 } })
+    for await (const { seq } of lk.changes({ board_id: 'brd_1' })) if (seq === 1) break
+    expect(service.waits).toEqual([500, 0, 7375])
+  })
+
+  test('a signal ends a stream in the wait of an outage, also one that is aborted by onRetry', async () => {
+    const reason = new Error('enough')
+    for (const timers of [undefined, { setTimeout: () => undefined, clearTimeout: () => undefined }]) {
+      const controller = new AbortController()
+      const service = new FakeService(...Array<Step>(30).fill('cut'), page('c1', 1))
+      const onRetry = ({ attempt }: Retry) => (timers === undefined && attempt < 20 ? undefined : controller.abort(reason))
+      const lk = service.client(timers === undefined ? {} : { timers })
+      const next = lk.changes({ board_id: 'brd_1' }, { signal: controller.signal, onRetry })[Symbol.asyncIterator]().next()
+      await expect(next).rejects.toBe(reason)
+      expect(service.sent.length).toBe(timers === undefined ? 20 : 1)
+    }
+  })
+
+  test('an error of onRetry ends a stream', async () => {
+    const onRetry = () => {
+      throw new Error('logging failed')
+    }
+    const stream = new FakeService('cut', page('c1', 1)).client().changes({ board_id: 'brd_1' }, { onRetry })
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('logging failed')
+  })
+
+  test('a reader who leaves during a wait or a request does not wait for the end of the outage', async () => {
+    for (const step of ['cut', 'silent'] as const) {
+      const service = new FakeService(step)
+      // No timer ends: what is waited for, is waited for until the reader leaves.
+      let isWaiting = (): void => undefined
+      const waiting = new Promise<void>((resolve) => (isWaiting = resolve))
+      const cleared: unknown[] = []
+      const timers: ClientOptions['timers'] = {
+        setTimeout: (_callback, milliseconds) => (step === 'silent' || milliseconds < 60_000 ? isWaiting() : undefined, milliseconds),
+        clearTimeout: (timer) => void cleared.push(timer),
+      }
+      const iterator = service.client({ timers, timeout: 60_000 }).changes({ board_id: 'brd_1' })[Symbol.asyncIterator]()
+      const next = iterator.next()
+      await waiting
+      expect(await iterator.return!()).toEqual({ done: true, value: undefined })
+      expect(await next).toEqual({ done: true, value: undefined })
+      expect(cleared).toContain(step === 'silent' ? 90_000 : 250)
+    }
+  })
+})
+
+test('across outages of a service, every change is yielded once and in order', async () => {
+  const service = await Service.start(memory)
+  const ann = await service.person(await service.workspace())
+  const faults: ((send: () => Promise<Response>) => Promise<Response>)[] = [
+    async (send) => send(),
+    async () => Promise.reject(new TypeError('fetch failed')),
+    // It was answered, but the answer is lost.
+    async (send) => (await send(), Promise.reject(new TypeError('terminated'))),
+    async (send) => new Response((await (await send()).text()).slice(0, -10)),
+    async () => new Response('<html>', { status: 502 }),
+  ]
+  let calls = 0
+  const options: ClientOptions = {
+    url: 'http://localhost',
+    token: ann.admin,
+    timers: {
+      setTimeout: (callback, milliseconds) => (milliseconds >= 60_000 ? undefined : queueMicrotask(callback)),
+      clearTimeout: () => undefined,
+    },
+    timeout: 60_000,
+    // Each fault meets each page: the number of faults and what the reader does between are coprime.
+    fetch: (url, init) => faults[calls++ % faults.length]!(() => service.app.fetch(new Request(url as string, init))),
+  }
+  const reliable = createClient({ ...options, fetch: (url, init) => service.app.fetch(new Request(url as string, init)) })
+  const board_id = (await reliable.boards.create({ name: 'Garden' })).data.id
+  const column_id = (await reliable.columns.create({ board_id, name: 'To do' })).data.id
+  const titles = Array.from({ length: 40 }, (_, i) => `card ${i}`)
+  const found: unknown[] = []
+  let created = 0
+  const create = async () => void (await reliable.cards.create({ board_id, column_id, title: titles[created++]! }))
+  await create()
+  for await (const { kind, data } of createClient(options).changes({ board_id, wait: 0 })) {
+    if (kind === 'card') found.push((data as { title: string }).title)
+    if (found.length === titles.length) break
+    // Some pages have one card, others several.
+    if (found.length === created) for (let left = (created % 3) + 1; left > 0 && created < titles.length; left--) await create()
+  }
+  expect(found).toEqual(titles)
+  expect(calls).toBeGreaterThan(titles.length)
+  await service.stop()
 })
 
 test('the changes of a board are followed, and continued by another stream', async () => {

@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { ApiError, createClient } from '../../src/client/client.ts'
+import { ApiError, createClient, InvalidInput } from '../../src/client/client.ts'
 import { FakeService, refused, success } from '../support/fake-service.ts'
 
 const DONE = success({ id: 'crd_1' })
@@ -41,6 +42,19 @@ test('a file is sent as a form', async () => {
   expect(await (body.get('file') as File).text()).toBe('bytes')
   expect((body.get('file') as File).name).toBe('notes.txt')
   expect(headers.get('content-type')).toBeNull()
+})
+
+test.each([
+  ['a stream', () => new Blob(['x']).stream()],
+  ['a stream of Node.js', () => Readable.from(['x'])],
+  ['a generator', () => (async function* () {})()],
+  ['a buffer', () => Buffer.from('x')],
+  ['an ArrayBuffer', () => new ArrayBuffer(1)],
+])('an upload of %s is refused before it is sent: it could not be sent again', async (_title, bytes) => {
+  const service = new FakeService(DONE)
+  const upload = service.client().attachments.attach({ card_id: 'crd_1', file: bytes() as never })
+  await expect(upload).rejects.toThrow(new InvalidInput('"file" must be a Blob or a File, which can be sent again'))
+  expect(service.sent).toEqual([])
 })
 
 test.each(['.', '..', '', undefined])('an id cannot lead to another path: %j', async (id) => {

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { outlineOf } from '../support/board-outline.ts'
+import { blockOf } from '../support/documents.ts'
 import { CommandHost, startProcess, type RunningProcess } from '../support/process.ts'
 
 let service: RunningProcess
@@ -123,28 +124,20 @@ test('the same scenario by the client, by curl and by "lanekeeper api" ends in t
   expect(await outlineOf(read, commandLine)).toEqual(expected)
 })
 
-/** The first block of README.md in a language that contains a text. */
-async function blockOf(language: string, text: string): Promise<string> {
-  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-  return [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))]
-    .map(([, block]) => block!)
-    .find((block) => block.includes(text))!
-}
-
-test('the program of README.md that uses the client works', async () => {
+test('the program of the page of the client works', async () => {
   const client = new URL('../../dist/client/client.js', import.meta.url).href
   const program = join(folder, 'program.mjs')
-  const block = await blockOf('js', 'lanekeeper/client')
+  const block = blockOf('src/client/README.md', 'lk.cards.move')
   await writeFile(program, block.replace('lanekeeper/client', client).replace('http://127.0.0.1:3000', url))
   const { stdout } = await promisify(execFile)(process.execPath, [program], { env: { LANEKEEPER_TOKEN: writer } })
   expect(stdout).toBe('Sow peas\nkanban:admin\n')
 })
 
-test('the commands of README.md with "lanekeeper api" work', async () => {
+test('the commands with "lanekeeper api" of the page of the command line work', async () => {
   const variables: Record<string, string> = {}
   let last = ''
-  for (const line of (await blockOf('sh', 'lanekeeper api')).trimEnd().split('\n')) {
-    const [, name, command] = /^(?:(\w+)=\$\()?lanekeeper (.*?)\)?$/.exec(line)!
+  for (const line of blockOf('src/cli/README.md', 'api boards.create').trimEnd().split('\n')) {
+    const [, name, command] = /^(?:(\w+)=\$\()?npx lanekeeper (.*?)\)?$/.exec(line)!
     const args = [...command!.matchAll(/'([^']*)'|(\S+)/g)].map(
       ([, quoted, bare]) => quoted ?? bare!.replace(/^\$(\w+)$/, (_all, variable: string) => variables[variable]!),
     )

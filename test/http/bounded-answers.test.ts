@@ -191,7 +191,7 @@ describe('the requests of one connection', () => {
     }, 100)
     socket!.pause()
     socket!.write(GET)
-    await expect.poll(() => closed, { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => closed).toBe(true)
   })
 
   test('a request that the service takes long to answer is not dropped', async () => {
@@ -217,6 +217,6 @@ describe('the requests of one connection', () => {
     socket!.on('end', () => (ended = true)).on('close', () => (ended = true))
     socket!.resume()
     socket!.write(GET)
-    await expect.poll(() => ended, { timeout: 15_000 }).toBe(true)
+    await expect.poll(() => ended).toBe(true)
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DecisionLog } from '../../src/decision-log/log.ts'
-import { RecordWriter } from '../../src/http/decision-lines.ts'
+import { toLine } from '../../src/http/decision-lines.ts'
 import { filteredPage } from '../../src/http/filtered-page.ts'
 import { isChain, linesOf, logDisk, PATH, recordRequests } from '../support/decision-log.ts'
 import { TestBoard } from '../support/board.ts'
@@ -203,8 +203,7 @@ describe('a request', () => {
       arrivedAt: 0,
     }
     const page = await filteredPage(engine, operation as never, request as never, record)
-    const { text, encoded } = new RecordWriter().write(record, 0, 200, 'none')
-    const { list } = JSON.parse(`{${text}${Buffer.concat(encoded).toString()}}`)
+    const { list } = JSON.parse(`{${toLine(record, 0, 200, 'none')}}`)
     const counted = list.decisions.map(({ count, permission }: any) => [count, permission.outcome, permission.facts['board.visibility']])
     expect([page.data, counted]).toEqual([
       [1],
@@ -282,9 +281,8 @@ describe('a request', () => {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     }
-    const records = await recordsOf(() =>
-      service.app.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(message) })),
-    )
+    const request = new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(message) })
+    const records = await recordsOf(async () => (await service.app.fetch(request)).text())
     expect(records.map(({ operation, kind, resource_id }) => [operation, kind, resource_id])).toEqual([
       ['account.read', 'decision', null],
       ['boards.read', 'decision', board.id],

@@ -120,6 +120,19 @@ describe('the answer to a question', () => {
       },
     ],
     [
+      'a body that names the item of the path is invalid',
+      () => bob.admin,
+      () => about('cards.move', 'card', card, { before: card }),
+      {
+        decision: false,
+        context: {
+          code: 'validation_failed',
+          reason: 'The request does not match what this operation accepts: "before" must name another item than the one that is moved.',
+          required_scope: 'kanban:write',
+        },
+      },
+    ],
+    [
       'a list of the workspace is allowed, and its items are decided one by one',
       () => ann.read,
       () => about('boards.list', 'workspace', 'me'),

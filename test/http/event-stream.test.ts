@@ -10,48 +10,42 @@ const found = (position: string, ...ids: string[]): StreamedResult => ({
   items: ids.map((id) => ({ id, data: { text: id } })),
   position,
   index: undefined as never,
-  readNext: () => Promise.reject(new Error('not called here')),
 })
 
-type Decide = (ahead: StreamedResult, stream: EventStream) => Promise<unknown>
+/** Decides on a read, and reads. */
+type Read = () => Promise<StreamedResult>
 
-/** A stream whose waiter has a hint at once, and whose time goes on with each wait. @param decisions of its polls; then it is aborted */
+/** A stream whose waiter has a hint at once, and whose time goes on with each wait. @param reads its further reads; then it is aborted */
 class Setup {
   readonly steps: string[] = []
   now = 0
   readonly stream: EventStream
-  readonly #decisions: Decide[]
+  readonly #reads: Read[]
 
-  constructor(decisions: Decide[], elapsed: readonly number[] = []) {
-    this.#decisions = decisions
+  constructor(reads: Read[], elapsed: readonly number[] = []) {
+    this.#reads = reads
     const times = [...elapsed]
     const { steps } = this
     const waiter = {
-      hintedAt: 7,
       isAborted: false,
       wait: async () => {
         steps.push('wait')
         await Promise.resolve()
         this.now += times.shift() ?? 0
-        waiter.isAborted = this.#decisions.length === 0
+        waiter.isAborted = this.#reads.length === 0
       },
       end: () => void steps.push('end'),
     }
-    this.stream = new EventStream({
-      requestId: 'request-1',
-      waiter: waiter as never,
-      readAhead: async ({ position }, hintedAt) => {
-        steps.push(`read after ${position} since ${hintedAt}`)
-        return found('next', 'secret')
-      },
-      toApiError: (error) => (error instanceof ApiError ? error : new ApiError('internal_error', { message: (error as Error).message })),
-      now: () => this.now,
-    })
-    this.stream.add(found('start', 'first'))
-    this.stream.start(async (ahead) => {
-      steps.push('decide')
-      await this.#decisions.shift()!(ahead!, this.stream)
-    })
+    const readNext = async (position: string) => {
+      steps.push(`read after ${position}`)
+      return await this.#reads.shift()!()
+    }
+    const toApiError = (error: unknown) =>
+      error instanceof ApiError ? error : new ApiError('internal_error', { message: (error as Error).message })
+    this.stream = new EventStream(
+      { requestId: 'request-1', waiter: waiter as never, readNext, toApiError, now: () => this.now },
+      found('start', 'first'),
+    )
   }
 
   text(): Promise<string> {
@@ -59,34 +53,34 @@ class Setup {
   }
 }
 
+const SECOND = 'id: second\nevent: change\ndata: {"text":"second"}\n\n'
 const BEGIN = ': the changes of a board\n\nid: first\nevent: change\ndata: {"text":"first"}\n\n'
-const nothing: Decide = async () => undefined
+const nothing: Read = async () => found('next')
+const something: Read = async () => found('next', 'second')
 const fail =
-  (error: Error): Decide =>
+  (error: Error): Read =>
   async () => {
     throw error
   }
 
-test('a stream does not send what was read ahead if the decision, which comes afterwards, is negative', async () => {
-  const setup = new Setup([fail(new ApiError('not_found')), nothing])
+test('a stream ends with the error of the first read that is refused', async () => {
+  const setup = new Setup([something, fail(new ApiError('not_found')), something])
   const { code, message } = new ApiError('not_found')
   const error = JSON.stringify({ error: { code, message, request_id: 'request-1' } })
-  expect(await setup.text()).toBe(`${BEGIN}event: error\ndata: ${error}\n\n`)
-  expect(setup.steps).toEqual(['wait', 'read after start since 7', 'decide', 'end'])
+  expect(await setup.text()).toBe(`${BEGIN}${SECOND}event: error\ndata: ${error}\n\n`)
+  expect(setup.steps).toEqual(['wait', 'read after start', 'wait', 'read after next', 'end'])
 })
 
-test('a stream sends what was read ahead if the decision is positive, goes on behind it, and ends without an error when it is aborted', async () => {
-  const take: Decide = async (ahead, stream) => stream.add(ahead)
-  const setup = new Setup([take, take])
-  const secret = 'id: secret\nevent: change\ndata: {"text":"secret"}\n\n'
-  expect(await setup.text()).toBe(BEGIN + secret + secret)
-  const [first, second] = ['start', 'next'].map((position) => ['wait', `read after ${position} since 7`, 'decide'])
-  expect(setup.steps).toEqual([...first!, ...second!, 'wait', 'end'])
-  expect(setup.stream.position).toBe('next')
+test('a stream goes on behind what it has read, and ends without an error when it is aborted', async () => {
+  const setup = new Setup([something, something])
+  expect(await setup.text()).toBe(BEGIN + SECOND + SECOND)
+  expect(setup.steps).toEqual(['wait', 'read after start', 'wait', 'read after next', 'wait', 'end'])
 })
 
-test.each([new StorageUnavailable('away'), new Contention()])('a stream goes on after %s', async (error) => {
-  expect(await new Setup([fail(error), nothing]).text()).toBe(BEGIN)
+test.each([new StorageUnavailable('away'), new Contention()])('a stream goes on after %s, and sends nothing twice', async (error) => {
+  const setup = new Setup([fail(error), something])
+  expect(await setup.text()).toBe(BEGIN + SECOND)
+  expect(setup.steps.filter((step) => step.startsWith('read'))).toEqual(['read after start', 'read after start'])
 })
 
 test('an unexpected error ends a stream like a request', async () => {
@@ -109,17 +103,10 @@ test.each([
   expect(await setup.text()).toBe(BEGIN + ': still here\n\n'.repeat(count))
 })
 
-test('a change that several streams send is written as JSON once', async () => {
-  let count = 0
-  const shared: StreamedResult = { ...found('next'), items: [{ id: 'shared', data: { toJSON: () => ({ count: ++count }) } }] }
-  const texts = [1, 2].map(() => new Setup([async (_ahead, stream) => stream.add(shared)]).text())
-  for (const text of await Promise.all(texts)) expect(text).toContain('id: shared\nevent: change\ndata: {"count":1}\n\n')
-})
-
 test('an event ends the silence', async () => {
-  const setup = new Setup([nothing, async (ahead, stream) => stream.add(ahead), nothing], [14_999, 0, 14_999])
+  const setup = new Setup([nothing, something, nothing], [14_999, 0, 14_999])
   const text = await setup.text()
-  expect([text.includes('id: secret'), text.includes('still here')]).toEqual([true, false])
+  expect([text.includes('id: second'), text.includes('still here')]).toEqual([true, false])
 })
 
 test('the response has the headers of every response and its own', () => {
@@ -154,11 +141,11 @@ test('a client that stops reading ends the waiting', async () => {
 })
 
 test('no event is prepared long before it is read', async () => {
-  const setup = new Setup(Array.from({ length: 50 }, (): Decide => async (ahead, stream) => stream.add(ahead)))
+  const setup = new Setup(Array.from({ length: 50 }, () => something))
   const reader = setup.stream.respond('GET', {}).body!.getReader()
   await reader.read()
   for (let i = 0; i < 100; i++) await Promise.resolve()
   await new Promise((resolve) => setImmediate(resolve))
-  expect(setup.steps.filter((step) => step === 'decide').length).toBeLessThan(4)
+  expect(setup.steps.filter((step) => step.startsWith('read')).length).toBeLessThan(4)
   await reader.cancel()
 })

@@ -270,8 +270,8 @@ test('a card of the maximum size fits into a body, even if each of its character
   expect(limits.cardDescription * 6 + limits.cardTitle * 6 + 1000).toBeLessThan(limits.jsonBytes)
 })
 
-test('the README states every limit', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8').replaceAll(',', '')
+test('the page of limits states every limit', () => {
+  const page = readFileSync(new URL('../../src/http/limits.md', import.meta.url), 'utf8').replaceAll(',', '')
   for (const [name, value] of Object.entries(limits)) {
     const stated =
       typeof value === 'object'
@@ -282,7 +282,9 @@ test('the README states every limit', () => {
             ? '1 MiB'
             : name === 'uploadBytes'
               ? '25 MiB'
-              : value
-    expect([name, new RegExp(`\\| ${stated} (\\||$)`, 'm').test(readme)]).toEqual([name, true])
+              : name === 'attachedTextBytes'
+                ? '64 KiB'
+                : value
+    expect([name, new RegExp(`\\| ${stated} (\\||$)`, 'm').test(page)]).toEqual([name, true])
   }
 })

@@ -23,10 +23,10 @@ async function scrape(store: Store): Promise<{ text: string; names: string[] }> 
   return { text, names: [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!).toSorted() }
 }
 
-/** The rows of the table in the README. */
+/** The rows of the table of the page. */
 function documented(): string[] {
-  const section = /^### Metrics\n(.*?)^### /ms.exec(readFileSync('README.md', 'utf8'))![1]!
-  return [...section.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
+  const page = readFileSync(new URL('../../src/http/metrics.md', import.meta.url), 'utf8')
+  return [...page.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
 }
 const isDocumented = (name: string) => documented().some((row) => (row.endsWith('*') ? name.startsWith(row.slice(0, -1)) : name === row))
 
@@ -47,14 +47,14 @@ const all: StoreMetrics = {
 }
 
 describe('the metrics', () => {
-  test.each(drivers)('each metric is in the table of the README, on $name', async (driver) => {
+  test.each(drivers)('each metric is in the table of the page, on $name', async (driver) => {
     const { store } = await driver.open()
     const { names } = await scrape(store)
     expect(names.filter((name) => !isDocumented(name))).toEqual([])
     await store.close()
   })
 
-  test('each row of the table of the README is a metric', async () => {
+  test('each row of the table of the page is a metric', async () => {
     const { names } = await scrape(storeWith(async () => all))
     const exposed = (row: string) => names.some((name) => (row.endsWith('*') ? name.startsWith(row.slice(0, -1)) : name === row))
     expect(documented().length).toBeGreaterThan(10)

@@ -164,18 +164,61 @@ describe.each(drivers)('404, on $name', (driver) => {
       }
   })
 
-  test.each([
-    ['column_id', '/boards/{board_id}/cards'],
-    ['assignee_id', '/boards/{board_id}/cards'],
-    ['label_id', '/boards/{board_id}/cards'],
-    ['assignee_id', '/cards'],
-    ['label_id', '/cards'],
-  ])('a list that is filtered by an inaccessible %s is empty: %s', async (filter, list) => {
-    const parameter = filter === 'assignee_id' ? 'user_id' : filter
-    for (const [reason, ids] of wrongIds) {
-      const path = `${fill(list, visible.params)}?${filter}=${ids[parameter]}`
-      const reply = await service.send(visible.caller.read, 'GET', path)
-      expect([reason, reply.status, reply.body.data]).toEqual([reason, 200, []])
+  /** Filters that name something, by the list and the parameter whose id they take. */
+  const filters = [
+    ['column_id', '/boards/{board_id}/cards', 'column_id'],
+    ['label_id', '/boards/{board_id}/cards', 'label_id'],
+    ['assignee_id', '/boards/{board_id}/cards', 'user_id'],
+    ['board_id', '/cards', 'board_id'],
+    ['column_id', '/cards', 'column_id'],
+    ['label_id', '/cards', 'label_id'],
+    ['assignee_id', '/cards', 'user_id'],
+    ['completed_by', '/cards', 'user_id'],
+  ] as const
+  const ABSENT = ['absent', 'of another workspace', 'private in another workspace', 'private']
+  /** The ids by which a filter finds nothing to filter by. */
+  const absentIds = async (list: string, parameter: string): Promise<[reason: string, id: string][]> => {
+    const ids = ABSENT.map((reason): [string, string] => [reason, wrongIds.get(reason)![parameter]!])
+    if (parameter === 'user_id') return [...ids, ['a former member', world.callers.get('member ended')!.id]]
+    if (list === '/cards') return ids
+    const otherBoard = (await createScenario(world, { ...CALLER, 'board.visibility': 'workspace', 'board.caller': 'creator' }))!
+    return [...ids, ['of another visible board', otherBoard.params[parameter]!]]
+  }
+
+  test.each(filters)('the filter %s of %s has one 404 response for what is absent, foreign or hidden', async (filter, list, parameter) => {
+    const responses = new Map<string, string>()
+    for (const [reason, id] of await absentIds(list, parameter))
+      responses.set(reason, bytes(await service.send(visible.caller.read, 'GET', `${fill(list, visible.params)}?${filter}=${id}`)))
+    expectOneResponse(responses, { parameter: filter })
+  })
+
+  test.each(filters)('the filter %s of %s takes the same number of round trips for each of them', async (filter, list, parameter) => {
+    await recordUses(service, visible.caller)
+    const trips = new Set<number>()
+    for (const [, id] of await absentIds(list, parameter)) {
+      const before = service.store.trips
+      expect((await service.send(visible.caller.read, 'GET', `${fill(list, visible.params)}?${filter}=${id}`)).status).toBe(404)
+      trips.add(service.store.trips - before)
     }
+    // The credential, with the target if there is one, and what the filter names.
+    expect([...trips]).toEqual([2])
+  })
+
+  test.each(filters)(
+    'the filter %s of %s is refused with 422 if its id is malformed, or of another kind',
+    async (filter, list, parameter) => {
+      for (const reason of ['of another kind', ...malformed.map(([one]) => one)]) {
+        const path = `${fill(list, visible.params)}?${filter}=${wrongIds.get(reason)![parameter]}`
+        const { status, body } = await service.send(visible.caller.read, 'GET', path)
+        expect([reason, status, body.error.issues]).toMatchObject([reason, 422, [{ in: 'query', path: filter }]])
+      }
+    },
+  )
+
+  test.each(filters)('the filter %s of %s accepts what the caller can see', async (filter, list, parameter) => {
+    const ids: Ids = { ...visible.params, user_id: world.callers.get('member active')!.id }
+    const { status, body } = await service.send(visible.caller.read, 'GET', `${fill(list, ids)}?${filter}=${ids[parameter]}`)
+    // The member has no access to the board, and no card has the label.
+    expect([status, body.data.length > 0]).toEqual([200, parameter === 'board_id' || parameter === 'column_id'])
   })
 })

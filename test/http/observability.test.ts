@@ -95,7 +95,7 @@ describe('metrics for Prometheus', () => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const response = await fetch(`${world.url}/v1/boards?x=secret-query`, { method: 'POST', headers, body: '{"name":"secret-name"}' })
     const requestId = response.headers.get('x-request-id')!
-    while (!service.stderr().includes(requestId)) await new Promise((resolve) => service.child.stderr!.once('data', resolve))
+    await expect.poll(() => service.stderr()).toContain(requestId)
     const lines = service
       .stderr()
       .split('\n')

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { handleRequest } from '../../src/http/pipeline.ts'
+import { handle } from '../../src/http/pipeline.ts'
 import type { Services } from '../../src/http/services.ts'
 import type { Blobs } from '../../src/store/blobs.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
@@ -45,7 +45,7 @@ describe('the observer of decisions', () => {
     const captured = captureLog()
     const request = new Request(`http://x/v1${path}`, { headers: { authorization: `Bearer ${ann.read}` } })
     const incoming = { request, requestId: 'req_1', method: 'GET', path, search: '' }
-    const response = await handleRequest({ ...service.app.services, log: captured.log, observe }, incoming)
+    const response = await handle({ ...service.app.services, log: captured.log, observe }, incoming)
     return { response, lines: captured.lines }
   }
 

@@ -46,7 +46,7 @@ describe('the response check', () => {
     const rows = withRow('account.read', (row) => ({
       async run(request, loaded) {
         const { data } = await row.run(request, loaded)
-        return { data: { ...(data as object), secret: request.caller.token.hash } }
+        return { data: { ...(data as object), secret: request.caller.token!.hash } }
       },
     }))
     const { reply, check } = await respond(rows, readAccount)

@@ -144,7 +144,7 @@ async function createFixture(service: Service, { ann, bob, cyd }: Record<'ann' |
   const [column_id, labelId, otherLabelId] = [column('column', 'a0'), label('label'), label('other label')]
   column('last column', 'a1')
   const card = (name: string, position: string, members: Partial<Card>) => {
-    const dates = { due_at: null, completed_at: null, archived_at: null }
+    const dates = { due_at: null, completed_at: null, completed_by_id: null, archived_at: null }
     const relations = { assignee_ids: [], label_ids: [], cover_attachment_id: null, creator_id: ann.id }
     return add(name, 'card', keys.card, { board_id, column_id, title: name, description: '', position, ...dates, ...relations, ...members })
   }

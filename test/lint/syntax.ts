@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseAst } from 'vitest/node'
@@ -26,6 +26,11 @@ export function filesBelow(folder: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .toSorted()
+}
+
+/** Whether there is a file at a path relative to the root of the repository. */
+export function isFile(path: string): boolean {
+  return existsSync(join(root, path))
 }
 
 export function readText(path: string): string {

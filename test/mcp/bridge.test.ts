@@ -37,12 +37,12 @@ describe('lanekeeper mcp', () => {
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toContain('create_card')
     const created = await client.callTool({
-      name: 'create_board_parts',
+      name: 'create_boards_columns_labels',
       arguments: { operation: 'boards.create', name: `Größe ${revision}` },
     })
     const { data } = created.structuredContent as any
     expect((await mcp.service.send(mcp.ann.read, 'GET', `/boards/${data.id}`)).body.data).toEqual(data)
-    const refused = client.callTool({ name: 'delete_permanently', arguments: { operation: 'boards.delete', board_id: data.id } })
+    const refused = client.callTool({ name: 'delete_boards_or_cards', arguments: { operation: 'boards.delete', board_id: data.id } })
     await expect(refused).rejects.toThrow('Use a token with the scope kanban:admin.')
     await client.close()
   })

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { argumentsOf, mergeSchemas } from '../../src/mcp/input-schema.ts'
 import { ToolList } from '../../src/mcp/tool-list.ts'
@@ -9,6 +10,9 @@ import { engine } from '../support/service.ts'
 const SCOPES = ['kanban:read', 'kanban:write', 'kanban:admin']
 const list = new ToolList(() => engine, operations)
 const visibleWith = (count: number) => list.visibleWith(SCOPES.slice(0, count))
+/** What the page about MCP says of the list: its bytes with all scopes, for writing and for reading, to the nearest thousand. */
+const STATED_SIZES =
+  /([\d,]+)\s+bytes\s+of\s+JSON\s+with\s+all\s+scopes,\s+([\d,]+)\s+for\s+`kanban:write`\s+and\s+([\d,]+)\s+for\s+`kanban:read`/g
 /** The operations that a listed tool offers. */
 const offered = ({ name, inputSchema }: { name: string; inputSchema: any }): string[] =>
   inputSchema.properties.operation?.enum ?? tools.find((tool) => tool.name === name)!.operations
@@ -16,8 +20,31 @@ const offered = ({ name, inputSchema }: { name: string; inputSchema: any }): str
 describe('the table of tools', () => {
   const named = [...tools.flatMap((tool) => tool.operations), ...Object.keys(withoutTool)]
 
-  test('has every operation exactly once, or states why it has not', () => {
-    expect(named.toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
+  test('has every operation exactly once, or states why it has not; a text is uploaded by an operation that attaches files too', () => {
+    expect(named.toSorted()).toEqual([...operations.map(({ id }) => id), 'attachments.attach'].toSorted())
+  })
+
+  // What a model that has never seen the service wants to do, and the tool whose name it would look for.
+  test.each([
+    ['find my work', 'find_cards', 'cards.search'],
+    ['take a card', 'move_assign_complete_cards', 'cards.assign'],
+    ['move a card to another column', 'move_assign_complete_cards', 'cards.move'],
+    ['mark a card as done', 'move_assign_complete_cards', 'cards.complete'],
+    ['comment', 'add_comment_subtask_file', 'comments.create'],
+    ['tick a subtask', 'edit_cards_comments_subtasks', 'subtasks.update'],
+    ['see what others did', 'read_changes', 'boards.changes'],
+    ['make several changes in one step', 'make_many_changes', 'boards.batch'],
+    ['attach notes', 'attach_text', 'attachments.attach'],
+    ['learn who I am', 'read_account_and_members', 'account.read'],
+  ])('to %s there is %s (%s)', (_, name, id) => {
+    expect(tools.find((tool) => tool.name === name)?.operations).toContain(id)
+  })
+
+  test('names each tool by a verb and what it acts on, short enough for the prefix of a client', () => {
+    for (const { name } of tools)
+      expect(name).toMatch(/^(?:read|find|check|create|add|attach|move|edit|delete|make|manage)(?:_[a-z]+){1,4}$/)
+    // `mcp__lanekeeper__` and at most 64 characters in all: the strictest clients.
+    expect(tools.filter(({ name }) => name.length > 47)).toEqual([])
   })
 
   test('marks a tool as read-only if its operations need only the scope for reading, and no other tool', () => {
@@ -69,7 +96,7 @@ describe('the list of tools', () => {
     const allowed = oracleOperations.filter(
       ({ id, scope }) => (scopes as readonly string[]).includes(scope) && withoutTool[id] === undefined,
     )
-    expect(visibleWith(count).flatMap(offered).toSorted()).toEqual(allowed.map(({ id }) => id).toSorted())
+    expect([...new Set(visibleWith(count).flatMap(offered))].toSorted()).toEqual(allowed.map(({ id }) => id).toSorted())
   })
 
   test('has the order of the table, always', () => {
@@ -80,8 +107,15 @@ describe('the list of tools', () => {
     }
   })
 
-  test('has at most 8000 tokens for a token with all scopes, at four characters each', () => {
-    expect(JSON.stringify({ tools: visibleWith(3) }).length / 4).toBeLessThan(8000)
+  test('has at most 32 kB with all scopes: about 8,000 tokens', () => {
+    expect(Buffer.byteLength(JSON.stringify({ tools: visibleWith(3) }))).toBeLessThan(32_000)
+  })
+
+  test('has the size that the documents state', () => {
+    const pages = ['README.md', 'src/mcp/README.md'].filter((page) => existsSync(page))
+    const stated = pages.flatMap((page) => [...readFileSync(page, 'utf8').matchAll(STATED_SIZES)].map((found) => found.slice(1)))
+    const bytes = [3, 2, 1].map((count) => Buffer.byteLength(JSON.stringify({ tools: visibleWith(count) })))
+    expect(stated).toEqual([bytes.map((size) => (Math.round(size / 1000) * 1000).toLocaleString('en-US'))])
   })
 
   test('states how each operation of a tool is called, and no operation that the token may not call', () => {

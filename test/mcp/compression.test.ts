@@ -18,7 +18,7 @@ describe.each(['br', 'gzip'] as const)('to a client that accepts %s', (coding) =
     await board.card(await board.column(), 'Long', { description: 'Änderung und Übersicht. '.repeat(100) })
     const messages: [string, object][] = [
       ['tools/list', {}],
-      ['tools/call', { name: 'read_cards', arguments: { operation: 'cards.list', board_id: board.id } }],
+      ['tools/call', { name: 'find_cards', arguments: { operation: 'cards.list', board_id: board.id } }],
       ['resources/read', { uri: `lanekeeper://boards/${board.id}` }],
     ]
     for (const message of messages) {
@@ -40,7 +40,10 @@ describe.each(['br', 'gzip'] as const)('to a client that accepts %s', (coding) =
 
   test('a refusal with many members is compressed, and a small result is not', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`unknown_${i}`, 1]))
-    const large = await send(coding, 'tools/call', { name: 'create_board_parts', arguments: { operation: 'boards.create', ...unknown } })
+    const large = await send(coding, 'tools/call', {
+      name: 'create_boards_columns_labels',
+      arguments: { operation: 'boards.create', ...unknown },
+    })
     expect(large.response.headers.get('content-encoding')).toBe(coding)
     expect(JSON.parse(DECODE[coding](large.bytes).toString()).result.isError).toBe(true)
     const small = await send(coding, 'tools/call', { name: 'no_such_tool', arguments: {} })

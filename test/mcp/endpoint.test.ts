@@ -18,7 +18,7 @@ describe.each(revisions)('a client of the revision %s', (revision) => {
     expect(client.getNegotiatedProtocolVersion()).toBe(revision)
     expect(client.getServerVersion()).toMatchObject({ name: 'lanekeeper', title: 'Lanekeeper' })
     expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {} })
-    expect(client.getInstructions()).toContain('Begin with read_people (account.read)')
+    expect(client.getInstructions()).toContain('Begin with read_account_and_members (account.read)')
   })
 
   test('lists the tools of its token, calls them, and gets the answers of the API', async () => {
@@ -38,7 +38,7 @@ describe.each(revisions)('a client of the revision %s', (revision) => {
 
   test('is refused without the scope of an operation, and learns which one it needs', async () => {
     const client = await mcp.connect(mcp.ann.read, revision)
-    const call = client.callTool({ name: 'create_board_parts', arguments: { operation: 'boards.create', name: 'New' } })
+    const call = client.callTool({ name: 'create_boards_columns_labels', arguments: { operation: 'boards.create', name: 'New' } })
     await expect(call).rejects.toMatchObject({ requiredScope: 'kanban:write' })
   })
 
@@ -148,7 +148,7 @@ describe('each call is decided like a request to the API', () => {
   test('it has a decision record of its own operation, under the id of the response', async () => {
     const board = await TestBoard.create(mcp.service, mcp.ann)
     mcp.service.records.length = 0
-    const { headers } = await mcp.call(mcp.ann.admin, 'delete_permanently', { operation: 'boards.delete', board_id: board.id })
+    const { headers } = await mcp.call(mcp.ann.admin, 'delete_boards_or_cards', { operation: 'boards.delete', board_id: board.id })
     const recorded = mcp.service.records.map(({ operation, requestId, userId, status }) => ({ operation, requestId, userId, status }))
     const shared = { requestId: headers.get('x-request-id'), userId: mcp.ann.id, status: 200 }
     expect(recorded).toEqual([
@@ -164,8 +164,8 @@ describe('each call is decided like a request to the API', () => {
     const after = (await board.get(`/boards/${board.id}/changes`)).body.page.next_cursor
     mcp.service.records.length = 0
     const controller = new AbortController()
-    const args = { operation: 'boards.changes', board_id: board.id, after, wait: 30 }
-    const call = client.callTool({ name: 'read_boards', arguments: args }, { signal: controller.signal })
+    const args = { board_id: board.id, after, wait: 30 }
+    const call = client.callTool({ name: 'read_changes', arguments: args }, { signal: controller.signal })
     const operations = () => mcp.service.records.map(({ operation }) => operation)
     await expect.poll(operations).toEqual(['account.read'])
     controller.abort()
@@ -179,9 +179,9 @@ describe('each call is decided like a request to the API', () => {
     const absent = 'brd_00000000000000000000'
     for (const [name, args] of [
       ['read_boards', { operation: 'boards.read' }],
-      ['edit_boards', { operation: 'boards.update', name: 'New' }],
-      ['create_board_parts', { operation: 'labels.create', name: 'New', color: '#123456' }],
-      ['delete_permanently', { operation: 'boards.delete' }],
+      ['edit_boards_columns_labels', { operation: 'boards.update', name: 'New' }],
+      ['create_boards_columns_labels', { operation: 'labels.create', name: 'New', color: '#123456' }],
+      ['delete_boards_or_cards', { operation: 'boards.delete' }],
     ] as const) {
       const [hidden, none] = await Promise.all([board.id, absent].map((board_id) => mcp.call(bob.admin, name, { ...args, board_id })))
       expect(hidden!.content.error).toMatchObject({ code: 'not_found' })
@@ -220,7 +220,7 @@ describe('each call is decided like a request to the API', () => {
     const headers = { 'if-match': '"other"', 'if-none-match': '*', 'idempotency-key': 'key', range: 'bytes=0-0' }
     for (const name of ['One', 'Two']) {
       const args = { operation: 'labels.create', board_id: board.id, name, color: '#123456' }
-      expect((await mcp.call(mcp.ann.write, 'create_board_parts', args, headers)).content.data.name).toBe(name)
+      expect((await mcp.call(mcp.ann.write, 'create_boards_columns_labels', args, headers)).content.data.name).toBe(name)
     }
   })
 

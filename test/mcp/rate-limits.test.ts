@@ -3,7 +3,7 @@ import { setUpMcp } from '../support/mcp.ts'
 
 const mcp = setUpMcp({ rateLimits: { quotas: { token: 3, workspace: 100, address: 2 }, inFlight: 1 }, proxies: 1 })
 const read = (token: string | null = mcp.ann.read, from = '192.0.2.1') =>
-  mcp.call(token, 'read_people', { operation: 'account.read' }, { 'x-forwarded-for': from })
+  mcp.call(token, 'read_account_and_members', { operation: 'account.read' }, { 'x-forwarded-for': from })
 
 test('each call counts as one request of its token, together with requests to the API', async () => {
   const replies = [await read(), await read()]

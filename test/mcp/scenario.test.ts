@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { TestBoard } from '../support/board.ts'
-import { setUpMcp, type McpService } from '../support/mcp.ts'
+import { revisions, setUpMcp, type McpService } from '../support/mcp.ts'
 
 /** Performs an operation of the API on ids and members. @returns the `data` of the answer */
 type Perform = (id: string, args: Record<string, unknown>) => Promise<any>
@@ -82,7 +82,7 @@ function performByClient({ listener, ann }: McpService): Perform {
 async function performByMcp(mcp: McpService): Promise<Perform> {
   const client = await mcp.connect(mcp.ann.write)
   const { tools } = await client.listTools()
-  const alone: Record<string, string> = { 'cards.create': 'create_card', 'boards.batch': 'change_board_at_once' }
+  const alone: Record<string, string> = { 'cards.create': 'create_card', 'boards.batch': 'make_many_changes' }
   return async (id, args) => {
     const enumOf = ({ inputSchema }: (typeof tools)[number]) => (inputSchema.properties as any)?.['operation']?.enum as string[] | undefined
     const tool = tools.find((one) => enumOf(one)?.includes(id)) ?? tools.find(({ name }) => name === alone[id])!
@@ -128,28 +128,61 @@ describe('a scenario', () => {
     expect(byMcp).toBe(byClient)
   })
 
+  test.each(revisions)('a day of an agent of %s: its work is found, done and reported, and it adds more', async (revision) => {
+    const board = await TestBoard.create(mcp.service, mcp.ann)
+    const [todo, done] = [await board.column('To do'), await board.column('Done')]
+    const cardId = await board.card(todo, 'Sow carrots', { assignee_ids: [mcp.ann.id] })
+    const client = await mcp.connect(mcp.ann.write, revision)
+    const call = async (name: string, args: object): Promise<any> => {
+      const { structuredContent, isError } = await client.callTool({ name, arguments: { ...args } })
+      expect([name, isError]).toEqual([name, undefined])
+      return structuredContent
+    }
+    const mine = await call('find_cards', { operation: 'cards.search', assignee_id: 'me', completed: false, fields: ['board_id', 'title'] })
+    expect(mine.data).toContainEqual({ id: cardId, board_id: board.id, title: 'Sow carrots' })
+    const include = ['columns', 'labels', 'members']
+    const { data } = await call('read_boards', { operation: 'boards.read', board_id: board.id, include })
+    expect(data.columns.map(({ id }: any) => id)).toEqual([todo, done])
+    const { etag } = await call('find_cards', { operation: 'cards.read', card_id: cardId })
+    const move = { operation: 'cards.move', card_id: cardId, column_id: done, if_match: etag }
+    const moved = await call('move_assign_complete_cards', move)
+    const complete = { operation: 'cards.complete', card_id: cardId, completed: true, if_match: moved.etag }
+    await call('move_assign_complete_cards', complete)
+    await call('add_comment_subtask_file', { operation: 'comments.create', card_id: cardId, body: 'Done: two rows.' })
+    await call('attach_text', { card_id: cardId, name: 'rows.csv', text: 'row,seeds\n1,40\n', content_type: 'text/csv' })
+    const operations = ['Water', 'Weed', 'Thin'].map((title) => ({ operation: 'cards.create', body: { column_id: todo, title } }))
+    await call('make_many_changes', { board_id: board.id, operations })
+    expect(await board.titles(`?column_id=${todo}`)).toEqual(['Water', 'Weed', 'Thin'])
+    expect(await board.titles('?completed=true')).toEqual(['Sow carrots'])
+    const fields = ['kind', 'action']
+    const changes = await call('read_changes', { board_id: board.id, after: data.changes_cursor, fields })
+    expect(changes.data.map(({ kind, action }: any) => `${kind} ${action}`)).toEqual([
+      'card updated',
+      'card updated',
+      'comment created',
+      'attachment created',
+      'card created',
+      'card created',
+      'card created',
+    ])
+  })
+
   test('a write that is repeated with its key is made once, and another one under this key is refused', async () => {
     const board = await TestBoard.create(mcp.service, mcp.ann)
     const args = { operation: 'columns.create', board_id: board.id, name: 'New', idempotency_key: 'key-1' }
-    const first = await mcp.call(mcp.ann.write, 'create_board_parts', args)
-    const second = await mcp.call(mcp.ann.write, 'create_board_parts', args)
-    const other = await mcp.call(mcp.ann.write, 'create_board_parts', { ...args, name: 'Other' })
+    const first = await mcp.call(mcp.ann.write, 'create_boards_columns_labels', args)
+    const second = await mcp.call(mcp.ann.write, 'create_boards_columns_labels', args)
+    const other = await mcp.call(mcp.ann.write, 'create_boards_columns_labels', { ...args, name: 'Other' })
     expect(second.content).toEqual({ ...first.content, idempotent_replayed: true })
     expect(other.content.error.code).toBe('idempotency_key_reused')
     expect((await board.get(`/boards/${board.id}/columns`)).body.data).toHaveLength(1)
   })
 
-  test('a dry run changes nothing, and a write with an old ETag is refused with the advice to read again', async () => {
+  test('a dry run changes nothing', async () => {
     const board = await TestBoard.create(mcp.service, mcp.ann)
-    const edit = (name: string, more: object) =>
-      mcp.call(mcp.ann.write, 'edit_boards', { operation: 'boards.update', board_id: board.id, name, ...more })
-    const etag = (await mcp.call(mcp.ann.read, 'read_boards', { operation: 'boards.read', board_id: board.id })).content.etag
-    expect((await edit('Dry', { dry_run: true })).content).toMatchObject({ data: { name: 'Dry' }, dry_run: true })
-    expect((await edit('One', { if_match: etag })).content.data.name).toBe('One')
-    expect((await edit('Two', { if_match: etag })).content.error).toMatchObject({
-      code: 'precondition_failed',
-      next: expect.stringContaining('Read the resource again'),
-    })
-    expect((await board.get(`/boards/${board.id}`)).body.data.name).toBe('One')
+    const args = { operation: 'boards.update', board_id: board.id, name: 'Dry', dry_run: true }
+    const { content } = await mcp.call(mcp.ann.write, 'edit_boards_columns_labels', args)
+    expect(content).toMatchObject({ data: { name: 'Dry' }, dry_run: true })
+    expect((await board.get(`/boards/${board.id}`)).body.data.name).toBe('Board')
   })
 })

@@ -82,7 +82,7 @@ describe('the request of a call', () => {
 })
 
 describe('the operation of a call', () => {
-  const tool = list.find('arrange_cards')!
+  const tool = list.find('move_assign_complete_cards')!
   test.each([
     [{}],
     [{ operation: 'boards.delete' }],
@@ -110,9 +110,11 @@ describe('the result of a call', () => {
   test.each([
     [403, { code: 'insufficient_scope', required_scope: 'kanban:admin' }, {}, /a token with the scope kanban:admin/],
     [403, { code: 'forbidden', row: 'P5' }, {}, /Do not repeat it/],
-    [404, { code: 'not_found' }, {}, /Check the id/],
+    [404, { code: 'not_found' }, {}, /Take the id from a list/],
     [409, { code: 'conflict' }, {}, /Read the resource again/],
-    [412, { code: 'precondition_failed' }, {}, /Read the resource again.*`etag`.*if_match/],
+    [410, { code: 'cursor_expired' }, {}, /boards\.read.*changes_cursor/],
+    [412, { code: 'precondition_failed', current_etag: '"e"' }, {}, /another agent may be working on it\. Read it again/],
+    [412, { code: 'precondition_failed', current_etag: '"e"', current: {} }, {}, /another agent may be working on it\. `current` is/],
     [422, { code: 'validation_failed' }, {}, /Correct the arguments/],
     [422, { code: 'idempotency_key_reused' }, {}, /new idempotency_key/],
     [429, { code: 'rate_limited' }, { 'retry-after': '7' }, /Wait `retry_after`/],

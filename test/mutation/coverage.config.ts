@@ -1,5 +1,5 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
-import base from '../vitest.config.ts'
+import base, { suiteOptions } from '../vitest.config.ts'
 import { subjects } from './map.ts'
 
 /** Suites that stop or move servers: too slow to run for each mutant. */
@@ -7,7 +7,7 @@ const SLOW = ['redis-cluster', 'redis-reshard', 'redis-outage', 'redis-reconnect
 
 /** Branch coverage of the files of the map, by the suites of the map and a few more. `npm run coverage` uses it. */
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [] } },
+  { ...base, test: { ...base.test, ...suiteOptions, projects: undefined, include: [] } },
   defineConfig({
     test: {
       include: [...new Set([...subjects.flatMap(({ suites }) => suites), ...SLOW])],

@@ -34,15 +34,16 @@ const PIPELINE = suites(
 
 /** Which suites must notice a mistake in which file. Without `drivers`, they run on memory. */
 const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites: readonly string[] }>> = {
-  'src/http/authenticate.ts': {
+  'src/http/principal.ts': {
     suites: [...tokens('rotation'), ...suites('http/refusal-members http/decision-records http/revocation http/credentials')],
   },
+  'src/http/seen-tokens.ts': { suites: suites('http/prefetch http/round-trips') },
   'src/http/prefetch.ts': {
     suites: suites('http/prefetch http/round-trips http/input http/not-found http/refusal-members http/changed-facts'),
   },
   'src/http/permission.ts': { suites: [...DECISIONS, ...suites('http/changed-facts')] },
   'src/http/pipeline.ts': { suites: PIPELINE },
-  'src/http/run.ts': { suites: PIPELINE },
+  'src/http/render.ts': { suites: PIPELINE },
   'src/http/preconditions.ts': { suites: suites('http/preconditions http/etags resources/files http/races') },
   'src/http/request-target.ts': { suites: suites('http/request-target http/input start/listener') },
   'src/http/body.ts': { suites: suites('http/body http/input http/early-refusals start/listener resources/attachments') },
@@ -56,8 +57,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/batch.ts': { suites: suites('resources/batch resources/batch-cost http/decision-records http/matrix') },
   'src/http/batch-plan.ts': { suites: suites('resources/batch') },
   'src/http/event-stream.ts': { suites: suites('http/event-stream resources/changes') },
-  'src/http/stream-reads.ts': { suites: suites('http/stream-reads') },
-  'src/http/waiting.ts': { suites: suites('resources/changes store/contract-append') },
+  'src/http/long-poll.ts': { suites: suites('resources/changes store/contract-append') },
   'src/http/idempotency.ts': { suites: suites('http/idempotency resources/attachments') },
   'src/http/compression.ts': { suites: suites('http/compression mcp/compression') },
   'src/http/content-coding.ts': { suites: suites('http/compression') },
@@ -190,6 +190,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
       'resources/cascades-records resources/cascades resources/cards-relations resources/files admin/garbage-collection http/updated-at',
     ),
   },
+  'src/listing/id-parameter.ts': { suites: suites('resources/filters') },
   'src/listing/pages.ts': { suites: [...suites('listing/pages'), ...LISTS, ...suites('http/snapshots')] },
   'src/listing/placement.ts': { suites: [...suites('listing/placement listing/ranks'), ...LISTS, ...suites('http/issues')] },
   'src/listing/ranked-pages.ts': { suites: [...suites('listing/ranked-pages'), ...LISTS, ...suites('http/snapshots')] },

@@ -6,6 +6,7 @@ import { effort } from '../support/effort.ts'
 import { loadMutant, mutants, type Mutant } from '../support/mutants.ts'
 import { oracleCells, oracleOperations, oracleWebActions, type OracleOperation } from '../support/oracle.ts'
 import { decideCell, isExpected, shipped, shippedFiles } from '../support/policy.ts'
+import { sample } from '../support/sample.ts'
 
 const space = [...cells(shipped.vocabulary)]
 const scopes = shipped.vocabulary.scopeOrder.values
@@ -62,7 +63,7 @@ function judge(mutant: Mutant): Verdict {
 }
 
 const mutantsByRule = new Map<string, Mutant[]>()
-for (const mutant of mutants(shippedFiles, shipped.vocabulary)) {
+for (const mutant of sample([...mutants(shippedFiles, shipped.vocabulary)], 100)) {
   const rule = mutant.name.slice(0, mutant.name.indexOf(':'))
   mutantsByRule.set(rule, [...(mutantsByRule.get(rule) ?? []), mutant])
 }
@@ -86,7 +87,9 @@ describe('the mutants of the tables', () => {
     console.log(`mutants: ${[...counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ')}`)
   })
 
-  test('more than 100 mutants of the tables are killed by the oracle', () => {
-    expect(counts.get('killed by the oracle')).toBeGreaterThan(100)
+  test('most mutants of the tables are killed by the oracle', () => {
+    const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
+    expect(all).toBeGreaterThan(50)
+    expect(counts.get('killed by the oracle')).toBeGreaterThan(all / 2)
   })
 })

@@ -79,8 +79,11 @@ describe.each(drivers)('the list of cards, on $name', (driver) => {
     ['q=strasse', ['Cheese']],
     ['q=s&column_id=$todo&completed=false', ['Apples', 'Cheese']],
     ['q=nothing', []],
-    ['assignee_id=nonsense', []],
-    ['label_id=lbl_00000000000000000000', []],
+    ['assignee_id=none', ['Cheese', 'Eggs']],
+    ['assignee_id=none&archived=true', ['Figs']],
+    ['assignee_id=none&label_id=$red&column_id=$todo', ['Cheese']],
+    ['assignee_id=none&completed=true', []],
+    ['assignee_id=me', ['Apples', 'Dates']],
   ])('cards that match "%s" are listed column by column, on pages of any size', async (query, titles) => {
     for (const limit of [1, 2, 100]) expect(await board.titles(`?${encodeURI(withIds(query))}`, limit)).toEqual(titles)
   })
@@ -105,6 +108,8 @@ describe.each(drivers)('the list of cards, on $name', (driver) => {
     ['completed=1', 'completed'],
     ['updated_since=2020-01-01T00:00:00Z', 'updated_since'],
     ['sort=due_at', 'sort'],
+    ['completed_by=me', 'completed_by'],
+    ['board_id=brd_00000000000000000000', 'board_id'],
     ['q=', 'q'],
     [`q=${'x'.repeat(201)}`, 'q'],
     ['include=all', 'include'],

@@ -12,16 +12,19 @@ const PAGE = 5
 describe('a search of many boards', () => {
   let service: Service
   let ann: Person
+  let bob: Person
   let boards: TestBoard[]
   let read = 0
   /** the titles in the order in which the cards were created, and last changed */
   const created: string[] = []
   const updated: string[] = []
+  /** those that are completed, in the order in which they were */
+  const completed: string[] = []
   beforeAll(async () => {
     service = await Service.start(memory)
     const workspaceId = await service.workspace()
     ann = await service.person(workspaceId, 'member', 'Ann')
-    const bob = await service.person(workspaceId, 'member', 'Bob')
+    bob = await service.person(workspaceId, 'member', 'Bob')
     boards = []
     const columns: string[] = []
     for (let i = 0; i < BOARDS; i++) {
@@ -43,6 +46,7 @@ describe('a search of many boards', () => {
       await boards[0]!.put(`/cards/${id}/completion`, { completed: i % 2 === 0 })
       await boards[0]!.patch(`/cards/${id}`, { description: 'changed' })
       updated.push(created.at(-1 - i)!)
+      if (i % 2 === 0) completed.push(created.at(-1 - i)!)
     }
     watchCards(service, (cards) => (read += cards))
   })
@@ -55,6 +59,8 @@ describe('a search of many boards', () => {
     ['sort=updated_at&order=asc', () => updated],
     ['sort=updated_at', () => updated.toReversed()],
     ['sort=due_at', byDue],
+    ['sort=completed_at', () => completed.toReversed()],
+    ['sort=completed_at&order=asc', () => completed],
     ['sort=due_at&order=desc', () => byDue().toReversed()],
     ['sort=position', () => created.toSorted((a, b) => Number(a.split(' ')[1]) - Number(b.split(' ')[1]))],
   ]
@@ -80,6 +86,28 @@ describe('a search of many boards', () => {
       expect(body.data.length).toBeGreaterThan(5)
       expect(read).toBe(body.data.length)
     }
+  })
+
+  test('reads only what was completed in a time, and by whom, in its order', async () => {
+    const at = async (title: string) => {
+      const { data } = (await service.send(ann.read, 'GET', `/cards?q=${encodeURIComponent(title)}&sort=completed_at`)).body
+      return data.find((card: any) => card.title === title).completed_at as string
+    }
+    const [from, to] = [await at(completed[5]!), await at(completed[9]!)]
+    const wanted = completed.slice(5, 9).toReversed()
+    for (const query of ['', '&completed_by=me', `&completed_by=${ann.id}`]) {
+      read = 0
+      const { body } = await service.send(
+        ann.read,
+        'GET',
+        `/cards?sort=completed_at&completed_after=${from}&completed_before=${to}${query}`,
+      )
+      expect([query, body.data.map(({ title }: any) => title), read]).toEqual([query, wanted, wanted.length])
+    }
+    // Ann has completed all of them: none is read to find that.
+    read = 0
+    const { body } = await service.send(ann.read, 'GET', `/cards?sort=completed_at&completed_by=${bob.id}`)
+    expect([body.data, read]).toEqual([[], 0])
   })
 
   test('reads only cards with due times between those of the query, in their order', async () => {

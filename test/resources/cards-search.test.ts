@@ -15,14 +15,16 @@ interface Known {
   readonly assignees: readonly string[]
   readonly label: boolean
   readonly due: string | null
-  completed: boolean
+  /** when it was completed, in milliseconds, and by whom */
+  completed: number | null
+  completedBy: string | null
   archived: boolean
   readonly created: number
   updated: number
 }
 
 type Filter = Readonly<Record<string, string>>
-type Sort = 'position' | 'due_at' | 'updated_at' | 'created_at'
+type Sort = 'position' | 'due_at' | 'updated_at' | 'created_at' | 'completed_at'
 
 const DUE = [null, '2027-01-05T00:00:00.000Z', '2027-01-01T00:00:00.000Z', null, '2027-01-03T00:00:00.000Z', '2027-01-02T00:00:00.000Z']
 /** The boards in the order of their creation, and who can read them. */
@@ -32,6 +34,9 @@ const READERS: Readonly<Record<string, readonly string[]>> = {
   hidden: ['bob'],
   last: ['ann', 'bob', 'cyd'],
 }
+
+/** The filters that name something on a board. */
+const NAMING = ['board_id', 'column_id', 'label_id']
 
 /** Who searches, and the size of their pages. */
 const CALLERS = [
@@ -45,6 +50,8 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
   let people: Record<string, Person>
   const boards: Record<string, TestBoard> = {}
   const labels: Record<string, string> = {}
+  /** by the board and the number of the column */
+  const columnIds: Record<string, string> = {}
   const cards: Known[] = []
   const ids: Record<string, string> = {}
 
@@ -61,16 +68,16 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
       boards[name] = board
       labels[name] = await board.label()
       const columns = [await board.column('One'), await board.column('Two')]
+      for (const [i, id] of columns.entries()) columnIds[`${name} ${i}`] = id
       for (let i = 0; i < 6; i++) await createCard(name, columns, i)
       board.tick()
       if (name === 'last') await board.post(`/columns/${columns[1]}/archive`)
     }
     for (const [i, card] of cards.entries()) {
       const path = `/cards/${ids[card.title]}`
-      if (i % 4 === 1) card.completed = true
       if (i % 7 === 5) card.archived = true
       if (i % 5 === 0) await change(card, 'PATCH', path, { description: `Needle ${i}` })
-      if (card.completed) await change(card, 'PUT', `${path}/completion`, { completed: true })
+      if (i % 4 === 1 || i % 4 === 2) await complete(card, i % 4 === 1 ? 'bob' : READERS[card.board]![0]!)
       if (card.archived) await change(card, 'POST', `${path}/archive`)
     }
   })
@@ -88,7 +95,8 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
       assignees,
       label: i % 2 === 0,
       due: DUE[i]!,
-      completed: false,
+      completed: null,
+      completedBy: null,
       archived: false,
       created: service.now,
       updated: service.now,
@@ -104,15 +112,36 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
     expect((await boards[card.board]!.send(method, path, body)).status).toBe(200)
   }
 
+  async function complete(card: Known, who: string): Promise<void> {
+    boards[card.board]!.tick()
+    Object.assign(card, { updated: service.now, completed: service.now, completedBy: who })
+    const reply = await service.send(people[who]!.write, 'PUT', `/cards/${ids[card.title]}/completion`, { completed: true })
+    expect(reply.status).toBe(200)
+  }
+
+  /** The boards of the columns and labels that a filter names. */
+  const boardsOf = (filter: Filter) => NAMING.flatMap((name) => filter[name]?.split(' ')[0] ?? [])
+  /** The time when the n-th card was completed: `@3` */
+  const timeOf = (text: string) => cards.filter(({ completed }) => completed !== null)[Number(text.slice(1))]!.completed!
+
   /** The titles that a caller must get, by what the test knows. */
   function expected(caller: string, filter: Filter, sort: Sort, isDescending: boolean): string[] {
     const found = cards.filter((card, i) => {
       if (!READERS[card.board]!.includes(caller)) return false
       if ((card.archived || card.inArchivedColumn) !== (filter['archived'] === 'true')) return false
       const assignee = filter['assignee_id'] === 'me' ? caller : filter['assignee_id']
-      if (assignee !== undefined && !card.assignees.includes(assignee)) return false
+      if (assignee !== undefined && assignee !== 'none' && !card.assignees.includes(assignee)) return false
       if (filter['label_id'] !== undefined && !(card.label && card.board === filter['label_id'])) return false
-      if (filter['completed'] !== undefined && String(card.completed) !== filter['completed']) return false
+      if (filter['assignee_id'] === 'none' && card.assignees.length > 0) return false
+      if (filter['board_id'] !== undefined && card.board !== filter['board_id']) return false
+      if (filter['column_id'] !== undefined && `${card.board} ${card.column}` !== filter['column_id']) return false
+      if (filter['completed'] !== undefined && String(card.completed !== null) !== filter['completed']) return false
+      if (sort === 'completed_at' && card.completed === null) return false
+      const completer = filter['completed_by'] === 'me' ? caller : filter['completed_by']
+      if (completer !== undefined && card.completedBy !== completer) return false
+      const { completed_before: before, completed_after: after } = filter
+      if (before !== undefined && !(card.completed !== null && card.completed < timeOf(before))) return false
+      if (after !== undefined && !(card.completed !== null && card.completed >= timeOf(after))) return false
       if (filter['q'] !== undefined && !(filter['q'] === 'needle' && i % 5 === 0)) return false
       if (filter['due_before'] !== undefined && !(card.due !== null && card.due < filter['due_before'])) return false
       return filter['due_after'] === undefined || (card.due !== null && card.due >= filter['due_after'])
@@ -123,6 +152,7 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
         due_at: `${card.due ?? 'never'} ${ids[card.title]}`,
         updated_at: `${card.updated}`,
         created_at: `${card.created}`,
+        completed_at: `${card.completed}`,
       })[sort]
     const sorted = found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)).map(({ title }) => title)
     return isDescending ? sorted.toReversed() : sorted
@@ -131,8 +161,18 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
   const queryOf = (filter: Filter) =>
     Object.entries(filter)
       .map(([name, value]) => {
-        const id = name === 'label_id' ? labels[value] : name === 'assignee_id' ? (people[value]?.id ?? value) : value
-        return `&${name}=${encodeURIComponent(id!)}`
+        const isUser = name === 'assignee_id' || name === 'completed_by'
+        const named: Record<string, string | undefined> = {
+          label_id: labels[value],
+          board_id: boards[value]?.id,
+          column_id: columnIds[value],
+        }
+        const id = isUser
+          ? (people[value]?.id ?? value)
+          : value.startsWith('@')
+            ? new Date(timeOf(value)).toISOString()
+            : (named[name] ?? value)
+        return `&${name}=${encodeURIComponent(id)}`
       })
       .join('')
   const search = async (caller: string, query: string, limit = 100): Promise<any[]> =>
@@ -155,8 +195,23 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
     { due_before: '2027-01-03T00:00:00.000Z' },
     { due_after: '2027-01-02T00:00:00.000Z', due_before: '2027-01-05T00:00:00.000Z' },
     { due_after: '2027-01-02T00:00:00.000Z', assignee_id: 'me' },
+    { assignee_id: 'none' },
+    { assignee_id: 'none', board_id: 'open' },
+    { board_id: 'shared' },
+    { board_id: 'last', archived: 'true' },
+    { board_id: 'open', assignee_id: 'me' },
+    { board_id: 'open', label_id: 'last' },
+    { column_id: 'shared 1' },
+    { column_id: 'last 1', archived: 'true' },
+    { column_id: 'open 0', label_id: 'open', completed: 'true' },
+    { completed_by: 'me' },
+    { completed_by: 'bob', archived: 'true' },
+    { completed_by: 'bob', assignee_id: 'me' },
+    { completed_by: 'cyd' },
+    { completed_after: '@1', completed_before: '@6' },
+    { completed_after: '@2', completed_by: 'bob', board_id: 'open' },
   ]
-  const sorts: readonly Sort[] = ['position', 'due_at', 'updated_at', 'created_at']
+  const sorts: readonly Sort[] = ['position', 'due_at', 'updated_at', 'created_at', 'completed_at']
   test.each(filters.map((filter) => [JSON.stringify(filter), filter] as const))(
     'those that match %s are listed in each order, on pages of any size, to each caller',
     async (_title, filter) => {
@@ -164,6 +219,13 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
       for (const [caller, limit] of driver === drivers[0] ? CALLERS : CALLERS.slice(0, 1))
         for (const sort of sorts)
           for (const order of ['asc', 'desc']) {
+            const isContradiction = sort === 'completed_at' && filter['completed'] === 'false'
+            const isHidden = boardsOf(filter).some((name) => !READERS[name]!.includes(caller))
+            if (isContradiction || isHidden) {
+              const { status } = await service.send(people[caller]!.read, 'GET', `/cards?sort=${sort}${queryOf(filter)}`)
+              expect([caller, sort, status]).toEqual([caller, sort, isContradiction ? 422 : 404])
+              continue
+            }
             const wanted = expected(caller, filter, sort, order === 'desc')
             const found = await titles(caller, `sort=${sort}&order=${order}${queryOf(filter)}`, limit)
             expect([caller, sort, order, ...found]).toEqual([caller, sort, order, ...wanted])
@@ -176,6 +238,7 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
     ['sort=created_at', 'created_at', true],
     ['sort=due_at', 'due_at', false],
     ['sort=position', 'position', false],
+    ['sort=completed_at', 'completed_at', true],
     ['order=asc', 'updated_at', false],
   ] as const)('the query "%s" has a default order', async (query, sort, isDescending) => {
     expect(await titles('ann', query)).toEqual(expected('ann', {}, sort, isDescending))
@@ -198,7 +261,9 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
     ['order=up', 'order'],
     ['due_before=tomorrow', 'due_before'],
     ['due_after=2027', 'due_after'],
-    ['column_id=col_00000000000000000000', 'column_id'],
+    ['completed=false&sort=completed_at', 'completed'],
+    ['completed=false&completed_by=me', 'completed'],
+    ['completed_after=yesterday', 'completed_after'],
     ['include=counts', 'include'],
     ['limit=101', 'limit'],
     ['cursor=eA', 'cursor'],
@@ -218,15 +283,24 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
     const request = async (query: string) => {
       service.store.touched.length = 0
       const { status, body } = await service.send(people['ann']!.read, 'GET', `/cards?limit=3&${query}`)
-      return { status, body, touched: [...service.store.touched] }
+      const { request_id: _id, ...error } = body.error ?? {}
+      return { status, body: body.error === undefined ? body : error, touched: [...service.store.touched] }
     }
     const queries = sorts.flatMap((sort) => [
       `sort=${sort}`,
       `sort=${sort}&order=desc&q=e`,
       `sort=${sort}&assignee_id={bob}`,
+      `sort=${sort}&completed_by={bob}`,
       `sort=${sort}&label_id={label}`,
+      `sort=${sort}&column_id={column}`,
+      `sort=${sort}&board_id={board}`,
     ])
-    const fill = (query: string) => query.replace('{bob}', people['bob']!.id).replace('{label}', labels['hidden']!)
+    const fill = (query: string) =>
+      query
+        .replace('{bob}', people['bob']!.id)
+        .replace('{label}', labels['hidden']!)
+        .replace('{column}', columnIds['hidden 0']!)
+        .replace('{board}', boards['hidden']!.id)
 
     test.each(queries)('no card is read, and neither their number nor their content changes a response: ?%s', async (query) => {
       const { bob } = people as Record<'bob', Person>
@@ -248,8 +322,8 @@ describe.each(drivers)('the cards of all boards, on $name', (driver) => {
       }
       expect(await request(fill(query))).toEqual(before)
       const hidden = [boards['hidden']!.id, ...added]
-      // A label tells its board, and the board who has access to it. Nothing else of them is read.
-      const records = query.includes('label_id')
+      // What is named tells its board, and the board who has access to it. Nothing else of them is read.
+      const records = /(label|column|board)_id/.test(query)
         ? [keys.board(boards['hidden']!.id), keys.boardMember(boards['hidden']!.id, people['ann']!.id)]
         : []
       expect(before.touched.filter((name) => hidden.some((id) => name.includes(id)) && !(records as string[]).includes(name))).toEqual([])

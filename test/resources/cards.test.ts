@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Card } from '../../src/model/card.ts'
+import { keys } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { conflict, invalid, notFound } from './refusals.ts'
@@ -27,6 +29,7 @@ describe.each(drivers)('cards, on $name', (driver) => {
         position: expect.any(String),
         due_at: null,
         completed_at: null,
+        completed_by_id: null,
         archived_at: null,
         assignee_ids: [],
         label_ids: [],
@@ -157,11 +160,13 @@ describe.each(drivers)('cards, on $name', (driver) => {
   describe('complete', () => {
     const complete = (completed: boolean) => setup.board.put(`/cards/${setup.cardId}/completion`, { completed })
 
-    test('a completed card has the time of its completion, and is listed as completed', async () => {
-      const { board, cardId } = setup
+    test('a completed card has the time of its completion and who completed it, and is listed as completed', async () => {
+      const { board, cardId, ann } = setup
       const before = await board.read(cardId)
       const later = board.tick()
-      expect((await complete(true)).body).toEqual({ data: { ...before, completed_at: later, updated_at: later } })
+      expect((await complete(true)).body).toEqual({
+        data: { ...before, completed_at: later, completed_by_id: ann.id, updated_at: later },
+      })
       expect([await board.titles('?completed=true'), await board.titles('?completed=false')]).toEqual([['Card'], []])
       expect((await complete(false)).body.data).toEqual({ ...before, updated_at: later })
       expect([await board.titles('?completed=true'), await board.titles('?completed=false')]).toEqual([[], ['Card']])
@@ -172,6 +177,39 @@ describe.each(drivers)('cards, on $name', (driver) => {
       setup.board.tick()
       const second = await complete(true)
       expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+      const { service, bob, cardId } = setup
+      const third = await service.send(bob.write, 'PUT', `/cards/${cardId}/completion`, { completed: true })
+      expect([third.text, third.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
+    })
+
+    test('who completes it again after it was open has completed it', async () => {
+      const { service, bob, cardId } = setup
+      await complete(true)
+      await complete(false)
+      const again = await service.send(bob.write, 'PUT', `/cards/${cardId}/completion`, { completed: true })
+      expect(again.body.data.completed_by_id).toBe(bob.id)
+    })
+
+    test('a card that was completed before that was recorded is shown with null, wherever it is read', async () => {
+      const { service, board, cardId, workspaceId } = setup
+      await complete(true)
+      await service.write(workspaceId, async (tx) => {
+        const { completed_by_id: _id, ...old } = (await tx.get(keys.card(cardId)))!
+        tx.put(keys.card(cardId), old as Card)
+      })
+      const shown = await board.read(cardId)
+      expect(shown).toMatchObject({ completed_at: expect.any(String), completed_by_id: null })
+      for (const path of [
+        `/boards/${board.id}/cards`,
+        `/cards?sort=completed_at&board_id=${board.id}`,
+        `/cards?assignee_id=none&board_id=${board.id}`,
+      ])
+        expect((await board.get(path)).body.data).toEqual([shown])
+      expect((await board.get(`/boards/${board.id}?include=cards`)).body.data.cards).toEqual([shown])
+      expect((await board.get(`/boards/${board.id}/changes`)).body.data.at(-1).data).toEqual(shown)
+      expect((await board.get(`/cards?completed_by=me&board_id=${board.id}`)).body.data).toEqual([])
+      // A write gives it the member.
+      expect((await board.patch(`/cards/${cardId}`, { title: 'New' })).body.data).toMatchObject({ title: 'New', completed_by_id: null })
     })
 
     test('completing a card requires the member "completed", a boolean', async () => {

@@ -8,6 +8,7 @@ import { keys } from '../../src/store/keys.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { EventReader } from '../support/event-reader.ts'
+import { inTime } from '../support/in-time.ts'
 import { Service } from '../support/service.ts'
 
 interface FeedChange {
@@ -67,6 +68,31 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
   test('has the id of the request that made each change', async () => {
     const reply = await setup.board.patch(`/boards/${setup.board.id}`, { name: 'New' })
     expect((await read()).changes.at(-1)).toMatchObject({ request_id: reply.headers.get('x-request-id') })
+  })
+
+  test('has the token with which each change was made: four agents of one person can be told apart', async () => {
+    const { service, ann, cardId, workspaceId } = setup
+    const { cursor } = await read()
+    const ids: string[] = []
+    for (const token of [ann.write, ann.admin]) {
+      ids.push((await service.send(token, 'GET', '/account')).body.data.token.id)
+      await service.send(token, 'PATCH', `/cards/${cardId}`, { title: ids.at(-1)! })
+    }
+    expect(new Set(ids).size).toBe(2)
+    const dan = await service.person(workspaceId, 'member', 'Dan')
+    await setup.board.add(dan)
+    await endMembership(service.deps, workspaceId, dan.id)
+    const { changes } = await read(cursor)
+    const byAnn = { actor_id: ann.id }
+    expect(changes).toMatchObject([
+      { ...byAnn, token_id: ids[0] },
+      { ...byAnn, token_id: ids[1] },
+      { ...byAnn, token_id: ids[1] },
+      { actor_id: null, token_id: null },
+    ])
+    const events = new EventReader(await service.fetch(setup.bob.read, 'GET', `/boards/${setup.board.id}/events?after=${cursor}`))
+    expect((await events.take(1))[0]!.data).toMatchObject({ token_id: ids[0] })
+    await events.close()
   })
 
   test('loses and repeats nothing when several processes with wrong clocks write at the same time', async () => {
@@ -165,9 +191,11 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
   })
 
   describe('a long poll', () => {
+    const longPoll = (cursor: string, service?: Service) => inTime(read(cursor, '&wait=30', service), () => 'the long poll is not answered')
+
     test.each(['the same process', 'another process'] as const)('is answered when %s makes a change', async (where) => {
       const { cursor } = await read()
-      const waiting = read(cursor, '&wait=30')
+      const waiting = longPoll(cursor)
       // Redis has subscribed by then; otherwise the poll looks again after a second.
       await setup.service.send(setup.bob.read, 'GET', '/account')
       const writer = where === 'the same process' ? setup.service : await otherProcess()
@@ -182,7 +210,7 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
 
     test('ends with the error of the first look at which access has ended', async () => {
       const { cursor } = await read()
-      const waiting = read(cursor, '&wait=30')
+      const waiting = longPoll(cursor)
       await setup.board.makePrivate()
       expect((await waiting).status).toBe(404)
     })
@@ -190,7 +218,7 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
     test('ends when the service stops', async () => {
       const service = await otherProcess()
       const { cursor } = await read()
-      const waiting = read(cursor, '&wait=30', service)
+      const waiting = longPoll(cursor, service)
       await nextTurn()
       service.app.stop()
       expect(await waiting).toMatchObject({ status: 200, changes: [], cursor })

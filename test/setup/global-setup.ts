@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
-import { checkDriverSelection } from '../support/driver-selection.ts'
+import { checkDriverSelection, driversOf } from '../support/driver-selection.ts'
+import { TIERS } from '../support/tier.ts'
 import type { BrowserLocation } from '../support/programs.ts'
 import { DATABASES, startRedis } from '../support/redis.ts'
 import { createRunFolder } from '../support/run.ts'
@@ -32,7 +33,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = createRunFolder()
   const reaper = startReaper(folder, project.tmpDir)
   const { root } = project.config
-  const needs = findNeeds(project.vitest.state.getPaths().map((path) => relative(root, path)))
+  const suites = project.vitest.state.getPaths().map((path) => relative(root, path))
+  const names = new Set(project.vitest.projects.map(({ name }) => name))
+  // A run without tiers, such as that of the coverage, has all drivers.
+  const onRedis = TIERS.filter((tier) => names.has(tier) || names.has('')).some((tier) => driversOf('service', tier).includes('redis'))
+  const found = findNeeds(suites)
+  const needs = { ...found, 'shared Redis': onRedis ? found['shared Redis'] : [] }
   const { redis, browser } = await installNeeds(needs)
   project.provide('buildError', needs.build.length > 0 ? build() : undefined)
   project.provide('browser', browser)

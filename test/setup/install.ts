@@ -1,4 +1,3 @@
-import { selectDrivers } from '../support/driver-selection.ts'
 import { canInstall, findBrowser, hasRedis, install, installLine, type BrowserLocation, type Program } from '../support/programs.ts'
 import type { Needs } from './needs.ts'
 
@@ -25,8 +24,7 @@ export async function installNeeds(
   machine: Machine = thisMachine,
   print: (line: string) => void = console.log,
 ): Promise<Installed> {
-  const sharedRedis = selectDrivers().includes('redis') ? needs['shared Redis'] : []
-  const redisSuites = [...new Set([...needs['redis-server'], ...sharedRedis])]
+  const redisSuites = [...new Set([...needs['redis-server'], ...needs['shared Redis']])]
   const find = async <T>(program: Program, suites: readonly string[], search: () => T): Promise<Awaited<T> | undefined> => {
     if (suites.length === 0) return undefined
     const found = (await search()) || (installFor(program, suites, machine, print) && (await search()))

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import type { Tier } from '../support/tier.ts'
 
 /**
  * Suites that take longest, on two processors from about a minute down to a few seconds. Suites that mostly wait, for a Redis that is
@@ -50,9 +51,13 @@ const LONG = [
   'web/',
 ]
 
+/** A worker runs suites of one tier. So the tiers follow one after the other, and the one with the longest suites is the first. */
+const TIER_ORDER: readonly string[] = ['full', 'drivers', 'quick'] satisfies readonly Tier[]
+
 /** Starts the longest suites first, so that no worker is busy with one at the end while the others have finished. */
 export class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const tierOf = ({ project }: TestSpecification): number => TIER_ORDER.indexOf(project.name)
     const rankOf = ({ moduleId }: TestSpecification): number => {
       const path = relative('test', moduleId)
       const rank = LONG.findIndex((prefix) => path.startsWith(prefix))
@@ -60,6 +65,6 @@ export class LongestFirst extends BaseSequencer {
     }
     // oxlint-disable-next-line unicorn/no-array-sort -- a method of the sequencer
     const bySize = await super.sort(specifications)
-    return bySize.toSorted((a, b) => rankOf(a) - rankOf(b))
+    return bySize.toSorted((a, b) => tierOf(a) - tierOf(b) || rankOf(a) - rankOf(b))
   }
 }

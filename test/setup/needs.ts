@@ -1,4 +1,4 @@
-import { parse, importsOf } from '../lint/syntax.ts'
+import { parse, importsOf, isFile } from '../lint/syntax.ts'
 
 /** What a suite can need besides Node.js: the built service in `dist`, a program, or the Redis that suites share. */
 export type Need = 'build' | 'redis-server' | 'shared Redis' | 'chromium'
@@ -6,26 +6,38 @@ export type Need = 'build' | 'redis-server' | 'shared Redis' | 'chromium'
 export type Needs = Readonly<Record<Need, readonly string[]>>
 
 /** A suite needs what it imports, directly or through other files of `test`. */
-const NEED_OF: Readonly<Record<string, Need>> = {
-  'test/support/process.ts': 'build',
-  'test/support/redis.ts': 'redis-server',
-  'test/support/drivers.ts': 'shared Redis',
-  'test/support/chromium.ts': 'chromium',
+const FILE_OF: Readonly<Record<Need, string>> = {
+  build: 'test/support/process.ts',
+  'redis-server': 'test/support/redis.ts',
+  'shared Redis': 'test/support/drivers.ts',
+  chromium: 'test/support/chromium.ts',
 }
 
-/** Finds what test files need. Types are not counted. */
+/** Finds what test files need. */
 export function findNeeds(testFiles: readonly string[]): Needs {
-  const needs: Record<Need, string[]> = { build: [], 'redis-server': [], 'shared Redis': [], chromium: [] }
-  const imports = new Map<string, string[]>()
-  for (const file of testFiles) {
+  const imported = importedBy(testFiles)
+  return Object.fromEntries(
+    Object.entries(FILE_OF).map(([need, path]) => [need, testFiles.filter((file) => imported.get(file)!.has(path))]),
+  ) as unknown as Needs
+}
+
+/**
+ * The files of `test` that each test file imports, directly or through others. Types are not counted. Suites on several drivers need
+ * Redis only for one of these, so what `drivers.ts` imports is not counted either.
+ */
+export function importedBy(testFiles: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const imports = new Map<string, readonly string[]>()
+  const reachedFrom = (file: string) => {
     const reached = new Set([file])
     for (const path of reached) {
+      if (path === FILE_OF['shared Redis']) continue
       if (!imports.has(path)) imports.set(path, importedTestFiles(path))
-      for (const imported of imports.get(path)!) reached.add(imported)
+      // A file that is missing is reported by the suite that imports it.
+      for (const imported of imports.get(path)!) if (isFile(imported)) reached.add(imported)
     }
-    for (const [path, need] of Object.entries(NEED_OF)) if (reached.has(path)) needs[need].push(file)
+    return reached
   }
-  return needs
+  return new Map(testFiles.map((file) => [file, reachedFrom(file)]))
 }
 
 function importedTestFiles(path: string): string[] {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { filesBelow, readText } from '../lint/syntax.ts'
-import { checkDriverSelection, selectDrivers } from '../support/driver-selection.ts'
+import { checkDriverSelection, driversOf } from '../support/driver-selection.ts'
 import { installLine, missingProgram } from '../support/programs.ts'
 import { installNeeds, type Machine } from './install.ts'
 import { findNeeds, type Need, type Needs } from './needs.ts'
+import { suitesOfTiers } from './tiers.ts'
 
 const suites = filesBelow('test').filter((path) => path.endsWith('.test.ts'))
 const needs = findNeeds(suites)
@@ -31,6 +32,32 @@ describe('the needs of the suites', () => {
     const built = suites.filter((path) => /['"/]dist\//.test(readText(path)) && !NAMES_ONLY.has(path))
     expect(built.filter((path) => !needs.build.includes(path))).toEqual([])
   })
+})
+
+describe('the tiers', () => {
+  const tiers = suitesOfTiers()
+
+  test('every suite is in the quick or in the full tier, and in both only if the quick tier has a sample of it', () => {
+    expect([...new Set([...tiers.quick, ...tiers.full])].toSorted()).toEqual(suites)
+    const both = tiers.quick.filter((suite) => tiers.full.includes(suite))
+    expect(both.filter((suite) => !/\/sample\.ts'/.test(readText(suite)))).toEqual([])
+  })
+
+  test.each(['service', 'contract'] as const)('the quick and the drivers tier together have each driver of the %s once', (what) => {
+    expect([...driversOf(what, 'quick', {}), ...driversOf(what, 'drivers', {})].toSorted()).toEqual(driversOf(what, 'full', {}).toSorted())
+  })
+
+  test('the quick tier needs nothing but Node.js', () => {
+    const needsOfQuick = findNeeds(tiers.quick)
+    expect([needsOfQuick.build, needsOfQuick['redis-server'], needsOfQuick.chromium]).toEqual([[], [], []])
+    expect(driversOf('service', 'quick', {})).not.toContain('redis')
+    expect(driversOf('contract', 'quick', {})).not.toContain('redis')
+  })
+
+  test.each(['policy/oracle.test.ts', 'http/matrix.test.ts', 'http/order.test.ts', 'store/contract.test.ts', 'client/retries.test.ts'])(
+    'the quick tier has %s',
+    (suite) => expect(tiers.quick).toContain(`test/${suite}`),
+  )
 })
 
 describe('missing programs', () => {
@@ -92,13 +119,14 @@ describe('missing programs', () => {
 })
 
 describe('LANEKEEPER_DRIVERS', () => {
-  test('selects drivers, and without it all are selected', () => {
-    expect(selectDrivers({})).toEqual(['memory', 'fs', 'redis'])
-    expect(selectDrivers({ LANEKEEPER_DRIVERS: 'fs,memory' })).toEqual(['memory', 'fs'])
+  test('selects drivers of a tier, and without it all of them are selected', () => {
+    expect(driversOf('service', 'full', {})).toEqual(['memory', 'fs', 'redis'])
+    expect(driversOf('service', 'full', { LANEKEEPER_DRIVERS: 'fs,memory' })).toEqual(['memory', 'fs'])
+    expect(driversOf('service', 'drivers', { LANEKEEPER_DRIVERS: 'fs,memory' })).toEqual(['fs'])
   })
 
   test('is refused when it names an unknown driver', () => {
-    expect(() => selectDrivers({ LANEKEEPER_DRIVERS: 'memory,' })).toThrow('there is no driver ""')
+    expect(() => driversOf('service', 'full', { LANEKEEPER_DRIVERS: 'memory,' })).toThrow('there is no driver ""')
   })
 
   test('is refused in CI', () => {

@@ -9,6 +9,7 @@ import { expect, test } from 'vitest'
 import { readConfig, settingNames, settingSource } from '../../src/config.ts'
 import { limits } from '../../src/model/limits.ts'
 import { readText } from '../lint/syntax.ts'
+import { blockOf } from '../support/documents.ts'
 import { requireBuild } from '../support/process.ts'
 
 const run = promisify(execFile)
@@ -121,11 +122,9 @@ test.each(checks.filter(([program]) => isInstalled(program)))('%s accepts the fi
   }
 })
 
-test('the commands of the README install the files, make the first sign-up link, and a backup', async () => {
+test('the commands of the page install the files, make the first sign-up link, and a backup', async () => {
   requireBuild()
-  const block = [...readText('README.md').matchAll(/```sh\n([\s\S]*?)```/g)]
-    .map(([, text]) => text!)
-    .find((text) => text.includes('useradd'))!
+  const block = blockOf('fixtures/deployment/README.md', 'useradd')
   const root = await mkdtemp(join(tmpdir(), 'lanekeeper-root-'))
   try {
     for (const path of ['bin', 'etc/systemd/system', 'opt/lanekeeper/bin', 'var/lib/lanekeeper-backups'])

@@ -1,27 +1,26 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
 import { main, requireBuild, startProcess } from '../support/process.ts'
 import type { Service } from '../support/service.ts'
 import { formOf, PASSWORD, Visitor } from '../support/visitor.ts'
 
 const run = promisify(execFile)
 
-test('the way to the first token in README.md works, from an empty folder to a board of an agent', async () => {
+test('the way to the first token in the documents works, from an empty folder to a board of an agent', async () => {
   requireBuild()
   const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-first-'))
-  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-  const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!)
-  const ofOperator = blocks.find((block) => block.includes('lanekeeper init') && !block.includes('sudo'))!
-  const ofAgent = blocks.find((block) => block.includes('export LANEKEEPER_TOKEN'))!
+  const ofOperator = blockOf('README.md', 'lanekeeper init')
+  const ofAgent = blockOf('src/settings.md', 'export LANEKEEPER_TOKEN')
   const shell = (script: string, url: string) => {
-    const program = `lanekeeper() { "${process.execPath}" "${main}" "$@"; }\n${script.replaceAll('http://127.0.0.1:3000', url)}`
-    return run('bash', ['-euc', program], { cwd: folder, env: { PATH: process.env['PATH'] } })
+    const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main } as unknown as NodeJS.ProcessEnv
+    return run('bash', ['-euc', `${SHELL_FUNCTIONS}${script.replaceAll('http://127.0.0.1:3000', url)}`], { cwd: folder, env })
   }
-  const { stdout } = await shell(ofOperator.replace('lanekeeper serve', ''), 'http://127.0.0.1:3000')
+  const { stdout } = await shell(ofOperator.replace('npx lanekeeper serve', ''), 'http://127.0.0.1:3000')
   const service = startProcess(['serve', '--json'], { LANEKEEPER_STORAGE: `fs:${folder}/data` })
   try {
     const { url } = JSON.parse(await service.until('\n')) as { url: string }

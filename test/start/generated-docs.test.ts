@@ -9,10 +9,10 @@ import { shipped } from '../support/policy.ts'
 
 const markers = { start: '<!-- operations:start -->', end: '<!-- operations:end -->' }
 
-test('README.md contains the current operations table', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-  expect(readme, 'the table is stale: read the difference, and if it is intended, run "npm run matrix"').toBe(
-    insertOperations(readme, renderOperations(shipped, operations)),
+test('src/http/operations.md contains the current operations table', () => {
+  const page = readFileSync(new URL('../../src/http/operations.md', import.meta.url), 'utf8')
+  expect(page, 'the table is stale: read the difference, and if it is intended, run "npm run matrix"').toBe(
+    insertOperations(page, renderOperations(shipped, operations)),
   )
 })
 
@@ -55,6 +55,6 @@ test.each([
   ['no start marker', markers.end],
   ['markers in the wrong order', `${markers.end}${markers.start}`],
   ['two tables', `${markers.start}${markers.end}${markers.start}${markers.end}`],
-])('a README with %s is refused', (_case, readme) => {
-  expect(() => insertOperations(readme, 'new')).toThrow('README.md must contain')
+])('a page with %s is refused', (_case, page) => {
+  expect(() => insertOperations(page, 'new')).toThrow('src/http/operations.md must contain')
 })

@@ -200,8 +200,7 @@ describe('the listener', () => {
         socket.on('close', () => resolve())
       })
     }
-    while (service.records.filter(({ operation }) => operation === 'attachments.attach').length < 10)
-      await new Promise((resolve) => setTimeout(resolve, 10))
+    await expect.poll(() => service.records.filter(({ operation }) => operation === 'attachments.attach').length).toBeGreaterThanOrEqual(10)
     expect(
       new Set(
         service.records

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blockOf } from '../support/documents.ts'
 import { CommandHost, startProcess, type RunningProcess } from '../support/process.ts'
 
 const run = promisify(execFile)
 const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } })
 
 describe('lanekeeper serve', () => {
-  // One service that prints its banner, and one that prints JSON. The commands in README.md add a board to the second one.
+  // One service that prints its banner, and one that prints JSON. The commands of the documents add boards to the second one.
   let plain: RunningProcess
   let service: RunningProcess
   let banner: string
@@ -54,19 +54,32 @@ describe('lanekeeper serve', () => {
       ).toBeGreaterThan(1)
   })
 
-  test('the commands in README.md work', async () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!).filter((block) => block.includes('curl'))
+  /** Runs commands of the documents in a shell of the repository, with a `kanban:write` token of Olivia. @returns stdout */
+  const shell = async (block: string) => {
     const env = { ...process.env, TOKEN: world.tokens.find(({ scopes }: any) => scopes[0] === 'kanban:write').token }
-    // The second block and those after it are one walk.
-    const outputs = await Promise.all(
-      [blocks[0]!, blocks.slice(1).join('\n')].map(
-        async (block) => (await run('bash', ['-euc', block.replaceAll('http://127.0.0.1:3000', world.url)], { env })).stdout,
-      ),
-    )
-    expect(JSON.parse(outputs[0]!).data.display_name).toBe('Olivia Stone')
-    expect(outputs[1]).toContain('"counts":{"subtasks":0,"comments":1,"attachments":1}')
-    expect(outputs[1]).toMatch(/"seq":\d+,"at":"[^"]+","kind":"card","id":"crd_\w+","action":"updated".*"title":"Sow peas"/)
+    return (await run('bash', ['-euc', block.replaceAll('http://127.0.0.1:3000', world.url)], { env })).stdout
+  }
+
+  test('the first call of the README and the refusal after it answer what it says', async () => {
+    /** The JSON that the README shows, as a pattern: an ellipsis stands for what differs from run to run. */
+    const shown = (json: string) => {
+      const escaped = json.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      return new RegExp(`^${escaped.replaceAll('\\{…\\}', '\\{.*\\}').replaceAll('…', '[^"]*')}$`)
+    }
+    expect(await shell(blockOf('README.md', '/v1/account'))).toMatch(shown(blockOf('README.md', '"display_name":"Olivia Stone"')))
+    expect(await shell(blockOf('README.md', '-X DELETE'))).toMatch(shown(blockOf('README.md', '"code":"insufficient_scope"')))
+  })
+
+  test('the walk of the API guide works, and the batch and the changes that follow it', async () => {
+    const [walk, batch, changes] = [
+      blockOf('src/http/README.md', 'Peas first.'),
+      blockOf('src/http/changes.md', 'columns.create'),
+      blockOf('src/http/changes.md', 'changes_cursor'),
+    ]
+    const output = await shell([walk, batch, changes].join('\n'))
+    expect(output).toContain('"counts":{"subtasks":0,"comments":1,"attachments":1}')
+    expect(output).toMatch(/"operation":"cards.create","data":\{"id":"crd_\w+",.*"title":"Sow"/)
+    expect(output).toMatch(/"seq":\d+,"at":"[^"]+","kind":"card","id":"crd_\w+","action":"updated".*"title":"Sow peas"/)
   })
 
   test('--json prints the demo data as one line, and each token has the access that it states', async () => {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { filesBelow, importsOf, parse, readText } from '../lint/syntax.ts'
+import { pages } from '../support/documents.ts'
 import { requireBuild } from '../support/process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -15,14 +16,18 @@ const { entries } = (await import(new URL('../../.bundle.js', import.meta.url).h
 
 // `.ci/run` builds the package, installs it in an empty folder, starts the service and calls it. This is what can be checked quickly.
 
-test('the package contains what runs and its documents, and nothing else', () => {
+test('the package contains what runs, its documents and the examples of a deployment, and nothing else', () => {
   requireBuild()
   const pack = execFileSync('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], { cwd: root, encoding: 'utf8', stdio: 'pipe' })
   const [{ files: packed }] = JSON.parse(pack) as [{ files: { path: string }[] }]
-  expect(packed.flatMap(({ path }) => (path.startsWith('dist/') ? [] : path)).toSorted()).toEqual([
+  const paths = packed.flatMap(({ path }) => (path.startsWith('dist/') ? [] : path)).toSorted()
+  expect(paths.filter((path) => path.startsWith('src/'))).toEqual(pages.filter((path) => path.startsWith('src/')))
+  expect(paths.filter((path) => !path.startsWith('src/'))).toEqual([
+    '.lanekeeper.js',
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
+    ...filesBelow('fixtures/deployment'),
     'fixtures/openapi-examples.json',
     'fixtures/world.yaml',
     'package.json',
@@ -44,7 +49,7 @@ test('every file of src is reached by what runs, or by the generators, which not
   const [running, generating] = [reachedFrom([...Object.values(entries), client]), reachedFrom(['src/cli/generate-docs.ts'])]
   expect(sources.filter((path) => !running.has(path) && !generating.has(path))).toEqual([])
   expect(sources.filter((path) => !running.has(path))).toContain('src/cli/openapi-examples.ts')
-  expect(bin).toEqual({ lanekeeper: `dist/${Object.keys(entries)[0]}.js` })
+  expect(readText(bin['lanekeeper']!)).toContain(`await import('./dist/${Object.keys(entries)[0]}.js')`)
 })
 
 /** The files of `src` that some import, directly or not. */

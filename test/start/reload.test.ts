@@ -26,7 +26,7 @@ describe('a policy folder', () => {
     const before = service.stderr().length
     service.child.kill('SIGHUP')
     const logged = () => /^\{.*"event":"policy\.(?:replaced|refused|unchanged)".*\n/m.exec(service.stderr().slice(before))?.[0]
-    await expect.poll(logged, { timeout: 60_000 }).toBeDefined()
+    await expect.poll(logged).toBeDefined()
     return JSON.parse(logged()!) as Record<string, unknown>
   }
 
@@ -85,7 +85,7 @@ test('a policy that departs from the specification is served, and the log says s
   const service = startProcess(['serve', '--policies', folder, '--json'])
   await service.until('\n')
   const logged = () => /^\{.*"event":"policy\.(?:departs|not_compared)".*\n/m.exec(service.stderr())?.[0]
-  await expect.poll(logged, { timeout: 60_000 }).toBeDefined()
+  await expect.poll(logged).toBeDefined()
   expect(JSON.parse(logged()!)).toMatchObject({ event: 'policy.departs', policy: load(departing).hash, rows: ['P10'] })
   expect(await service.stop()).toBe(0)
 })
@@ -98,7 +98,7 @@ test('SIGHUP has an effect without metrics, too', async () => {
   await writePolicy(folder, otherFiles)
   service.child.kill('SIGHUP')
   const inUse = async () => ((await (await fetch(`${url}/readyz`)).json()) as { policy: string }).policy
-  await expect.poll(inUse, { timeout: 60_000 }).toBe(other.hash)
+  await expect.poll(inUse).toBe(other.hash)
   expect(await service.stop()).toBe(0)
 })
 

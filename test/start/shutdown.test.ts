@@ -27,9 +27,8 @@ describe('the shutdown of a process', () => {
     response.resume()
     return response.statusCode
   }
-  const signalled = async (count: number): Promise<void> => {
-    while (service.stderr().split('finishing requests in flight').length <= count) await once(service.child.stderr!, 'data')
-  }
+  const signalled = (count: number) =>
+    expect.poll(() => service.stderr().split('finishing requests in flight').length).toBeGreaterThan(count)
 
   test('a second signal does not end a request that is in flight', async () => {
     const { pending } = await begin()

@@ -86,7 +86,7 @@ describe('the sockets of the lock of a folder', () => {
       const [name] = await readdir(run)
       const client = connect(`${run}/${name}`)
       await lineOf(client)
-      await vi.waitFor(() => expect(served).toHaveLength(1))
+      await expect.poll(() => served).toHaveLength(1)
       // Not by once(), which would handle the error.
       const closed = new Promise((resolve) => served[0]!.on('close', resolve))
       client.destroy()

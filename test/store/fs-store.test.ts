@@ -153,7 +153,7 @@ describe('the store in a folder', () => {
     const written = new Promise<void>((resolve) => (write = resolve))
     folder.before = (operation) => (operation.startsWith('write') ? written : undefined)
     const other = store.commit('p2', putOne('a:1'))
-    await vi.waitFor(() => expect(folder.recording.operations.at(-1)).toMatch(/^write/))
+    await expect.poll(() => folder.recording.operations.at(-1)).toMatch(/^write/)
     const conflicting = change({ put: { 'a:1': {} }, expect: { records: new Map([['a:1', null]]) } })
     expect(await store.commit('p1', conflicting)).toBe('conflict')
     write()
@@ -222,7 +222,7 @@ describe('the store in a folder', () => {
     const written = new Promise<void>((resolve) => (write = resolve))
     folder.before = (operation) => (operation.startsWith('write') ? written : new Promise(setImmediate))
     const changes = ['a:1', 'a:2'].map((key) => store.commit('p1', putOne(key)))
-    await vi.waitFor(() => expect(folder.recording.operations.at(-1)).toMatch(/^write/))
+    await expect.poll(() => folder.recording.operations.at(-1)).toMatch(/^write/)
     const closed = store.close()
     write()
     await closed

@@ -4,7 +4,7 @@ import { keys } from '../../src/store/keys.ts'
 import { homeBoards } from '../../src/store/migrations/0003-home-boards.ts'
 import { migrateStore } from '../../src/store/migrations/run.ts'
 import type { StorageHandle } from '../../src/store/open.ts'
-import { selectDrivers } from '../support/driver-selection.ts'
+import { driversOf } from '../support/driver-selection.ts'
 import { findDamage } from '../support/findings.ts'
 import { expectedFiles, known, root, senderOf } from '../support/format-2.ts'
 import { OldStorage } from '../support/old-storage.ts'
@@ -27,7 +27,7 @@ test('a file of the present version stays as it is', () => {
   }
 })
 
-describe.each(selectDrivers().filter((name) => name !== 'memory'))('files without a home board, on %s', (driver) => {
+describe.each(driversOf('service').filter((name) => name !== 'memory'))('files without a home board, on %s', (driver) => {
   const storage = new OldStorage(root, driver)
 
   test('get the board of their oldest attachment, and keep their visibility unless their owner has left', async () => {

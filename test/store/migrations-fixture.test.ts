@@ -5,7 +5,7 @@ import { checkIndexes } from '../../src/store/index-check.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { migrateStore } from '../../src/store/migrations/run.ts'
 import type { StorageHandle } from '../../src/store/open.ts'
-import { selectDrivers } from '../support/driver-selection.ts'
+import { driversOf } from '../support/driver-selection.ts'
 import { answers, collected, known, root, serviceOf } from '../support/format-1.ts'
 import { readRequest } from '../support/changes.ts'
 import { OldStorage } from '../support/old-storage.ts'
@@ -39,7 +39,7 @@ async function contentOf({ store }: StorageHandle): Promise<unknown[]> {
   return content
 }
 
-describe.each(selectDrivers().filter((name) => name !== 'memory'))('the fixture of format 1 on %s', (driver) => {
+describe.each(driversOf('service').filter((name) => name !== 'memory'))('the fixture of format 1 on %s', (driver) => {
   const storage = new OldStorage(root, driver)
 
   test('is answered as by the code that wrote it, with the same ETags', async () => {

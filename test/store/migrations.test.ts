@@ -102,6 +102,23 @@ describe('the list of migrations', () => {
     expect(indexes[`board_cards:${board_id}`]).toEqual([id])
   })
 
+  test('gives storage of version 3 the indexes of completed cards, and leaves the records and their ETags as they are', async () => {
+    const store = createMemoryStore()
+    const [board_id, userId] = ['brd_00000000000000000001', 'usr_00000000000000000001']
+    const times = { due_at: null, archived_at: null, created_at: AT, updated_at: AT }
+    const common = { board_id, column_id: 'col_00000000000000000001', position: 'a0', assignee_ids: [userId], label_ids: [], ...times }
+    const cards = ['done', 'open'].map((id) => ({ id, ...common, completed_at: id === 'done' ? AT : null }))
+    const put = Object.fromEntries(cards.map((card) => [`card:${card.id}`, card]))
+    await store.commit('wsp_a', change({ put: { ...put, 'schema:self': { version: 3 } } }))
+    await store.commit(GLOBAL, change({ put: { 'schema:self': { version: 3 } } }))
+    const read = () => store.read('wsp_a', readRequest({ records: ['card:done', 'card:open'] }))
+    const before = await read()
+    await migrateStore({ store, random: systemRandom })
+    expect(await read()).toEqual(before)
+    const { indexes } = await contentOf(store, 'wsp_a')
+    for (const list of [board_id, userId]) expect(indexes[`cards_by_completed_at:${list}`]).toEqual([`active_done ${AT} done`])
+  })
+
   test('applies to a record only the migrations after its version', () => {
     const person = { id: 'a', name: 'A' }
     expect(bringForward('person:a', person, SCHEMA_VERSION, list)).toEqual([

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BadAddress, kindOf, openStorage } from '../../src/store/open.ts'
 import { BadRedisUrl, createRedisDriver } from '../../src/store/redis/client.ts'
-import { sharedRedis } from '../support/drivers.ts'
+import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 import { freePort, startRedis } from '../support/redis.ts'
 

@@ -147,7 +147,7 @@ describe('a Redis cluster of three nodes', () => {
     // The client drops the connections to the silent node the first time.
     for (let i = 0; i < 3; i++) expect(await isReady(store)).toBe(false)
     process.kill('SIGCONT')
-    while (!(await isReady(store))) await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => isReady(store)).toBe(true)
     await store.close()
   })
 
@@ -191,7 +191,7 @@ describe('Redis with a sentinel', () => {
     await operations.stop()
     await storage.store.ready()
     // Bytes have another connection, which was idle until now.
-    while (!(await isReady(storage.blobs))) await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => isReady(storage.blobs)).toBe(true)
     await smokeTest(service)
     await service.stop()
     await sentinel.stop()

@@ -5,7 +5,7 @@ import { openCounters } from '../../src/store/open.ts'
 import { createRedisDriver } from '../../src/store/redis/client.ts'
 import { openRedisCounters } from '../../src/store/redis/counters.ts'
 import { quiet } from '../support/log.ts'
-import { sharedRedis } from '../support/drivers.ts'
+import { sharedRedis } from '../support/redis-driver.ts'
 
 const prefix = `counters${Math.random().toString(36).slice(2)}`
 let one: SharedCounters

@@ -4,7 +4,7 @@ import type { Change, Value } from '../../src/store/port.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
 import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { change } from '../support/changes.ts'
-import { sharedRedis } from '../support/drivers.ts'
+import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 import { seededRandom } from '../support/random.ts'
 

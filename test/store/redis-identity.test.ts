@@ -6,7 +6,7 @@ import { Pool } from '../../src/store/redis/pool.ts'
 import { openRedisStore, RedisStore } from '../../src/store/redis/store.ts'
 import { slotOf } from '../../src/store/redis/slots.ts'
 import { expectation, readRequest } from '../support/changes.ts'
-import { sharedRedis } from '../support/drivers.ts'
+import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 import { fakeCluster, poolOf } from '../support/redis-clients.ts'
 

@@ -6,7 +6,7 @@ import { readInSteps } from '../../src/store/redis/long-reads.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
 import { RedisStore } from '../../src/store/redis/store.ts'
 import { change, expectation, readRequest } from '../support/changes.ts'
-import { sharedRedis } from '../support/drivers.ts'
+import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 
 const MEBIBYTE = 1024 * 1024

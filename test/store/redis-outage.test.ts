@@ -86,7 +86,7 @@ async function expectHealth(readyStatus: number): Promise<void> {
 
 /** Waits until the service is ready again, and checks that nothing was written during the outage. */
 async function expectRecovery(): Promise<void> {
-  while ((await send('GET', '/readyz')).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
+  await expect.poll(async () => (await send('GET', '/readyz')).status).toBe(200)
   expect((await send('GET', '/healthz')).status).toBe(200)
   expect(((await (await send('GET', `/v1/boards/${board}`)).json()) as any).data.name).toBe('Board')
   expect((await send('GET', `/v1/cards/${card}`)).status).toBe(200)

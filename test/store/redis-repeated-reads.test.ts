@@ -3,7 +3,7 @@ import { ReplyError } from 'ioredis'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Pool } from '../../src/store/redis/pool.ts'
 import { recordDelays } from '../support/delays.ts'
-import { sharedRedis } from '../support/drivers.ts'
+import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 import { FakeClient, LOST, poolOf, TIMEOUT } from '../support/redis-clients.ts'
 
@@ -22,7 +22,7 @@ function readOver(clients: readonly FakeClient[]) {
 
 const listenersOf = (client: FakeClient) => client.listenerCount('ready')
 /** Polls until something is true. */
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 10_000, interval: 1 })
+const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 60_000, interval: 1 })
 
 /** Sets the time, which otherwise stands still. */
 function stopTime(): { now: number } {

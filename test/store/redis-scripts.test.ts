@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Connection } from '../../src/store/redis/client.ts'
 import { Pool } from '../../src/store/redis/pool.ts'
-import { sharedRedis } from '../support/drivers.ts'
+import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 
 // The scripts of commits and turns as the store calls them, with arguments that it needs only after faults.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openRedisStore, type RedisStore } from '../../src/store/redis/store.ts'
 import { change, readRequest } from '../support/changes.ts'
-import { sharedRedis } from '../support/drivers.ts'
+import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 
 describe('the turns of two processes on one Redis', () => {

@@ -1,21 +1,16 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Redis } from 'ioredis'
-import { inject } from 'vitest'
 import { createBlobs } from '../../src/store/blobs.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
 import { readCheckpoint } from '../../src/store/fs/checkpoint.ts'
 import { realDisk } from '../../src/store/fs/disk.ts'
 import { createFsBlobDriver } from '../../src/store/fs/blob-driver.ts'
 import { openFsStore } from '../../src/store/fs/store.ts'
-import { createRedisDriver } from '../../src/store/redis/client.ts'
-import { openRedisStore } from '../../src/store/redis/store.ts'
-import { selectDrivers, type DriverName } from './driver-selection.ts'
+import { driversOf, type DriverName } from './driver-selection.ts'
 import { quiet } from './log.ts'
 import { keysOf, memory, type Driver } from './memory.ts'
-import { missingProgram } from './programs.ts'
-import { DATABASES } from './redis.ts'
+import { redis } from './redis-driver.ts'
 
 export type { Driver, OpenDriver } from './memory.ts'
 
@@ -46,49 +41,14 @@ const folder = (name: string, cacheBytes?: number): Driver => ({
 
 const fs = folder('fs')
 
-/** The URL of the Redis that all suites share. Its database 0 has only a counter. @throws {Error} when there is none */
-export function sharedRedis(): string {
-  const url = inject('redisUrl')
-  if (url === undefined) throw missingProgram('redis-server')
-  return url
-}
-
-let counter: Redis | undefined
-
-/** The number of a database that no other test uses: what a test leaves in it costs the others nothing. */
-async function takeDatabase(): Promise<number> {
-  counter ??= createRedisDriver(sharedRedis()).getInstance() as Redis
-  if (counter.status === 'wait') await counter.connect()
-  return 1 + ((await counter.incr('databases')) % (DATABASES - 1))
-}
-
-const redis: Driver = {
-  name: 'redis',
-  async open() {
-    const prefix = `t${Math.random().toString(36).slice(2)}`
-    const url = `${sharedRedis()}/${await takeDatabase()}`
-    const bytes = createRedisDriver(url, `${prefix}:bytes`)
-    const client = bytes.getInstance() as Redis
-    await client.connect()
-    const keysBelow = async (path: string) =>
-      (await client.keys('*')).filter((key) => key.startsWith(`${path}:`)).map((key) => key.slice(path.length + 1))
-    const store = await openRedisStore(url, { log: quiet, prefix })
-    return {
-      store: decorateStore(store, { close: async () => (await store.close(), void (await client.flushdb('ASYNC'))) }),
-      blobs: createBlobs(bytes),
-      recordKeys: (partition) => keysBelow(`${prefix}:{${partition}}:r`),
-      blobKeys: () => keysBelow(`${prefix}:bytes`),
-      openAgain: () => openRedisStore(url, { log: quiet, prefix }),
-    }
-  },
-}
-
 const ALL: Readonly<Record<DriverName, Driver>> = { memory, fs, redis }
 
-/** All drivers. The storage suites run on each of them. LANEKEEPER_DRIVERS selects some of them, separated by commas. */
-export const drivers: readonly Driver[] = selectDrivers().map((name) => ALL[name])
+const selected = (suites: 'service' | 'contract') => driversOf(suites).map((name) => ALL[name])
 
-/** The same, and a folder that keeps nothing in memory: each partition is loaded again for each use. */
-export const driversOfContract: readonly Driver[] = drivers.flatMap((driver) =>
+/** The drivers that suites of the service run on, by the tier. LANEKEEPER_DRIVERS selects some of them, separated by commas. */
+export const drivers: readonly Driver[] = selected('service')
+
+/** Those of the contract of the storage, and a folder that keeps nothing in memory: each partition is loaded again for each use. */
+export const driversOfContract: readonly Driver[] = selected('contract').flatMap((driver) =>
   driver === fs ? [fs, folder('fs without memory', 0)] : [driver],
 )

@@ -1,3 +1,5 @@
+import { inTime } from './in-time.ts'
+
 /** An event of a stream. */
 export interface ReceivedEvent {
   readonly id: string
@@ -5,7 +7,7 @@ export interface ReceivedEvent {
   readonly data: any
 }
 
-/** Reads a stream of server-sent events. */
+/** Reads a stream of server-sent events. No read waits for good. */
 export class EventReader {
   readonly response: Response
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
@@ -19,18 +21,27 @@ export class EventReader {
 
   /** The next events. */
   async take(count: number): Promise<ReceivedEvent[]> {
-    while (this.#received.length < count) if (!(await this.#read())) throw new Error('the stream has ended')
+    const what = () => `the stream has sent ${this.#received.length} of ${count} events, and has not ended`
+    await inTime(
+      this.#readUntil(() => this.#received.length >= count),
+      what,
+    )
+    if (this.#received.length < count) throw new Error(`the stream has ended after ${JSON.stringify(this.#received)}`)
     return this.#received.splice(0, count)
   }
 
   /** All events until the stream ends. */
   async rest(): Promise<ReceivedEvent[]> {
-    while (await this.#read());
+    await inTime(this.#readUntil(), () => `the stream has not ended; it has sent ${JSON.stringify(this.#received)}`)
     return this.#received.splice(0)
   }
 
   async close(): Promise<void> {
     await this.#reader?.cancel()
+  }
+
+  async #readUntil(isEnough = () => false): Promise<void> {
+    while (!isEnough() && (await this.#read()));
   }
 
   async #read(): Promise<boolean> {

@@ -6,6 +6,9 @@ export interface SentRequest {
   readonly method: string
   readonly headers: Headers
   readonly body: unknown
+  /** the bytes of the body as text, and its type. The boundary of a form, which is new each time, is `boundary`. */
+  readonly content: string
+  readonly contentType: string | null
 }
 
 /** What a fake service does with a request: it responds, the connection fails, or it never responds. */
@@ -53,13 +56,30 @@ export class FakeService {
   readonly #fetch: typeof fetch = async (url, init) => {
     const step = this.#step()
     const { method = 'GET', headers, body, signal } = init!
-    this.sent.push({ url: String(url), method, headers: new Headers(headers), body })
+    const sent = { url: String(url), method, headers: new Headers(headers), body }
+    const at = this.sent.push({ ...sent, content: '', contentType: null }) - 1
+    // As fetch does it. A body that can be read only once is empty afterwards.
+    if (body != null)
+      this.sent[at] = { ...sent, ...(await contentOf(new Request(url, { method, headers, body, duplex: 'half' } as RequestInit))) }
     if (step === 'silent')
-      return new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(signal!.reason as Error)))
+      return new Promise((_resolve, reject) => {
+        const end = () => reject(signal!.reason as Error)
+        if (signal!.aborted) end()
+        else signal!.addEventListener('abort', end)
+      })
     if (step === 'cut') throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })
     if (step === 'cut in the body') return cutInBody()
     return step.clone()
   }
+}
+
+async function contentOf(request: Request): Promise<Pick<SentRequest, 'content' | 'contentType'>> {
+  const contentType = request.headers.get('content-type')
+  const boundary = /boundary=(.*)/.exec(contentType ?? '')?.[1]
+  const text = await request.text()
+  return boundary === undefined
+    ? { content: text, contentType }
+    : { content: text.replaceAll(boundary, 'boundary'), contentType: contentType!.replace(boundary, 'boundary') }
 }
 
 /** A response of success. */

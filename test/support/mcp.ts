@@ -58,7 +58,7 @@ export interface CallReply {
 }
 
 /** A request with one message of the revision 2026-07-28. */
-function messageRequest(token: string | null, method: string, params: object, headers: Record<string, string> = {}): Request {
+export function messageRequest(token: string | null, method: string, params: object, headers: Record<string, string> = {}): Request {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },

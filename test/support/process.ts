@@ -2,6 +2,7 @@ import { execFile, fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
+import { inTime } from './in-time.ts'
 import { ownProcess, runFolder } from './run.ts'
 
 /** The built service with its commands. */
@@ -9,6 +10,8 @@ export const main: string = fileURLToPath(new URL('../../dist/lanekeeper.js', im
 
 /** A process that has little to do saves a fifth of its CPU time without the optimizing compiler. */
 const UNOPTIMIZED = '--no-opt'
+/** How long a test waits for a process, in milliseconds. */
+const PROCESS_BOUND = 300_000
 
 /** @throws {Error} when this run could not build the service: `dist` may then be an old one */
 export function requireBuild(): void {
@@ -30,11 +33,16 @@ export interface RunningProcess {
 /**
  * Starts the service on a free port.
  * @param underLoad whether it answers many requests, and needs optimized code
+ * @param program the file that is run
  */
-export function startProcess(args: readonly string[], env: Record<string, string> = {}, { underLoad = false } = {}): RunningProcess {
+export function startProcess(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  { underLoad = false, program = main } = {},
+): RunningProcess {
   requireBuild()
   const child = ownProcess(
-    spawn(process.execPath, [...(underLoad ? [] : [UNOPTIMIZED]), main, ...args], {
+    spawn(process.execPath, [...(underLoad ? [] : [UNOPTIMIZED]), program, ...args], {
       cwd: runFolder(),
       // Suites send more requests with one token than a client does.
       env: { PATH: process.env['PATH'], PORT: '0', LANEKEEPER_RATE_LIMITS: 'off', ...env },
@@ -55,7 +63,7 @@ export function startProcess(args: readonly string[], env: Record<string, string
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     until(text) {
-      return new Promise((resolve, reject) => {
+      const printed = new Promise<string>((resolve, reject) => {
         const check = (): void => {
           if (typeof text === 'string' ? output.stdout.includes(text) : text.test(output.stdout)) resolve(output.stdout)
         }
@@ -63,10 +71,11 @@ export function startProcess(args: readonly string[], env: Record<string, string
         check()
         void exited.then((code) => reject(new Error(`the process ended with ${code}: ${output.stderr}`)))
       })
+      return inTime(printed, () => `the process has not printed ${text}: ${output.stdout} ${output.stderr}`, PROCESS_BOUND)
     },
     async stop(signal = 'SIGTERM') {
       child.kill(signal)
-      return exited
+      return inTime(exited, () => `the process has not ended after ${signal}: ${output.stderr}`, PROCESS_BOUND)
     },
   }
 }
@@ -113,7 +122,8 @@ export class CommandHost {
   async run(args: readonly string[], env = this.#env): Promise<CommandResult> {
     const child = (this.#child ??= this.#start())
     child.send({ args, env })
-    const [result] = await Promise.race([once(child, 'message'), this.#exited!])
+    const answered = Promise.race([once(child, 'message'), this.#exited!])
+    const [result] = await inTime(answered, () => `the command ${args.join(' ')} has not ended`, PROCESS_BOUND)
     return result as CommandResult
   }
 

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { inTime } from './in-time.ts'
 
 /** A response as it was received. */
 export interface WireReply {
@@ -9,9 +10,9 @@ export interface WireReply {
 
 /** Sends bytes to a listener and reads until it closes the connection. */
 export function exchange(port: number, ...chunks: (string | Uint8Array)[]): Promise<string> {
-  return new Promise((resolve, reject) => {
+  let received = ''
+  const exchanged = new Promise<string>((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
-    let received = ''
     socket.on('data', (data) => (received += data.toString('latin1')))
     socket.on('end', () => socket.end())
     socket.on('close', () => resolve(received))
@@ -20,6 +21,7 @@ export function exchange(port: number, ...chunks: (string | Uint8Array)[]): Prom
     )
     for (const chunk of chunks) socket.write(chunk)
   })
+  return inTime(exchanged, () => `the listener has not closed the connection; it has sent ${JSON.stringify(received.slice(0, 1000))}`)
 }
 
 /** Parses the first response of an exchange. */

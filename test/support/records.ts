@@ -10,6 +10,7 @@ export const card = (members: Partial<Card>): Card => ({
   position: 'a0',
   due_at: null,
   completed_at: null,
+  completed_by_id: null,
   archived_at: null,
   assignee_ids: [],
   label_ids: [],

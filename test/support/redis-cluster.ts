@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { freePort, outputOf, spawnRedis, startRedis, type RedisServer } from './redis.ts'
+import { poll } from './in-time.ts'
 
 /** A cluster of three real nodes, each with a third of the slots. */
 export interface RedisCluster {
@@ -31,7 +32,7 @@ export async function startCluster({ password = '' } = {}): Promise<RedisCluster
     return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3') && info.includes('cluster_slots_assigned:16384')
   }
   for (const client of clients) {
-    while (!(await complete(client))) await new Promise((resolve) => setTimeout(resolve, 20))
+    await poll('the nodes have not found each other', () => complete(client))
     client.disconnect()
   }
   const credentials = password === '' ? '' : `:${encodeURIComponent(password)}@`
@@ -71,8 +72,9 @@ export async function startSentinel(): Promise<SentinelRedis> {
   const sentinel = new Redis(port, '127.0.0.1')
   // A sentinel that the system stopped for two seconds ignores failures for 30 seconds by default, which is then too long.
   await sentinel.call('SENTINEL', 'DEBUG', 'tilt-trigger', '60000', 'tilt-period', '1000')
-  while (!String(await sentinel.call('SENTINEL', 'REPLICAS', 'lanekeeper')).includes(`master-link-status,ok`))
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  await poll('the sentinel has found no replica', async () =>
+    String(await sentinel.call('SENTINEL', 'REPLICAS', 'lanekeeper')).includes('master-link-status,ok'),
+  )
   sentinel.disconnect()
   return {
     master,

@@ -31,10 +31,8 @@ export function checkResponse(
   }: { readonly headers?: Headers; readonly requestBody?: unknown; readonly isWithinLimits?: boolean } = {},
 ): void {
   const operation = operationOf(method, path.split('?')[0]!)
-  const fields = new URLSearchParams(path.split('?')[1])
-    .get('fields')
-    ?.split(',')
-    .map((name) => name.trim())
+  const given = new URLSearchParams(path.split('?')[1]).getAll('fields')
+  const fields = given.length === 0 ? undefined : given.flatMap((text) => text.split(',')).map((name) => name.trim())
   if (status !== 304 && body !== undefined) checkBody(operation, `${method} ${path}`, status, body, fields)
   if (operation === undefined || !isWithinLimits) return
   documentCheck ??= new DocumentCheck(defaultDocument())

@@ -192,6 +192,7 @@ async function writeRecords(
     position: 'a0',
     due_at: null,
     completed_at: null,
+    completed_by_id: null,
     archived_at: null,
     assignee_ids: related ? [ids.user] : [],
     label_ids: related ? [labelId] : [],

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { inTime } from './in-time.ts'
 import { exchange } from './raw-http.ts'
 
 /** The headers of a response, by their names in lower case; several with the same name in one list. */
@@ -12,7 +13,10 @@ export interface WholeReply {
 /** Reads a response to its end. */
 export async function readReply(response: IncomingMessage): Promise<WholeReply> {
   const chunks: Buffer[] = []
-  for await (const chunk of response) chunks.push(chunk as Buffer)
+  const reading = (async () => {
+    for await (const chunk of response) chunks.push(chunk as Buffer)
+  })()
+  await inTime(reading, () => `the response has not ended after ${Buffer.concat(chunks).byteLength} bytes`)
   return { status: response.statusCode!, headers: headersOf(response.rawHeaders), body: Buffer.concat(chunks) }
 }
 

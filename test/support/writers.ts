@@ -5,6 +5,7 @@ import { issueToken } from '../../src/auth/tokens/issue.ts'
 import { createClient, type Client, type Result } from '../../src/client/client.ts'
 import type { Deps } from '../../src/store/deps.ts'
 import { transact } from '../../src/store/transact.ts'
+import { poll } from './in-time.ts'
 
 /** Creates a user in a new workspace. @returns their token */
 export async function createWriter(deps: Deps): Promise<string> {
@@ -95,7 +96,7 @@ export class Writers {
   async more(what: 'acknowledged' | 'failures', count: number): Promise<void> {
     const number = () => (what === 'failures' ? this.failures : this.acknowledged.length)
     const until = number() + count
-    while (number() < until) await new Promise((resolve) => setTimeout(resolve, 5))
+    await poll(`fewer than ${count} further writes are ${what}`, () => number() >= until, 5)
   }
 
   summary(): string {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener } from '../../src/http/server.ts'
+import { EventReader } from '../support/event-reader.ts'
 import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
@@ -57,10 +58,12 @@ describe('a board', () => {
     expect(page.text).toContain('fill="#cf222e"')
     expect(text).toContain('For the spring.')
     expect((await visitor.request('/app')).text).toContain(boardPath())
+    expect(textOf((await visitor.request(`${base}/cards/${other.id}`)).text)).toMatch(/Done .* by Olivia Stone/)
   })
 
   test.each([
-    ['label=absent', []],
+    ['label=absent', ['Write notes', 'Print']],
+    ['label=lbl_00000000000000000000&assignee=usr_00000000000000000000&column=col_00000000000000000000', ['Write notes', 'Print']],
     ['assignee=me', ['Write notes']],
     ['q=PRINT', ['Print']],
     ['state=done', ['Print']],
@@ -187,21 +190,17 @@ describe('access', () => {
 })
 
 describe('live changes', () => {
+  const open = async (from: Visitor) =>
+    new EventReader(await service.app.fetch(new Request(`http://localhost${boardPath()}/events`, { headers: { cookie: cookieOf(from) } })))
   /** Reads the events of a stream until one is about a card with this title. */
   const eventAbout = async (from: Visitor, title: string): Promise<any> => {
-    const cookie = cookieOf(from)
-    const response = await service.app.fetch(new Request(`http://localhost${boardPath()}/events`, { headers: { cookie } }))
-    let text = ''
-    for await (const bytes of response.body!) {
-      text += Buffer.from(bytes as Uint8Array).toString()
-      const found = text
-        .split('\n')
-        .filter((line) => line.startsWith('data: '))
-        .map((line) => JSON.parse(line.slice(6)))
-        .find((one) => one.title === title)
-      if (found !== undefined) return found
+    const events = await open(from)
+    for (;;) {
+      const [{ data }] = (await events.take(1)) as [any]
+      if (data.title !== title) continue
+      await events.close()
+      return data
     }
-    throw new Error(`the stream has ended: ${text}`)
   }
 
   test('name the token to its person, and to owners and admins, but not to other members', async () => {
@@ -219,13 +218,13 @@ describe('live changes', () => {
   test('end when the session ends', async () => {
     const member = await service.person(owner.workspaceId)
     const own = await signedIn(service, member)
-    const cookie = cookieOf(own)
-    const response = await service.app.fetch(new Request(`http://localhost${boardPath()}/events`, { headers: { cookie } }))
+    const events = await open(own)
     await own.open('/settings/tokens')
     await own.submit({ where: 'here' }, '/settings/sign-out')
     await api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title: 'After the end' })
-    const text = await response.text()
-    expect([text.includes('event: error'), text.includes('unauthorized'), text.includes('After the end')]).toEqual([true, true, false])
+    const rest = await events.rest()
+    expect(rest.at(-1)).toMatchObject({ event: 'error', data: { error: { code: 'unauthorized' } } })
+    expect(rest.map(({ data }) => data.title)).not.toContain('After the end')
   })
 
   test('pages are limited for each person and minute, and forms are not', async () => {

@@ -1,73 +1,151 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServerRequest } from 'srvx'
+import { errorCodesOf, findForbiddable } from '../../src/http/openapi/error-codes.ts'
 import type { ReferenceDocument } from '../../src/http/openapi/serve.ts'
+import type { OpenApiDocument } from '../../src/http/openapi/types.ts'
+import { errors } from '../../src/model/errors.ts'
 import { limits } from '../../src/model/limits.ts'
 import { operations } from '../../src/resources/table.ts'
 import { createReference } from '../../src/web/reference/app.ts'
 import { defaultDocument } from '../support/document-check.ts'
+import { oracleOperations } from '../support/oracle.ts'
 import { quiet } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
-import { Service } from '../support/service.ts'
+import { engine, Service } from '../support/service.ts'
 import { textOf } from '../support/visitor.ts'
 
-describe('the reference of the API at /docs', () => {
-  let service: Service
-  beforeAll(async () => void (service = await Service.start(memory)))
-  afterAll(() => service.stop())
-  const open = async (path: string, init: RequestInit = {}) => {
-    const response = await service.app.fetch(new Request(`http://localhost${path}`, init))
-    return { status: response.status, headers: response.headers, html: await response.text() }
-  }
+let service: Service
+beforeAll(async () => void (service = await Service.start(memory)))
+afterAll(() => service.stop())
+const open = async (path: string, init: RequestInit = {}, of = service) => {
+  const response = await of.app.fetch(new Request(`http://localhost${path}`, init))
+  return { status: response.status, headers: response.headers, html: await response.text() }
+}
 
-  test('lists every operation with its request and its scope, and links to its page', async () => {
+const pages = ['/docs', '/docs/errors', '/docs?q=label', ...operations.map(({ id }) => `/docs/${id}`)]
+const main = (html: string) => /<main.*<\/main>/s.exec(html)![0]
+const linksIn = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!)
+/** The links of the sidebar with the one that is marked as the present page. */
+const sidebarOf = (html: string) => {
+  const nav = /<nav class="sidebar".*?<\/nav>/s.exec(html)![0]
+  return { links: linksIn(nav), current: [...nav.matchAll(/<a href="([^"]*)" aria-current="page">/g)].map(([, href]) => href) }
+}
+/** The rows of the specification about scopes. */
+const scopeRows = { read: 'S1', write: 'S2', admin: 'S3' } as const
+
+describe('the reference of the API at /docs', () => {
+  test('lists every operation with its request and its summary, and links to its page', async () => {
     const { status, headers, html } = await open('/docs')
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-    const text = textOf(html)
-    const links = [...html.matchAll(/href="\/docs\/([\w.]+)"/g)].map(([, id]) => id)
-    expect(links.toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
+    const text = textOf(main(html))
+    const links = linksIn(main(html)).filter((href) => /^\/docs\/[\w.]+$/.test(href))
+    expect(links.toSorted()).toEqual(operations.map(({ id }) => `/docs/${id}`).toSorted())
     for (const { id, method, path } of operations) expect(text).toContain(`${id} ${method} ${path}`)
     expect(text).toContain('Base URL: http://localhost/v1')
     for (const path of ['/openapi.json', '/llms.txt']) expect(html).toContain(`href="${path}"`)
   })
 
-  test.each(operations.map(({ id, method, path }) => [id, `${method} /v1${path}`]))(
-    'has a page of %s without JavaScript',
-    async (id, request) => {
-      const { status, html } = await open(`/docs/${id}`)
-      expect(status).toBe(200)
-      const text = textOf(html)
-      const operation = Object.values(defaultDocument().paths)
-        .flatMap(Object.values)
-        .find(({ operationId }) => operationId === id)!
-      expect(text).toContain(`${id} ${request}`)
-      expect(text).toContain(
-        operation.security
-          .flatMap((one: object) => Object.values(one))
-          .flat()
-          .join(),
-      )
-      for (const code of Object.keys(operation.responses)) expect(html).toMatch(new RegExp(`<summary><h3>${code}</h3>`))
-      // A bearer token can only be sent by the script.
-      expect(html).toMatch(/<section[^>]* hidden[^>]* data-try|<section[^>]* data-try[^>]* hidden/)
-    },
-  )
+  test.each(operations.map((operation) => [operation.id, operation] as const))('has a page of %s', async (id, operation) => {
+    const { method, path } = operation
+    const { status, html } = await open(`/docs/${id}`)
+    expect(status).toBe(200)
+    const text = textOf(main(html))
+    expect(text).toContain(`${id} ${method} /v1${path}`)
+    expect(html).toContain(`<span class="method ${method.toLowerCase()}">${method}</span> <code>/v1${path}</code>`)
+    // Each row that decides, with its words, and a link to it.
+    const { scope, row, also } = oracleOperations.find((one) => one.id === id)!
+    expect(text).toContain(`Scope kanban:${scope} Row ${scopeRows[scope]} :`)
+    for (const found of [row, scopeRows[scope], ...Object.values(also).map((further) => further.row)]) {
+      expect(text).toContain(`Row ${found} : ${engine.vocabulary.rows.get(found)!.words.replace('(extension) ', '')}`)
+      expect(html).toContain(`<a href="/policies#row-${found}">`)
+    }
+    const listed = [...html.matchAll(/<td class="status">(\d+)<\/td><td><a href="\/docs\/errors#(\w+)">/g)].map(([, number, code]) => [
+      code,
+      Number(number),
+    ])
+    expect(listed.toSorted()).toEqual(
+      errorCodesOf(findForbiddable(engine), operation)
+        .map((code) => [code, errors[code].status])
+        .toSorted(),
+    )
+    for (const conflict of operation.conflicts) expect(text).toContain(textOf(conflict))
+    // A bearer token can only be sent by the script, and never as a part of an address.
+    const form = /<section[^>]* data-try.*?<\/section>/s.exec(html)![0]
+    expect(form).toMatch(/^<section[^>]* hidden/)
+    expect(form).not.toMatch(/<(?:input|textarea|button)[^>]* name=/)
+  })
 
   test('a page has the members of the body and of the response, with their limits, and the recorded example', async () => {
-    const text = textOf((await open('/docs/cards.create')).html)
-    expect(text).toContain(`title string The title of the card. 1 to ${limits.cardTitle} characters`)
-    expect(text).toContain('description string, optional The text of the card.')
-    expect(text).toContain('due_at string or null (date-time), optional')
-    expect(text).toContain('data.assignee_ids array The users who are assigned to the card')
+    const { html } = await open('/docs/cards.create')
+    const text = textOf(html)
+    expect(text).toContain(`title string required The title of the card. 1 to ${limits.cardTitle} characters; no control characters`)
+    expect(text).toContain('description string The text of the card.')
+    expect(text).toContain('column_id id (col_…) required')
+    expect(text).toContain('due_at string or null (date-time)')
+    expect(text).toContain('data. assignee_ids array of id (usr_…) The users who are assigned to the card')
     expect(text).toContain('"title": "Publish the changelog"')
     expect(text).toContain('A board has at most 5000 active cards')
+    const list = textOf((await open('/docs/boards.list')).html)
+    expect(list).toContain('limit integer The maximum number of items.')
+    expect(list).toContain('data[]. name string')
+  })
+
+  test('has every error with its status, its meaning, its members and a recorded response', async () => {
+    const text = textOf((await open('/docs/errors')).html)
+    for (const [code, { status, message }] of Object.entries(errors)) expect(text).toContain(`${code} # ${status} ${message}`)
+    expect(text).toContain('required_scope string The least scope that the operation requires.')
+    expect(text).toContain('"code": "insufficient_scope"')
+  })
+
+  test('every page has all operations in its sidebar, and marks itself there', async () => {
+    const all = operations.map(({ id }) => `/docs/${id}`)
+    for (const path of pages) {
+      const { links, current } = sidebarOf((await open(path)).html)
+      expect([path, all.filter((href) => !links.includes(href))]).toEqual([path, []])
+      expect([path, current]).toEqual([path, path.includes('?') ? [] : [path]])
+    }
+  })
+
+  test('every link leads somewhere, every heading can be linked to, and no id is there twice', async () => {
+    const read = new Map<string, Promise<{ status: number; ids: readonly string[] }>>()
+    const target = (path: string) => {
+      const found =
+        read.get(path) ??
+        open(path).then(({ status, html }) => ({ status, ids: [...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id!) }))
+      read.set(path, found)
+      return found
+    }
+    const wrong: string[] = []
+    for (const path of pages) {
+      const { html } = await open(path)
+      const { ids } = await target(path)
+      wrong.push(...ids.filter((id, i) => ids.indexOf(id) !== i).map((id) => `${path} has the id ${id} twice`))
+      for (const [, id] of main(html).matchAll(/<h2 id="([^"]*)">/g))
+        if (!html.includes(`href="#${id}"`)) wrong.push(`${path} has no link to ${id}`)
+      for (const href of new Set(linksIn(html))) {
+        const [address = '', id] = href.split('#')
+        const { status, ids: there } = await target(address === '' ? path : address)
+        if (status >= 400 || (id !== undefined && !there.includes(id))) wrong.push(`${path} links to ${href}`)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(read.size).toBeGreaterThan(pages.length)
+  })
+
+  test('without the report of the policy, rows are no links', async () => {
+    const other = await Service.start(memory, { policyPage: false })
+    const { html } = await open('/docs/boards.create', {}, other)
+    expect([html.includes('/policies'), textOf(html).includes('Row P3: ')]).toEqual([false, true])
+    await other.stop()
   })
 
   test('every page forbids inline scripts, foreign origins and frames, sets no cookie and can be cached', async () => {
-    for (const path of ['/docs', '/docs/boards.create', '/docs/assets/style.css', '/docs/assets/script.js']) {
+    const assets = ['/docs/assets/style.css', '/docs/assets/script.js', '/docs/assets/search.json']
+    for (const path of ['/docs', '/docs/errors', '/docs?q=label', '/docs/boards.create', ...assets]) {
       const { status, headers, html } = await open(path)
       expect([path, status]).toEqual([path, 200])
       expect(headers.get('content-security-policy')).toBe(
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
       )
       expect([headers.get('set-cookie'), headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([
         null,
@@ -101,16 +179,79 @@ describe('the reference of the API at /docs', () => {
   })
 })
 
-test('a page is rendered once, and the first page once for each origin', async () => {
-  let renderings = 0
-  const reference = { document: async () => (renderings++, defaultDocument()) } as ReferenceDocument
-  const handle = createReference(quiet, reference, undefined)
-  const open = async (path: string, host: string) => (await handle(new Request(`http://${host}${path}`) as ServerRequest, path)).text()
-  const pages: string[] = []
-  for (const host of ['one.example', 'one.example', 'two.example'])
-    pages.push(await open('/docs/cards.read', host), await open('/docs', host))
-  expect(renderings).toBe(3)
-  expect([pages[0], pages[1]]).toEqual([pages[2], pages[3]])
-  expect(pages[0]).toBe(pages[4])
-  expect([pages[1]!.includes('http://one.example/v1'), pages[5]!.includes('http://two.example/v1')]).toEqual([true, true])
+describe('the search of the reference', () => {
+  const search = async (query: string) => {
+    const { html } = await open(`/docs?q=${encodeURIComponent(query)}`)
+    return { text: textOf(main(html)), ids: [...main(html).matchAll(/href="\/docs\/([\w.]+)"/g)].map(([, id]) => id) }
+  }
+
+  test.each([
+    ['an id', 'boards.set_visibility', ['boards.set_visibility']],
+    ['a part of an id in capitals', 'REMOVE_label', ['cards.remove_label']],
+    ['a path', '/access/evaluation', ['access.evaluate', 'access.evaluate_all']],
+    ['a method and a path', 'delete /labels/', ['cards.remove_label', 'labels.delete']],
+    ['words of a summary', 'server-sent events', ['boards.events']],
+    ['a parameter', 'due_before', ['cards.search']],
+    ['a member of a body', 'cover_color', ['boards.create', 'boards.update']],
+    ['the code of an error', 'cursor_expired', ['boards.changes', 'boards.events']],
+    ['words of different kinds', 'cards due_before', ['cards.search']],
+    ['nothing', 'no such operation', []],
+  ])('finds operations by %s', async (_what, query, expected) => {
+    expect((await search(query)).ids.filter((id) => expected.length === 0 || expected.includes(id!))).toEqual(expected)
+    const { ids } = await search(query)
+    expect(ids.slice(0, expected.length)).toEqual(expected)
+  })
+
+  test('an operation whose id has the words comes first, and one that is found by a name says by which', async () => {
+    const { ids, text } = await search('label')
+    const first = ids.filter((id) => id!.includes('label'))
+    expect([ids.slice(0, first.length), ids.length > first.length]).toEqual([first, true])
+    expect(text).toContain('Matches label_id')
+    expect((await search('due_before')).text).toContain('1 operation for due_before')
+  })
+
+  test('an empty query gets the first page, and a long one is named as the reason', async () => {
+    expect((await open('/docs?q=%20')).html).toBe((await open('/docs')).html)
+    expect((await search('x'.repeat(101))).text).toContain('A query has at most 100 characters.')
+  })
+
+  test('a query is shown as text, and stays in the field', async () => {
+    const { html } = await open(`/docs?q=${encodeURIComponent('"><b>label')}`)
+    expect(html).not.toContain('<b>label')
+    expect(html).toMatch(/<input id="q"[^>]* value="&quot;>?(&gt;)?(<|&lt;)b/)
+  })
+})
+
+describe('the cache of the reference', () => {
+  const start = (document: () => OpenApiDocument) => {
+    const handle = createReference({ log: quiet, origin: undefined, hasPolicyPage: true }, {
+      document: async () => document(),
+    } as ReferenceDocument)
+    return async (url: string) => (await handle(new Request(url) as ServerRequest, new URL(url))).text()
+  }
+
+  test('keeps a page for each origin', async () => {
+    const reads = { count: 0 }
+    const document = new Proxy(defaultDocument(), { get: (target, name) => (name === 'tags' && reads.count++, Reflect.get(target, name)) })
+    const open = start(() => document)
+    const read = async (url: string) => {
+      const before = reads.count
+      const page = await open(url)
+      return { page, isRendered: reads.count > before }
+    }
+    const first = await read('http://one.example/docs/cards.read')
+    expect(first.isRendered).toBe(true)
+    expect(await read('http://one.example/docs/cards.read')).toEqual({ page: first.page, isRendered: false })
+    expect(first.page).toContain('http://one.example/v1/cards/crd_')
+    expect((await read('http://two.example/docs/cards.read')).page).toContain('http://two.example/v1/cards/crd_')
+  })
+
+  test('renders the pages again when the document is another one', async () => {
+    let document = defaultDocument()
+    const open = start(() => document)
+    const url = 'http://one.example/docs/cards.read'
+    const before = await open(url)
+    document = { ...document, 'x-rows': Object.fromEntries(Object.keys(document['x-rows']).map((row) => [row, 'Other words'])) }
+    expect([before.includes('Other words'), (await open(url)).includes('Other words')]).toEqual([false, true])
+  })
 })

@@ -4,7 +4,9 @@ import type { Deps } from '../../store/deps.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { newSecret, sha256Hex } from '../secrets.ts'
+import { createChallenge } from './challenges.ts'
 import { addNotice } from './notices.ts'
+import { secondFactorOf } from './second-factor.ts'
 import { beginSession, endSession } from './sessions.ts'
 
 /** The browser with which a person signs in. */
@@ -30,6 +32,11 @@ export interface Entry {
   readonly notice: Notice | undefined
 }
 
+/** A person has proved their password. `second_factor`: the challenge must be answered by a code. */
+export type PasswordEntry = Entry | { readonly result: 'second_factor'; readonly userId: string; readonly challenge: string }
+
+/** What a notice calls a browser that does not name itself. */
+export const UNKNOWN_BROWSER = 'Unknown browser'
 /** Maximum number of known browsers per account. When it is exceeded, the one that signed in longest ago is forgotten. */
 const MAX_DEVICES = 10
 
@@ -42,7 +49,7 @@ export function isKnownDevice(account: Pick<Account, 'devices'> | undefined, dev
 export async function enter(
   tx: Transaction,
   account: Account,
-  { network, agent = 'Unknown browser', device: cookie, currentSession }: Visit,
+  { network, agent = UNKNOWN_BROWSER, device: cookie, currentSession }: Visit,
   { clock, random }: Pick<Deps, 'clock' | 'random'>,
 ): Promise<Entry> {
   const { user_id: userId, email } = account
@@ -56,4 +63,21 @@ export async function enter(
   const members = { kind: 'new_sign_in', agent, address: network, session_id: session.id ?? null, name: null } as const
   const notice = isKnown || account.devices.length === 0 ? undefined : await addNotice(tx, userId, members, clock, random)
   return { result: 'signed_in', userId, secret, session, device, notice }
+}
+
+/**
+ * Begins a session for a person whose password is right or was just chosen, unless they have an authenticator app: then a code must follow.
+ * The account must have been read in this transaction.
+ * @param formToken that of the page: the code must come from the same browser
+ */
+export async function enterByPassword(
+  tx: Transaction,
+  account: Account,
+  { formToken, ...visit }: Visit & { readonly formToken: string },
+  deps: Pick<Deps, 'clock' | 'random'>,
+): Promise<PasswordEntry> {
+  const { user_id, password_hash } = account
+  if ((await secondFactorOf(tx, user_id)).authenticator === null) return enter(tx, account, visit, deps)
+  const members = { purpose: 'second_factor', user_id, credential: sha256Hex(password_hash), formToken } as const
+  return { result: 'second_factor', userId: user_id, challenge: await createChallenge(tx, members, deps.clock, deps.random) }
 }

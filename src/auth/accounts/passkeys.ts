@@ -2,7 +2,10 @@ import type { AuthenticationResponseJSON, AuthenticatorTransport, RegistrationRe
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { durations } from '../../model/durations.ts'
+import { lazy } from '../../model/lazy.ts'
 import type { Passkey } from '../../model/second-factor.ts'
+
+const webauthn = lazy(() => import('@simplewebauthn/server'))
 
 /** The service as authenticators know it: passkeys belong to the host name of its origin. */
 export interface RelyingParty {
@@ -91,7 +94,7 @@ export async function registrationOptions(
   challenge: string,
   { userId, email, name, passkeys }: { userId: string; email: string; name: string; passkeys: readonly Passkey[] },
 ): Promise<object> {
-  const { generateRegistrationOptions } = await import('@simplewebauthn/server')
+  const { generateRegistrationOptions } = await webauthn()
   return generateRegistrationOptions({
     rpName: 'Lanekeeper',
     rpID: id,
@@ -108,7 +111,7 @@ export async function registrationOptions(
 
 /** The options with which a browser asks a passkey. @param passkeys those that are accepted; undefined: any */
 export async function assertionOptions({ id }: RelyingParty, challenge: string, passkeys?: readonly Passkey[]): Promise<object> {
-  const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
+  const { generateAuthenticationOptions } = await webauthn()
   return generateAuthenticationOptions({
     rpID: id,
     challenge: bytesOf(challenge),
@@ -123,7 +126,7 @@ export async function verifyAttestation(
   { origin, id }: RelyingParty,
   { json, challenge }: Attestation,
 ): Promise<Pick<Passkey, 'credential_id' | 'public_key' | 'counter' | 'transports'> | undefined> {
-  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  const { verifyRegistrationResponse } = await webauthn()
   const request = { response: json, expectedChallenge: challenge, expectedOrigin: origin, expectedRPID: id, requireUserVerification: true }
   const result = await verifyRegistrationResponse(request).catch(() => undefined)
   if (result?.verified !== true) return undefined
@@ -142,7 +145,7 @@ export async function verifyAssertion(
   { json, challenge }: Assertion,
   { credential_id, public_key, counter }: Passkey,
 ): Promise<number | undefined> {
-  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  const { verifyAuthenticationResponse } = await webauthn()
   const request = {
     response: json,
     expectedChallenge: challenge,

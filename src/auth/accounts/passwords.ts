@@ -1,5 +1,6 @@
 import type * as argon2 from '@node-rs/argon2'
 import { ApiError } from '../../model/errors.ts'
+import { lazy } from '../../model/lazy.ts'
 import { Slots } from '../../store/slots.ts'
 
 /** Hashes and verifies passwords. */
@@ -51,10 +52,11 @@ export function createPasswords(
   }
 }
 
+const argon2Module = lazy(() => import('@node-rs/argon2'))
 /** The package is native code, which a start need not load. */
 const loadedWhenUsed: Pick<typeof argon2, 'hash' | 'verify'> = {
-  hash: async (...args) => (await import('@node-rs/argon2')).hash(...args),
-  verify: async (...args) => (await import('@node-rs/argon2')).verify(...args),
+  hash: async (...args) => (await argon2Module()).hash(...args),
+  verify: async (...args) => (await argon2Module()).verify(...args),
 }
 
 function createQueue(concurrency: number, maxWaiting: number): <T>(task: () => Promise<T>) => Promise<T> {

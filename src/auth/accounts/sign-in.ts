@@ -5,8 +5,7 @@ import type { Deps } from '../../store/deps.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { sha256Hex } from '../secrets.ts'
-import { createChallenge } from './challenges.ts'
-import { enter, isKnownDevice, type Entry, type Visit } from './entry.ts'
+import { enterByPassword, isKnownDevice, type PasswordEntry, type Visit } from './entry.ts'
 import type { Passwords } from './passwords.ts'
 import { secondFactorOf, useCode } from './second-factor.ts'
 import { Throttle } from './throttle.ts'
@@ -25,8 +24,8 @@ export type FailedAttempt =
   | { readonly result: 'refused'; /** the owner of the e-mail address, if it has one */ readonly userId: string | undefined }
   | { readonly result: 'throttled'; readonly userId: string | undefined; readonly retryAfterMs: number }
 
-/** The result of an attempt. `second_factor`: the password is right, and the challenge must be answered by a code. */
-export type SignInResult = Entry | FailedAttempt | { readonly result: 'second_factor'; readonly userId: string; readonly challenge: string }
+/** The result of an attempt. */
+export type SignInResult = PasswordEntry | FailedAttempt
 
 /**
  * Signs people in. Failed attempts are throttled per network, per account and network, and per account. Attempts from
@@ -134,14 +133,12 @@ export class SignIn {
   }
 
   async #begin({ user_id, password_hash }: Account, visit: Visit, formToken: string): Promise<SignInResult> {
-    const { store, clock, random } = this.#deps
+    const { store, random } = this.#deps
     return transact(store, GLOBAL, random, async (tx) => {
       const [account] = await tx.read([keys.account(user_id), keys.secondFactor(user_id)])
       // If the password was changed since it was checked, the check no longer counts.
       if (account?.password_hash !== password_hash) return { result: 'refused', userId: user_id }
-      if ((await secondFactorOf(tx, user_id)).authenticator === null) return enter(tx, account, visit, this.#deps)
-      const members = { purpose: 'second_factor', user_id, credential: sha256Hex(password_hash), formToken } as const
-      return { result: 'second_factor', userId: user_id, challenge: await createChallenge(tx, members, clock, random) }
+      return enterByPassword(tx, account, { ...visit, formToken }, this.#deps)
     })
   }
 }

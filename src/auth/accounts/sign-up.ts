@@ -1,12 +1,15 @@
 import type { Account } from '../../model/account.ts'
 import { durations } from '../../model/durations.ts'
 import { idPrefixes, isId } from '../../model/ids.ts'
+import type { Notice } from '../../model/second-factor.ts'
 import { timestamp, type Clock } from '../../model/time.ts'
 import type { Deps } from '../../store/deps.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { equalInConstantTime, newSecret, sha256Hex } from '../secrets.ts'
+import { enterByPassword, UNKNOWN_BROWSER, type PasswordEntry, type Visit } from './entry.ts'
+import { addNotice } from './notices.ts'
 import { endSessions } from './sessions.ts'
 
 /** Why a sign-up was refused. */
@@ -40,37 +43,60 @@ export async function findInvitedUser(tx: Transaction, code: string, clock: Cloc
   return clock() < Date.parse(signUp.expires_at) ? userId : undefined
 }
 
+/** What a sign-up needs: the code of a link, what the person has chosen, and the browser. */
+export interface SignUp extends Visit {
+  readonly code: string
+  readonly email: string
+  readonly passwordHash: string
+  /** that of the page: a code of the second factor must come from the same browser */
+  readonly formToken: string
+}
+
+/** A person has set their e-mail address and password, and is signed in unless a second factor is asked for. */
+export type SignedUp = PasswordEntry & {
+  /** if they had an account before: its e-mail address, and the notice that the password was changed */
+  readonly replaced: { readonly email: string; readonly notice: Notice } | undefined
+}
+
 /**
- * Uses a code: sets the person's e-mail address and password, and ends all sessions that began with the old ones.
- * @returns the person's id, or why the sign-up was refused; a refused sign-up does not use up the code
+ * Uses a code: sets the person's e-mail address and password, ends all sessions that began with the old ones, and signs them in under the
+ * rules of every sign-in. Of the browsers that were known, only this one remains.
+ * @returns why the sign-up was refused, otherwise what follows; a refused sign-up does not use up the code
  */
-export async function signUp(
-  { store, clock, random }: Deps,
-  { code, ...credentials }: { readonly code: string; readonly email: string; readonly passwordHash: string; readonly device?: string },
-): Promise<{ userId: string } | { refused: SignUpRefusal }> {
+export async function signUp(deps: Deps, { code, email, passwordHash, ...visit }: SignUp): Promise<SignedUp | { refused: SignUpRefusal }> {
+  const { store, clock, random } = deps
   return transact(store, GLOBAL, random, async (tx) => {
     const userId = await findInvitedUser(tx, code, clock)
     if (userId === undefined) return { refused: 'no_link' }
-    if (!(await setAccount(tx, { userId, ...credentials }, clock))) return { refused: 'email_taken' }
+    const before = await tx.get(keys.account(userId))
+    if (!(await setAccount(tx, { userId, email, passwordHash }, clock))) return { refused: 'email_taken' }
     tx.remove(keys.signUp(userId))
     await endSessions(tx, userId)
-    return { userId }
+    const account = tx.known(keys.account(userId))!
+    // With the browsers that were known before, so that a browser which was not among them is reported.
+    const entry = await enterByPassword(tx, { ...account, devices: before?.devices ?? [] }, visit, deps)
+    const devices = entry.result === 'signed_in' ? [sha256Hex(entry.device)] : []
+    tx.put(keys.account(userId), { ...account, devices })
+    if (before === undefined) return { ...entry, replaced: undefined }
+    const session_id = (entry.result === 'signed_in' && entry.session.id) || null
+    const members = {
+      kind: 'password_changed',
+      agent: visit.agent ?? UNKNOWN_BROWSER,
+      address: visit.network,
+      session_id,
+      name: null,
+    } as const
+    return { ...entry, replaced: { email: before.email, notice: await addNotice(tx, userId, members, clock, random) } }
   })
 }
 
 /**
- * Sets a person's e-mail address and password, and replaces their known devices.
- * @param device the device cookie of the browser that does it: that browser is throttled separately from strangers
+ * Sets a person's e-mail address and password. No browser is known then.
  * @returns false if the address belongs to another person
  */
 export async function setAccount(
   tx: Transaction,
-  {
-    userId,
-    email,
-    passwordHash,
-    device,
-  }: { readonly userId: string; readonly email: string; readonly passwordHash: string; readonly device?: string | undefined },
+  { userId, email, passwordHash }: { readonly userId: string; readonly email: string; readonly passwordHash: string },
   clock: Clock,
 ): Promise<boolean> {
   const emailKey = keys.accountEmail(sha256Hex(email))
@@ -86,7 +112,7 @@ export async function setAccount(
     user_id: userId,
     email,
     password_hash: passwordHash,
-    devices: device === undefined ? [] : [sha256Hex(device)],
+    devices: [],
     created_at: account?.created_at ?? now,
     updated_at: now,
   }

@@ -1,4 +1,7 @@
 import type { RandomSource } from '../../model/ids.ts'
+import { lazy } from '../../model/lazy.ts'
+
+const otpauth = lazy(() => import('otpauth'))
 
 /** What authenticator apps show as the name of the service. */
 const ISSUER = 'Lanekeeper'
@@ -9,13 +12,13 @@ const WINDOW = 1
 
 /** Returns a new secret of an authenticator app, in base32. */
 export async function newTotpSecret(random: RandomSource): Promise<string> {
-  const { Secret } = await import('otpauth')
+  const { Secret } = await otpauth()
   return new Secret({ buffer: new Uint8Array(random(SECRET_BYTES)).buffer }).base32
 }
 
 /** The address that an authenticator app reads from a QR code. */
 export async function totpUri(secret: string, email: string): Promise<string> {
-  const { Secret, TOTP } = await import('otpauth')
+  const { Secret, TOTP } = await otpauth()
   return new TOTP({ issuer: ISSUER, label: email, secret: Secret.fromBase32(secret) }).toString()
 }
 
@@ -28,7 +31,7 @@ export async function totpUri(secret: string, email: string): Promise<string> {
 export async function stepOfCode(secret: string, code: string, now: number, lastStep: number): Promise<number | undefined> {
   const digits = code.replaceAll(/\s/g, '')
   if (!/^\d{6}$/.test(digits)) return undefined
-  const { Secret, TOTP } = await import('otpauth')
+  const { Secret, TOTP } = await otpauth()
   const delta = TOTP.validate({ token: digits, secret: Secret.fromBase32(secret), timestamp: now, window: WINDOW })
   if (delta === null) return undefined
   const step = TOTP.counter({ timestamp: now }) + delta

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { ConfigError } from '../../config.ts'
+import { readRelativeTime, RELATIVE_TIMES } from '../../model/relative-time.ts'
+import { systemClock } from '../../model/time.ts'
 import type { Parameter } from './parameters.ts'
 
 /**
@@ -57,6 +59,8 @@ async function toValue({ flag, kind, values }: Parameter, value: string): Promis
     case 'boolean':
       if (!values.includes(value)) throw new ConfigError(`${flag}: "${value}" is not true or false`)
       return value === 'true'
+    case 'time':
+      return toTime(flag, value)
     case 'list':
       return toList(flag, value)
     case 'json':
@@ -68,6 +72,14 @@ async function toValue({ flag, kind, values }: Parameter, value: string): Promis
     default:
       return value
   }
+}
+
+/** A time as it is, which the service checks, or a relative one in UTC. */
+function toTime(flag: string, value: string): string {
+  const time = readRelativeTime(value, systemClock())
+  if (time !== undefined) return new Date(time).toISOString()
+  if (/^\d{4}-/.test(value)) return value
+  throw new ConfigError(`${flag}: "${value}" is no time; it must be one such as 2026-11-20T12:00:00Z, or ${RELATIVE_TIMES}`)
 }
 
 function toList(flag: string, value: string): string[] {

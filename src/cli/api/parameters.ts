@@ -3,12 +3,16 @@ import { itemOf } from '../../http/openapi/operations.ts'
 import { convertOne } from '../../http/openapi/schemas.ts'
 import type { JsonSchema } from '../../http/openapi/types.ts'
 import { limits } from '../../model/limits.ts'
+import { RELATIVE_TIMES } from '../../model/relative-time.ts'
 import { uploadForm } from '../../resources/attachments/schema.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { membersOf } from '../schema-types.ts'
 
-/** What the value of an option is: a text, or what is read from it. A `list` is one of texts, with commas; a `json-list` is one of JSON. */
-type ValueKind = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'json-list' | 'file'
+/**
+ * What the value of an option is: a text, or what is read from it. A `list` is one of texts, with commas; a `json-list` is one of JSON; a `time`
+ * can be relative to the present one.
+ */
+type ValueKind = 'text' | 'time' | 'number' | 'boolean' | 'list' | 'json' | 'json-list' | 'file'
 
 /** A parameter of an operation, which is an option of its command. */
 export interface Parameter {
@@ -53,7 +57,12 @@ function fieldsParameter(operation: Operation): Parameter[] {
 }
 
 /** How values are written that are no plain text. */
-const NOTATIONS: Partial<Readonly<Record<ValueKind, string>>> = { list: ' (separated by commas)', 'json-list': ' (JSON)', json: ' (JSON)' }
+const NOTATIONS: Partial<Readonly<Record<ValueKind, string>>> = {
+  time: ` (a time, or ${RELATIVE_TIMES})`,
+  list: ' (separated by commas)',
+  'json-list': ' (JSON)',
+  json: ' (JSON)',
+}
 
 /** `column_id` → `--column-id` */
 function flagOf(name: string): string {
@@ -77,6 +86,7 @@ const isNullable = (schema: JsonSchema): boolean => typesOf(schema).includes('nu
 
 function kindOf(schema: JsonSchema): ValueKind {
   if (schema['contentMediaType'] !== undefined) return 'file'
+  if (schema['format'] === 'date-time') return 'time'
   const [type] = typesOf(schema)
   if (type === 'string' || (type === undefined && schema['enum'] !== undefined)) return 'text'
   if (type === 'integer' || type === 'number') return 'number'

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { examinations, type Examinations } from './examination.ts'
-import { programVersion, type Task } from './examiner.ts'
+import { programVersion } from '../../model/package-files.ts'
+import type { Task } from './examiner.ts'
 
 /** Answers one question of the thread that has started this one. */
 function answer({ version, question, given }: Task): ReturnType<Examinations[keyof Examinations]> {

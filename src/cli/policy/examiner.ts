@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { readVersion } from '../../model/package-files.ts'
+import { isProgramReplaced, programVersion } from '../../model/package-files.ts'
 import type { Examinations } from './examination.ts'
 
 /** The functions of {@link Examinations}, answered elsewhere. They reject if there is no answer. */
@@ -16,15 +16,14 @@ export interface Task {
   readonly given: readonly unknown[]
 }
 
-/** The version of the program, read when this module is loaded: the files may be those of a later one by the time a thread is started. */
-export const programVersion: string = readVersion()
-
 /** The module that a thread runs: compiled if this one is. Node.js 20 cannot run TypeScript in a thread. */
 const MODULE = new URL(`./examination-thread${extname(import.meta.url)}`, import.meta.url)
 /** The time in which a thread must answer, in milliseconds. It needs about one second. */
 const TIME_LIMIT = 120_000
 /** The heap of a thread, in MiB. It needs about 60. */
 const MEMORY_LIMIT = 512
+
+const REPLACED = 'the files of the program were replaced or removed after its start: restart it'
 
 /** A thread has not answered. */
 class ThreadFailed extends Error {
@@ -60,7 +59,7 @@ function ask<Question extends keyof Examinations>(
     const fail = (why: string): void => {
       clearTimeout(timer)
       void thread.terminate()
-      reject(new ThreadFailed(why))
+      reject(new ThreadFailed(isProgramReplaced() ? `${REPLACED} (${why})` : why))
     }
     const timer = setTimeout(() => fail(`it took longer than ${time / 1000} seconds`), time)
     thread.once('message', (answer) => (clearTimeout(timer), resolve(answer)))

@@ -1,12 +1,11 @@
 import type { z } from 'zod'
 import { uploadForm } from '../../resources/attachments/schema.ts'
-import { board } from '../../model/board.ts'
-import { card } from '../../model/card.ts'
-import { readVersion } from '../../model/package-files.ts'
+import { programVersion } from '../../model/package-files.ts'
+import { LISTED } from '../../resources/included.ts'
 import type { Operation } from '../../resources/operation.ts'
 import { findForbiddable, hasData } from './error-codes.ts'
 import { createErrorSchemas, createPageSchema, pascalCase } from './error-schemas.ts'
-import { readExamples } from './examples.ts'
+import { recordedExamples } from './examples.ts'
 import { headers, requestHeaders } from './headers.ts'
 import { overview, tagDescriptions } from './overview.ts'
 import { describeOperation, itemOf, tagOf, TOKEN } from './operations.ts'
@@ -21,7 +20,7 @@ import type { JsonSchema, OpenApiDocument, OperationObject, ParameterObject } fr
  */
 export function createDocument(source: DocumentSource): OpenApiDocument {
   const { engine, operations, uploadBytes, quotas, origin } = source
-  const examples = source.examples ?? readExamples()
+  const examples = source.examples ?? recordedExamples
   const errorResponses = new ErrorResponses(examples)
   const forbiddable = findForbiddable(engine)
   const inputs = inputNames(operations)
@@ -39,7 +38,7 @@ export function createDocument(source: DocumentSource): OpenApiDocument {
     openapi: '3.1.0',
     info: {
       title: 'Lanekeeper',
-      version: readVersion(),
+      version: programVersion,
       summary: 'A workspace-scoped kanban API for agents, command-line tools and native applications.',
       description: overview({ engine, operations, uploadBytes, quotas }),
       license: { name: 'MIT', identifier: 'MIT' },
@@ -94,6 +93,9 @@ function outputNames(operations: readonly Operation[]): Map<z.ZodType, string> {
   return names
 }
 
+/** The schemas that others extend. An item of a list extends the same one as what it is an item of. */
+const BASES: Readonly<Record<string, string>> = { BoardSnapshot: 'Board', CardWithCounts: 'Card' }
+
 function outputSchemas(
   operations: readonly Operation[],
   names: ReadonlyMap<z.ZodType, string>,
@@ -101,11 +103,11 @@ function outputSchemas(
 ): Record<string, JsonSchema> {
   const schemas = convertAll(names, 'output', uploadBytes)
   const page = convertOne(createPageSchema(), 'output', uploadBytes)
-  for (const [base, name] of [
-    [board, 'BoardSnapshot'],
-    [card, 'CardWithCounts'],
-  ] as const)
-    if (names.has(base) && schemas[name] !== undefined) schemas[name] = extend(names.get(base)!, schemas, name)
+  for (const name of names.values()) {
+    const inner = name.startsWith(LISTED) ? name.slice(LISTED.length) : name
+    const base = BASES[inner] ?? inner
+    if (base !== name && schemas[base] !== undefined) schemas[name] = extend(base, schemas, name)
+  }
   for (const operation of operations) {
     if (!hasData(operation)) continue
     const name = names.get(itemOf(operation.data))!

@@ -29,7 +29,7 @@ export function errorCodesOf(forbiddable: ForbiddablePermissions, operation: Ope
   const codes = new Set<ErrorCode>([
     ...ALWAYS,
     ...(canForbid(forbiddable, operation) ? ['forbidden' as const] : []),
-    ...(path.includes('{') ? ['not_found' as const] : []),
+    ...(path.includes('{') || namesResources(operation) ? ['not_found' as const] : []),
     ...(conflicts.length > 0 ? ['conflict' as const] : []),
     ...(method === 'GET' || method === 'DELETE' ? [] : WITH_BODY),
     ...(operation.isRead ? [] : OF_WRITES),
@@ -37,6 +37,11 @@ export function errorCodesOf(forbiddable: ForbiddablePermissions, operation: Ope
     ...(isDownload(operation) ? ['range_not_satisfiable' as const] : []),
   ])
   return (Object.keys(errors) as ErrorCode[]).filter((code) => codes.has(code))
+}
+
+/** Whether the query can name something that is absent. */
+function namesResources(operation: Operation): boolean {
+  return operation.kind === 'filtered_list' && operation.named !== undefined
 }
 
 /** Whether the response is the bytes of a file. */

@@ -40,7 +40,7 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
     not_found: {
       parameter: documented(z.string(), {
         description:
-          'What names the resource: a member of the body, or the second parameter of the path; `label_id` or `user_id` if it is an item of `label_ids` or `assignee_ids`. Absent if it is the path itself.',
+          'What names the resource: a member of the body or the query, or the second parameter of the path; `label_id` or `user_id` if it is an item of `label_ids` or `assignee_ids`. Absent if it is the path itself.',
         maxLength: 64,
       }).optional(),
       index,

@@ -17,6 +17,5 @@ export interface RecordedExamples {
   readonly errors: Readonly<Record<string, unknown>>
 }
 
-export function readExamples(): RecordedExamples {
-  return JSON.parse(readFileSync(packageFile('fixtures/openapi-examples.json'), 'utf8')) as RecordedExamples
-}
+/** Read when this module is loaded: a document is also made later, for another policy. */
+export const recordedExamples = JSON.parse(readFileSync(packageFile('fixtures/openapi-examples.json'), 'utf8')) as RecordedExamples

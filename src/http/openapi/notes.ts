@@ -28,15 +28,16 @@ export const notes: Readonly<Record<string, string>> = {
   'columns.archive': 'Its cards keep their state. They come back with it. Archiving an archived column changes nothing.',
   'columns.restore': 'Restoring an active column changes nothing.',
   'cards.list':
-    'All filters that are given must match. A filter by something that is not on this board gives an empty list. Requests with `q` or several filters are searched one after the other for each user.',
+    'All filters that are given must match. A column or a label that is not on this board, and a user who is no member of the workspace, are 404 with `parameter`. A member without access to the board is assigned to none of its cards. Requests with `q`, `assignee_id=none` or several filters are searched one after the other for each user.',
   'cards.search':
-    'All filters that are given must match. A filter by something that you have no access to gives an empty list. It costs least with `assignee_id=me` and without `q`. The searches of one user are made one after the other. To follow a board, read its changes instead.',
+    'All filters that are given must match. A board, a column or a label that you have no access to, and a user who is no member of the workspace, are 404 with `parameter`. It costs least with `assignee_id=me` and without `q`. What was completed costs least with `sort=completed_at`. The searches of one user are made one after the other. To follow a board, read its changes instead.',
   'cards.create':
     'Everything is created in one commit, or nothing is. A label that is not one of this board is 404 with `parameter: label_id`, and a user without access to the board 404 with `parameter: user_id`. The ids of the subtasks are in the list of the subtasks of the card. If-Match refers to the board. At most one of `before`, `after` and `to` can be given.',
   'cards.update': 'Members that are absent stay as they are. `due_at: null` removes the due time.',
   'cards.move':
     'With only a `column_id`, the card goes to the end of that column. At most one of `before`, `after` and `to` can be given; `before` and `after` name a card of the destination. If the card is there already, nothing changes.',
-  'cards.complete': 'Setting the present state changes nothing: a completed card keeps the time at which it was completed.',
+  'cards.complete':
+    'Setting the present state changes nothing: a completed card keeps the time at which it was completed, and who completed it.',
   'cards.archive': 'An archived card can be read by its id and is listed with `archived=true`. Archiving an archived card changes nothing.',
   'cards.restore': 'If its column is archived, the card is listed again when the column is restored.',
   'cards.delete': 'It cannot be undone. Archive a card instead to keep it. Files that were attached only here are removed after a day.',

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { OWN_ID, userIdPattern } from '../../model/fields.ts'
 import { idPattern, idPrefixes, type IdKind } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import type { Engine } from '../../policy/engine.ts'
@@ -28,6 +29,9 @@ export interface OperationSource {
 /** The name of the security scheme. */
 export const TOKEN = 'accessToken'
 
+/** The paragraph of a description that lists the messages of conflicts begins with this. */
+export const CONFLICT_MESSAGES = 'The message of a `conflict` (409) is one of these:'
+
 /** The description of an operation. */
 export function describeOperation(source: OperationSource, operation: Operation): OperationObject {
   const { engine, examples, errorResponses, forbiddable } = source
@@ -43,9 +47,7 @@ export function describeOperation(source: OperationSource, operation: Operation)
     description: [
       summary,
       notes[id],
-      conflicts.length === 0
-        ? undefined
-        : ['The message of a `conflict` (409) is one of these:', ...conflicts.map((text) => `- ${text}`)].join('\n'),
+      conflicts.length === 0 ? undefined : [CONFLICT_MESSAGES, ...conflicts.map((text) => `- ${text}`)].join('\n'),
       `Requires the scope \`${scope.required}\` (row ${scope.row}). Row ${row}: ${rowText(engine, row)}.`,
       ...furtherRows(engine, also),
     ]
@@ -54,7 +56,7 @@ export function describeOperation(source: OperationSource, operation: Operation)
     tags: [tagOf(id)],
     security: [{ [TOKEN]: [scope.required] }],
     parameters: [
-      ...pathParameters(operation, example),
+      ...pathParameters(operation, examples),
       ...queryParameters(source, operation),
       ...fieldsParameter(operation),
       ...conditions(operation),
@@ -100,17 +102,25 @@ function rowText({ vocabulary }: Engine, row: string): string {
   return vocabulary.rows.get(row)!.words.replace('(extension) ', '')
 }
 
-function pathParameters({ path }: Operation, example: RecordedExample | undefined): ParameterObject[] {
+/** The example of a download, which is not recorded, has the ids of others. */
+function pathParameters({ id, path }: Operation, { operations }: RecordedExamples): ParameterObject[] {
+  const recorded = [operations[id], ...Object.values(operations)]
   return namesInPath(path).map((name) => {
     const kind = name.replace(/_id$/, '') as IdKind
     if (!Object.hasOwn(idPrefixes, kind)) throw new Error(`${path}: "${name}" is not the id of a known kind`)
-    const value = example?.params[name]
+    const value = recorded.find((example) => example?.params[name] !== undefined)?.params[name]
+    const own = kind === 'user' ? ` \`${OWN_ID}\` is the user of the token.` : ''
     return {
       name,
       in: 'path',
       required: true,
-      description: `The id of the ${kind}. A malformed one is answered like an absent one, with 404.`,
-      schema: { type: 'string', pattern: idPattern(kind), minLength: 24, maxLength: 24 },
+      description: `The id of the ${kind}.${own} A malformed one is answered like an absent one, with 404.`,
+      schema: {
+        type: 'string',
+        pattern: kind === 'user' ? userIdPattern : idPattern(kind),
+        minLength: kind === 'user' ? OWN_ID.length : 24,
+        maxLength: 24,
+      },
       ...(value === undefined ? {} : { example: value }),
     }
   })
@@ -124,13 +134,16 @@ function queryParameters({ uploadBytes }: OperationSource, { query }: Operation)
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
-    description: description as string,
+    description: schema['type'] === 'array' ? `${description as string} ${LIST_NOTE}` : (description as string),
     ...(required.includes(name) ? { required: true } : {}),
-    // A list is one text, with commas.
-    ...(schema['type'] === 'array' ? { style: 'form' as const, explode: false as const } : {}),
+    ...(schema['type'] === 'array' ? LIST : {}),
     schema,
   }))
 }
+
+/** How a list is written: its parameter repeated, as generated clients do, or one text with commas. The document can state one of both. */
+const LIST = { style: 'form', explode: true } as const
+const LIST_NOTE = 'The parameter can be repeated, or its values separated by commas.'
 
 /** The members that a GET can be asked for. */
 function fieldsParameter(operation: Operation): ParameterObject[] {
@@ -140,10 +153,8 @@ function fieldsParameter(operation: Operation): ParameterObject[] {
     {
       name: 'fields',
       in: 'query',
-      description:
-        'Only these top-level members of the resource, or of each item of the list, separated by commas; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same.',
-      style: 'form',
-      explode: false,
+      description: `Only these top-level members of the resource, or of each item of the list; its \`id\` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. ${LIST_NOTE}`,
+      ...LIST,
       schema: { type: 'array', minItems: 1, maxItems: names.length, items: { type: 'string', enum: names } },
     },
   ]

@@ -2,11 +2,15 @@ import type { H3 } from 'h3'
 import type { Logger } from 'pino'
 import type { ServerRequest } from 'srvx'
 import { notFound } from '../../model/errors.ts'
+import { lazy } from '../../model/lazy.ts'
 import type { Compression } from '../compression.ts'
 import { publicText, respondWithText, type PublicText } from '../public-text.ts'
 import { originOf } from '../request-target.ts'
 import type { DocumentSource } from './source.ts'
 import type { OpenApiDocument } from './types.ts'
+
+const documentModule = lazy(() => import('./document.ts'))
+const llmsModule = lazy(() => import('./llms.ts'))
 
 interface Made {
   readonly document: OpenApiDocument
@@ -44,7 +48,7 @@ export class ReferenceDocument {
   }
 
   async #create(source: DocumentSource): Promise<Made> {
-    const { createDocument } = await import('./document.ts')
+    const { createDocument } = await documentModule()
     const document = createDocument(source)
     return { document, text: publicText('application/json; charset=utf-8', JSON.stringify(document)) }
   }
@@ -68,7 +72,7 @@ export function serveDocument(
     })
   serve('/openapi.json', () => reference.text())
   serve('/llms.txt', async (request) => {
-    const { createLlmsText } = await import('./llms.ts')
+    const { createLlmsText } = await llmsModule()
     return publicText('text/plain; charset=utf-8', createLlmsText(await reference.document(), originOf(request, origin)))
   })
 }

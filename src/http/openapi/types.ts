@@ -16,7 +16,7 @@ export interface ParameterObject {
   readonly required?: boolean
   /** of a list that is one text */
   readonly style?: 'form'
-  readonly explode?: false
+  readonly explode?: true
   readonly schema: JsonSchema
   readonly example?: unknown
 }

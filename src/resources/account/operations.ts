@@ -1,3 +1,4 @@
+import { tokenOf } from '../../authz/context.ts'
 import { expiryOf } from '../../auth/tokens/lifecycle.ts'
 import { effectiveScopes } from '../../model/token.ts'
 import { keys } from '../../store/keys.ts'
@@ -20,7 +21,8 @@ export const accountOperations = [
       ([workspace, use]) => ({ workspace, use }),
     ),
     async run({ caller }, { workspace, use }) {
-      const { token, membership } = caller
+      const token = tokenOf(caller)
+      const { membership } = caller
       return {
         data: {
           user_id: caller.userId,

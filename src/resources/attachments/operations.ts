@@ -9,6 +9,7 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { RangeOptions } from '../../store/reads.ts'
 import { cancelFileRemoval, fileRemoval, removeFileIfUnattached } from '../cascades.ts'
+import { includeParameter, listed } from '../included.ts'
 import { deleted, operation, type OperationRequest } from '../operation.ts'
 import { attachmentTarget, fileReads, idOf, parentCard, requireFound, toFile, type FileRecords } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
@@ -29,8 +30,9 @@ export const attachmentOperations = [
     summary: 'Lists the attachments of a card, oldest first.',
     needs: ['read', 'Attachment'],
     row: 'P2',
-    query: z.strictObject(pageQuery('attachments.list')),
-    data: z.array(attachment),
+    query: z.strictObject({ ...pageQuery('attachments.list'), ...includeParameter('etag') }),
+    data: z.array(listed(attachment)),
+    itemEntity: keys.attachment,
     target: parentCard,
     async run({ tx, query }, { card }) {
       const { data, ...page } = await listPage(tx, 'attachments.list', indexes.attachments(card.id), query)

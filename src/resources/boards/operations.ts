@@ -3,6 +3,7 @@ import { pageQuery } from '../../listing/pages.ts'
 import { board } from '../../model/board.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone, unassignWithoutAccess } from '../cascades.ts'
+import { includeParameter, listed } from '../included.ts'
 import { atLeastOne, deleted, filteredList, operation } from '../operation.ts'
 import { boardTarget } from '../targets.ts'
 import { createResource, removeResource, saveResource } from '../writes.ts'
@@ -21,8 +22,9 @@ export const boardOperations = [
     summary: 'Lists the boards that you have access to, oldest first.',
     needs: ['read', 'Board'],
     row: 'P2',
-    query: z.strictObject(pageQuery('boards.list')),
-    data: z.array(board),
+    query: z.strictObject({ ...pageQuery('boards.list'), ...includeParameter('etag') }),
+    data: z.array(listed(board)),
+    itemEntity: keys.board,
     candidates: boardCandidates,
   }),
 

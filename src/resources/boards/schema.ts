@@ -37,7 +37,7 @@ export type BoardPart = (typeof boardParts)[number]
 export const boardQuery = z.strictObject({
   include: documented(wordsParameter(boardParts).optional(), {
     description:
-      'What is on the board, as a list with commas: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board.',
+      'What is on the board: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board.',
   }),
 })
 

@@ -1,9 +1,13 @@
 import type { Card } from '../../model/card.ts'
-import { isId } from '../../model/ids.ts'
+
+/** In place of the id of an assignee: cards without one. */
+export const UNASSIGNED = 'none'
 
 /** The filters of a list of cards. All that are given must match. */
 export interface CardFilter {
   readonly column_id?: string | undefined
+  readonly board_id?: string | undefined
+  /** a user, or {@link UNASSIGNED} */
   readonly assignee_id?: string | undefined
   readonly label_id?: string | undefined
   readonly completed?: boolean | undefined
@@ -15,38 +19,50 @@ export interface CardFilter {
   readonly due_before?: string | undefined
   /** only cards that are due at this time or later */
   readonly due_after?: string | undefined
+  /** only cards that were completed before this time */
+  readonly completed_before?: string | undefined
+  /** only cards that were completed at this time or later */
+  readonly completed_after?: string | undefined
+  /** only cards that this user has completed */
+  readonly completed_by?: string | undefined
 }
 
-/** The filter of a query. `me` stands for the caller. */
-export function filterOf<Query extends CardFilter>(query: Query, { userId }: { readonly userId: string }): Query {
-  return query.assignee_id === 'me' ? { ...query, assignee_id: userId } : query
-}
-
-/** Whether a filter holds a malformed id. The list is then empty, as it is for an id of another board. */
-export function isEmpty({ column_id, assignee_id, label_id }: CardFilter): boolean {
-  const malformed = (kind: 'column' | 'user' | 'label', id: string | undefined) => id !== undefined && !isId(kind, id)
-  return malformed('column', column_id) || malformed('user', assignee_id) || malformed('label', label_id)
+/** The user of a filter whose assignments have an index. Cards without an assignee have none: an assignment can end before it is removed. */
+export function assigneeOf({ assignee_id }: Pick<CardFilter, 'assignee_id'>): string | undefined {
+  return assignee_id === UNASSIGNED ? undefined : assignee_id
 }
 
 /** Whether no index of a column has exactly the cards that match a filter, so that cards are examined one by one. */
-export function needsScan({ assignee_id, label_id, completed, q, due_before, due_after }: CardFilter): boolean {
-  if (q !== undefined || due_before !== undefined || due_after !== undefined) return true
+export function needsScan(filter: CardFilter): boolean {
+  const { assignee_id, label_id, completed, q, due_before, due_after, completed_before, completed_after, completed_by } = filter
+  const examined = [q, due_before, due_after, completed_before, completed_after, completed_by]
+  if (assignee_id === UNASSIGNED || examined.some((given) => given !== undefined)) return true
   return [assignee_id, label_id, completed].filter((given) => given !== undefined).length > 1
 }
 
 /** Returns a predicate for the filters that the card itself decides. */
 export function matcher(filter: CardFilter): (card: Card) => boolean {
-  const { column_id, assignee_id, label_id, completed, q, due_before, due_after } = filter
+  const { board_id, column_id, assignee_id, label_id, completed, completed_by, q } = filter
   const text = q === undefined ? undefined : fold(q)
+  const isDue = between(filter.due_after, filter.due_before)
+  const isCompletedThen = between(filter.completed_after, filter.completed_before)
   return (card) => {
+    if (board_id !== undefined && card.board_id !== board_id) return false
     if (column_id !== undefined && card.column_id !== column_id) return false
-    if (assignee_id !== undefined && !card.assignee_ids.includes(assignee_id)) return false
+    if (assignee_id === UNASSIGNED && card.assignee_ids.length > 0) return false
+    if (assignee_id !== undefined && assignee_id !== UNASSIGNED && !card.assignee_ids.includes(assignee_id)) return false
     if (label_id !== undefined && !card.label_ids.includes(label_id)) return false
     if (completed !== undefined && (card.completed_at !== null) !== completed) return false
-    if (due_before !== undefined && (card.due_at === null || card.due_at >= due_before)) return false
-    if (due_after !== undefined && (card.due_at === null || card.due_at < due_after)) return false
+    if (completed_by !== undefined && card.completed_by_id !== completed_by) return false
+    if (!isDue(card.due_at) || !isCompletedThen(card.completed_at)) return false
     return text === undefined || fold(card.title).includes(text) || fold(card.description).includes(text)
   }
+}
+
+/** Returns a predicate for a time that is not before the first one, and before the second one. No time is between two. */
+function between(after: string | undefined, before: string | undefined): (time: string | null) => boolean {
+  if (after === undefined && before === undefined) return () => true
+  return (time) => time !== null && (before === undefined || time < before) && (after === undefined || time >= after)
 }
 
 // NFC makes equal letters equal, however they were typed. NFKC would expand one character to up to eighteen, so that a

@@ -7,14 +7,15 @@ import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone } from '../cascades.ts'
-import { countAll, includeCounts, withCounts } from '../counts.ts'
+import { countAll, withCounts } from '../counts.ts'
+import { includeParameter } from '../included.ts'
 import { atLeastOne, deleted, filteredList, operation } from '../operation.ts'
 import { cardTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, saveResource, setArchived } from '../writes.ts'
 import { additionReads, addToNew, loadAdditions } from './additions.ts'
 import { requireCardCapacity } from './capacity.ts'
 import { cardsOf, destinationConflicts, loadDestination, requireOpen } from './destination.ts'
-import { filterOf } from './filter.ts'
+import { namedInSearch, requireNamed } from './named.ts'
 import { cardCountIndexes, listCards } from './queries.ts'
 import { searchCards } from './search.ts'
 import {
@@ -26,6 +27,8 @@ import {
   cardMove,
   cardUpdate,
   cardWithCounts,
+  listedCard,
+  listedCardOfBoard,
 } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.card(params['card_id']!)
@@ -40,11 +43,16 @@ export const cardOperations = [
     needs: ['read', 'Card'],
     row: 'P2',
     query: cardListQuery,
-    data: z.array(cardWithCounts),
+    data: z.array(listedCardOfBoard),
+    itemEntity: keys.card,
     target: parentBoard,
-    async run({ tx, query, caller, beginScan }, { board }) {
-      const { cards, positionAfter, more } = await listCards(tx, board.id, filterOf(query, caller), query, beginScan)
-      if (query.include === undefined) return toPage('cards.list', cards, positionAfter(cards.length - 1), more)
+    async related({ tx, query }, { board }) {
+      await requireNamed(tx, board, query)
+      return {}
+    },
+    async run({ tx, query, beginScan }, { board }) {
+      const { cards, positionAfter, more } = await listCards(tx, board.id, query, query, beginScan)
+      if (query.include?.has('counts') !== true) return toPage('cards.list', cards, positionAfter(cards.length - 1), more)
       const counts = await countAll(tx, cards.map(cardCountIndexes))
       const items = cards.map((found, i) => ({ ...found, counts: counts[i] as z.infer<typeof cardWithCounts>['counts'] }))
       return toPage('cards.list', items, positionAfter(items.length - 1), more)
@@ -60,8 +68,10 @@ export const cardOperations = [
     needs: ['read', 'Card'],
     row: 'P2',
     query: cardSearchQuery,
-    data: z.array(card),
+    data: z.array(listedCard),
+    itemEntity: keys.card,
     list: cardSearchName,
+    named: namedInSearch,
     candidates: searchCards,
   }),
 
@@ -72,7 +82,7 @@ export const cardOperations = [
     summary: 'Returns a card. With ?include=counts it has the numbers of its subtasks, comments and attachments.',
     needs: ['read', 'Card'],
     row: 'P2',
-    query: z.strictObject(includeCounts),
+    query: z.strictObject(includeParameter('counts')),
     data: cardWithCounts,
     entity,
     target: cardTarget,
@@ -118,6 +128,7 @@ export const cardOperations = [
         position: await positionAt(request.tx, cardsOf(column.id), placement),
         due_at,
         completed_at: null,
+        completed_by_id: null,
         archived_at: null,
         assignee_ids,
         label_ids,
@@ -187,7 +198,8 @@ export const cardOperations = [
     async run(request, loaded) {
       const { completed } = request.body
       if ((loaded.card.completed_at !== null) === completed) return { data: loaded.card }
-      return saveResource(request, keys.card, loaded.card, { completed_at: completed ? timestamp(request.clock) : null })
+      const done = { completed_at: timestamp(request.clock), completed_by_id: request.caller.userId }
+      return saveResource(request, keys.card, loaded.card, completed ? done : { completed_at: null, completed_by_id: null })
     },
   }),
 

@@ -9,10 +9,10 @@ import { keys } from '../../store/keys.ts'
 import { firstPage, type RangeOptions } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { CountedIndexes } from '../counts.ts'
-import { withoutPending } from '../removals.ts'
+import { shownCard } from '../removals.ts'
 import type { Scan } from '../scans.ts'
 import { Examination } from './examination.ts'
-import { isEmpty, matcher, needsScan, type CardFilter } from './filter.ts'
+import { assigneeOf, matcher, needsScan, type CardFilter } from './filter.ts'
 import { rememberColumns, rememberedColumns } from './remembered-columns.ts'
 import { findStart, readPosition, writePosition, type Segment, type Start } from './positions.ts'
 
@@ -64,7 +64,7 @@ export async function listCards(
 
 /** What the first page of the cards of a board needs, as far as it can be guessed: to read it together with something else. */
 export function firstPageReads(boardId: string, filter: CardFilter, limit: number, { reverse = false }: CardListOptions = {}) {
-  const segments = isEmpty(filter) || needsScan(filter) ? [] : segmentsOf(rememberedColumns(boardId), filter, reverse)
+  const segments = needsScan(filter) ? [] : segmentsOf(rememberedColumns(boardId), filter, reverse)
   const options: RangeOptions = { limit: limit + 1, partial: true, weak: false, reverse }
   const ahead = readsOf(segments.slice(0, COLUMNS_AT_ONCE), filter, () => options)
   return {
@@ -92,7 +92,7 @@ async function cardsByPosition(
   // A forged cursor must not tell whether a column of another board exists.
   if (at !== undefined && !columns.some(({ id }) => id === at.columnId)) throw staleCursor()
   const start = at && findStart(at, columnOrder, cardOrder)
-  const segments = isEmpty(filter) ? [] : remaining(segmentsOf(columns, filter, reverse), start, reverse)
+  const segments = remaining(segmentsOf(columns, filter, reverse), start, reverse)
   const cards = new CardReader({ tx, filter, start, limit, removals, reverse, scan })
   for (let i = 0; i < segments.length && !cards.full; i += COLUMNS_AT_ONCE) await cards.read(segments.slice(i, i + COLUMNS_AT_ONCE))
   const { page, more } = cutPage(cards.found, limit, ({ card }) => card)
@@ -106,7 +106,7 @@ async function cardsByPosition(
 
 /** The cards of entries as they count. */
 export function presentCards(values: readonly (Card | undefined)[], removals: Removals | undefined): Card[] {
-  return values.filter((card) => card !== undefined).map((card) => withoutPending(card, removals))
+  return values.filter((card) => card !== undefined).map((card) => shownCard(card, removals))
 }
 
 async function columnsOf(tx: Transaction, boardId: string): Promise<Column[]> {
@@ -207,8 +207,9 @@ function segmentsOf(columns: readonly Column[], { column_id, archived }: CardFil
 }
 
 /** The index with the fewest cards that do not match the filter. */
-function indexFor({ column: { id }, state }: Segment, { assignee_id, label_id, completed }: CardFilter): Index<Card> {
-  if (assignee_id !== undefined) return indexes.cardsOf(state, id, assignee_id)
+function indexFor({ column: { id }, state }: Segment, { label_id, completed, ...filter }: CardFilter): Index<Card> {
+  const assigneeId = assigneeOf(filter)
+  if (assigneeId !== undefined) return indexes.cardsOf(state, id, assigneeId)
   if (label_id !== undefined) return indexes.cardsWith(state, id, label_id)
   return completed === undefined ? indexes.cards(state, id) : indexes.cardsDone(state, id, completed)
 }

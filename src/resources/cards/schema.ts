@@ -1,13 +1,15 @@
 import { z } from 'zod'
+import { idParameter, userIdParameter } from '../../listing/id-parameter.ts'
 import { booleanParameter, pageQuery, pageQueryOfOne } from '../../listing/pages.ts'
 import { onePlacement, place } from '../../listing/placement.ts'
 import { card } from '../../model/card.ts'
-import { documented, idField } from '../../model/fields.ts'
-import { idPattern } from '../../model/ids.ts'
+import { documented, idField, userIdField } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { atMost, line, prose, time } from '../../model/text.ts'
 import { timedSorts } from '../../store/indexes.ts'
-import { countsShape, includeCounts } from '../counts.ts'
+import { countsShape } from '../counts.ts'
+import { includeParameter, listed } from '../included.ts'
+import { UNASSIGNED } from './filter.ts'
 import { subtaskOfNewCard } from '../subtasks/schema.ts'
 
 const title = line(limits.cardTitle, 'The title of the card.')
@@ -40,7 +42,7 @@ export const cardCreate = onePlacement(
       'The labels of the card. They must be labels of the board.',
     ),
     assignee_ids: uniqueIds(
-      idField('user', 'The id of a user.'),
+      userIdField('The id of a user.'),
       limits.assigneesPerCard,
       'The users who are assigned to the card. They must have access to the board.',
     ),
@@ -69,14 +71,15 @@ export const cardWithCounts = documented(card.extend(countsShape('subtasks', 'co
   description: 'A card, with counts if the request asks for them.',
 })
 
+/** A card of a list of one board. */
+export const listedCardOfBoard = listed(cardWithCounts)
+/** A card of a list of all boards. */
+export const listedCard = listed(card)
+
 const filters = {
-  assignee_id: documented(z.string(), {
-    description: 'Only cards that this user is assigned to. `me` is the user of the token.',
-    pattern: `^(?:me|${idPattern('user').slice(1, -1)})$`,
-    minLength: 2,
-    maxLength: 24,
-  }).optional(),
-  label_id: idField('label', 'Only cards with this label.').optional(),
+  column_id: idParameter('column', 'Only cards of this column.').optional(),
+  assignee_id: userIdParameter('Only cards that this user is assigned to. `none`: only cards without an assignee.', UNASSIGNED).optional(),
+  label_id: idParameter('label', 'Only cards with this label.').optional(),
   completed: booleanParameter.describe('Only cards that are completed, or only those that are not.').optional(),
   archived: booleanParameter
     .describe('Whether to list the archived cards instead of the active ones. The cards of an archived column are archived.')
@@ -91,9 +94,8 @@ const filters = {
 /** The query of cards.list. All filters that are given must match. */
 export const cardListQuery = z.strictObject({
   ...pageQuery('cards.list'),
-  column_id: idField('column', 'Only cards of this column.').optional(),
   ...filters,
-  ...includeCounts,
+  ...includeParameter('counts', 'etag'),
 })
 
 /** The orders in which cards of all boards are listed. */
@@ -104,9 +106,18 @@ interface Sorted {
   readonly order?: 'asc' | 'desc' | undefined
 }
 
-/** Whether a query of cards.search lists cards in descending order: by default, what changed last or is due next comes first. */
+/** Whether a query of cards.search lists cards in descending order: by default, what was done last or is due next comes first. */
 export function isDescending({ sort, order }: Sorted): boolean {
-  return order === undefined ? sort === 'updated_at' || sort === 'created_at' : order === 'desc'
+  return order === undefined ? sort !== 'position' && sort !== 'due_at' : order === 'desc'
+}
+
+/** The members of a query of cards.search that only completed cards match. */
+const completionFilters = ['completed_after', 'completed_before', 'completed_by'] as const
+type CompletionFilters = { readonly [name in (typeof completionFilters)[number]]?: string | undefined }
+
+/** Whether only completed cards can match a query of cards.search. */
+function isAboutCompletion(query: Sorted & CompletionFilters): boolean {
+  return query.sort === 'completed_at' || completionFilters.some((name) => query[name] !== undefined)
 }
 
 /** The name of the list that a query of cards.search selects: a cursor belongs to one order. */
@@ -118,17 +129,28 @@ export function cardSearchName(query: Sorted): string {
 export const cardSearchQuery = pageQueryOfOne(
   cardSorts.flatMap((sort) => (['asc', 'desc'] as const).map((order) => cardSearchName({ sort, order }))),
   {
+    board_id: idParameter('board', 'Only cards of this board.').optional(),
     ...filters,
     due_before: time.describe('Only cards that are due before this time.').optional(),
     due_after: time.describe('Only cards that are due at this time or later.').optional(),
+    completed_before: time.describe('Only cards that were completed before this time.').optional(),
+    completed_after: time.describe('Only cards that were completed at this time or later.').optional(),
+    completed_by: userIdParameter('Only cards that this user has completed.').optional(),
+    ...includeParameter('etag'),
     sort: documented(z.enum(cardSorts, { error: `must be one of ${cardSorts.join(', ')}` }).default('updated_at'), {
       description:
-        'What the cards are sorted by. `position`: board by board, the oldest first, and each as GET /boards/{board_id}/cards lists it. `due_at`: cards without a due time follow all others.',
+        'What the cards are sorted by. `position`: board by board, the oldest first, and each as GET /boards/{board_id}/cards lists it. `due_at`: cards without a due time follow all others. `completed_at`: only completed cards are listed.',
     }),
     order: documented(z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).optional(), {
-      description: 'The direction; by default `desc` for `updated_at` and `created_at`, and `asc` for `due_at` and `position`.',
+      description: 'The direction; by default `asc` for `due_at` and `position`, and `desc` for the others.',
     }),
   },
   cardSearchName,
 )
+  .check(({ value, issues }) => {
+    if (value.completed !== false || !isAboutCompletion(value)) return
+    const message = 'must be true or absent beside sort=completed_at, completed_after, completed_before and completed_by'
+    issues.push({ code: 'custom', input: value, path: ['completed'], message })
+  })
+  .transform((query) => (isAboutCompletion(query) ? { ...query, completed: true } : query))
 export type CardSearchQuery = z.output<typeof cardSearchQuery>

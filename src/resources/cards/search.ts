@@ -5,14 +5,13 @@ import { keys } from '../../store/keys.ts'
 import type { RangeOptions } from '../../store/reads.ts'
 import type { Candidates, OperationRequest } from '../operation.ts'
 import { Examination } from './examination.ts'
-import { filterOf, isEmpty, matcher } from './filter.ts'
+import { assigneeOf, matcher, UNASSIGNED } from './filter.ts'
 import { listCards, presentCards } from './queries.ts'
 import { isDescending, type CardSearchQuery } from './schema.ts'
 import { entriesOfWord, placeOfBoard, SearchedBoards } from './searched-boards.ts'
 import { Selection } from './selection.ts'
 
 type SearchRequest = OperationRequest<CardSearchQuery, any>
-const NONE: Candidates<Card> = { candidates: [], more: false }
 
 /** The number of sources whose cards are read at once, and of those whose first entries are. */
 const SOURCES_AT_ONCE = 8
@@ -20,11 +19,10 @@ const FIRST_ENTRIES_AT_ONCE = 128
 
 /** Cards of the boards that the caller can read, in the order of the query, after a position. */
 export async function searchCards(request: SearchRequest, after: string | undefined, limit: number): Promise<Candidates<Card>> {
-  const query = filterOf(request.query, request.caller)
-  if (isEmpty(query)) return NONE
+  const { query } = request
   const boards = new SearchedBoards(request)
   const { sort } = query
-  if (sort === 'position') return byPosition(request, query, boards, after, limit)
+  if (sort === 'position') return byPosition(request, boards, after, limit)
   const scan = await request.beginScan()
   try {
     const search = new TimedSearch(request, query, sort, boards, after, limit)
@@ -37,8 +35,7 @@ export async function searchCards(request: SearchRequest, after: string | undefi
 
 /** Lists board after board. A position has the place of the board and that of the card on it. */
 async function byPosition(
-  { tx, beginScan }: SearchRequest,
-  query: CardSearchQuery,
+  { tx, query, beginScan }: SearchRequest,
   boards: SearchedBoards,
   after: string | undefined,
   limit: number,
@@ -46,9 +43,9 @@ async function byPosition(
   const reverse = isDescending(query)
   const [createdAt, boardId, ...rest] = after?.split(' ') ?? []
   const start = after === undefined ? undefined : `${createdAt} ${boardId}`
-  const all = query.label_id === undefined ? await boards.readable() : [(await boards.ofLabel(query.label_id)) ?? []].flat()
+  const all = await boards.of(query)
   const remaining = all.filter((board) => start === undefined || (reverse ? placeOfBoard(board) <= start : placeOfBoard(board) >= start))
-  const searched = await boards.withCards(remaining, query.assignee_id)
+  const searched = await boards.withCards(remaining, assigneeOf(query))
   const candidates: Candidates<Card>['candidates'][number][] = []
   for (const context of reverse ? searched.toReversed() : searched) {
     const place = placeOfBoard(context)
@@ -79,22 +76,31 @@ async function sourcesOf(
   sort: TimedSort,
   boards: SearchedBoards,
 ): Promise<readonly Source[]> {
-  const { label_id, assignee_id } = query
-  if (label_id !== undefined) return (await boards.ofLabel(label_id)) === undefined ? [] : [{ index: indexes.labelCards(label_id) }]
-  const sorted = (listId: string): Source[] =>
-    groupsOf(query).map((word) => ({ index: indexes.sortedCards(sort, listId), word, isSorted: true }))
+  const { board_id, column_id, label_id, assignee_id, completed_by } = query
+  const inGroups = (index: Index<Card>, isSorted: boolean): Source[] => groupsOf(query).map((word) => ({ index, word, isSorted }))
+  const isOneBoard = [board_id, column_id, label_id].some((id) => id !== undefined)
   // Those who lose their access are unassigned, so that the caller's own cards need no search board by board.
-  if (assignee_id === caller.userId) return sorted(caller.userId)
-  const readable = await boards.readable()
-  return readable.flatMap(({ board: { id } }) =>
-    assignee_id === undefined ? sorted(id) : [{ index: indexes.boardAssignments(id), word: assignee_id }],
-  )
+  if (assignee_id === caller.userId && !isOneBoard) return inGroups(indexes.sortedCards(sort, caller.userId), true)
+  const searched = await boards.of(query)
+  if (searched.length === 0) return []
+  if (label_id !== undefined) return [{ index: indexes.labelCards(label_id) }]
+  if (column_id !== undefined) return statesOf(query).map((state) => ({ index: indexes.cards(state, column_id) }))
+  return searched.flatMap(({ board: { id } }) => {
+    if (completed_by !== undefined) return inGroups(indexes.cardsCompletedBy(id, completed_by), sort === 'completed_at')
+    if (assignee_id !== undefined && assignee_id !== UNASSIGNED) return [{ index: indexes.boardAssignments(id), word: assignee_id }]
+    return inGroups(indexes.sortedCards(sort, id), true)
+  })
 }
 
-/** The groups in which the cards of a query can be. A card of an archived column is archived, too, in the group of the active ones. */
-function groupsOf({ archived, completed }: CardSearchQuery): string[] {
-  const states: CardState[] = archived ? ['active', 'archived'] : ['active']
-  return states.flatMap((state) => (completed === undefined ? [false, true] : [completed]).map((done) => sortedGroup(state, done)))
+/** The states that cards of a query can have. A card of an archived column is archived, too, and has the state of the active ones. */
+function statesOf({ archived }: CardSearchQuery): CardState[] {
+  return archived ? ['active', 'archived'] : ['active']
+}
+
+/** The groups in which the cards of a query can be. */
+function groupsOf(query: CardSearchQuery): string[] {
+  const { completed } = query
+  return statesOf(query).flatMap((state) => (completed === undefined ? [false, true] : [completed]).map((done) => sortedGroup(state, done)))
 }
 
 /** Finds the next cards in the order of one of their times. */
@@ -201,15 +207,22 @@ class TimedSearch {
   #boundsOf({ word, isSorted }: Source, last?: string): Bounds {
     const whole: Bounds = word === undefined ? {} : entriesOfWord(word)
     if (isSorted !== true) return { ...whole, ...(last !== undefined && { after: last }) }
-    const { due_after, due_before } = this.#sort === 'due_at' ? this.#query : {}
-    // A card without a due time matches no filter by it.
-    const dueBefore = due_before ?? (due_after === undefined ? undefined : '~')
+    const [from, to] = this.#times()
     const reverse = this.#isDescending
     const [first, end] = [this.#after, this.#selection.bound]
     const entry = (place: string | undefined) => place && `${word} ${place}`
-    const after = latest([whole.after, entry(due_after), entry(reverse ? end : first), reverse ? undefined : last])
-    const before = earliest([whole.before, entry(dueBefore), entry(reverse ? first : end), reverse ? last : undefined])
+    const after = latest([whole.after, entry(from), entry(reverse ? end : first), reverse ? undefined : last])
+    const before = earliest([whole.before, entry(to), entry(reverse ? first : end), reverse ? last : undefined])
     return { after, before, reverse }
+  }
+
+  /** The bounds of the time by which the cards are sorted, as far as the query has some. */
+  #times(): readonly [from: string | undefined, to: string | undefined] {
+    const { due_after, due_before, completed_after, completed_before } = this.#query
+    if (this.#sort === 'completed_at') return [completed_after, completed_before]
+    // A card without a due time matches no filter by it.
+    if (this.#sort === 'due_at') return [due_after, due_before ?? (due_after === undefined ? undefined : '~')]
+    return [undefined, undefined]
   }
 
   /** Adds cards that are on the boards of the search and in the state that it is about. */

@@ -2,10 +2,12 @@ import type { BoardAccess } from '../../authz/context.ts'
 import type { BoardMember } from '../../model/board.ts'
 import { indexes, lastWord, type Index } from '../../store/indexes.ts'
 import { keys, type Key } from '../../store/keys.ts'
-import { partOf, type RangeRequest } from '../../store/reads.ts'
+import type { RangeRequest } from '../../store/reads.ts'
 import { firstPage } from '../../store/reads.ts'
 import type { OperationRequest } from '../operation.ts'
 import { accessTo } from '../targets.ts'
+import type { CardFilter } from './filter.ts'
+import { boardOfPart, partsNamedBy } from './named.ts'
 
 /** A board that is searched, with what decides about its cards. */
 export interface SearchedBoard {
@@ -62,17 +64,18 @@ export class SearchedBoards {
     return ids.flatMap((id) => this.get(id) ?? [])
   }
 
-  /** The board of a label; undefined if the caller cannot read it. */
-  async ofLabel(labelId: string): Promise<SearchedBoard | undefined> {
-    const { tx, caller } = this.#request
-    const [label, board, boardMember] = await tx.read([
-      partOf(keys.label(labelId), 'id', 'board_id'),
-      accessTo('{0.board_id}'),
-      keys.boardMember('{0.board_id}', caller.userId),
-    ])
-    if (label === undefined) return undefined
-    this.#decide(label.board_id, board, boardMember)
-    return this.get(label.board_id)
+  /** The boards on which a search can find cards: all that the caller can read, or the one that its filters name. */
+  async of(filter: CardFilter): Promise<SearchedBoard[]> {
+    const { board_id } = filter
+    const parts = partsNamedBy(filter)
+    const found = parts.length === 0 ? [] : await this.#request.tx.read(parts.map(boardOfPart))
+    const named = new Set([...(board_id === undefined ? [] : [board_id]), ...found.map((part) => part?.board_id)])
+    if (named.size === 0) return this.readable()
+    const [id] = named
+    // Nothing is on two boards.
+    if (named.size > 1 || id === undefined) return []
+    await this.load([id])
+    return [this.get(id) ?? []].flat()
   }
 
   /** Those boards that have cards, or cards that a user is assigned to. */

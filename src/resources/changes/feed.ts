@@ -12,7 +12,7 @@ import { keys, type Key } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { toAttachment } from '../attachments/shown.ts'
 import { toEntry } from '../board-members/operations.ts'
-import { shownFile, withoutPending } from '../removals.ts'
+import { shownCard, shownFile } from '../removals.ts'
 
 /** The name of the list, which its cursors contain. */
 export const CHANGES = 'boards.changes'
@@ -68,7 +68,7 @@ export async function readChanges(tx: Transaction, board: FeedBoard, position: s
   else if (records[0] === undefined || tx.revisionOf(last) !== revision) throw new ApiError('cursor_expired')
   const found = values.map((value) => value!)
   const objects = await objectsOf(tx, board, found)
-  const all = found.map(({ token_id: _id, ...change }, i): Change => ({ seq: Number(entries[i]), ...change, data: objects[i]! }))
+  const all = found.map((change, i): Change => ({ seq: Number(entries[i]), ...change, data: objects[i]! }))
   const positions = entries.map((entry) => positionOf(entry, tx.revisionOf(keys.change(board.id, entry))!))
   const changes = all.slice(0, fittingItems(all)).map((data, i) => ({ id: encodeCursor(CHANGES, positions[i]!), data }))
   return { changes, position: positions[changes.length - 1] ?? positionOf(after, revision) }
@@ -124,7 +124,7 @@ interface Parents {
 }
 
 function toObject(kind: ChangedKind, record: unknown, { owner, file, board }: Parents, removals: Removals | undefined): Change['data'] {
-  if (kind === 'card') return withoutPending(record as Card, removals)
+  if (kind === 'card') return shownCard(record as Card, removals)
   if (kind === 'attachment') return toAttachment(record as AttachmentRecord, shownFile(file as FileRecord, removals))
   if (kind !== 'board_member') return record as Record<string, unknown>
   // Board memberships of former members count for nothing, and are removed in batches.

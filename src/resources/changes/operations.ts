@@ -2,15 +2,11 @@ import { z } from 'zod'
 import { cursorOf, encodeCursor, pageLimit } from '../../listing/pages.ts'
 import { change } from '../../model/change.ts'
 import { documented } from '../../model/fields.ts'
-import { notFound } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
 import { indexes } from '../../store/indexes.ts'
-import { keys } from '../../store/keys.ts'
-import type { Transaction } from '../../store/transaction.ts'
 import { operation } from '../operation.ts'
-import type { StreamedResult } from '../result.ts'
 import { parentBoard } from '../targets.ts'
-import { CHANGES, readChanges, type FeedBoard } from './feed.ts'
+import { CHANGES, readChanges } from './feed.ts'
 
 const after = documented(cursorOf(CHANGES).optional(), {
   description:
@@ -28,16 +24,6 @@ const wait = documented(
     parameter: { type: 'integer', format: 'int32', minimum: 0, maximum: limits.longPoll, default: 0 },
   },
 )
-
-async function readStream(tx: Transaction, board: FeedBoard, after: string | undefined): Promise<StreamedResult> {
-  const { changes: items, position } = await readChanges(tx, board, after, limits.pageSize.max)
-  const readNext: StreamedResult['readNext'] = async (next) => {
-    const present = await next.get(keys.board(board.id))
-    if (present === undefined) throw notFound()
-    return readStream(next, present, position)
-  }
-  return { items, position, index: indexes.changes(board.id), readNext }
-}
 
 /** The change feed of a board (spec §5: row P2). */
 export const changeOperations = [
@@ -72,6 +58,9 @@ export const changeOperations = [
     codes: ['cursor_expired'],
     target: parentBoard,
     isStream: true,
-    run: async ({ tx, query, ahead }, { board }) => ({ data: undefined, stream: ahead ?? (await readStream(tx, board, query.after)) }),
+    async run({ tx, query }, { board }) {
+      const { changes: items, position } = await readChanges(tx, board, query.after, limits.pageSize.max)
+      return { data: undefined, stream: { items, position, index: indexes.changes(board.id) } }
+    },
   }),
 ]

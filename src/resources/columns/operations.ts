@@ -9,6 +9,7 @@ import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { requireCardCapacity } from '../cards/capacity.ts'
+import { includeParameter, listed } from '../included.ts'
 import { operation } from '../operation.ts'
 import { columnTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
@@ -30,8 +31,9 @@ export const columnOperations = [
     summary: 'Lists the active columns of a board in their order, or the archived ones with ?archived=true.',
     needs: ['read', 'Column'],
     row: 'P2',
-    query: z.strictObject({ ...pageQuery('columns.list'), archived: archivedColumns }),
-    data: z.array(column),
+    query: z.strictObject({ ...pageQuery('columns.list'), archived: archivedColumns, ...includeParameter('etag') }),
+    data: z.array(listed(column)),
+    itemEntity: keys.column,
     target: parentBoard,
     run: ({ tx, query }, { board }) =>
       rankedPage(tx, 'columns.list', columnsOf(board.id), query, ({ archived_at }) => (archived_at !== null) === query.archived),

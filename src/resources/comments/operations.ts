@@ -3,6 +3,7 @@ import { listPage, pageQuery } from '../../listing/pages.ts'
 import { comment } from '../../model/comment.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
+import { includeParameter, listed } from '../included.ts'
 import { deleted, operation } from '../operation.ts'
 import { commentTarget, parentCard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
@@ -19,8 +20,9 @@ export const commentOperations = [
     summary: 'Lists the comments on a card, oldest first.',
     needs: ['read', 'Comment'],
     row: 'P2',
-    query: z.strictObject(pageQuery('comments.list')),
-    data: z.array(comment),
+    query: z.strictObject({ ...pageQuery('comments.list'), ...includeParameter('etag') }),
+    data: z.array(listed(comment)),
+    itemEntity: keys.comment,
     target: parentCard,
     run: ({ tx, query }, { card }) => listPage(tx, 'comments.list', indexes.comments(card.id), query),
   }),

@@ -4,6 +4,7 @@ import { label } from '../../model/label.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { removeLabelFromCards } from '../cascades.ts'
+import { includeParameter, listed } from '../included.ts'
 import { atLeastOne, deleted, operation } from '../operation.ts'
 import { labelTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
@@ -20,8 +21,9 @@ export const labelOperations = [
     summary: 'Lists the labels of a board, oldest first.',
     needs: ['read', 'Label'],
     row: 'P2',
-    query: z.strictObject(pageQuery('labels.list')),
-    data: z.array(label),
+    query: z.strictObject({ ...pageQuery('labels.list'), ...includeParameter('etag') }),
+    data: z.array(listed(label)),
+    itemEntity: keys.label,
     target: parentBoard,
     run: ({ tx, query }, { board }) => listPage(tx, 'labels.list', indexes.labels(board.id), query),
   }),

@@ -9,6 +9,7 @@ import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
+import { includeParameter, listed } from '../included.ts'
 import { deleted, operation } from '../operation.ts'
 import { parentCard, subtaskTarget } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, requireCapacity, saveResource } from '../writes.ts'
@@ -30,8 +31,9 @@ export const subtaskOperations = [
     summary: 'Lists the subtasks of a card in their order.',
     needs: ['read', 'Subtask'],
     row: 'P2',
-    query: z.strictObject(pageQuery('subtasks.list')),
-    data: z.array(subtask),
+    query: z.strictObject({ ...pageQuery('subtasks.list'), ...includeParameter('etag') }),
+    data: z.array(listed(subtask)),
+    itemEntity: keys.subtask,
     target: parentCard,
     run: ({ tx, query }, { card }) => rankedPage(tx, 'subtasks.list', subtasksOf(card.id), query),
   }),

@@ -33,7 +33,7 @@ const MARK = '{"closed":true}\n'
 const LAYOUT = /^(\{.*\}\n)\{"crc":"([0-9a-f]{8})"\}\n(\{"closed":true\}\n)?$/
 
 /** What to do with a damaged folder. */
-const ADVICE = 'restore the folder from a backup, or see "Damaged folders" in the README'
+const ADVICE = 'restore the folder from a backup, or see "Damaged folders" in src/admin/README.md'
 
 /**
  * Replaces the manifest.

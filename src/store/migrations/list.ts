@@ -1,11 +1,12 @@
 import { standardNames } from './0001-standard-names.ts'
 import { sortedCards } from './0002-sorted-cards.ts'
 import { homeBoards } from './0003-home-boards.ts'
+import { completedCards } from './0004-completed-cards.ts'
 import type { Completion, Entry, Migration } from './migration.ts'
 import type { Value } from '../port.ts'
 
 /** All migrations in order. */
-export const migrations: readonly Migration[] = [standardNames, sortedCards, homeBoards]
+export const migrations: readonly Migration[] = [standardNames, sortedCards, homeBoards, completedCards]
 
 /** The version of the records that this version of Lanekeeper reads and writes. */
 export const SCHEMA_VERSION = versionAfter(migrations)

@@ -98,8 +98,14 @@ export async function announce(context: SignedInContext, kind: NoticeKind, name:
   }
 }
 
+/** What a mail needs of the service. */
+interface Mailing {
+  readonly web: Pick<PageContext['web'], 'mail'>
+  readonly origin: string
+}
+
 /** Sends a notice by mail, if the service sends mail. It has no secret, and no link that could be imitated to steal one. */
-export function mailNotice({ web, origin }: Pick<PageContext, 'web' | 'origin'>, to: string, notice: Notice): void {
+export function mailNotice({ web, origin }: Mailing, to: string, notice: Notice): void {
   const { kind, name, at, agent, address } = notice
   const sentence = sentences[kind](name ?? '')
   const text = [

@@ -1,5 +1,5 @@
 import { assertionOptions, readAssertion, relyingParty } from '../../auth/accounts/passkeys.ts'
-import type { Entry, Visit } from '../../auth/accounts/entry.ts'
+import type { Entry, PasswordEntry, Visit } from '../../auth/accounts/entry.ts'
 import { networkOf } from '../../http/client-address.ts'
 import { durations } from '../../model/durations.ts'
 import { DAY } from '../../model/time.ts'
@@ -16,7 +16,7 @@ import { tooManyChallenges } from './passkeys.ts'
 /** How long the device cookie is kept: a year, in seconds. */
 export const DEVICE_COOKIE_AGE = (365 * DAY) / 1000
 /** How long the browser keeps the challenge to the second factor, in seconds. */
-export const CHALLENGE_COOKIE_AGE = durations.challenge / 1000
+const CHALLENGE_COOKIE_AGE = durations.challenge / 1000
 const PATH = '/settings/sign-in/second-factor'
 const EXPIRED = '/settings/sign-in?late'
 
@@ -26,7 +26,7 @@ export function visitOf({ address, agent, cookies, origin, session }: PageContex
 }
 
 /** The response to a person who has signed in. */
-export function welcome(context: PageContext, entry: Entry): PageResponse {
+function welcome(context: PageContext, entry: Entry): PageResponse {
   const { web, origin, requestId, address } = context
   web.log.info({ event: 'web.signed_in', user_id: entry.userId, request_id: requestId, address }, 'signed in')
   if (entry.notice !== undefined) mailNotice(context, entry.session.email, entry.notice)
@@ -39,6 +39,17 @@ export function welcome(context: PageContext, entry: Entry): PageResponse {
       setCookie('device', entry.device, origin, DEVICE_COOKIE_AGE),
       setCookie('form', '', origin, 0),
     ],
+  }
+}
+
+/** The response to a person whose password is right or was just chosen: they are signed in, or asked for a code. */
+export function passPassword(context: PageContext, entry: PasswordEntry): PageResponse {
+  if (entry.result === 'signed_in') return welcome(context, entry)
+  return {
+    redirect: PATH,
+    cookies: [setCookie('second_factor', entry.challenge, context.origin, CHALLENGE_COOKIE_AGE)],
+    // The client knows the password.
+    audit: { operation: 'web.sign_in.password', userId: entry.userId },
   }
 }
 

@@ -10,7 +10,7 @@ import { field, html, notice } from '../html.ts'
 import type { Page, PageContext, PageView } from '../page-context.ts'
 import { forgetReturn } from '../return-path.ts'
 import { passkeyButton } from './passkey-button.ts'
-import { CHALLENGE_COOKIE_AGE, passkeySignInPage, visitOf, welcome } from './second-step.ts'
+import { passkeySignInPage, passPassword, visitOf } from './second-step.ts'
 
 /** Signs a person in. A new session always begins: the session of an existing cookie is never reused. */
 export const signInPage: Page = {
@@ -18,7 +18,7 @@ export const signInPage: Page = {
   anonymous: true,
   get: async (context) => renderSignIn(context),
   async post(context) {
-    const { web, form, origin, address } = context
+    const { web, form, address } = context
     const email = (form.get('email') ?? '').trim().toLowerCase()
     const attempt = await web.signIn.attempt({
       email,
@@ -40,14 +40,7 @@ export const signInPage: Page = {
       })
       return { ...page, audit: { operation: 'web.sign_in', userId: attempt.userId } }
     }
-    if (attempt.result === 'second_factor')
-      return {
-        redirect: '/settings/sign-in/second-factor',
-        cookies: [setCookie('second_factor', attempt.challenge, origin, CHALLENGE_COOKIE_AGE)],
-        // The client knows the password.
-        audit: { operation: 'web.sign_in.password', userId: attempt.userId },
-      }
-    return welcome(context, attempt)
+    return passPassword(context, attempt)
   },
 }
 

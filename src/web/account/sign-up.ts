@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { weaknessOf } from '../../auth/accounts/new-password.ts'
 import { findInvitedUser, signUp } from '../../auth/accounts/sign-up.ts'
-import { newSecret, sha256Hex } from '../../auth/secrets.ts'
+import { sha256Hex } from '../../auth/secrets.ts'
 import { networkOf } from '../../http/client-address.ts'
 import { emailAddress, newPassword } from '../../model/account.ts'
 import { limits } from '../../model/limits.ts'
@@ -12,8 +12,10 @@ import { cookieName, setCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
 import { field, html } from '../html.ts'
-import type { Page, PageContext, PageResponse, PageView } from '../page-context.ts'
-import { DEVICE_COOKIE_AGE } from './second-step.ts'
+import type { PageAudit } from '../activity/page-audit.ts'
+import type { Page, PageContext, PageView } from '../page-context.ts'
+import { mailNotice } from './notices.ts'
+import { passPassword, visitOf } from './second-step.ts'
 
 /** How long the browser keeps the code of a sign-up link: an hour, in seconds. */
 const CODE_COOKIE_AGE = HOUR / 1000
@@ -51,17 +53,27 @@ export const signUpPage: Page = {
     const weakness = await weaknessOf(parsed.data.password, { email: parsed.data.email, name })
     if (weakness !== undefined) return renderSignUp(context, name, { password: [weakness] }, email)
     const passwordHash = await web.passwords.hash(parsed.data.password)
-    const device = newSecret(web.random)
-    const result = await signUp(web, { code, email: parsed.data.email, passwordHash, device })
+    const result = await signUp(web, {
+      code,
+      email: parsed.data.email,
+      passwordHash,
+      formToken: form.get('form_token')!,
+      ...visitOf(context),
+    })
     if ('refused' in result) {
       if (result.refused === 'no_link') return renderInvalidLink()
       return renderSignUp(context, name, { email: ['belongs to another account. Enter a different address.'] }, email)
     }
-    web.log.info({ event: 'web.signed_up', user_id: result.userId }, 'signed up')
+    const { userId, replaced } = result
+    web.log.info({ event: 'web.signed_up', user_id: userId }, 'signed up')
+    // The person whose password it was learns of it, also if the address was replaced, too.
+    if (replaced !== undefined) mailNotice(context, replaced.email, replaced.notice)
+    const response = passPassword(context, result)
     return {
-      redirect: '/settings/sign-in',
-      cookies: [setCookie('sign_up', '', origin, 0), setCookie('device', device, origin, DEVICE_COOKIE_AGE)],
-    } satisfies PageResponse
+      ...response,
+      cookies: [...(response.cookies ?? []), setCookie('sign_up', '', origin, 0)],
+      audit: [{ operation: 'web.sign_up', userId }, response.audit as PageAudit],
+    }
   },
 }
 
@@ -84,8 +96,8 @@ function renderSignUp(context: PageContext, name: string, errors: FieldErrors, e
   const body = html`
     <h1>Sign up</h1>
     <p>
-      Welcome, ${name}. Choose an e-mail address and a password to sign in with. If you already have a password, the new one replaces it and
-      all your sessions end.
+      Welcome, ${name}. Choose an e-mail address and a password to sign in with; you are signed in then. If you already have a password, the
+      new one replaces it and all your sessions end.
     </p>
     <form method="post" action="/settings/sign-up" class="card">
       <input type="hidden" name="form_token" value=${token} />

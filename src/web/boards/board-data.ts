@@ -48,13 +48,15 @@ export async function readBoard(
   reader: Reader,
   boardId: string,
   filters: BoardFilters,
-  { column, cursor }: BoardPlace,
+  place: BoardPlace,
   now: number,
 ): Promise<BoardData> {
   const board = (await reader.read('boards.read', { board_id: boardId }, { include: 'columns,labels' })).data as BoardSnapshot
   const people = await readPeople(reader)
+  const column = (board.columns ?? []).find(({ id }) => id === place.column)?.id
+  const { cursor } = place
   const columns = (board.columns ?? []).filter(({ id }) => column === undefined || id === column)
-  const query = { ...cardQuery(filters), column_id: column, include: 'counts' }
+  const query = { ...cardQuery(filters, board.labels ?? [], people.members), column_id: column, include: 'counts' }
   const matches = (card: Card) => matchesDue(filters, card, now)
   const pages = filters.due === '' ? 1 : EXAMINED_PAGES
   const first = await readAll<ListedCard>(reader, ['cards.list', { board_id: boardId }, { ...query, cursor }], pages)

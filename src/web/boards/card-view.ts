@@ -44,14 +44,14 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
 
 function renderMeta({ card, board, people }: CardData, column: string | undefined, now: number): VNode {
   const labels = renderLabels(card.label_ids, new Map((board.labels ?? []).map((label) => [label.id, label])))
-  const { due_at, completed_at, archived_at } = card
+  const { due_at, completed_at, completed_by_id, archived_at } = card
   return html`<aside class="card facts-list" id="card-facts" aria-label="About this card">
     <dl>
       <dt>Column</dt>
       <dd>${column ?? 'archived'}</dd>
       <dt>State</dt>
       <dd>
-        ${completed_at === null ? 'Open' : html`<span class="fact done">${icon('done')}Done ${renderTime(completed_at)}</span>`}${archived_at !== null && ', archived'}
+        ${completed_at === null ? 'Open' : html`<span class="fact done">${icon('done')}Done ${renderTime(completed_at)}${completed_by_id !== null && ` by ${people.nameOf(completed_by_id)}`}</span>`}${archived_at !== null && ', archived'}
       </dd>
       ${
         due_at !== null &&

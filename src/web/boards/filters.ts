@@ -1,4 +1,5 @@
 import type { Card } from '../../model/card.ts'
+import { OWN_ID } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { DAY } from '../../model/time.ts'
 import { dueState } from './dates.ts'
@@ -44,13 +45,20 @@ export function searchOf(filters: BoardFilters, further: Readonly<Record<string,
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }
 
-/** The filters that the operation `cards.list` knows. */
-export function cardQuery({ q, label, assignee, state }: BoardFilters): Record<string, string | undefined> {
-  const given = (text: string) => (text === '' ? undefined : text)
+/**
+ * The filters that the operation `cards.list` knows. What an old address names and is not there any more filters nothing.
+ * @param labels those of the board
+ * @param users those of the workspace
+ */
+export function cardQuery(
+  { q, label, assignee, state }: BoardFilters,
+  labels: readonly { readonly id: string }[],
+  users: readonly { readonly user_id: string }[],
+): Record<string, string | undefined> {
   return {
-    q: given(q),
-    label_id: given(label),
-    assignee_id: given(assignee),
+    q: q === '' ? undefined : q,
+    label_id: labels.find(({ id }) => id === label)?.id,
+    assignee_id: assignee === OWN_ID ? OWN_ID : users.find(({ user_id }) => user_id === assignee)?.user_id,
     completed: state === '' ? undefined : String(state === 'done'),
   }
 }

@@ -2,8 +2,8 @@ import type { ServerRequest } from 'srvx'
 import { isLive } from '../../auth/accounts/sessions.ts'
 import { findToken } from '../../auth/tokens/issue.ts'
 import type { Caller } from '../../authz/context.ts'
-import { openStream } from '../../http/open-stream.ts'
-import { readAsPerson } from '../../http/person.ts'
+import { openStream } from '../../http/event-stream.ts'
+import type { Events } from '../../http/outcome.ts'
 import { whenAnswered } from '../../http/rate-limits.ts'
 import type { Services } from '../../http/services.ts'
 import type { Change } from '../../model/change.ts'
@@ -15,6 +15,7 @@ import { transact } from '../../store/transact.ts'
 import type { Page, PageResponse, SignedInContext } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { decide } from '../workspace/permission.ts'
+import { readerOf } from './reader.ts'
 import { ifFound } from './responses.ts'
 
 /** What a page gets to know about a change. */
@@ -43,20 +44,20 @@ async function beginStream(context: SignedInContext): Promise<PageResponse> {
   const [workspaceId, boardId] = [params['workspace']!, params['board']!]
   const services = web.services()
   requireFewStreams(services, session.user_id, request)
-  const base = { userId: session.user_id, workspaceId, operation: 'boards.events', params: { board_id: boardId }, requestId, request }
-  const after = request.headers.get('last-event-id') || query.get('after') || undefined
-  const first = await readAsPerson(services, { ...base, query: { after } })
-  const found = first.stream!
-  const stream = openStream(services, context, workspaceId, found)
-  const add = async (next: StreamedResult, caller: Caller) => stream.add({ ...next, items: await describe(context, caller, boardId, next) })
-  await add(found, first.caller)
-  const response = stream.respond(request.method, { ...securityHeaders(origin) })
-  stream.start(async (ahead) => {
+  const answer = await readerOf(context, workspaceId).answer(
+    'boards.events',
+    { board_id: boardId },
+    { after: query.get('after') ?? undefined },
+  )
+  if (answer.kind !== 'events') throw new TypeError('a stream has events')
+  const show = async ({ caller, found }: Events) => ({ ...found, items: await describe(context, caller, boardId, found) })
+  const stream = openStream(services, { requestId, request, partition: workspaceId }, await show(answer), async (position) => {
+    const next = await answer.next(position)
+    // Afterwards: what was read is older than this.
     await requireSession(context)
-    const result = await readAsPerson(web.services(), { ...base, next: { position: stream.position, ahead } })
-    await add(result.stream!, result.caller)
+    return show(next)
   })
-  return { raw: response }
+  return { raw: stream.respond(request.method, { ...securityHeaders(origin) }) }
 }
 
 /**

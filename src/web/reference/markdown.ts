@@ -1,11 +1,11 @@
 import type { VNode } from 'preact'
 import { html } from '../html.ts'
 
-/** Renders the little Markdown that the document uses: paragraphs, headings, lists and code. @param level of the headings */
-export function markdown(text: string, level = 2): VNode[] {
+/** Renders the little Markdown that the document uses: paragraphs, headings, lists and code. */
+export function markdown(text: string): VNode[] {
   return text.split(/\n\n+/).map((block) => {
     const [first = '', ...rest] = block.split('\n')
-    if (first.startsWith('## ')) return heading(level, first.slice(3))
+    if (first.startsWith('## ')) return heading(first.slice(3))
     const items = [first, ...rest].filter((line) => line.startsWith('- '))
     if (items.length === 0) return html`<p>${inline(block)}</p>`
     const intro = [first, ...rest].filter((line) => !line.startsWith('- ')).join(' ')
@@ -23,6 +23,16 @@ export function inline(text: string): (VNode | string)[] {
   return text.split(/`([^`]*)`/).map((part, i) => (i % 2 === 0 ? part : (html`<code>${part}</code>` as VNode)))
 }
 
-function heading(level: number, text: string): VNode {
-  return level === 2 ? (html`<h2>${inline(text)}</h2>` as VNode) : (html`<h3>${inline(text)}</h3>` as VNode)
+/** A heading that can be linked to. @param id default: made from its text */
+export function heading(text: string, id = anchorOf(text)): VNode {
+  return html`<h2 id=${id}>${inline(text)} <a class="anchor" href="#${id}" aria-label="Link to: ${text}">#</a></h2>` as VNode
+}
+
+/** The headings of a text, in its order. */
+export function headingsOf(text: string): readonly { readonly title: string; readonly id: string }[] {
+  return [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => ({ title: title!, id: anchorOf(title!) }))
+}
+
+function anchorOf(title: string): string {
+  return title.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 }

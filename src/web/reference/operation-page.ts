@@ -1,127 +1,196 @@
 import type { VNode } from 'preact'
+import { CONFLICT_MESSAGES } from '../../http/openapi/operations.ts'
+import { SHARED } from '../../http/openapi/headers.ts'
 import {
   resolve,
+  type HeaderObject,
   type JsonSchema,
   type MediaTypeObject,
   type OpenApiDocument,
   type OperationObject,
   type ParameterObject,
-  type ResponseObject,
 } from '../../http/openapi/types.ts'
 import { html } from '../html.ts'
-import { inline, markdown } from './markdown.ts'
-import { constraints, schemaView, typeOf } from './schema-view.ts'
+import { clientText } from './client-example.ts'
+import { codeBlock, jsonBlock } from './code-view.ts'
+import { curlText } from './curl-example.ts'
+import { heading, inline, markdown } from './markdown.ts'
+import {
+  errorsOf,
+  groupTitle,
+  membersOf,
+  methodBadge,
+  parametersOf,
+  responsesOf,
+  scopeOf,
+  type PlacedOperation,
+  type PlacedResponse,
+} from './operations.ts'
+import { requestExample } from './request-example.ts'
+import { parameterList, requestMembers, responseMembers } from './schema-view.ts'
+import { tryForm } from './try-form.ts'
 
-/** An operation with its place in the document. */
-export interface PlacedOperation {
-  readonly method: string
-  readonly path: string
-  readonly operation: OperationObject
+/** What the page of an operation is made for. */
+interface PageOptions {
+  /** where clients reach the service */
+  readonly origin: string
+  /** whether the rows can be linked to: the report of the policy is served */
+  readonly hasPolicyPage: boolean
 }
 
-/** The operations of a document in its order. */
-export function operationsOf({ paths }: OpenApiDocument): readonly PlacedOperation[] {
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-  )
-}
-
-/** The scope that an operation requires. */
-export function scopeOf({ security }: OperationObject): string {
-  return security.flatMap(Object.values).flat().join(' ')
-}
-
-/** The page of an operation: what it accepts, what it answers, and a form to try it. */
-export function operationPage(document: OpenApiDocument, { method, path, operation }: PlacedOperation): VNode {
-  const parameters = operation.parameters.map((parameter) => resolve<ParameterObject>(document, parameter))
-  const body = operation.requestBody
+/** The page of an operation: what it accepts and answers, examples for curl and the client, and a form to try it. */
+export function operationPage(document: OpenApiDocument, placed: PlacedOperation, { origin, hasPolicyPage }: PageOptions): VNode {
+  const { method, path, operation } = placed
+  const parameters = parametersOf(document, operation)
+  const [success] = responsesOf(document, operation)
+  const [tag = ''] = operation.tags
   return html`
-    <p><a href="/docs">All operations</a></p>
-    <h1>${operation.operationId}</h1>
-    <p class="request"><code>${method} /v1${path}</code></p>
-    ${markdown(operation.description)}
-    ${
-      parameters.length > 0 &&
-      html`<section aria-labelledby="parameters">
-        <h2 id="parameters">Parameters</h2>
-        <dl class="members">${parameters.map(parameterRow)}</dl>
-      </section>`
-    }
-    ${
-      body !== undefined &&
-      html`<section aria-labelledby="body">
-        <h2 id="body">Body</h2>
-        ${markdown(body.description)} ${Object.entries(body.content).map(([type, media]) => mediaView(document, type, media))}
-      </section>`
-    }
-    ${tryForm(method, path, parameters, body?.content['application/json'])}
-    <section aria-labelledby="responses">
-      <h2 id="responses">Responses</h2>
-      ${Object.entries(operation.responses).map(([status, response]) => responseView(document, status, resolve(document, response)))}
-    </section>
+    <article class="operation">
+      <div class="intro">
+        <p class="hint"><a href="/docs#${tag}">${groupTitle(tag)}</a></p>
+        <h1>${operation.operationId}</h1>
+        <p class="request">${methodBadge(method)} <code>/v1${path}</code></p>
+        ${markdown(textOf(operation))} ${access(document, operation, hasPolicyPage)}
+      </div>
+      <div class="examples">${examples(document, placed, success, origin)}</div>
+      <div class="details">
+        ${parameterSections.map(([place, title]) =>
+          parameterSection(
+            title,
+            parameters.filter((one) => one.in === place),
+          ),
+        )}
+        ${bodySection(document, operation)} ${successSection(document, success)} ${errorSection(document, operation)}
+        ${tryForm(placed, parameters)}
+      </div>
+    </article>
   ` as VNode
 }
 
-function parameterRow({ name, in: place, required, description, schema }: ParameterObject): VNode {
-  return html`<dt><code>${name}</code> <span class="hint">${place}, ${typeOf(schema)}${required === true ? '' : ', optional'}</span></dt>
-    <dd>${inline(description)} ${constraints(schema)}</dd>` as VNode
+/** Returns a description without its paragraphs about rows and conflicts, which have their own places on the page. */
+function textOf({ description, 'x-rows': { permission, also = {} } }: OperationObject): string {
+  const rows = [permission, ...Object.values(also)]
+  const isElsewhere = (block: string) => block.startsWith(CONFLICT_MESSAGES) || rows.some((row) => block.includes(` Row ${row}: `))
+  return paragraphsOf(description)
+    .filter((block) => !isElsewhere(block))
+    .join('\n\n')
 }
 
-function responseView(document: OpenApiDocument, status: string, { description, headers = {}, content = {} }: ResponseObject): VNode {
-  const names = Object.keys(headers)
-  return html`<details open=${Number(status) < 300}>
-    <summary>
-      <h3>${status}</h3>
-      <span class="hint">${inline(description.split(/[:\n]/)[0]!)}</span>
-    </summary>
-    ${markdown(description, 3)}
-    ${names.length > 0 && html`<p class="hint">Headers: ${names.map((name, i) => [i > 0 && ', ', html`<code>${name}</code>`])}</p>`}
-    ${Object.entries(content).map(([type, media]) => mediaView(document, type, media))}
-  </details>` as VNode
+function paragraphsOf(text: string): string[] {
+  return text.split('\n\n')
 }
 
-function mediaView(document: OpenApiDocument, type: string, { schema, example, examples = {} }: MediaTypeObject): VNode {
-  const values = example === undefined ? Object.entries(examples) : [['Example', { value: example }] as const]
-  return html`<div>
-    <p class="hint"><code>${type}</code></p>
-    ${schema !== undefined && schemaView(document, schema as JsonSchema)}
-    ${values.map(
-      ([name, { value }]) =>
-        html`<figure>
-          <figcaption class="hint">${name}</figcaption>
-          <pre tabindex="0"><code>${JSON.stringify(value, null, 2)}</code></pre>
-        </figure>`,
+/** The scope and the rows that decide, in their words. */
+function access(document: OpenApiDocument, operation: OperationObject, hasPolicyPage: boolean): VNode {
+  const { scope, permission, also = {} } = operation['x-rows']
+  const row = (id: string) => {
+    const words = document['x-rows'][id]!.replace('(extension) ', '')
+    return html`${hasPolicyPage ? html`<a href="/policies#row-${id}">Row ${id}</a>` : `Row ${id}`}: ${words}`
+  }
+  return html`<dl class="access">
+    <dt>Scope</dt>
+    <dd><code>${scopeOf(operation)}</code> <span class="hint">${row(scope)}</span></dd>
+    <dt>Permission</dt>
+    <dd><span class="hint">${row(permission)}</span></dd>
+    ${[...new Set(Object.values(also))].map((id) => {
+      const members = Object.keys(also).filter((member) => also[member] === id)
+      return html`<dt>Each item</dt>
+        <dd>of ${members.map((member, i) => [i > 0 && ', ', html`<code>${member}</code>`])} <span class="hint">${row(id)}</span></dd>`
+    })}
+  </dl>` as VNode
+}
+
+function examples(document: OpenApiDocument, placed: PlacedOperation, success: PlacedResponse | undefined, origin: string): VNode {
+  const example = requestExample(document, placed)
+  const [[type, media] = []] = Object.entries(success?.content ?? {})
+  return html`<h2 class="unseen" id="examples">Examples</h2>
+    ${codeBlock('example-curl', 'curl', curlText(example, `${origin}/v1`))}
+    ${codeBlock('example-client', 'TypeScript client', clientText(example))}
+    ${media?.example !== undefined && jsonBlock('example-response', `Response: ${success!.status}, ${type!}`, media.example)}
+    <p class="hint">Where <code>$TOKEN</code> and <code>lk</code> come from: <a href="/docs#first-request">First request</a></p>` as VNode
+}
+
+const parameterSections = [
+  ['path', 'Path parameters'],
+  ['query', 'Query parameters'],
+  ['header', 'Request headers'],
+] as const satisfies readonly (readonly [ParameterObject['in'], string])[]
+
+function parameterSection(title: string, parameters: readonly ParameterObject[]): VNode | false {
+  return parameters.length > 0 && (html`<section>${heading(title)} ${parameterList(parameters)}</section>` as VNode)
+}
+
+function bodySection(document: OpenApiDocument, { requestBody }: OperationObject): VNode | false {
+  if (requestBody === undefined) return false
+  return html`<section>
+    ${heading('Body')} ${markdown(requestBody.description)}
+    ${Object.entries(requestBody.content).map(
+      ([type, { schema }]) =>
+        html`<h3><code>${type}</code></h3>
+          ${requestMembers(membersOf(document, schema as JsonSchema))}`,
     )}
-  </div>` as VNode
+  </section>` as VNode
 }
 
-/** Without JavaScript it stays hidden: a form cannot send a bearer token. */
-function tryForm(method: string, path: string, parameters: readonly ParameterObject[], json: MediaTypeObject | undefined): VNode {
-  const inputs = parameters.filter((parameter) => parameter.in !== 'header')
-  return html`<section aria-labelledby="try" hidden data-try>
-    <h2 id="try">Try it</h2>
-    <form data-method=${method} data-path="/v1${path}" autocomplete="off">
-      <div class="field">
-        <label for="token">Access token</label>
-        <p class="hint" id="token-hint">It stays in this page, is not stored, and is sent only to this service.</p>
-        <input id="token" type="password" required aria-describedby="token-hint" spellcheck="false" />
-      </div>
-      ${inputs.map(
-        ({ name, in: place, required, example }) =>
-          html`<div class="field">
-            <label for="try-${name}">${name}</label>
-            <input id="try-${name}" data-in=${place} data-name=${name} required=${required === true} placeholder=${example} />
-          </div>`,
-      )}
-      ${
-        json !== undefined &&
-        html`<div class="field">
-          <label for="try-body">Body (JSON)</label>
-          <textarea id="try-body" rows="8" spellcheck="false">${JSON.stringify(json.example ?? {}, null, 2)}</textarea>
-        </div>`
-      }
-      <p><button class="primary">Send</button></p>
-    </form>
-    <div role="status" aria-live="polite"><pre tabindex="0" hidden data-response aria-label="Response"></pre></div>
+function successSection(document: OpenApiDocument, success: PlacedResponse | undefined): VNode | false {
+  if (success === undefined) return false
+  const { status, description, headers = {}, content = {} } = success
+  const shared = new Set<string>(SHARED)
+  const own = Object.entries(headers).filter(([name]) => !shared.has(name))
+  return html`<section>
+    ${heading('Response')}
+    <p><span class="status">${status}</span> ${inline(description)}</p>
+    ${Object.entries(content).map(([type, media]) => contentView(document, type, media))}
+    ${
+      own.length > 0 &&
+      html`<h3>Headers</h3>
+        <dl class="members">
+          ${own.map(
+            ([name, header]) =>
+              html`<dt>
+                  <code><b>${name}</b></code>
+                </dt>
+                <dd>${inline(resolve<HeaderObject>(document, header).description)}</dd>`,
+          )}
+        </dl>`
+    }
+    <p class="hint"><a href="/docs#headers-of-every-response">Headers of every response</a></p>
   </section>` as VNode
+}
+
+function contentView(document: OpenApiDocument, type: string, { schema = {} }: MediaTypeObject): VNode {
+  const members = membersOf(document, schema)
+  return html`<h3><code>${type}</code></h3>
+    ${members.length > 0 && responseMembers(members)}` as VNode
+}
+
+/** Also what is no success and no error: that the copy of the client is current. */
+function errorSection(document: OpenApiDocument, operation: OperationObject): VNode {
+  const others = responsesOf(document, operation).filter(({ status }) => status > 201 && status < 400)
+  const conflicts = paragraphsOf(operation.description).find((block) => block.startsWith(CONFLICT_MESSAGES))
+  return html`<section>
+    ${heading('Errors and other answers', 'errors')}
+    <table class="answers">
+      <thead class="unseen">
+        <tr>
+          <th scope="col">Status</th>
+          <th scope="col">Code and meaning</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${others.map(({ status, description }) => answerRow(status, inline(description)))}
+        ${errorsOf(document, operation).map(({ status, code, meaning }) =>
+          answerRow(status, html`<a href="/docs/errors#${code}">${code}</a><br />${inline(meaning)}`),
+        )}
+      </tbody>
+    </table>
+    ${conflicts !== undefined && markdown(conflicts)}
+  </section>` as VNode
+}
+
+function answerRow(status: number, content: unknown): VNode {
+  return html`<tr>
+    <td class="status">${status}</td>
+    <td>${content}</td>
+  </tr>` as VNode
 }

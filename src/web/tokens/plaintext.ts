@@ -41,19 +41,23 @@ export function renderPlaintext(
   return { title: rotated ? 'Token rotated' : 'New token', body, session }
 }
 
-/** How to use a token, with the token in it. */
-function examplesOf(origin: string, plaintext: string): readonly { id: string; title: string; text: string }[] {
-  const client = [
+/** A program that uses a token with `lanekeeper/client`. */
+export function clientExample(origin: string, plaintext: string): string {
+  return [
     `// Run it with LANEKEEPER_TOKEN=${plaintext}`,
     `import { createClient } from 'lanekeeper/client'`,
     '',
     `const lk = createClient({ url: '${origin}', token: process.env.LANEKEEPER_TOKEN })`,
     'for await (const { name } of lk.boards.list.all()) console.log(name)',
-  ]
+  ].join('\n')
+}
+
+/** How to use a token, with the token in it. */
+function examplesOf(origin: string, plaintext: string): readonly { id: string; title: string; text: string }[] {
   const server = { type: 'http', url: `${origin}/mcp`, headers: { Authorization: `Bearer ${plaintext}` } }
   return [
     { id: 'curl', title: 'curl', text: `curl -s ${origin}/v1/account -H 'Authorization: Bearer ${plaintext}'` },
-    { id: 'client', title: 'JavaScript and TypeScript', text: client.join('\n') },
+    { id: 'client', title: 'JavaScript and TypeScript', text: clientExample(origin, plaintext) },
     { id: 'mcp', title: 'MCP', text: JSON.stringify({ mcpServers: { lanekeeper: server } }, null, 2) },
   ]
 }

@@ -31,8 +31,7 @@ export async function ifAllowed<T>(
   return transact(web.store, workspaceId, web.random, async (tx): Promise<Decided<T>> => {
     const [workspace, membership] = await tx.read([keys.workspace(), keys.membership(session.user_id)])
     if (workspace === undefined || membership === undefined) return { page: notFoundPage() }
-    // Only the facts of the person are read: there is no token.
-    const caller = { userId: session.user_id, workspaceId, membership } as Caller
+    const caller = { userId: session.user_id, workspaceId, membership, isSession: true } as const
     const decision = decide(web.engine, id, caller)
     if (decision?.outcome === 'allowed') return { result: await run(tx, workspace), row: decision.row }
     if (decision?.outcome !== 'forbidden') return { page: notFoundPage() }

@@ -21,7 +21,11 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
     email = `${userId}@example.org`
   })
 
-  const use = (code: string, address = email, passwordHash = 'hash') => signUp(service.deps, { code, email: address, passwordHash })
+  const visit = { formToken: 'form', network: '192.0.2.1', agent: 'A browser', device: undefined, currentSession: undefined }
+  const use = async (code: string, address = email, passwordHash = 'hash') => {
+    const result = await signUp(service.deps, { code, email: address, passwordHash, ...visit })
+    return 'refused' in result ? result : { userId: result.userId }
+  }
   const accountOf = (id = userId) => service.write(GLOBAL, (tx) => tx.get(keys.account(id)))
   const ownerOf = async (address: string) => (await service.write(GLOBAL, (tx) => tx.get(keys.accountEmail(sha256Hex(address)))))?.user_id
 
@@ -124,7 +128,10 @@ describe.each(drivers)('sign-up, on $name', (driver) => {
     )
     await use((await invite(service.deps, userId)).code, `new.${email}`, 'new hash')
     expect(await service.write(GLOBAL, (tx) => resumeSession(tx, secret, service.deps.clock))).toBeUndefined()
-    expect(await accountOf()).toMatchObject({ email: `new.${email}`, password_hash: 'new hash', devices: [] })
+    expect(await accountOf()).toMatchObject({ email: `new.${email}`, password_hash: 'new hash' })
+    // Only the browser that did it is known.
+    const { devices } = (await accountOf())!
+    expect([devices.length, devices.includes('device')]).toEqual([1, false])
     expect([await ownerOf(email), await ownerOf(`new.${email}`)]).toEqual([undefined, userId])
   })
 })

@@ -1,14 +1,11 @@
-// Both tables of the service, as a request asks them: each time anew, and as the service does it, which remembers its decisions.
+// Both tables of the service, as a request asks them.
 import { loadPolicy } from '../../../dist/app.js'
-import { remembering } from '../../../dist/policy/remembered.js'
 
-export const createLanekeeper = () => create('Lanekeeper', loadPolicy())
-export const createRemembering = () => create('Lanekeeper, remembered', remembering(loadPolicy()))
-
-function create(name, engine) {
+export function createLanekeeper() {
+  const engine = loadPolicy()
   const { permissions, groups } = engine.vocabulary
   return {
-    name,
+    name: 'Lanekeeper',
     prepare({ permission, fields, facts }) {
       const needed = new Set(permissions.get(permission).groups.flatMap((group) => groups.get(group).map((fact) => fact.name)))
       const flat = Object.entries(facts).flatMap(([group, members]) =>

@@ -10,6 +10,7 @@ const card = {
   position: 'a0V',
   due_at: null,
   completed_at: null,
+  completed_by_id: null,
   archived_at: null,
   assignee_ids: [],
   label_ids: [],

@@ -3,12 +3,12 @@ import { allCells, operations } from '../decisions/cells.js'
 import { createCasbin } from '../decisions/casbin.js'
 import { createCedar } from '../decisions/cedar.js'
 import { createIfChain } from '../decisions/if-chain.js'
-import { createLanekeeper, createRemembering } from '../decisions/lanekeeper.js'
+import { createLanekeeper } from '../decisions/lanekeeper.js'
 
 /** Rounds, and the least CPU time of an engine in each of them in microseconds. */
 const [rounds, slice] = process.argv.slice(2).map(Number)
 const cells = allCells()
-const engines = [await createIfChain(), createLanekeeper(), createRemembering(), await createCedar(), await createCasbin()]
+const engines = [await createIfChain(), createLanekeeper(), await createCedar(), await createCasbin()]
 const [, ours] = engines
 const outcomes = cells.map((cell) => ours.decide(ours.prepare(cell)))
 

@@ -78,6 +78,7 @@ function* recordsOf() {
         position,
         due_at: null,
         completed_at: null,
+        completed_by_id: null,
         archived_at: null,
         assignee_ids: [],
         label_ids: [],

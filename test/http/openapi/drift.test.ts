@@ -53,19 +53,19 @@ describe('the comparison of a response with the OpenAPI document', () => {
     ['a documented member that is missing', (document) => document.components.schemas.Board.required.push('colour'), created, /colour/],
     [
       'a member of an extended schema that is not documented',
-      (document) => delete document.components.schemas.CardWithCounts.allOf[1].properties.counts,
+      (document) => delete document.components.schemas.ListedCardWithCounts.allOf[1].properties.counts,
       listed,
       /unevaluated.*counts/s,
     ],
     [
       'a nested member that is not documented',
-      (document) => delete document.components.schemas.CardWithCounts.allOf[1].properties.counts.properties.comments,
+      (document) => delete document.components.schemas.ListedCardWithCounts.allOf[1].properties.counts.properties.comments,
       listed,
       /comments/,
     ],
     [
       'a member of the page that is not documented',
-      (document) => delete document.components.schemas.CardWithCountsListResponse.properties.page.properties.next_cursor,
+      (document) => delete document.components.schemas.ListedCardWithCountsListResponse.properties.page.properties.next_cursor,
       listed,
       /next_cursor/,
     ],

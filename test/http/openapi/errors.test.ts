@@ -87,6 +87,7 @@ describe('the errors that the document lists for an operation', () => {
       unauthorized: () => service.send(null, method, target, body),
       insufficient_scope: () => service.send(caller.none, method, target, body),
       ...(path.includes('{') && { not_found: () => send({}, absent) }),
+      ...(path === '/cards' && { not_found: () => send({}, `${target}?board_id=brd_00000000000000000000`) }),
       precondition_failed: () => send({ 'if-match': '"0000"' }),
       ...(/\/(changes|events)$/.test(path) && { cursor_expired: () => send({}, `${target}?after=${LOST}`) }),
       ...(path.endsWith('/content') && { range_not_satisfiable: () => send({ range: 'bytes=999-' }) }),

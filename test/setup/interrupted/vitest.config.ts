@@ -1,5 +1,6 @@
 import { mergeConfig } from 'vitest/config'
-import config from '../../vitest.config.ts'
+import config, { suiteOptions } from '../../vitest.config.ts'
 
-const { include: _, ...test } = config.test!
-export default mergeConfig({ test }, { test: { include: ['test/setup/interrupted/suite.ts'] } })
+// The suite is in no tier.
+const { projects: _, ...test } = config.test!
+export default mergeConfig({ test }, { test: { ...suiteOptions, include: ['test/setup/interrupted/suite.ts'] } })

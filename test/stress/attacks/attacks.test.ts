@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { selectDrivers, type DriverName } from '../../support/driver-selection.ts'
+import { driversOf, type DriverName } from '../../support/driver-selection.ts'
 import { effort } from '../../support/effort.ts'
 import { startRedis, type RedisServer } from '../../support/redis.ts'
 import { begin, Target, type Attack, type Sent } from './target.ts'
@@ -107,7 +107,7 @@ afterAll(() => {
   console.log([head, head.replaceAll(/[^|]+/g, ' --- '), ...rows].join('\n'))
 })
 
-describe.each(selectDrivers())('an attack does not stop others, on %s', (storage: DriverName) => {
+describe.each(driversOf('service'))('an attack does not stop others, on %s', (storage: DriverName) => {
   let redis: RedisServer | undefined
   let target: Target
   beforeAll(async () => {

@@ -41,6 +41,7 @@ async function compareSearches(person: Person, boards: readonly ModelBoard[], al
     ['sort=position', found(false, () => true)],
     ['sort=due_at', found(false, () => true)],
     ['archived=true', found(true, () => true)],
+    ['assignee_id=none', found(false, (card) => card.assignees.length === 0)],
     ['assignee_id=me', found(false, (card) => card.assignees.includes(person.id))],
     ['assignee_id=me&sort=created_at&completed=true', found(false, (card) => card.done && card.assignees.includes(person.id))],
   ] as const)
@@ -49,10 +50,26 @@ async function compareSearches(person: Person, boards: readonly ModelBoard[], al
 
 async function compareBoard(board: ModelBoard, all: ReadAll): Promise<void> {
   expectEqual(idsOf(await all(`/boards/${board.id}/labels`)).toSorted(), board.labels.toSorted())
+  for (const [card, listed] of await compareOrder(board, all)) await compareCard(board, card, listed, all)
+}
+
+/**
+ * Compares the order of columns and cards, archived ones included, with the model.
+ * @param distinct whether no two positions of a list may be the same. Concurrent requests may get the same one.
+ * @returns the cards of the model, with what the lists have of them
+ */
+export async function compareOrder(
+  board: Pick<ModelBoard, 'id' | 'columns'>,
+  all: ReadAll,
+  distinct = true,
+): Promise<(readonly [ModelCard, any])[]> {
+  const listedColumns: any[] = []
   for (const isArchived of [false, true]) {
-    const columns = board.columns.filter((column) => column.archived === isArchived)
-    expectEqual(idsOf(await all(`/boards/${board.id}/columns?archived=${isArchived}`)), idsOf(columns))
+    const listed = await all(`/boards/${board.id}/columns?archived=${isArchived}`)
+    expectEqual(idsOf(listed), idsOf(board.columns.filter((column) => column.archived === isArchived)))
+    listedColumns.push(...listed)
   }
+  comparePositions(board.columns, listedColumns, distinct)
   const active = board.columns.filter((column) => !column.archived).flatMap(({ cards }) => cards.filter((card) => !card.archived))
   const archived = board.columns.flatMap((column) => [
     ...(column.archived ? column.cards.filter((card) => !card.archived) : []),
@@ -63,7 +80,15 @@ async function compareBoard(board: ModelBoard, all: ReadAll): Promise<void> {
   const listedArchived = await all(`/boards/${board.id}/cards?archived=true`)
   expectEqual(idsOf(listedArchived), idsOf(archived))
   const listed = [...listedActive, ...listedArchived]
-  for (const [i, card] of [...active, ...archived].entries()) await compareCard(board, card, listed[i], all)
+  for (const { cards } of board.columns) comparePositions(cards, listed, distinct)
+  return [...active, ...archived].map((card, i) => [card, listed[i]] as const)
+}
+
+function comparePositions(list: readonly { readonly id: string }[], listed: readonly any[], distinct: boolean): void {
+  const positions = new Map(listed.map(({ id, position }) => [id, position as string]))
+  // Items with the same position are ordered by their ids.
+  const entries = list.map(({ id }) => (distinct ? positions.get(id)! : `${positions.get(id)} ${id}`))
+  expectEqual(entries, [...new Set(entries)].toSorted())
 }
 
 async function compareCard(board: ModelBoard, card: ModelCard, listed: any, all: ReadAll): Promise<void> {
@@ -72,12 +97,19 @@ async function compareCard(board: ModelBoard, card: ModelCard, listed: any, all:
   expectEqual([board_id, column_id, title, cover_attachment_id], [board.id, column.id, card.title, card.cover])
   expectEqual([assignee_ids, label_ids], [card.assignees, card.labels])
   expectEqual([listed.completed_at !== null, listed.archived_at !== null], [card.done, card.archived])
-  expectEqual(
-    (await all(`/cards/${card.id}/subtasks`)).map(({ id, title }) => ({ id, title })),
-    card.subtasks,
-  )
+  await compareSubtasks(card, all)
   const comments = (await all(`/cards/${card.id}/comments`)).map(({ id, author_id, body }) => ({ id, author: author_id, body }))
   expectEqual(comments.toSorted(byId), card.comments.toSorted(byId))
   const attachments = (await all(`/cards/${card.id}/attachments`)).map(({ id, file_id }) => ({ id, file: file_id }))
   expectEqual(attachments.toSorted(byId), card.attachments.map(({ id, file }) => ({ id, file })).toSorted(byId))
+}
+
+/** Compares the subtasks of a card and their order with the model. */
+export async function compareSubtasks(card: ModelCard, all: ReadAll, distinct = true): Promise<void> {
+  const listed = await all(`/cards/${card.id}/subtasks`)
+  expectEqual(
+    listed.map(({ id, title }) => ({ id, title })),
+    card.subtasks,
+  )
+  comparePositions(card.subtasks, listed, distinct)
 }

@@ -1,6 +1,6 @@
 import { collectGarbage } from '../../../src/admin/garbage-collection.ts'
 import { DAY } from '../../../src/model/time.ts'
-import { indexes, timedSorts } from '../../../src/store/indexes.ts'
+import { indexes, lastWord, timedSorts } from '../../../src/store/indexes.ts'
 import type { Key } from '../../../src/store/keys.ts'
 import type { Service } from '../../support/service.ts'
 import { expectEqual } from '../../support/expect-equal.ts'
@@ -69,7 +69,21 @@ export async function checkInvariants(service: Service, workspaceId: string): Pr
     const columns = allOf('column').filter((column) => column.board_id === board.id)
     expectEqual((await list(indexes.boardCards(board.id))).values.length, cards.length)
     expectEqual((await list(indexes.columns(board.id))).values.length, columns.length)
-    for (const sort of timedSorts) expectEqual((await list(indexes.sortedCards(sort, board.id))).values.length, cards.length)
+    const completed = cards.filter((card) => card.completed_at !== null)
+    for (const sort of timedSorts) {
+      const { length } = (await list(indexes.sortedCards(sort, board.id))).values
+      expectEqual([sort, length], [sort, (sort === 'completed_at' ? completed : cards).length])
+    }
+    for (const user of new Set<string>(completed.map((card) => card.completed_by_id))) {
+      const ids = (await list(indexes.cardsCompletedBy(board.id, user))).entries.map(lastWord)
+      expectEqual(
+        ids.toSorted(),
+        completed
+          .filter((card) => card.completed_by_id === user)
+          .map(({ id }) => id)
+          .toSorted(),
+      )
+    }
     expectEqual((await list(indexes.boardAssignments(board.id))).values.length, cards.flatMap((card) => card.assignee_ids).length)
     for (const column of columns) {
       for (const state of ['active', 'archived'] as const) {

@@ -3,11 +3,12 @@ import { endMembership } from '../../../src/admin/memberships.ts'
 import { HOUR } from '../../../src/model/time.ts'
 import type { Person, Reply } from '../../support/service.ts'
 import { attachmentRequests } from './attachment-requests.ts'
+import { batchRequests } from './batch-requests.ts'
 import { boardRequests } from './board-requests.ts'
 import { cardRequests } from './card-requests.ts'
 import { select, type Fixture, type PlannedRequest, type Step } from './selection.ts'
 
-const requests = { ...boardRequests, ...cardRequests, ...attachmentRequests }
+const requests = { ...boardRequests, ...cardRequests, ...attachmentRequests, ...batchRequests }
 const LEAVE = 'leave workspace'
 const COLLECT = 'collect garbage'
 

@@ -119,7 +119,7 @@ test('a person protects their account with an app and a passkey, and signs in wi
   await look('Work laptop', 'passkey')
   await page.getByLabel('Name').fill('Old laptop')
   await press(page, 'Rename')
-  expect(await page.getByRole('link', { name: 'Change Old laptop' }).isVisible()).toBe(true)
+  await page.getByRole('link', { name: 'Change Old laptop' }).waitFor()
 
   await page.locator('[data-menu] summary').click()
   await press(page, 'Sign out everywhere')
@@ -201,9 +201,9 @@ test('without JavaScript a person adds an app, signs in with password and code, 
   expect(await heading(other.page)).toBe('API tokens')
 
   await page.goto('/settings/account')
-  expect(await page.getByText('Someone signed in from a browser that was not known before.').isVisible()).toBe(true)
+  await page.getByText('Someone signed in from a browser that was not known before.').waitFor()
   await press(page, 'End all other sessions')
-  expect(await page.getByText('Your other sessions have ended.').isVisible()).toBe(true)
+  await page.getByText('Your other sessions have ended.').waitFor()
   await other.page.reload()
   expect(await heading(other.page)).toBe('Sign in')
 
@@ -211,7 +211,7 @@ test('without JavaScript a person adds an app, signs in with password and code, 
   await page.getByLabel('Present password').fill(PASSWORD)
   for (const label of ['New password', 'Repeat the new password']) await page.getByLabel(label, { exact: true }).fill('another passphrase')
   await press(page, 'Change password')
-  expect(await page.getByText('Your password is changed').isVisible()).toBe(true)
+  await page.getByText('Your password is changed').waitFor()
   await enterPassword(other.page, email, 'another passphrase')
   await other.page.getByLabel('Code').fill(codes[0]!)
   await press(other.page, 'Sign in')
@@ -227,6 +227,6 @@ test('at an IP address there are no passkeys, and the pages say so', async () =>
   const window = await openWindow(browser, listener.url)
   await enterPassword(window.page, email)
   await window.page.goto('/settings/account')
-  expect(await window.page.getByText('Browsers allow no passkeys at an IP address.').isVisible()).toBe(true)
+  await window.page.getByText('Browsers allow no passkeys at an IP address.').waitFor()
   await window.close()
 })

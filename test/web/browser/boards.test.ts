@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { startProcess, type RunningProcess } from '../../support/process.ts'
@@ -76,6 +76,8 @@ async function openSignedIn(path: string, options: BrowserContextOptions = { sto
 const boardPath = () => `${base}/boards/${boardId}`
 const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor()
 const tile = (page: Page, title: string) => page.locator('.tile', { hasText: title })
+/** Waits for what says how something has changed, and by whom. */
+const noteOn = (place: Locator, text: string) => place.locator('.by', { hasText: text }).waitFor()
 const titles = (page: Page, column: number) => page.locator('.lane').nth(column).locator('.tile-title').allInnerTexts()
 const focusedText = (page: Page) => page.evaluate(() => (globalThis as any).document.activeElement.textContent)
 
@@ -85,17 +87,19 @@ describe('what an agent changes through another process', () => {
     const { page } = window
     await isLive(page)
     await page.getByText('Poster').focus()
+    // What is new is shown for a few seconds only: it is waited for before it is made.
+    const shown = Promise.all([
+      noteOn(tile(page, 'Made by an agent'), 'Created · your token “demo kanban:admin”'),
+      page.getByRole('status').filter({ hasText: 'Card “Made by an agent” created by your token “demo kanban:admin”' }).waitFor(),
+    ])
     const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!.id, title: 'Made by an agent' })
-    await tile(page, 'Made by an agent').locator('.by').waitFor()
-    expect(await tile(page, 'Made by an agent').locator('.by').innerText()).toBe('Created · your token “demo kanban:admin”')
-    expect(await page.getByRole('status').filter({ hasText: 'Made by an agent' }).innerText()).toContain(
-      'by your token “demo kanban:admin”',
-    )
+    await shown
     expect(await focusedText(page)).toBe('Poster')
     await screenshot(page, 'board-live')
 
+    const moved = noteOn(tile(page, 'Made by an agent'), 'Moved · your token “demo kanban:admin”')
     await agent('POST', `/cards/${card.id}/move`, { column_id: columns[0]!.id, to: 'first' })
-    await page.getByText('Moved · your token').waitFor()
+    await moved
     expect([(await titles(page, 0))[0], await titles(page, 2)]).toEqual(['Made by an agent', []])
     await agent('DELETE', `/cards/${card.id}`)
     await tile(page, 'Made by an agent').waitFor({ state: 'detached' })
@@ -108,8 +112,9 @@ describe('what an agent changes through another process', () => {
     const window = await openSignedIn(`${base}/cards/${cards[0].id}`)
     const { page } = window
     await isLive(page)
+    const shown = noteOn(page.locator('.comments li', { hasText: 'I have checked it.' }), 'your token “demo kanban:admin”')
     await agent('POST', `/cards/${cards[0].id}/comments`, { body: 'I have **checked** it.' })
-    await page.locator('.comments li', { hasText: 'I have checked it.' }).locator('.by').waitFor()
+    await shown
     await page.keyboard.press('Escape')
     await page.waitForURL(`**${boardPath()}`)
     expect(window.problems).toEqual([])
@@ -144,17 +149,22 @@ test('the keys go from card to card, open a card, search, and show themselves', 
   await press('ArrowLeft')
   expect(await focusedText(page)).toBe('Notes')
   await press('?')
-  expect(await page.getByRole('dialog').getByText('Go from card to card').isVisible()).toBe(true)
+  await page.getByRole('dialog').getByText('Go from card to card').waitFor()
   await expectAccessible(page, 'keys')
   await press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
   await press('/')
   await page.keyboard.type('POST')
-  await tile(page, 'Notes').waitFor({ state: 'detached' })
+  // The page searches while one types: on a loaded machine, first for a part of the word.
+  await page.waitForURL('**?q=POST')
+  await tile(page, 'Press').waitFor({ state: 'detached' })
   expect([await titles(page, 0), await titles(page, 1), new URL(page.url()).search]).toEqual([[], ['Poster'], '?q=POST'])
   await page.getByLabel('Due').selectOption('Without a due date')
   await tile(page, 'Poster').waitFor({ state: 'detached' })
   await page.getByRole('link', { name: 'Show all cards' }).click()
   await tile(page, 'Notes').waitFor()
+  // This is another page: its script may come later than its cards.
+  await isLive(page)
   await press('ArrowDown')
   await press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Notes' }).waitFor()
@@ -171,7 +181,7 @@ test('without JavaScript a person finds a board, filters it and opens a card', a
   await page.getByRole('button', { name: 'Apply' }).click()
   expect(await page.locator('.tile-title').allInnerTexts()).toEqual(['Notes'])
   await page.getByRole('link', { name: 'Notes' }).click()
-  for (const text of ['See this and', '1 of 2', 'urgent']) expect(await page.getByText(text).first().isVisible()).toBe(true)
+  for (const text of ['See this and', '1 of 2', 'urgent']) await page.getByText(text).first().waitFor()
   expect(window.problems).toEqual([])
   await window.close()
 })

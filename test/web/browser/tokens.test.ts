@@ -98,7 +98,7 @@ test('without JavaScript the list can be searched, ended tokens opened, and a cu
   const { page } = window
   expect(await page.locator('.ended .token').first().isVisible()).toBe(false)
   await page.locator('.ended summary').click()
-  expect(await page.locator('.ended .token').first().isVisible()).toBe(true)
+  await page.locator('.ended .token').first().waitFor()
   await page.getByLabel('Search tokens by name').fill('no such token')
   await page.getByRole('button', { name: 'Search' }).click()
   expect(await page.getByRole('status').innerText()).toContain('None of ')

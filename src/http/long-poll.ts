@@ -1,20 +1,12 @@
+import type { ServerRequest } from 'srvx'
 import type { AwaitedEntry } from '../resources/result.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Store } from '../store/port.ts'
+import { clientSignal } from './in-flight.ts'
+import type { Services } from './services.ts'
 
 /** How long to wait for a hint before looking again, in milliseconds: a hint can be lost, and access can end without one. */
 const RECHECK = 1000
-
-/** A read has found nothing, and its client wants to wait. */
-export class NothingYet extends Error {
-  override readonly name = 'NothingYet'
-  readonly awaited: AwaitedEntry
-
-  constructor(awaited: AwaitedEntry) {
-    super('there is nothing yet')
-    this.awaited = awaited
-  }
-}
 
 /** Waits for commits that append to an index. */
 export class Waiter {
@@ -22,8 +14,6 @@ export class Waiter {
   readonly #unwatch: () => void
   #hinted = false
   #wake: (() => void) | undefined
-  /** when the last hint came, by the monotonic clock in milliseconds */
-  hintedAt = 0
 
   /** @param signal ends the waiting */
   constructor(store: Store, partition: string, { name }: Index<unknown>, signal: AbortSignal) {
@@ -55,7 +45,6 @@ export class Waiter {
 
   #hint(): void {
     this.#hinted = true
-    this.hintedAt = performance.now()
     this.#wake?.()
   }
 
@@ -87,4 +76,10 @@ export class LongPoll {
   end(): void {
     this.#waiter.end()
   }
+}
+
+/** A signal that ends the waiting of a request: its client has left, or the service stops. */
+export function waitSignal({ stopping }: Pick<Services, 'stopping'>, request: ServerRequest): AbortSignal {
+  const client = clientSignal(request)
+  return stopping === undefined ? client : AbortSignal.any([client, stopping])
 }

@@ -1,0 +1,111 @@
+import type { ServerRequest } from 'srvx'
+import type { PresentedToken } from './activity.ts'
+import type { Upload } from '../resources/operation.ts'
+import { IdempotentWrite } from './idempotency.ts'
+import type { Input } from './input.ts'
+import type { Principal } from './principal.ts'
+import { UNLIMITED, type Quota } from './rate-limits.ts'
+import type { Services } from './services.ts'
+
+/** What a call asks for. */
+export interface CallRequest {
+  readonly request: ServerRequest
+  readonly requestId: string
+  readonly method: string
+  /** below /v1 */
+  readonly path: string
+  /** with its question mark, or empty */
+  readonly search: string
+}
+
+/** Where calls come from: the API below /v1, or the pages of the web app. */
+export interface Surface {
+  /** what a decision record has of it; undefined: the API */
+  readonly name: 'web_app' | undefined
+  /** @throws {ApiError} `unauthorized` */
+  identify(services: Services, request: CallRequest): Principal
+  /** whether the calls count for the rate limits, the audit trail and the metrics */
+  readonly isCounted: boolean
+}
+
+/** A request, with what exists once for all attempts at it. */
+export class Call implements CallRequest {
+  readonly request: ServerRequest
+  readonly requestId: string
+  readonly method: string
+  readonly path: string
+  readonly search: string
+  /** when it arrived, by the monotonic clock of this process in milliseconds */
+  readonly arrivedAt = performance.now()
+  readonly surface: Surface
+  readonly quota: Quota
+  readonly #services: Services
+  #principal: Principal | undefined
+  #key: IdempotentWrite | undefined
+  #input: Input | Promise<Input> | undefined
+  #upload: Promise<Upload> | undefined
+
+  constructor(services: Services, { request, requestId, method, path, search }: CallRequest, surface: Surface) {
+    this.request = request
+    this.requestId = requestId
+    this.method = method
+    this.path = path
+    this.search = search
+    this.surface = surface
+    this.quota = (surface.isCounted && services.rateLimits?.begin(request)) || UNLIMITED
+    this.#services = services
+  }
+
+  get headers(): Headers {
+    return this.request.headers
+  }
+
+  /** Who makes it. @throws {ApiError} `unauthorized` if that cannot be read from it */
+  get principal(): Principal {
+    return (this.#principal ??= this.surface.identify(this.#services, this))
+  }
+
+  /** The token that it presents, if there is such a token, also if it is not accepted. */
+  get presented(): PresentedToken | undefined {
+    const token = this.#principal?.presented
+    return token && { partition: this.#principal!.partition, token }
+  }
+
+  /** The write with an Idempotency-Key that it is; undefined without one, also if it is not valid. */
+  get key(): IdempotentWrite | undefined {
+    const { tokenHash } = this.principal
+    if (tokenHash !== undefined) this.#key ??= IdempotentWrite.of(this.method, this.headers, tokenHash, this.#services.runningKeys)
+    return this.#key
+  }
+
+  /** The input, which the first attempt reads. */
+  input(read: () => Input | Promise<Input>): Input | Promise<Input> {
+    return (this.#input ??= read())
+  }
+
+  /** The uploaded file, which the first attempt that needs it receives. */
+  upload(receive: () => Promise<Upload>): Promise<Upload> {
+    return (this.#upload ??= receive())
+  }
+
+  /** The uploaded file; undefined if none was received. */
+  get uploaded(): Promise<Upload> | undefined {
+    return this.#upload
+  }
+
+  /** Removes the bytes of an upload that no file needs. Garbage collection finds what remains. */
+  async discardUpload(): Promise<void> {
+    await this.#upload?.then(({ blobId }) => this.#services.blobs.remove(blobId)).catch(() => undefined)
+  }
+
+  /** Whether its outcome, if it is unknown, can be found by repeating it. */
+  get isRepeatable(): boolean {
+    return this.#key !== undefined
+  }
+
+  /** Ends it: its response is made. */
+  end(): void {
+    this.#key?.end()
+    this.quota.end()
+  }
+}

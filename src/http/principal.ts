@@ -1,0 +1,117 @@
+import { parseToken, type ParsedToken } from '../auth/tokens/format.ts'
+import { expiryOf, stateOf } from '../auth/tokens/lifecycle.ts'
+import { equalInConstantTime } from '../auth/secrets.ts'
+import type { Caller, SessionCaller, TokenCaller } from '../authz/context.ts'
+import { durations } from '../model/durations.ts'
+import { ApiError } from '../model/errors.ts'
+import { isId } from '../model/ids.ts'
+import type { TokenRecord } from '../model/token.ts'
+import { isActive } from '../model/workspace.ts'
+import { keys } from '../store/keys.ts'
+import type { Transaction } from '../store/transaction.ts'
+import type { DecisionRecord } from './decision-record.ts'
+import type { Services } from './services.ts'
+
+/**
+ * Who a call is made by: a token, or the session of a person. What differs between them is how they are authenticated; both are decided
+ * by the same tables, and a session has no scope (see {@link Caller}).
+ */
+export interface Principal {
+  /** the workspace, whose records an attempt reads */
+  readonly partition: string
+  /** of a token: the hash under which its record is found */
+  readonly tokenHash: string | undefined
+  /** the token that the last attempt has found, also if it is not accepted */
+  readonly presented: TokenRecord | undefined
+  /**
+   * Identifies the caller in the transaction, so that the end of a token, a session or a membership holds for the very next request (spec
+   * §5, rule 4).
+   * @throws {ApiError} `unauthorized`; `not_found` for a person who is no member
+   */
+  authenticate(services: Services, tx: Transaction, step: DecisionRecord): Promise<Caller>
+}
+
+const CREDENTIAL = /^Bearer +([A-Za-z0-9_]+) *$/i
+
+/** A personal access token (spec §5). */
+export class TokenPrincipal implements Principal {
+  readonly #token: ParsedToken
+  presented: TokenRecord | undefined
+
+  /**
+   * Parses the token of an Authorization header (RFC 6750 §2.1). This reads no storage.
+   * @throws {ApiError} `unauthorized` if the token is missing, malformed, or not the only one
+   */
+  constructor(header: string | null, legacyPrefixes: readonly string[]) {
+    const plaintext = header === null ? undefined : CREDENTIAL.exec(header)?.[1]
+    const token = plaintext === undefined ? undefined : parseToken(plaintext, legacyPrefixes)
+    if (token === undefined) throw new ApiError('unauthorized')
+    this.#token = token
+  }
+
+  get partition(): string {
+    return this.#token.workspaceId
+  }
+
+  get tokenHash(): string {
+    return this.#token.hash
+  }
+
+  /** The same error for each reason. */
+  async authenticate(services: Services, tx: Transaction, step: DecisionRecord): Promise<TokenCaller> {
+    const { hash, workspaceId } = this.#token
+    const [token, membership] = await tx.read(credentialKeys(hash))
+    if (token === undefined) throw new ApiError('unauthorized')
+    this.presented = token
+    if (!equalInConstantTime(token.hash, hash)) throw new ApiError('unauthorized')
+    const now = services.clock()
+    const state = stateOf(token, now)
+    if (state === 'rotated') logReplacedToken(services, step, token)
+    if (state !== 'active' || !isActive(membership)) throw new ApiError('unauthorized')
+    const { id, user_id: userId } = token
+    Object.assign(step, { userId, workspaceId, tokenId: id })
+    const expiry = expiryOf(token)
+    if (expiry - now <= durations.tokenExpiryNotice) step.tokenExpires = new Date(expiry).toISOString()
+    services.seenTokens.add(hash, token)
+    tx.logChanges(services.changes, { actor_id: userId, token_id: id, request_id: step.requestId })
+    return { userId, workspaceId, membership, token }
+  }
+}
+
+/** What is read of a token and its user. */
+export function credentialKeys(hash: string) {
+  return [keys.token(hash), keys.membership('{0.user_id}')] as const
+}
+
+/** A rotated token is still in use: its user forgot a copy, or it was stolen. */
+function logReplacedToken({ log }: Services, { requestId }: DecisionRecord, { id, user_id, replaced_by }: TokenRecord): void {
+  log.warn({ event: 'token.replaced_used', request_id: requestId, token_id: id, replaced_by, user_id }, 'a replaced token was used')
+}
+
+/** A person who is signed in to the web app, in one of their workspaces. */
+export class SessionPrincipal implements Principal {
+  readonly tokenHash = undefined
+  readonly presented = undefined
+  readonly #userId: string
+  readonly #workspaceId: string
+
+  /** @param userId the user of a session that is valid now */
+  constructor(userId: string, workspaceId: string) {
+    this.#userId = userId
+    this.#workspaceId = workspaceId
+  }
+
+  /** @throws {ApiError} `not_found` for what is no id of a workspace */
+  get partition(): string {
+    if (!isId('workspace', this.#workspaceId)) throw new ApiError('not_found')
+    return this.#workspaceId
+  }
+
+  async authenticate(_services: Services, tx: Transaction, step: DecisionRecord): Promise<SessionCaller> {
+    const [userId, workspaceId] = [this.#userId, this.#workspaceId]
+    Object.assign(step, { userId, workspaceId })
+    const membership = await tx.get(keys.membership(userId))
+    if (!isActive(membership)) throw new ApiError('not_found')
+    return { userId, workspaceId, membership, isSession: true }
+  }
+}

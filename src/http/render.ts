@@ -1,0 +1,80 @@
+import type { ApiError } from '../model/errors.ts'
+import type { Call } from './call.ts'
+import type { DecisionRecord } from './decision-record.ts'
+import { download } from './download.ts'
+import { dataResponse, errorResponse, notModifiedResponse } from './envelope.ts'
+import { openStream } from './event-stream.ts'
+import { selectFields } from './fields.ts'
+import { listResponse } from './list-response.ts'
+import type { Answer, Done, Events } from './outcome.ts'
+import { entityHeaders, isCurrent, requireMatch } from './preconditions.ts'
+import type { Services } from './services.ts'
+
+/**
+ * The response below /v1 to a call that was not refused.
+ * @throws {ApiError} `precondition_failed` for a read, `range_not_satisfiable`
+ */
+export async function render(services: Services, call: Call, answer: Answer, step: DecisionRecord): Promise<Response> {
+  const { requestId, method, headers } = call
+  const shared = { ...call.quota.headers, ...expiryHeader(step) }
+  switch (answer.kind) {
+    case 'events':
+      return renderEvents(services, call, answer, shared)
+    case 'download':
+      return download(requestId, method, headers, answer.file, services.blobs, shared)
+    case 'dry_run':
+      return dataResponse(requestId, answer.operation.status, answer.data, undefined, { ...shared, 'dry-run': 'true' })
+    case 'replayed': {
+      const { status, data, revision, location } = answer.first
+      const own = resourceHeaders(headers, revision ?? undefined, location ?? undefined)
+      return dataResponse(requestId, status, data, undefined, { ...shared, ...own, 'idempotent-replayed': 'true' })
+    }
+    case 'done':
+      return renderDone(call, answer, shared)
+  }
+}
+
+function renderDone(
+  { requestId, headers }: Call,
+  { operation, data, nextCursor, fields, revision, location }: Done,
+  shared: Readonly<Record<string, string>>,
+): Response {
+  const { status, isRead } = operation
+  if (nextCursor !== undefined) {
+    const page = { data: selectFields(data, fields) as readonly unknown[], nextCursor }
+    return listResponse(requestId, headers, status, page, shared) // 412
+  }
+  if (isRead) requireMatch(headers, revision) // 412
+  const all = Object.assign({}, shared, resourceHeaders(headers, revision, location))
+  if (isRead && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)
+  return dataResponse(requestId, status, selectFields(data, fields), undefined, all)
+}
+
+function renderEvents(
+  services: Services,
+  call: Call,
+  { found, next }: Events & Answer & { kind: 'events' },
+  shared: Record<string, string>,
+): Response {
+  requireMatch(call.headers, undefined) // 412
+  const stream = openStream(
+    services,
+    { request: call.request, requestId: call.requestId, partition: call.principal.partition },
+    found,
+    async (position) => (await next(position)).found,
+  )
+  return stream.respond(call.method, shared)
+}
+
+/** The response to a call that was refused. */
+export function renderError({ requestId, quota }: Call, error: ApiError, step: DecisionRecord): Response {
+  return errorResponse(requestId, error, { ...quota.headers, ...expiryHeader(step) })
+}
+
+function expiryHeader({ tokenExpires }: DecisionRecord): Record<string, string> {
+  return tokenExpires === undefined ? {} : { 'lanekeeper-token-expires': tokenExpires }
+}
+
+function resourceHeaders(headers: Headers, revision: string | undefined, location: string | undefined): Record<string, string> {
+  return Object.assign(entityHeaders(headers, revision), location !== undefined && { location: `/v1${location}` })
+}

@@ -1,0 +1,72 @@
+import type { ApiError } from '../model/errors.ts'
+import type { Call } from './call.ts'
+import { unrecorded } from './decision-log.ts'
+import type { DecisionRecord } from './decision-record.ts'
+import type { Services } from './services.ts'
+
+/** The decision record of a call, and those who get it. Each attempt has a record of its own; the last one is that of the answer. */
+export class Trail {
+  readonly #services: Services
+  readonly #call: Call
+  #step: DecisionRecord
+
+  constructor(services: Services, call: Call) {
+    this.#services = services
+    this.#call = call
+    this.#step = this.#begin(0)
+  }
+
+  get step(): DecisionRecord {
+    return this.#step
+  }
+
+  /** The record of the next attempt. What the one before has recorded is no part of the answer. */
+  next(): DecisionRecord {
+    this.#step = this.#begin(this.#step.attempts + 1)
+    return this.#step
+  }
+
+  #begin(attempts: number): DecisionRecord {
+    const { requestId, method, arrivedAt, surface } = this.#call
+    const step: DecisionRecord = { requestId, method, arrivedAt, policy: this.#services.engine.hash, attempts, status: 0 }
+    return surface.name === undefined ? step : { surface: surface.name, ...step }
+  }
+
+  /** @throws {ApiError} `unavailable` if the decision log cannot take a record now */
+  async ready(): Promise<void> {
+    await this.#services.decisionLog?.ready(this.#step)
+    this.#step.stage = 'credential'
+  }
+
+  /**
+   * Gives the record to the decision log, before the answer is sent.
+   * @param code of an answer that is an error
+   * @returns the error to answer instead, if the log cannot take it
+   */
+  async record(status: number, code?: ApiError['code']): Promise<ApiError | undefined> {
+    const step = this.#step
+    step.status = status
+    if (code !== undefined) step.code = code
+    const recorded = this.#services.decisionLog?.finish(step)
+    if (recorded === undefined || (await recorded)) return undefined
+    const error = unrecorded()
+    Object.assign(step, { status: error.status, code: error.code })
+    return error
+  }
+
+  /** Gives the record to the audit trail, the usage of tokens, metrics and the access log. One that fails must not change the answer. */
+  end(): void {
+    const { activity, observe, log } = this.#services
+    const { request, surface, quota } = this.#call
+    const step = this.#step
+    if (!surface.isCounted) return
+    if (quota.exceeded !== undefined) step.exceeded = quota.exceeded
+    try {
+      const { presented } = this.#call
+      if (presented !== undefined) activity.observe(step, request, presented)
+      observe?.(step)
+    } catch (error) {
+      log.error({ request_id: step.requestId, err: error }, 'the decision record could not be observed')
+    }
+  }
+}

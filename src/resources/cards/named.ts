@@ -1,0 +1,78 @@
+import type { BoardAccess } from '../../authz/context.ts'
+import { notFound } from '../../model/errors.ts'
+import { isActive, type Membership } from '../../model/workspace.ts'
+import { keys, type Key } from '../../store/keys.ts'
+import { partOf, type Read } from '../../store/reads.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import type { NamedByQuery, OperationRequest } from '../operation.ts'
+import { accessTo } from '../targets.ts'
+import { assigneeOf, type CardFilter } from './filter.ts'
+
+// What the filters of cards name. Something that is absent, of another workspace or hidden is 404 with `parameter`, and never an empty list:
+// that would be taken for an answer (api: Contract 3, number 1).
+
+/** Something that stays on its board, so only its deletion conflicts. */
+interface OnBoard {
+  readonly id: string
+  readonly board_id: string
+}
+
+/** A filter that names a record. */
+interface Named<T> {
+  readonly parameter: string
+  readonly key: Key<T>
+}
+
+function named<T>(parameter: string, id: string | undefined, keyOf: (id: string) => Key<T>): readonly Named<T>[] {
+  return id === undefined ? [] : [{ parameter, key: keyOf(id) }]
+}
+
+/** The filters that name a column and a label. */
+export function partsNamedBy({ column_id, label_id }: CardFilter): readonly Named<OnBoard>[] {
+  return [...named<OnBoard>('column_id', column_id, keys.column), ...named<OnBoard>('label_id', label_id, keys.label)]
+}
+
+/** Reads a column or a label for its board. */
+export function boardOfPart({ key }: Named<OnBoard>) {
+  return partOf(key, 'id', 'board_id')
+}
+
+function usersNamedBy(filter: CardFilter): readonly Named<Membership>[] {
+  return [...named('assignee_id', assigneeOf(filter), keys.membership), ...named('completed_by', filter.completed_by, keys.membership)]
+}
+
+/**
+ * Checks what the filters of a list of one board name: a column and a label of this board, and an active member of the workspace. A member
+ * without access to the board is assigned to none of its cards.
+ * @throws {ApiError} `not_found`
+ */
+export async function requireNamed(tx: Transaction, { id }: BoardAccess, filter: CardFilter): Promise<void> {
+  const [parts, users] = [partsNamedBy(filter), usersNamedBy(filter)]
+  if (parts.length + users.length === 0) return
+  await tx.read([...parts.map(boardOfPart), ...users.map(({ key }) => key)])
+  for (const { parameter, key } of parts) if (tx.known(key)?.board_id !== id) throw notFound(parameter)
+  for (const { parameter, key } of users) if (!isActive(tx.known(key))) throw notFound(parameter)
+}
+
+/** What the filters of a search name: a board, a column and a label of any board, and active members of the workspace. */
+export async function namedInSearch({ tx, caller, query }: OperationRequest<CardFilter>): Promise<NamedByQuery[]> {
+  const [boards, parts, users] = [named('board_id', query.board_id, keys.board), partsNamedBy(query), usersNamedBy(query)]
+  if (boards.length + parts.length + users.length === 0) return []
+  const boardReads = (id: string): Read[] => [accessTo(id), keys.boardMember(id, caller.userId)]
+  await tx.read([
+    ...parts.map(boardOfPart),
+    ...parts.flatMap((_part, i) => boardReads(`{${i}.board_id}`)),
+    ...(query.board_id === undefined ? [] : boardReads(query.board_id)),
+    ...users.map(({ key }) => key),
+  ])
+  const contextOf = (boardId: string | undefined): NamedByQuery['context'] => {
+    const board = boardId === undefined ? undefined : tx.known(keys.board(boardId))
+    return board && { board, boardMember: tx.known(keys.boardMember(board.id, caller.userId)) }
+  }
+  return [
+    ...boards.map(({ parameter }) => ({ parameter, context: contextOf(query.board_id) })),
+    ...parts.map(({ parameter, key }) => ({ parameter, context: contextOf(tx.known(key)?.board_id) })),
+    // A former member is answered like an absent one. Nothing about a member depends on a board.
+    ...users.flatMap(({ parameter, key }) => (isActive(tx.known(key)) ? [] : [{ parameter, context: undefined }])),
+  ]
+}

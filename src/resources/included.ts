@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { wordsParameter } from '../listing/pages.ts'
+import { documented } from '../model/fields.ts'
+
+/** What each word of `?include=` adds, besides what is on a board. */
+const additions = {
+  counts: '`counts`: the numbers of what belongs to it; a resource then has no ETag.',
+  etag: '`etag`: the ETag of each item, for If-Match.',
+} as const
+
+/** The parameter `include` with these words. */
+export function includeParameter<const Word extends keyof typeof additions>(...words: Word[]) {
+  const description = `Adds members. With \`fields\`, name them there, too. ${words.map((word) => additions[word]).join(' ')}`
+  return { include: documented(wordsParameter(words).optional(), { description }) }
+}
+
+/** What the name of the schema of an item of a list begins with; the rest is the name of the schema that it extends. */
+export const LISTED = 'Listed'
+
+/** The schema of an item of a list whose items have ETags (api: Contract 3, number 2). */
+export function listed<Item extends z.ZodObject>(item: Item) {
+  const etag = documented(z.string(), {
+    description: 'The ETag of the item: only with `include=etag`.',
+    pattern: '^"[0-9A-Za-z.]+"$',
+    maxLength: 100,
+  })
+  const { id, description = '' } = z.globalRegistry.get(item) ?? {}
+  return documented(item.extend({ etag: etag.optional() }), { id: `${LISTED}${id}`, description: `As an item of a list. ${description}` })
+}

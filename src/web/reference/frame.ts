@@ -1,0 +1,88 @@
+import type { VNode } from 'preact'
+import type { OpenApiDocument } from '../../http/openapi/types.ts'
+import { renderBrand } from '../brand.ts'
+import { html, renderShell } from '../html.ts'
+import { headingsOf } from './markdown.ts'
+import { groupsOf, groupTitle } from './operations.ts'
+import { LONGEST_QUERY } from './search.ts'
+
+/**
+ * Renders a page of the reference: its header with the search, and beside its content the list of all pages.
+ * @param path of the page
+ * @param query what was searched for
+ */
+export function renderPage(
+  document: OpenApiDocument,
+  { title, path, query = '', body }: { title: string; path: string; query?: string; body: VNode },
+): string {
+  return renderShell({
+    title: `${title} · Lanekeeper API`,
+    assets: '/docs/assets',
+    header: header(query),
+    sidebar: sidebar(document, path),
+    body,
+    layout: 'reference',
+  })
+}
+
+/** The search is a form. With JavaScript, it shows what it finds while a person types. */
+function header(query: string): VNode {
+  return html`<p class="brand">${renderBrand()}<a href="/docs">Lanekeeper</a> <span>API reference</span></p>
+    <form class="search" role="search" action="/docs">
+      <label class="unseen" for="q">Search the operations</label>
+      <input
+        id="q"
+        name="q"
+        type="search"
+        value=${query}
+        maxlength=${LONGEST_QUERY}
+        placeholder="Search"
+        autocomplete="off"
+        spellcheck="false"
+      />
+      <kbd aria-hidden="true" hidden>/</kbd>
+      <p class="unseen" role="status"></p>
+      <div class="hits" hidden></div>
+    </form>
+    <p class="aside"><a href="/">Home</a></p>` as VNode
+}
+
+/** The list of all pages. On a phone it is closed at first; a wide screen shows it always. */
+function sidebar(document: OpenApiDocument, path: string): VNode {
+  const current = (href: string) => (href === path ? 'page' : undefined)
+  const guide = headingsOf(document.info.description).map(({ title, id }) => [title, `/docs#${id}`] as const)
+  const link = (title: string, href: string) => html`<li><a href=${href} aria-current=${current(href)}>${title}</a></li>`
+  return html`<nav class="sidebar" aria-label="API reference">
+    <details>
+      <summary>All operations</summary>
+      <ul>
+        ${link('Overview', '/docs')} ${link('Errors', '/docs/errors')}
+      </ul>
+      ${group(
+        'Guide',
+        path === '/docs',
+        guide.map(([title, href]) => link(title, href)),
+      )}
+      ${groupsOf(document).map(({ name, operations }) => {
+        const links = operations.map(
+          ({ method, operation: { operationId } }) =>
+            html`<li>
+              <a href="/docs/${operationId}" aria-current=${current(`/docs/${operationId}`)}>
+                <span>${operationId.slice(name.length + 1)}</span> <span class="method ${method.toLowerCase()}">${method}</span>
+              </a>
+            </li>`,
+        )
+        return group(groupTitle(name), path.startsWith(`/docs/${name}.`), links)
+      })}
+    </details>
+  </nav>` as VNode
+}
+
+function group(title: string, isOpen: boolean, links: readonly unknown[]): VNode {
+  return html`<details open=${isOpen}>
+    <summary>${title}</summary>
+    <ul>
+      ${links}
+    </ul>
+  </details>` as VNode
+}

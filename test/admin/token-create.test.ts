@@ -1,0 +1,188 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { runCommand } from '../../src/admin/commands.ts'
+import { noIo } from '../../src/cli/command.ts'
+import { readTrail } from '../../src/audit/trail.ts'
+import { DAY } from '../../src/model/time.ts'
+import { keys } from '../../src/store/keys.ts'
+import { filesOf, findIn } from '../support/canary.ts'
+import { drivers } from '../support/drivers.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { CommandHost, startProcess } from '../support/process.ts'
+import { Service, type Person } from '../support/service.ts'
+import { PASSWORD, signedIn, textOf, Visitor } from '../support/visitor.ts'
+
+const TOKEN = /^lk_pat_[0-9A-Za-z]+$/
+
+describe.each(drivers)('"token create", on $name', (driver) => {
+  let service: Service
+  let workspace: string
+  let person: Person
+  beforeAll(async () => void (service = await Service.start(driver)))
+  afterAll(() => service.stop())
+  beforeEach(async () => {
+    workspace = await service.workspace()
+    person = await service.person(workspace)
+  })
+
+  const create = async (changes: object = {}, mailNotice?: (to: string, notice: { readonly name: string | null }) => Promise<void>) =>
+    (await runCommand(
+      { ...service.adminDeps, mailNotice },
+      'token.create',
+      { workspace, user: person.id, scope: 'write', name: 'CI', ...changes },
+      noIo,
+    )) as { token: string; id: string; expires_at: string }
+  const allow = (rules: { max_days: number; admin: boolean }) =>
+    service.write(workspace, async (tx) => {
+      await tx.get(keys.tokenRules())
+      tx.put(keys.tokenRules(), { ...rules, updated_at: new Date(service.now).toISOString(), updated_by: person.id })
+    })
+  const daysOf = ({ expires_at }: { expires_at: string }) => (Date.parse(expires_at) - service.now) / DAY
+
+  test.each([
+    ['read', 'kanban:read', [200, 403]],
+    ['write', 'kanban:write', [200, 201]],
+    ['kanban:write', 'kanban:write', [200, 201]],
+  ])('a token with the scope %s works at once, and can do what the scope allows', async (scope, granted, statuses) => {
+    const created = await create({ scope, name: 'Nightly build' })
+    expect(created).toEqual({
+      token: expect.stringMatching(TOKEN) as string,
+      id: expect.stringMatching(/^tok_/) as string,
+      user_id: person.id,
+      name: 'Nightly build',
+      scopes: [granted],
+      issued_at: new Date(service.now).toISOString(),
+      expires_at: new Date(service.now + 30 * DAY).toISOString(),
+    })
+    const read = await service.send(created.token, 'GET', '/account')
+    const write = await service.send(created.token, 'POST', '/boards', { name: 'Garden' })
+    expect([read.status, write.status]).toEqual(statuses)
+  })
+
+  test.each([
+    [undefined, undefined, 30],
+    [undefined, '90', 90],
+    [undefined, '1', 1],
+    [7, undefined, 7],
+    [60, undefined, 30],
+    [7, '7', 7],
+  ])('if the workspace allows %s days, and %s are asked for, the token lasts %i', async (max_days, days, expected) => {
+    if (max_days !== undefined) await allow({ max_days, admin: false })
+    expect(daysOf(await create({ days }))).toBe(expected)
+  })
+
+  test('what is not allowed is refused with its reason, and creates nothing', async () => {
+    await allow({ max_days: 7, admin: true })
+    const other = await service.person(await service.workspace())
+    const gone = await service.person(workspace)
+    await runCommand(service.adminDeps, 'member.remove', { workspace, user: gone.id }, noIo)
+    const tokens = async () => ((await runCommand(service.adminDeps, 'token.list', { workspace }, noIo)) as unknown[]).length
+    const before = await tokens()
+    for (const [changes, code, message] of [
+      [{ scope: 'admin' }, 'invalid', 'scope: it must be read or write; a token with kanban:admin is created by its person in the web app'],
+      [{ scope: 'kanban:admin' }, 'invalid', 'a token with kanban:admin is created by its person in the web app'],
+      [{ scope: 'everything' }, 'invalid', 'scope: it must be read or write'],
+      [{ days: '91' }, 'invalid', 'days: must be a whole number from 1 to 90'],
+      [{ days: '0' }, 'invalid', 'days: must be a whole number from 1 to 90'],
+      [{ days: 'x' }, 'invalid', 'days: must be a whole number from 1 to 90'],
+      [{ days: '8' }, 'conflict', `days: the rules of ${workspace} allow at most 7`],
+      [{ name: '' }, 'invalid', 'name: '],
+      [{ user: other.id }, 'not_found', `${other.id} is not an active member of ${workspace}`],
+      [{ user: gone.id }, 'not_found', `${gone.id} is not an active member of ${workspace}`],
+      [{ user: 'usr_00000000000000000000' }, 'not_found', 'usr_00000000000000000000'],
+      [{ workspace: 'wsp_00000000000000000000' }, 'not_found', 'wsp_00000000000000000000'],
+    ] as const)
+      await expect(create(changes), JSON.stringify(changes)).rejects.toMatchObject({
+        name: 'AdminError',
+        code,
+        message: expect.stringContaining(message) as string,
+      })
+    expect(await tokens()).toBe(before)
+  })
+
+  test('the audit trail has it in the same commit, and its person gets a notice, by mail too', async () => {
+    const mails: unknown[] = []
+    const visitor = await signedIn(service, person)
+    const { id, token } = await create({ name: 'Nightly build' }, async (to, { name }) => void mails.push([to, name]))
+    const trail = await readTrail(service.deps, { sources: [{ partition: workspace }], matches: () => true, limit: 10 })
+    expect(trail.entries).toMatchObject([
+      { operation: 'operator.token.create', user_id: null, subject_id: person.id, ids: [id], outcome: 'done', token_id: null },
+    ])
+    expect(JSON.stringify(trail)).not.toContain(token)
+    expect(mails).toEqual([[`${person.id}@example.org`, 'Nightly build']])
+    const page = await visitor.open('/settings/tokens')
+    expect(textOf(page.text)).toMatch(/The token "Nightly build" was created\. [^.]*The operator, on the command line/)
+    expect(textOf((await visitor.open(`/settings/activity`)).text)).toContain('by the operator')
+  })
+
+  test('a notice that cannot be stored or sent loses no token', async () => {
+    const { token } = await create({}, () => Promise.reject(new Error('no connection')))
+    expect((await service.send(token, 'GET', '/account')).status).toBe(200)
+  })
+})
+
+test('beside a running service, stdout has the token alone, it works at once, and nothing else has it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-token-'))
+  const mail = await startMailServer()
+  const settings = { LANEKEEPER_SMTP: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`, LANEKEEPER_MAIL_FROM: 'kanban@example.com' }
+  const env = { LANEKEEPER_STORAGE: `fs:${folder}/data`, LANEKEEPER_LOG: 'debug', ...settings }
+  const host = new CommandHost(env)
+  const operator = (...args: string[]) => host.run(args)
+  try {
+    const { stdout } = await operator('init', '--workspace', 'Acme', '--owner', 'Ada King', '--email', 'ada@example.com', '--json')
+    const init = JSON.parse(stdout) as { workspace_id: string; user_id: string; sign_up_link: string }
+    const args = ['token', 'create', init.workspace_id, init.user_id, '--name', 'CI']
+    // Without a running service.
+    const before = await operator(...args, '--scope', 'read')
+    expect([before.code, before.stdout]).toEqual([0, expect.stringMatching(/^lk_pat_[0-9A-Za-z]+\n$/)])
+
+    const service = startProcess(['serve', '--json'], env)
+    const { url } = JSON.parse(await service.until('\n')) as { url: string }
+    const visitor = new Visitor({ app: { fetch: (request: Request) => fetch(request, { redirect: 'manual' }) } } as never, { origin: url })
+    const link = new URL(init.sign_up_link)
+    await visitor.open(link.pathname + link.search)
+    await visitor.submit({ email: 'ada@example.com', password: PASSWORD, again: PASSWORD })
+
+    const created = await operator(...args, '--scope', 'write', '--days', '7')
+    expect([created.code, created.stdout]).toEqual([0, expect.stringMatching(/^lk_pat_[0-9A-Za-z]+\n$/)])
+    expect(created.stderr).toMatch(/^created tok_\w+ with kanban:write for usr_\w+, until \S+; the token is shown only now:\n$/)
+    const json = await operator(...args, '--scope', 'read', '--json')
+    expect([json.code, json.stderr, json.stdout.trimEnd().split('\n').length]).toEqual([0, '', 1])
+    const parsed = JSON.parse(json.stdout) as Record<string, string>
+    expect(parsed).toMatchObject({
+      token: expect.stringMatching(TOKEN) as string,
+      id: expect.stringMatching(/^tok_/) as string,
+      user_id: init.user_id,
+    })
+    expect(Date.parse(parsed['expires_at']!)).toBeGreaterThan(Date.now())
+    const plaintexts = [before.stdout.trim(), created.stdout.trim(), parsed['token']!]
+    for (const token of plaintexts) {
+      const response = await fetch(`${url}/v1/account`, { headers: { authorization: `Bearer ${token}` } })
+      expect(response.status).toBe(200)
+    }
+    await mail.ended
+    expect(mail.received()).toMatch(/To: ada@example\.com\r\n[^]*The token "CI" was created\./)
+
+    const refused = await operator(...args, '--scope', 'admin')
+    expect([refused.code, refused.stdout]).toEqual([2, ''])
+    expect(refused.stderr).toContain('a token with kanban:admin is created by its person in the web app')
+    for (const missing of [
+      ['--scope', 'read'],
+      ['--name', 'CI'],
+    ])
+      expect((await operator('token', 'create', init.workspace_id, init.user_id, ...missing)).code).toBe(2)
+    expect((await operator('audit', init.workspace_id)).stdout).toMatch(/ operator +– +operator\.token\.create /)
+    expect(await service.stop()).toBe(0)
+    expect(service.stderr()).toContain('"event":"operator.token.create"')
+    for (const token of plaintexts) {
+      expect(service.stderr() + service.stdout() + mail.received()).not.toContain(token)
+      for await (const [path, bytes] of filesOf(folder)) expect([path, findIn(bytes, new Map([['token', token]]))]).toEqual([path, []])
+    }
+  } finally {
+    host.stop()
+    mail.server.close()
+    await rm(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,214 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { ApiError, createClient, NoResponse, type Client, type WriteOptions } from '../../src/client/client.ts'
+import { setUpBoard } from '../support/board.ts'
+import { FakeService, refused, success, type SentRequest, type Step } from '../support/fake-service.ts'
+import { memory } from '../support/memory.ts'
+
+const DONE = success({ id: 'att_1' }, { status: 201 })
+const later = { 'retry-after': '1' }
+
+/** Why a request is repeated. `known`: also without a key, because nothing was done. */
+const reasons: readonly (readonly [reason: string, step: Step, outcome: 'known' | 'unknown'])[] = [
+  ['no connection', 'cut', 'unknown'],
+  ['no response in time', 'silent', 'unknown'],
+  ['a connection that is cut in the response', 'cut in the body', 'unknown'],
+  ['a rate limit', refused(429, 'rate_limited', {}, later), 'known'],
+  ['a 503 that says that nothing was changed', refused(503, 'unavailable', { outcome: 'not_done' }, later), 'known'],
+  ['contention', refused(503, 'contention', { outcome: 'not_done' }, later), 'known'],
+  ['a 503 with an unknown outcome', refused(503, 'unavailable', { outcome: 'unknown' }, later), 'unknown'],
+  ['a 503 of a proxy', new Response('<html>', { status: 503 }), 'unknown'],
+  ['a bad gateway', new Response('<html>', { status: 502 }), 'unknown'],
+  ['a gateway that did not wait', new Response('<html>', { status: 504 }), 'unknown'],
+  ['a request that did not arrive in time', refused(408, 'request_timeout'), 'unknown'],
+]
+const inUse = refused(409, 'idempotency_key_in_use', {}, later)
+
+type Write = (client: Client, options?: WriteOptions) => Promise<unknown>
+const file = () => new File(['first line\nsecond line'], 'notes.txt', { type: 'text/plain' })
+const FILE = [
+  '--boundary',
+  'Content-Disposition: form-data; name="file"; filename="notes.txt"',
+  'Content-Type: text/plain',
+  '',
+  'first line\nsecond line',
+]
+const formOf = (...lines: string[]) => [...lines, '--boundary--', ''].join('\r\n')
+
+/** Writes of each form, with what is sent. */
+const writes: readonly (readonly [title: string, write: Write, method: string, content: string, contentType: string | null])[] = [
+  [
+    'an update',
+    (client, options) => client.cards.update({ card_id: 'crd_1', title: 'Sow' }, options),
+    'PATCH',
+    '{"title":"Sow"}',
+    'application/json',
+  ],
+  [
+    'a creation',
+    (client, options) => client.cards.create({ board_id: 'brd_1', column_id: 'col_1', title: 'Sow' }, options),
+    'POST',
+    '{"column_id":"col_1","title":"Sow"}',
+    'application/json',
+  ],
+  ['a deletion', (client, options) => client.labels.delete({ label_id: 'lbl_1' }, options), 'DELETE', '', null],
+  ['a write without a body', (client, options) => client.cards.archive({ card_id: 'crd_1' }, options), 'POST', '', null],
+  [
+    'a batch',
+    (client, options) => client.boards.batch({ board_id: 'brd_1', operations: [{ operation: 'cards.archive' }] }, options),
+    'POST',
+    '{"operations":[{"operation":"cards.archive"}]}',
+    'application/json',
+  ],
+  [
+    'an upload',
+    (client, options) => client.attachments.attach({ card_id: 'crd_1', file: file(), visibility: 'private' }, options),
+    'POST',
+    formOf(...FILE, '--boundary', 'Content-Disposition: form-data; name="visibility"', '', 'private'),
+    'multipart/form-data; boundary=boundary',
+  ],
+  [
+    'an upload of a Blob',
+    (client, options) => client.attachments.attach({ card_id: 'crd_1', file: new Blob(['bytes']) }, options),
+    'POST',
+    formOf(
+      '--boundary',
+      'Content-Disposition: form-data; name="file"; filename="blob"',
+      'Content-Type: application/octet-stream',
+      '',
+      'bytes',
+    ),
+    'multipart/form-data; boundary=boundary',
+  ],
+]
+
+const wire = ({ url, method, headers, content, contentType }: SentRequest) => ({
+  request: `${method} ${url}`,
+  headers: Object.fromEntries([...headers].filter(([name]) => name !== 'content-type')),
+  content,
+  contentType,
+})
+
+describe('each repetition of a write is the same request', () => {
+  const withKey = [...reasons, ['a key that is in use', inUse, 'unknown'] as const]
+
+  test.each(writes.flatMap(([title, ...write]) => withKey.map(([reason, step]) => [title, reason, step, ...write] as const)))(
+    '%s, after %s',
+    async (_title, _reason, step, write, method, content, contentType) => {
+      const service = new FakeService(step, step, step, DONE)
+      const headers = { 'x-trace': 'trace' }
+      let keys = 0
+      const client = service.client({ newKey: () => `key-${++keys}` })
+      await write(client, { ifMatch: '"7"', headers })
+      const first = wire(service.sent[0]!)
+      expect(first).toMatchObject({ content, contentType })
+      expect(first.request).toMatch(new RegExp(`^${method} http://service\\.test/v1/`))
+      expect(first.headers).toEqual({
+        authorization: 'Bearer lk_pat_test',
+        'idempotency-key': '"key-1"',
+        'if-match': '"7"',
+        'x-trace': 'trace',
+      })
+      expect(service.sent.slice(1).map(wire)).toEqual([first, first, first])
+      expect(keys).toBe(1)
+    },
+  )
+
+  test.each(writes)('%s, after one reason after another', async (_title, write) => {
+    const service = new FakeService(...withKey.map(([, step]) => step), DONE)
+    await write(service.client({ retries: { attempts: 100 } }), { idempotencyKey: 'order-7', headers: { 'if-none-match': '*' } })
+    const first = wire(service.sent[0]!)
+    expect(first.headers).toMatchObject({ 'idempotency-key': '"order-7"', 'if-none-match': '*' })
+    expect(service.sent.map(wire)).toEqual(Array(withKey.length + 1).fill(first))
+  })
+
+  test.each(writes)('%s, although the caller changes what it has given', async (_title, write) => {
+    const service = new FakeService('cut', DONE)
+    const options = { ifMatch: '"7"', headers: { 'x-trace': 'trace' } as Record<string, string> }
+    const done = write(service.client(), options)
+    Object.assign(options, { ifMatch: '"8"', idempotencyKey: 'other' })
+    options.headers['x-trace'] = 'other'
+    await done
+    expect(wire(service.sent[1]!)).toEqual(wire(service.sent[0]!))
+  })
+
+  test.each(writes)('%s, as a dry run', async (_title, write) => {
+    const service = new FakeService('cut', reasons[6]![1], DONE)
+    await write(service.client(), { dryRun: true })
+    const first = wire(service.sent[0]!)
+    expect([first.request.endsWith('?dry_run=true'), first.headers['idempotency-key']]).toEqual([true, undefined])
+    expect(service.sent.map(wire)).toEqual([first, first, first])
+  })
+})
+
+describe('a write without a key', () => {
+  const cases = writes.flatMap(([title, write]) => reasons.map(([reason, step, outcome]) => [title, reason, outcome, step, write] as const))
+  test.each(cases)('%s, after %s, is repeated only if its outcome is known: %s', async (_title, _reason, outcome, step, write) => {
+    const service = new FakeService(step, DONE)
+    const result = await write(service.client(), { idempotencyKey: false }).catch((error: unknown) => error)
+    expect(service.sent.map(({ headers }) => headers.get('idempotency-key'))).toEqual(outcome === 'known' ? [null, null] : [null])
+    expect(result instanceof ApiError || result instanceof NoResponse).toBe(outcome === 'unknown')
+    if (outcome === 'known') expect(wire(service.sent[1]!)).toEqual(wire(service.sent[0]!))
+  })
+})
+
+test.each(writes)(
+  '%s is not repeated when the token was rotated while the client waited: a key belongs to one token',
+  async (_title, write) => {
+    const service = new FakeService('cut', refused(401, 'unauthorized'), DONE)
+    const error = await write(service.client({ newKey: () => 'key' })).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'unauthorized', idempotencyKey: 'key' })
+    expect(service.sent.length).toBe(2)
+  },
+)
+
+test('over a connection, the file is sent whole again after one that was cut within it', async () => {
+  const received: { key: string | undefined; bytes: Buffer }[] = []
+  const server = createServer((request: IncomingMessage, response) => {
+    // The first connection ends within the file, the second one gets a refusal without its file being read.
+    const attempt = received.push({ key: String(request.headers['idempotency-key']), bytes: Buffer.alloc(0) })
+    if (attempt === 1) return void request.once('data', () => request.socket.destroy())
+    if (attempt === 2)
+      return void response
+        .writeHead(503, { 'content-type': 'application/json', connection: 'close' })
+        .end('{"error":{"code":"unavailable","message":"x","outcome":"not_done"}}')
+    void buffer(request).then((bytes) => {
+      received[2]!.bytes = bytes
+      return response.writeHead(201, { 'content-type': 'application/json' }).end('{"data":{"id":"att_1"}}')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const { port } = server.address() as AddressInfo
+    const bytes = Buffer.alloc(3_000_000, 'lanekeeper ')
+    const client = createClient({ url: `http://127.0.0.1:${port}`, token: 'lk_pat_test', retries: { delay: 0 } })
+    const { status } = await client.attachments.attach({ card_id: 'crd_1', file: new File([bytes], 'a.bin') })
+    expect([status, received.length, new Set(received.map(({ key }) => key)).size]).toEqual([201, 3, 1])
+    expect(received[2]!.bytes.includes(bytes)).toBe(true)
+  } finally {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+describe('with a service whose responses are lost', () => {
+  const setup = setUpBoard(memory)
+
+  test('an upload and another write are made once each', async () => {
+    const { service, board, bob, cardId } = setup
+    let attempts = 0
+    const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      const response = await service.app.fetch(new Request(url, init))
+      if (++attempts % 3 !== 0) throw new TypeError('the response is lost')
+      return response
+    }
+    const client = createClient({ url: 'http://localhost', token: bob.write, fetch, retries: { delay: 0 } })
+    const uploaded = await client.attachments.attach({ card_id: cardId, file: file() })
+    const created = await client.comments.create({ card_id: cardId, body: 'Sown' })
+    expect([uploaded.replayed, created.replayed, attempts]).toEqual([true, true, 6])
+    expect((await board.all(`/cards/${cardId}/attachments`)).map(({ id }) => id)).toEqual([uploaded.data.id])
+    expect((await board.all(`/cards/${cardId}/comments`)).map(({ id }) => id)).toEqual([created.data.id])
+  })
+})

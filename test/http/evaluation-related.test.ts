@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isIdMember, shapeOf } from '../../src/http/body-members.ts'
+import { isBatchable } from '../../src/resources/batch/operations.ts'
+import { namesInPath, type Operation } from '../../src/resources/operation.ts'
+import { operations } from '../../src/resources/table.ts'
+import { TestBoard } from '../support/board.ts'
+import { questionOf } from '../support/evaluations.ts'
+import { expectEqual } from '../support/expect-equal.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person, type Reply } from '../support/service.ts'
+
+// What a request names besides the resource of its path is decided in the same way by the operation, by an evaluation of it and by a
+// batch. The operations are dry runs: they decide everything, and change nothing.
+
+/** What a board has, by kind. The first of each is what the requests are about, or may be named by them. */
+interface Content {
+  readonly board: TestBoard
+  readonly column: string
+  readonly otherColumn: string
+  readonly archivedColumn: string
+  /** the card that requests are about: it has a label, an assignee and what else a card can have */
+  readonly card: string
+  readonly neighbor: string
+  readonly cardOfOtherColumn: string
+  readonly archivedCard: string
+  readonly applied: string
+  readonly label: string
+  readonly subtask: string
+  readonly neighborSubtask: string
+  readonly subtaskOfNeighbor: string
+  readonly comment: string
+  readonly image: string
+  readonly text: string
+  readonly secretImage: string
+  readonly imageOfNeighbor: string
+  readonly files: Readonly<Record<'image' | 'secretImage' | 'imageOfNeighbor' | 'secretOfNeighbor', string>>
+}
+
+let service: Service
+/** the creator of the board */
+let ann: Person
+/** an explicit member of the board */
+let bob: Person
+/** a member of the workspace without access to the board */
+let dan: Person
+/** whose membership has ended */
+let eve: Person
+let stranger: Person
+let own: Content
+let readable: Content
+let hidden: Content
+let foreign: Content
+
+async function createContent(creator: Person, visibility: 'workspace' | 'private', members: readonly Person[]): Promise<Content> {
+  const board = await TestBoard.create(service, creator, visibility)
+  for (const person of members) await board.add(person)
+  const [column, otherColumn, archivedColumn] = [await board.column(), await board.column(), await board.column()]
+  const [card, neighbor, archivedCard] = [await board.card(column), await board.card(column), await board.card(column)]
+  const cardOfOtherColumn = await board.card(otherColumn)
+  await board.post(`/cards/${archivedCard}/archive`)
+  await board.post(`/columns/${archivedColumn}/archive`)
+  const [applied, label] = [await board.label(), await board.label()]
+  await board.put(`/cards/${card}/labels/${applied}`)
+  await board.put(`/cards/${card}/assignees/${creator.id}`)
+  const attach = async (to: string, type: string, secret?: string) => (await board.attach(to, { type, visibility: secret })).body.data
+  const image = await attach(card, 'image/png')
+  const secretImage = await attach(card, 'image/png', 'private')
+  const imageOfNeighbor = await attach(neighbor, 'image/png')
+  const secretOfNeighbor = await attach(neighbor, 'image/png', 'private')
+  const attached = { image, secretImage, imageOfNeighbor, secretOfNeighbor }
+  return {
+    board,
+    column,
+    otherColumn,
+    archivedColumn,
+    card,
+    neighbor,
+    archivedCard,
+    cardOfOtherColumn,
+    applied,
+    label,
+    subtask: await board.subtask(card),
+    neighborSubtask: await board.subtask(card),
+    subtaskOfNeighbor: await board.subtask(neighbor),
+    comment: await board.comment(card),
+    text: (await attach(card, 'text/plain')).id,
+    image: image.id,
+    secretImage: secretImage.id,
+    imageOfNeighbor: imageOfNeighbor.id,
+    files: Object.fromEntries(Object.entries(attached).map(([name, { file_id }]) => [name, file_id])) as unknown as Content['files'],
+  }
+}
+
+beforeAll(async () => {
+  service = await Service.start(memory)
+  const workspaceId = await service.workspace()
+  const person = (name: string) => service.person(workspaceId, 'member', name)
+  const cyd = await person('Cyd')
+  ;[ann, bob, dan, eve] = [await person('Ann'), await person('Bob'), await person('Dan'), await person('Eve')]
+  stranger = await service.person(await service.workspace('Other'), 'owner', 'Stranger')
+  own = await createContent(ann, 'private', [bob, eve])
+  readable = await createContent(cyd, 'workspace', [])
+  hidden = await createContent(cyd, 'private', [])
+  foreign = await createContent(stranger, 'workspace', [])
+  await service.leaveOnly(workspaceId, eve.id)
+})
+afterAll(() => service.stop())
+
+type Kind = 'column' | 'card' | 'subtask' | 'label' | 'attachment' | 'file' | 'user'
+const PREFIX = { column: 'col', card: 'crd', subtask: 'sub', label: 'lbl', attachment: 'att', file: 'fil', user: 'usr' } as const
+
+/** What else an id can be related to, by its kind: on the same board. */
+const related: Readonly<Record<Kind, () => Readonly<Record<string, string>>>> = {
+  column: () => ({ another: own.otherColumn, archived: own.archivedColumn, itself: own.column }),
+  card: () => ({ neighbor: own.neighbor, 'in another column': own.cardOfOtherColumn, archived: own.archivedCard, itself: own.card }),
+  subtask: () => ({ neighbor: own.neighborSubtask, 'of another card': own.subtaskOfNeighbor, itself: own.subtask }),
+  label: () => ({ applied: own.applied, 'not applied': own.label }),
+  attachment: () => ({ image: own.image, text: own.text, secret: own.secretImage, 'of another card': own.imageOfNeighbor }),
+  file: () => ({ attached: own.files.image, 'of another card': own.files.imageOfNeighbor, secret: own.files.secretOfNeighbor }),
+  user: () => ({ creator: ann.id, member: bob.id, 'without access': dan.id, left: eve.id, 'of another workspace': stranger.id }),
+}
+/** The same kind elsewhere, or not at all. */
+function elsewhere(kind: Kind): Readonly<Record<string, string>> {
+  const absent = { absent: `${PREFIX[kind]}_00000000000000000000`, malformed: 'x', 'of another kind': own.comment, 'a path': '../boards' }
+  if (kind === 'user') return absent
+  const of = (content: Content) => (kind === 'file' ? content.files.image : kind === 'attachment' ? content.image : content[kind])
+  return { 'of a readable board': of(readable), 'of a hidden board': of(hidden), 'of another workspace': of(foreign), ...absent }
+}
+
+type Outcome = 'ok' | 403 | 404 | 409 | 422
+/**
+ * What the creator of the board is answered for what is on it. Written by hand. Everything elsewhere is 404, unless it is stated here.
+ */
+const expected: Readonly<Record<string, Readonly<Record<string, Outcome>>>> = {
+  'board_members.add user_id': { creator: 'ok', member: 'ok', 'without access': 'ok', left: 404, 'of another workspace': 404 },
+  'board_members.remove user_id': { creator: 409, member: 'ok', 'without access': 404, left: 404, 'of another workspace': 404 },
+  'columns.create before': { another: 'ok', archived: 'ok', itself: 'ok' },
+  'columns.create after': { another: 'ok', archived: 'ok', itself: 'ok' },
+  'columns.move before': { another: 'ok', archived: 'ok', itself: 422 },
+  'columns.move after': { another: 'ok', archived: 'ok', itself: 422 },
+  'cards.create column_id': { another: 'ok', archived: 409, itself: 'ok' },
+  'cards.create label_ids': { applied: 'ok', 'not applied': 'ok' },
+  'cards.create assignee_ids': { creator: 'ok', member: 'ok', 'without access': 404, left: 404, 'of another workspace': 404 },
+  'cards.create before': { neighbor: 'ok', 'in another column': 409, archived: 409, itself: 'ok' },
+  'cards.create after': { neighbor: 'ok', 'in another column': 409, archived: 409, itself: 'ok' },
+  'cards.move column_id': { another: 'ok', archived: 409, itself: 'ok' },
+  'cards.move before': { neighbor: 'ok', 'in another column': 'ok', archived: 409, itself: 422 },
+  'cards.move after': { neighbor: 'ok', 'in another column': 'ok', archived: 409, itself: 422 },
+  'cards.assign user_id': { creator: 'ok', member: 'ok', 'without access': 404, left: 404, 'of another workspace': 404 },
+  'cards.unassign user_id': { creator: 'ok', member: 404, 'without access': 404, left: 404, 'of another workspace': 404 },
+  'cards.apply_label label_id': { applied: 'ok', 'not applied': 'ok' },
+  'cards.remove_label label_id': { applied: 'ok', 'not applied': 404 },
+  'cards.set_cover attachment_id': { image: 'ok', text: 409, secret: 'ok', 'of another card': 404 },
+  'subtasks.create before': { neighbor: 'ok', 'of another card': 404, itself: 'ok' },
+  'subtasks.create after': { neighbor: 'ok', 'of another card': 404, itself: 'ok' },
+  'subtasks.update before': { neighbor: 'ok', 'of another card': 404, itself: 422 },
+  'subtasks.update after': { neighbor: 'ok', 'of another card': 404, itself: 422 },
+  'attachments.attach file_id': { attached: 409, 'of another card': 'ok', secret: 'ok', 'of a readable board': 'ok' },
+}
+
+/** The name of an id in the body or behind the first one of the path, and what it names. */
+interface Name {
+  readonly row: Operation
+  readonly name: string
+  readonly inPath: boolean
+  readonly kind: Kind
+}
+
+const allNames: readonly Name[] = operations.flatMap((row) => {
+  const inPath = namesInPath(row.path).slice(1)
+  const inBody = Object.entries(shapeOf(row)).flatMap(([name, schema]) => (isIdMember(schema) ? name : []))
+  return [...inPath, ...inBody].map((name) => ({ row, name, inPath: inPath.includes(name), kind: kindOf(row, name) }))
+})
+
+function kindOf({ id }: Operation, name: string): Kind {
+  if (name === 'before' || name === 'after') return id.split('.')[0]!.slice(0, -1) as Kind
+  return name === 'assignee_ids' ? 'user' : (name.replace(/_ids?$/, '') as Kind)
+}
+
+/** The answer to a name that cannot be used: what names it in the errors. */
+const parameterOf = ({ name }: Name): string => ({ assignee_ids: 'user_id', label_ids: 'label_id' })[name] ?? name
+
+/** Other members that a body needs. */
+const needed: Readonly<Record<string, () => object>> = {
+  'columns.create': () => ({ name: 'New' }),
+  'cards.create': () => ({ title: 'New', column_id: own.column }),
+  'subtasks.create': () => ({ title: 'New' }),
+}
+
+interface Asked {
+  readonly params: Readonly<Record<string, string>>
+  readonly body: object | undefined
+}
+
+function askedOf({ row, name, inPath }: Name, id: string): Asked {
+  const ids = { board_id: own.board.id, column_id: own.column, card_id: own.card, subtask_id: own.subtask }
+  const [first] = namesInPath(row.path) as [keyof typeof ids]
+  const params = { [first]: ids[first], ...(inPath && { [name]: id }) }
+  if (inPath) return { params, body: undefined }
+  return { params, body: { ...needed[row.id]?.(), [name]: name.endsWith('_ids') ? [id] : id } }
+}
+
+/** What a request is answered, as far as it is decided before the operation runs. */
+interface Decided {
+  readonly decision: boolean
+  readonly [member: string]: unknown
+}
+
+function decidedBy({ status, body }: Reply): Decided {
+  // An evaluation says nothing of conflicts.
+  if (status < 300 || status === 409) return { decision: true }
+  const { code, parameter, row, required_scope, granted_scopes } = body.error
+  return { decision: false, code, parameter, row, ...(granted_scopes && { required_scope, granted_scopes }) }
+}
+
+function evaluated({ decision, context }: any): Decided {
+  if (decision === true) return { decision }
+  const { code, parameter, row, required_scope, granted_scopes } = context
+  return { decision, code, parameter, row, ...(granted_scopes && { required_scope, granted_scopes }) }
+}
+
+function operate({ row }: Name, token: string, { params, body }: Asked): Promise<Reply> {
+  const path = row.path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name]!))
+  return service.send(token, row.method, `${path}?dry_run=true`, body)
+}
+
+/** The ways to ask the question: with the ids as properties of the resource, or with the body as properties of the action. */
+function questionsOf({ row, inPath }: Name, { params, body }: Asked): object[] {
+  const { id, path } = row
+  const question = questionOf({ id, path }, params, body)
+  return inPath ? [question] : [question, questionOf({ id, path }, params, {}, body)]
+}
+
+test('every id that an operation takes besides the first one of its path has its expected answers', () => {
+  expect(allNames.map(({ row, name }) => `${row.id} ${name}`).toSorted()).toEqual(Object.keys(expected).toSorted())
+})
+
+describe('what a request names besides its target', () => {
+  test.each(allNames.map((name) => [`${name.row.id} ${name.name}`, name] as const))(
+    '%s is decided alike by the operation, by an evaluation and by a batch',
+    async (title, name) => {
+      const relations = { ...elsewhere(name.kind), ...related[name.kind]() }
+      const callers = { creator: ann.admin, 'creator with the scope of reads': ann.read, 'creator with another scope': ann.none }
+      const others = { member: bob.admin, 'member with the scope of writes': bob.write, 'without access': dan.admin }
+      for (const [caller, token] of Object.entries({ ...callers, ...others })) {
+        const all: object[] = []
+        const decisions: Decided[] = []
+        for (const [relation, id] of Object.entries(relations)) {
+          const asked = askedOf(name, id)
+          const reply = await operate(name, token, asked)
+          const operated = decidedBy(reply)
+          if (caller === 'creator') {
+            const outcome = expected[title]![relation] ?? 404
+            expectEqual([relation, reply.status < 300 ? 'ok' : reply.status], [relation, outcome])
+            if (outcome === 404) expectEqual([relation, reply.body.error.parameter], [relation, parameterOf(name)])
+          }
+          // The second form of a question is read before anything is decided, so one caller is enough.
+          for (const question of questionsOf(name, asked).slice(0, caller === 'creator' ? 2 : 1)) {
+            const { status, body } = await service.send(token, 'POST', '/access/evaluation', question)
+            // A token without a scope of the service can ask nothing.
+            if (caller === 'creator with another scope') expectEqual([status, operated.code], [403, 'insufficient_scope'])
+            else expectEqual([caller, relation, status, evaluated(body.data)], [caller, relation, 200, operated])
+            all.push(question)
+            decisions.push(operated)
+          }
+          if (isBatchable(name.row) && token !== ann.none && token !== ann.read && token !== dan.admin)
+            await compareWithBatch(name, token, asked, reply)
+        }
+        if (caller === 'creator with another scope') continue
+        // Together they are answered as alone: what one of them names does not become that of another.
+        const { body } = await service.send(token, 'POST', '/access/evaluations', { evaluations: all })
+        expectEqual(body.data.evaluations.map(evaluated), decisions)
+      }
+    },
+  )
+
+  test('is decided alike if one request asks about all operations', async () => {
+    const asked = allNames.flatMap((name) =>
+      Object.values({ ...related[name.kind](), ...elsewhere(name.kind) })
+        .slice(0, 4)
+        .map((id) => ({ name, asked: askedOf(name, id) })),
+    )
+    const evaluations = asked.map(({ name, asked: one }) => questionsOf(name, one)[0])
+    const { body } = await service.send(bob.admin, 'POST', '/access/evaluations', { evaluations })
+    const operated: Decided[] = []
+    for (const { name, asked: one } of asked) operated.push(decidedBy(await operate(name, bob.admin, one)))
+    expectEqual(body.data.evaluations.map(evaluated), operated)
+  })
+})
+
+async function compareWithBatch({ row }: Name, token: string, { params, body }: Asked, alone: Reply): Promise<void> {
+  const operation = { operation: row.id, params, ...(body && { body }) }
+  const path = `/boards/${own.board.id}/batch?dry_run=true`
+  const reply = await service.send(token, 'POST', path, { operations: [operation] })
+  // What needs more than the scope of a batch is refused there.
+  if (row.needs[1] === 'BoardMember') return expectEqual(reply.status, 422)
+  const refusalOf = ({ status, body: { error } }: Reply) =>
+    status < 300 ? 'ok' : [status, error.code, status === 422 ? undefined : error.parameter, error.row]
+  expectEqual(refusalOf(reply), refusalOf(alone))
+}

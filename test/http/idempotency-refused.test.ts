@@ -1,0 +1,399 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { startListener } from '../../src/http/server.ts'
+import { durations } from '../../src/model/durations.ts'
+import { limits } from '../../src/model/limits.ts'
+import { StorageUnavailable } from '../../src/store/port.ts'
+import { recordUses, TestBoard } from '../support/board.ts'
+import { logDisk, recordRequests } from '../support/decision-log.ts'
+import { memory } from '../support/memory.ts'
+import { diskError, recordDisk } from '../support/recording-disk.ts'
+import { Service, type Person, type Reply } from '../support/service.ts'
+
+// A request with an Idempotency-Key that is not done leaves nothing behind: the next one with the key is handled as the first one.
+
+const [UPLOAD_BYTES, MINUTE] = [1000, 60_000]
+
+interface World {
+  readonly service: Service
+  /** the creator of the board, who arranges the failures */
+  readonly ann: Person
+  /** who sends the requests */
+  readonly bob: Person
+  readonly board: TestBoard
+  readonly column: string
+  readonly archived: string
+  readonly card: string
+  readonly label: string
+  readonly comment: string
+}
+
+let world: World
+let key: string
+beforeEach(async () => {
+  key = randomUUID()
+  const quotas = { token: 40, workspace: 10_000, address: 10_000 }
+  const service = await Service.start(memory, { uploadBytes: UPLOAD_BYTES, rateLimits: { quotas } })
+  const workspaceId = await service.workspace()
+  const [ann, bob] = [await service.person(workspaceId, 'member', 'Ann'), await service.person(workspaceId, 'member', 'Bob')]
+  const board = await TestBoard.create(service, ann)
+  const [column, archived] = [await board.column(), await board.column()]
+  const card = await board.card(column)
+  const [label, comment] = [await board.label(), await board.comment(card)]
+  await board.post(`/columns/${archived}/archive`)
+  await recordUses(service, ann, bob)
+  service.now += 2 * MINUTE
+  world = { service, ann, bob, board, column, archived, card, label, comment }
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await world.service.stop()
+})
+
+const isReplayed = ({ headers }: Reply) => headers.get('idempotent-replayed')
+const outcomeOf = ({ status, body }: Reply) => `${status} ${body.error?.code ?? ''}`.trim()
+/** The number of changes on the board, read by its creator with another token. */
+const changes = async (): Promise<number> => (await world.board.get(`/boards/${world.board.id}/changes?limit=100`)).body.data.length
+
+const write = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}, query = '') =>
+  world.service.send(world.bob.write, method, path + query, body, { 'idempotency-key': key, ...headers })
+const form = (text = 'hello', name = 'file') => {
+  const all = new FormData()
+  all.set(name, new File([text], 'a.txt', { type: 'text/plain' }))
+  return all
+}
+const upload = (body = form(), query = '') =>
+  world.service.upload(world.bob.write, `/cards/${world.card}/attachments${query}`, body, { 'idempotency-key': key })
+const batch = (operations: readonly object[], query = '') => write('POST', `/boards/${world.board.id}/batch`, { operations }, {}, query)
+const newLabel = (name: string) => ({ operation: 'labels.create', body: { name, color: '#000000' } })
+
+/** Writes of each form. Each makes a change. */
+const writes = {
+  'a creation': (query = '') => write('POST', `/boards/${world.board.id}/labels`, { name: 'New', color: '#000000' }, {}, query),
+  'an update': (query = '') => write('PATCH', `/cards/${world.card}`, { title: key }, {}, query),
+  'a deletion': (query = '') => write('DELETE', `/labels/${world.label}`, undefined, {}, query),
+  'an upload': (query = '') => upload(form(), query),
+  'a batch': (query = '') => batch([newLabel('One'), newLabel('Two')], query),
+} satisfies Record<string, (query?: string) => Promise<Reply>>
+type WriteName = keyof typeof writes
+const writeNames = Object.keys(writes) as WriteName[]
+
+/** Expects that a request is handled as the first one with its key, and its repetition gets the response. */
+async function expectFirst(send: (query?: string) => Promise<Reply>): Promise<void> {
+  const before = await changes()
+  const first = await send()
+  expect([first.status < 300, isReplayed(first)], first.text).toEqual([true, null])
+  const after = await changes()
+  expect(after).toBeGreaterThan(before)
+  const again = await send()
+  expect([again.status, again.text, isReplayed(again), await changes()]).toEqual([first.status, first.text, 'true', after])
+}
+
+/** A failure of every request, from its beginning to its end. */
+interface Failure {
+  readonly outcome: string
+  readonly begin: () => unknown
+  readonly end?: () => unknown
+}
+
+const unavailable = (outcomeKnown = true) => new StorageUnavailable('a planted failure', { outcomeKnown })
+/** Makes each call of a method of the storage end in this way. */
+const everyCall = (method: 'read' | 'commit', run: () => Promise<never>) => () =>
+  vi.spyOn(world.service.store, method).mockImplementation(run)
+const services = () => world.service.app.services
+
+/** Ends a failure. */
+let repair: () => unknown
+
+/** Uses up the minute of the token, but for some requests. */
+async function useUp(left = 0): Promise<void> {
+  for (;;) {
+    const { headers } = await world.service.send(world.bob.write, 'GET', '/account')
+    if (Number(/"token";r=(\d+)/.exec(headers.get('ratelimit')!)![1]) <= left) return
+  }
+}
+/** Opens a decision log whose disk is full. */
+async function fillLog(options: Parameters<typeof recordRequests>[2] = {}): Promise<void> {
+  let isFull = false
+  const disk = recordDisk(await logDisk(), (operation) => {
+    if (isFull && operation.startsWith('write')) throw diskError('ENOSPC')
+  })
+  await recordRequests(world.service, disk, options)
+  isFull = true
+  repair = () => (isFull = false)
+}
+
+const failures: Readonly<Record<string, Failure>> = {
+  'storage that cannot be read': { outcome: '503 unavailable', begin: everyCall('read', () => Promise.reject(unavailable())) },
+  'storage that cannot be written': { outcome: '503 unavailable', begin: everyCall('commit', () => Promise.reject(unavailable())) },
+  'a commit whose outcome is unknown, and that was not made': {
+    outcome: '503 unavailable',
+    begin: everyCall('commit', () => Promise.reject(unavailable(false))),
+  },
+  'commits that conflict each time': { outcome: '503 contention', begin: everyCall('commit', async () => 'conflict' as never) },
+  'reads that conflict each time': {
+    outcome: '503 contention',
+    begin: () => {
+      const { store } = world.service
+      const read = store.read.bind(store)
+      vi.spyOn(store, 'read').mockImplementation(async (partition, request) =>
+        request.expect.records.size === 0 ? read(partition, request) : null,
+      )
+      // So that each request reads twice.
+      world.service.forgetTokens({ always: true })
+    },
+  },
+  'an exception in a read': { outcome: '500 internal_error', begin: everyCall('read', () => Promise.reject(new TypeError('planted'))) },
+  'an exception in a commit': { outcome: '500 internal_error', begin: everyCall('commit', () => Promise.reject(new TypeError('planted'))) },
+  'an exception in the operation': {
+    outcome: '500 internal_error',
+    begin: () => {
+      const random = vi.spyOn(services(), 'random').mockImplementation(() => {
+        throw new TypeError('planted')
+      })
+      repair = () => random.mockRestore()
+    },
+    end: () => repair(),
+  },
+  'a rate limit': { outcome: '429 rate_limited', begin: () => useUp(), end: () => (world.service.now += MINUTE) },
+  'a token that has expired by the clock': {
+    outcome: '401 unauthorized',
+    begin: () => (world.service.now += durations.token),
+    end: () => (world.service.now -= durations.token),
+  },
+  'a board that is hidden': {
+    outcome: '404 not_found',
+    begin: () => world.board.makePrivate(),
+    end: () => world.board.put(`/boards/${world.board.id}/visibility`, { visibility: 'workspace' }),
+  },
+  'a decision log that cannot be written': { outcome: '503 unavailable', begin: () => fillLog(), end: () => repair() },
+  'a decision log that cannot be written, with responses that wait for it': {
+    outcome: '503 unavailable',
+    begin: () => fillLog({ sync: 'always' }),
+    end: () => repair(),
+  },
+}
+
+describe('after a failure, the next request with the Idempotency-Key is the first one', () => {
+  test.each(Object.entries(failures).flatMap(([title, failure]) => writeNames.map((name) => [title, name, failure] as const)))(
+    '%s: %s',
+    async (_title, name, { outcome, begin, end }) => {
+      const before = await changes()
+      await begin()
+      // Twice: the failure is answered again, and not that the key is in use.
+      expect([outcomeOf(await writes[name]()), outcomeOf(await writes[name]())]).toEqual([outcome, outcome])
+      vi.restoreAllMocks()
+      await end?.()
+      // Nothing was changed on the board, except its visibility.
+      expect(await changes()).toBe(before + (outcome.startsWith('404') ? 2 : 0))
+      await expectFirst(writes[name])
+    },
+  )
+
+  test.each(writeNames)('storage that fails at any one access: %s', async (name) => {
+    const outcomes = new Set<string>()
+    for (let at = 1; ; at++) {
+      key = randomUUID()
+      world.service.now += MINUTE
+      let accesses = 0
+      const { store } = world.service
+      for (const method of ['read', 'commit'] as const) {
+        const run = store[method].bind(store) as (...args: unknown[]) => Promise<never>
+        vi.spyOn(store, method).mockImplementation((...args: unknown[]) =>
+          ++accesses === at ? Promise.reject(unavailable()) : run(...args),
+        )
+      }
+      world.service.forgetTokens()
+      const reply = await writes[name]()
+      vi.restoreAllMocks()
+      if (reply.status < 300) break
+      outcomes.add(`${outcomeOf(reply)} ${reply.body.error.outcome}`)
+      await expectFirst(writes[name])
+      // A label can be deleted once.
+      world = { ...world, label: await world.board.label() }
+    }
+    expect([...outcomes]).toEqual(['503 unavailable not_done'])
+  })
+
+  test('blobs that cannot be written: an upload', async () => {
+    const { blobs } = services()
+    Object.assign(services(), { blobs: { ...blobs, write: () => Promise.reject(unavailable()) } })
+    expect(outcomeOf(await upload())).toBe('503 unavailable')
+    Object.assign(services(), { blobs })
+    await expectFirst(writes['an upload'])
+  })
+
+  test('a rate limit in which a batch does not fit', async () => {
+    await useUp(1)
+    expect(outcomeOf(await writes['a batch']())).toBe('429 rate_limited')
+    world.service.now += MINUTE
+    await expectFirst(writes['a batch'])
+  })
+})
+
+/** A body that ends with an error after its first part, as it does when its client leaves. */
+const brokenOff =
+  (path: string, type: string, text: string, method = 'POST') =>
+  async (): Promise<Reply> => {
+    const parts = [Buffer.from(text)]
+    const body = new ReadableStream({
+      pull: (controller) => (parts.length > 0 ? controller.enqueue(parts.pop()) : controller.error(new Error('the client has left'))),
+    })
+    const headers = { authorization: `Bearer ${world.bob.write}`, 'content-type': type, 'idempotency-key': key }
+    const url = `http://localhost/v1${path.replace('{card_id}', world.card)}`
+    const response = await world.service.app.fetch(new Request(url, { method, headers, body, duplex: 'half' } as RequestInit))
+    const answer = await response.text()
+    return { status: response.status, headers: response.headers, text: answer, body: JSON.parse(answer) }
+  }
+const [FORM, ATTACH] = ['multipart/form-data; boundary=x', '/cards/{card_id}/attachments']
+const FILE_PART = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\n'
+
+const updateCard = (body: unknown, headers = {}, query = '') => write('PATCH', `/cards/${world.card}`, body, headers, query)
+const createCard = (body: object) => write('POST', `/boards/${world.board.id}/cards`, { title: 'New', ...body })
+const absent = (kind: string) => `${kind}_00000000000000000000`
+
+/** Requests that are refused for what they are. Written by hand: their outcomes. */
+const refused: readonly (readonly [title: string, outcome: string, send: () => Promise<Reply>])[] = [
+  ['broken JSON', '400 bad_request', () => updateCard('{"title":')],
+  ['a body of another type', '415 unsupported_media_type', () => updateCard('x', { 'content-type': 'text/plain' })],
+  ['a body that is too large', '413 payload_too_large', () => updateCard({ title: 'x'.repeat(limits.jsonBytes) })],
+  ['a member that is not known', '422 validation_failed', () => updateCard({ titel: 'x' })],
+  ['a parameter that is not known', '422 validation_failed', () => updateCard({ title: 'x' }, {}, '?x=1')],
+  ['a path that is not there', '404 not_found', () => write('POST', '/nothing', {})],
+  ['a method that the path does not take', '405 method_not_allowed', () => write('POST', `/cards/${world.card}`, {})],
+  ['an absent card', '404 not_found', () => write('PATCH', `/cards/${absent('crd')}`, { title: 'x' })],
+  ['an absent column', '404 not_found', () => createCard({ column_id: absent('col') })],
+  ['a scope that the token has not', '403 insufficient_scope', () => write('DELETE', `/boards/${world.board.id}`)],
+  ['a comment of someone else', '403 forbidden', () => write('PATCH', `/comments/${world.comment}`, { body: 'x' })],
+  ['an archived column', '409 conflict', () => createCard({ column_id: world.archived })],
+  ['an ETag that is not current', '412 precondition_failed', () => updateCard({ title: 'x' }, { 'if-match': '"old"' })],
+  ['a client that leaves within its JSON', '400 bad_request', brokenOff('/cards/{card_id}', 'application/json', '{"title":', 'PATCH')],
+  ['an upload that breaks off in its file', '400 bad_request', brokenOff(ATTACH, FORM, `${FILE_PART}hello`)],
+  ['an upload that breaks off at its beginning', '400 bad_request', brokenOff(ATTACH, FORM, '--x')],
+  ['an upload without a file', '422 validation_failed', () => upload(form('hello', 'other'))],
+  ['an upload that is too large', '413 payload_too_large', () => upload(form('x'.repeat(UPLOAD_BYTES + 1)))],
+  ['an upload that announces too much', '413 payload_too_large', () => upload(form('x'.repeat(UPLOAD_BYTES + limits.jsonBytes)))],
+  [
+    'an upload that takes too long',
+    '409 conflict',
+    async () => {
+      const { blobs } = services()
+      const slow: typeof blobs.write = (id, bytes) => ((world.service.now += durations.unfinishedUpload), blobs.write(id, bytes))
+      Object.assign(services(), { blobs: { ...blobs, write: slow } })
+      const reply = await upload()
+      Object.assign(services(), { blobs })
+      return reply
+    },
+  ],
+  ['an absent file', '404 not_found', () => write('POST', `/cards/${world.card}/attachments`, { file_id: absent('fil') })],
+  ...(
+    [
+      ['that is no write on a board', '422 validation_failed', () => ({ operation: 'boards.create' })],
+      ['with an absent card', '404 not_found', () => ({ operation: 'cards.archive', params: { card_id: absent('crd') } })],
+      ['with a comment of someone else', '403 forbidden', () => ({ operation: 'comments.delete', params: { comment_id: world.comment } })],
+      ['with an archived column', '409 conflict', () => ({ operation: 'cards.create', body: { title: 'x', column_id: world.archived } })],
+      [
+        'with an ETag that is not current',
+        '412 precondition_failed',
+        () => ({ operation: 'cards.archive', params: { card_id: world.card }, if_match: '"old"' }),
+      ],
+      ['that refers to nothing', '422 validation_failed', () => ({ operation: 'labels.delete', params: { label_id: '$7' } })],
+    ] as const
+  ).map(([title, outcome, item]) => [`a batch with an operation ${title}`, outcome, () => batch([newLabel('One'), item()])] as const),
+]
+
+describe('after a refusal, another request with the Idempotency-Key is the first one', () => {
+  test.each(refused)('%s: %s', async (_title, outcome, send) => {
+    const before = await changes()
+    expect([outcomeOf(await send()), outcomeOf(await send())]).toEqual([outcome, outcome])
+    expect(await changes()).toBe(before)
+    await expectFirst(writes['a creation'])
+  })
+
+  test.each([
+    ['JSON', 'PATCH', '/cards/{card_id}', 'application/json', '{"title":'],
+    ['a form', 'POST', ATTACH, FORM, `${FILE_PART}hello`],
+  ])('a connection that is closed within %s', async (_body, method, path, type, text) => {
+    const { service, bob, card } = world
+    const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+    const head = [
+      `${method} /v1${path.replace('{card_id}', card)} HTTP/1.1`,
+      'host: localhost',
+      `authorization: Bearer ${bob.write}`,
+      `content-type: ${type}`,
+      `idempotency-key: ${key}`,
+      'content-length: 900',
+    ]
+    const handled = service.records.length
+    connect(listener.port, '127.0.0.1').end(`${head.join('\r\n')}\r\n\r\n${text}`)
+    await expect.poll(() => service.records.length, { timeout: 60_000 }).toBeGreaterThan(handled)
+    await listener.close()
+    expect(service.records[handled]).toMatchObject({ status: 400, stage: method === 'PATCH' ? 'input' : 'run' })
+    await expectFirst(writes['an update'])
+  })
+})
+
+describe('a dry run with an Idempotency-Key', () => {
+  test.each(writeNames)('is no first request, and no repetition of one: %s', async (name) => {
+    const dryRun = async () => {
+      const before = await changes()
+      const reply = await writes[name]('?dry_run=true')
+      return [reply.status < 300, reply.headers.get('dry-run'), isReplayed(reply), (await changes()) - before]
+    }
+    expect([await dryRun(), await dryRun()]).toEqual([
+      [true, 'true', null, 0],
+      [true, 'true', null, 0],
+    ])
+    await expectFirst(writes[name])
+    if (name !== 'a deletion') expect(await dryRun()).toEqual([true, 'true', null, 0])
+  })
+
+  test.each(Object.entries(failures))('does not use the key up when it fails: %s', async (_title, { outcome, begin, end }) => {
+    await begin()
+    const reply = await writes['a creation']('?dry_run=true')
+    // It makes no commit.
+    if (reply.status >= 300) expect(outcomeOf(reply)).toBe(outcome)
+    vi.restoreAllMocks()
+    await end?.()
+    await expectFirst(writes['a creation'])
+  })
+
+  test('is answered while another request has the key', async () => {
+    let meanwhile: Reply | undefined
+    world.service.store.beforeCommit = async () => void (meanwhile = await writes['a creation']('?dry_run=true'))
+    await expectFirst(writes['a creation'])
+    expect([meanwhile!.status, meanwhile!.headers.get('dry-run')]).toEqual([201, 'true'])
+  })
+})
+
+describe('requests that meet an Idempotency-Key in use', () => {
+  test.each(writeNames)('do not end its use, and it ends with a first one that fails: %s', async (name) => {
+    const meanwhile: string[] = []
+    const { store } = world.service
+    const meet = async () => {
+      for (let i = 0; i < 3; i++) meanwhile.push(outcomeOf(await writes[name]()))
+      throw unavailable()
+    }
+    // The first commit of an upload is that of its tombstone.
+    if (name === 'an upload') store.beforeCommit = async () => void queueMicrotask(() => (store.beforeCommit = meet))
+    else store.beforeCommit = meet
+    expect(outcomeOf(await writes[name]())).toBe('503 unavailable')
+    expect(meanwhile).toEqual(Array(3).fill('409 idempotency_key_in_use'))
+    await expectFirst(writes[name])
+  })
+
+  test('a request that begins again after a conflict keeps its key', async () => {
+    const { service, board } = world
+    let meanwhile = ''
+    service.store.beforeCommit = async () => {
+      await board.patch(`/cards/${world.card}`, { description: 'Other' })
+      service.store.beforeCommit = async () => void (meanwhile = outcomeOf(await writes['an update']()))
+    }
+    await expectFirst(writes['an update'])
+    expect([meanwhile, service.records.find(({ attempts }) => attempts > 1)?.operation]).toEqual([
+      '409 idempotency_key_in_use',
+      'cards.update',
+    ])
+  })
+})

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { operations } from '../../src/resources/table.ts'
+import { recordUses } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { defaultDocument } from '../support/document-check.ts'
+import { memory } from '../support/memory.ts'
+import { buildWorld, createAllowed, pathOf, type Scenario, type World } from '../support/scenario.ts'
+import { Service } from '../support/service.ts'
+
+/** The parameters of reads, by the document, with whether each is a list. Of a free text no value is unknown. */
+const parameters = operations
+  .filter(({ method }) => method === 'GET')
+  .flatMap(({ id, path }) =>
+    defaultDocument().paths[path]!['get']!.parameters.flatMap((parameter) => {
+      const { $ref } = parameter as { $ref?: string }
+      const resolved = $ref === undefined ? parameter : (defaultDocument().components.parameters as any)[$ref.split('/').at(-1)!]
+      const { name, in: place, schema } = resolved as { name: string; in: string; schema: { type: string; items?: { enum: string[] } } }
+      return place === 'query' ? [{ id, name, words: schema.type === 'array' ? schema.items!.enum : undefined }] : []
+    }),
+  )
+
+describe('the parameters of reads', () => {
+  let service: Service
+  let world: World
+  let scenario: Scenario
+  beforeAll(async () => {
+    service = await Service.start(memory)
+    world = await buildWorld(service)
+    scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
+  })
+  afterAll(() => service.stop())
+  const get = (id: string, query: string) =>
+    service.send(scenario.caller.read, 'GET', `${pathOf(operations.find((row) => row.id === id)!.path, scenario)}?${query}`)
+
+  test('are more than those of the cards', () => {
+    expect(new Set(parameters.map(({ id }) => id)).size).toBeGreaterThan(15)
+    expect(parameters.filter(({ id }) => id === 'cards.search').map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['board_id', 'column_id', 'assignee_id', 'label_id', 'completed_by', 'include', 'fields', 'sort']),
+    )
+  })
+
+  test.each(parameters.map(({ id, name }) => [id, name]))(
+    '%s refuses an empty %s, and one that is given twice unless it is a list',
+    async (id, name) => {
+      const refused = await get(id, `${name}=`)
+      expect([refused.status, refused.body.error.issues]).toMatchObject([
+        422,
+        [{ in: 'query', path: name, message: expect.stringMatching(/../) }],
+      ])
+      const twice = await get(id, `${name}=&${name}=`)
+      expect([twice.status, twice.body.error.issues[0]]).toMatchObject([422, { in: 'query', path: name }])
+    },
+  )
+
+  test.each(parameters.filter(({ name }) => name !== 'q').map(({ id, name }) => [id, name]))(
+    '%s refuses an unknown word in %s',
+    async (id, name) => {
+      const { status, body } = await get(id, `${name}=Nonsense!`)
+      expect([status, body.error.issues]).toMatchObject([422, [{ in: 'query', path: name }]])
+    },
+  )
+
+  test.each(parameters.flatMap(({ id, name, words }) => (words === undefined ? [] : [[id, name, words] as const])))(
+    '%s takes %s as a list with commas, as a repeated parameter, and as both',
+    async (id, name, words) => {
+      const [first, ...others] = words
+      const forms = [
+        `${name}=${words.join()}`,
+        words.map((word) => `${name}=${word}`).join('&'),
+        `${name}=${first}&${name}=${others.join()}`,
+      ]
+      const replies = []
+      for (const query of others.length === 0 ? forms.slice(0, 2) : forms) replies.push(await get(id, query))
+      expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
+      expect(new Set(replies.map(({ text }) => text)).size).toBe(1)
+      const unknown = await get(id, `${name}=${first}&${name}=nonsense`)
+      expect([unknown.status, unknown.body.error.issues]).toMatchObject([422, [{ in: 'query', path: name }]])
+    },
+  )
+
+  test.each([
+    ['cards.list', 'column_id=Done', 'column_id', /^must be the id of a column, which begins with col_$/],
+    ['cards.list', 'assignee_id=someone', 'assignee_id', /^must be me, or none, or the id of a user, which begins with usr_$/],
+    ['cards.list', 'label_id=hot', 'label_id', /^must be the id of a label, which begins with lbl_$/],
+    ['cards.list', 'assignee_id=', 'assignee_id', /me, or none/],
+    ['cards.list', 'assignee_id=me&assignee_id=none', 'assignee_id', /^is given twice, and is no list$/],
+    ['cards.search', 'completed_by=none', 'completed_by', /^must be me, or the id of a user/],
+    ['cards.search', 'board_id=me', 'board_id', /^must be the id of a board/],
+    ['cards.search', 'sort=completed', 'sort', /position, due_at, updated_at, created_at, completed_at/],
+    ['cards.search', 'completed=false&sort=completed_at', 'completed', /^must be true or absent beside sort=completed_at/],
+    ['columns.list', 'archived=yes', 'archived', /true or false/],
+    ['boards.list', 'include=counts', 'include', /etag/],
+    ['members.list', 'include=etag', 'include', /is not a known member/],
+  ])('%s says what ?%s must be', async (id, query, path, message) => {
+    const { status, body } = await get(id, query)
+    expect([status, body.error.issues]).toEqual([422, [{ in: 'query', path, message: expect.stringMatching(message) }]])
+  })
+})
+
+describe.each(drivers)('"me", on $name', (driver) => {
+  let service: Service
+  let world: World
+  let scenario: Scenario
+  let userId: string
+  beforeAll(async () => {
+    service = await Service.start(driver)
+    world = await buildWorld(service)
+    scenario = await createAllowed(world, { id: 'cards.read', method: 'GET' })
+    userId = scenario.caller.id
+    await recordUses(service, scenario.caller)
+  })
+  afterAll(() => service.stop())
+  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    service.send(scenario.caller.admin, method, pathOf(path, scenario), body, headers)
+  const assignees = async () => (await send('GET', '/cards/{card_id}')).body.data.assignee_ids as string[]
+
+  test('is the user of the token in a path', async () => {
+    expect((await send('PUT', '/cards/{card_id}/assignees/me')).body.data.assignee_ids).toEqual([userId])
+    expect(service.records.at(-1)).toMatchObject({ related: userId })
+    expect((await send('DELETE', '/cards/{card_id}/assignees/me')).body.data.assignee_ids).toEqual([])
+    const { status, body } = await send('PUT', '/boards/{board_id}/members/me')
+    expect([status, body.data.user_id]).toEqual([200, userId])
+  })
+
+  test('is the user of the token in a body, and cannot be there beside their id', async () => {
+    const card = { column_id: scenario.params['column_id'], title: 'Mine' }
+    expect((await send('POST', '/boards/{board_id}/cards', { ...card, assignee_ids: ['me'] })).body.data.assignee_ids).toEqual([userId])
+    const twice = await send('POST', '/boards/{board_id}/cards', { ...card, assignee_ids: [userId, 'me'] })
+    expect([twice.status, twice.body.error.issues]).toMatchObject([422, [{ path: 'assignee_ids.1' }]])
+    // It is no id of anything else.
+    const other = await send('POST', '/boards/{board_id}/cards', { ...card, column_id: 'me' })
+    expect([other.status, other.body.error.parameter]).toEqual([404, 'column_id'])
+  })
+
+  test('is the user of the token in a batch', async () => {
+    const { card_id, column_id } = scenario.params
+    const operationsOf = (who: string) => [
+      { operation: 'cards.assign', params: { card_id, user_id: who } },
+      { operation: 'cards.create', body: { column_id, title: 'x', assignee_ids: [who] } },
+      { operation: 'cards.unassign', params: { card_id, user_id: who } },
+    ]
+    const { status, body } = await send('POST', '/boards/{board_id}/batch', { operations: operationsOf('me') })
+    expect([status, body.data?.results.map((one: any) => one.data.assignee_ids)]).toEqual([200, [[userId], [userId], []]])
+  })
+
+  test('is the user of the token in an evaluation', async () => {
+    const ask = async (name: string, type: string, who: string, member: 'user_id' | 'assignee_ids') => {
+      const { column_id } = scenario.params
+      const properties = member === 'user_id' ? { user_id: who } : { column_id, assignee_ids: [who] }
+      const resource = { type, id: scenario.params[`${type}_id`], properties }
+      return (await send('POST', '/access/evaluation', { subject: { type: 'user', id: 'me' }, action: { name }, resource })).body.data
+    }
+    for (const [name, type, member] of [
+      ['cards.assign', 'card', 'user_id'],
+      ['cards.create', 'board', 'assignee_ids'],
+    ] as const) {
+      expect(await ask(name, type, 'me', member)).toEqual(await ask(name, type, userId, member))
+      expect(await ask(name, type, 'me', member)).toMatchObject({ decision: true })
+      expect(await ask(name, type, 'you', member)).toMatchObject({ decision: false })
+    }
+  })
+
+  test('is the same request as with the id of the user, for an Idempotency-Key', async () => {
+    const key = (name: string) => ({ 'idempotency-key': `"${name}"` })
+    const card = { column_id: scenario.params['column_id'], title: 'Once' }
+    for (const [name, method, path, body] of [
+      ['body', 'POST', '/boards/{board_id}/cards', (who: string) => ({ ...card, assignee_ids: [who] })],
+      ['path', 'PUT', '/cards/{card_id}/assignees/$', () => undefined],
+    ] as const) {
+      const first = await send(method, path.replace('$', 'me'), body('me'), key(name))
+      const again = await send(method, path.replace('$', userId), body(userId), key(name))
+      expect([name, again.text, again.headers.get('idempotent-replayed')]).toEqual([name, first.text, 'true'])
+      const other = await send(method, path.replace('$', world.other.id), body(world.other.id), key(name))
+      expect([name, other.body.error?.code ?? (other.headers.get('idempotent-replayed') as string)]).toEqual([
+        name,
+        'idempotency_key_reused',
+      ])
+    }
+    expect(await assignees()).toEqual([userId])
+    await send('DELETE', '/cards/{card_id}/assignees/me')
+  })
+
+  test('is refused as the id would be', async () => {
+    const unassigned = await Promise.all(['me', userId].map((who) => send('DELETE', `/cards/{card_id}/assignees/${who}`)))
+    expect(unassigned.map(({ status, body }) => [status, body.error.message, body.error.parameter])).toEqual([
+      [404, '"user_id" names no resource that can be used here.', 'user_id'],
+      [404, '"user_id" names no resource that can be used here.', 'user_id'],
+    ])
+  })
+
+  test('is documented wherever a user id is taken', () => {
+    const document = JSON.stringify(defaultDocument())
+    const userIds = [...document.matchAll(/"name":"(user_id|assignee_id|completed_by)"[^}]*"pattern":"([^"]+)"/g)].map(
+      ([, name, pattern]) => [name, pattern!.slice(0, 7)],
+    )
+    expect(new Set(userIds.map(([name]) => name))).toEqual(new Set(['user_id', 'assignee_id', 'completed_by']))
+    expect(userIds.filter(([, pattern]) => !pattern!.startsWith('^(?:me|'))).toEqual([])
+    const body = z.toJSONSchema(operations.find(({ id }) => id === 'cards.create')!.body!, { io: 'input', unrepresentable: 'any' })
+    expect((body.properties as any).assignee_ids.items.pattern).toMatch(/^\^\(\?:me\|/)
+  })
+})

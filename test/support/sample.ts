@@ -1,0 +1,13 @@
+import { effort } from './effort.ts'
+import { tier } from './tier.ts'
+
+/** All items, or in the quick tier only about `count` of them, at equal distances. A suite that imports this file runs in both tiers. */
+export function sample<T>(all: readonly T[], count: number): readonly T[] {
+  const step = tier === 'quick' ? Math.max(1, Math.floor(all.length / count)) : 1
+  return all.filter((_item, i) => i % step === 0)
+}
+
+/** The number of runs of a repeated test, as {@link effort} has it, or in the quick tier `quickRuns`. */
+export function sampledEffort(runs: number, quickRuns: number): number {
+  return tier === 'quick' ? quickRuns : effort(runs)
+}

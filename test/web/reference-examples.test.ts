@@ -1,0 +1,180 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { operations as clientRows } from '../../src/client/operations.ts'
+import { seedDemo } from '../../src/demo/seed.ts'
+import { readWorld } from '../../src/demo/world.ts'
+import { operations } from '../../src/resources/table.ts'
+import { memory } from '../support/memory.ts'
+import { cheapPasswords, Service } from '../support/service.ts'
+
+const FILE = 'Bring the keys.'
+
+let service: Service
+let token: string
+/** the page of each operation, by its id */
+const pages = new Map<string, string>()
+beforeAll(async () => {
+  service = await Service.start(memory)
+  const fetch = (request: Request) => service.app.fetch(request)
+  const demo = await seedDemo({ ...service.deps, passwords: cheapPasswords }, fetch, readWorld())
+  token = demo.tokens.find(({ display_name, scopes }) => display_name === 'Mira Patel' && scopes.includes('kanban:admin'))!.token
+  for (const { id } of operations) pages.set(id, await (await fetch(new Request(`http://localhost/docs/${id}`))).text())
+  pages.set('', await (await fetch(new Request('http://localhost/docs'))).text())
+})
+afterAll(() => service.stop())
+
+/** The text of a block of code, as a person copies it. */
+function codeOf(id: string, block: string): string {
+  const [, code] = new RegExp(`<code id="${block}">(.*?)</code>`, 's').exec(pages.get(id)!)!
+  const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'" }
+  return code!.replace(/<[^>]*>/g, '').replace(/&(lt|gt|quot|amp|#39);/g, (_all, name: string) => named[name]!)
+}
+
+/** The arguments of each command of curl in a text, as a shell makes them. Each text has a list of its commands. */
+function parseCommands(texts: readonly string[]): string[][][] {
+  const script = [String.raw`curl() { printf '%s\0' "$@"; printf '\001'; }`, ...texts.map((text) => `${text}\nprintf '\\002'`)].join('\n')
+  const output = execFileSync('sh', ['-eu', '-c', script], { env: { TOKEN: token }, encoding: 'utf8' })
+  const parts = (text: string, separator: string) => text.split(separator).slice(0, -1)
+  return parts(output, '\u0002').map((commands) => parts(commands, '\u0001').map((args) => parts(args, '\0')))
+}
+
+/** The request that curl would send. @throws {Error} for an option that no example should have */
+function toRequest(args: readonly string[]): { url: URL; init: RequestInit } {
+  const rest = [...args]
+  const headers = new Headers()
+  const init: RequestInit = { headers }
+  let url: URL | undefined
+  while (rest.length > 0) {
+    const word = rest.shift()!
+    if (word === '-X') init.method = rest.shift()!
+    else if (word === '-H')
+      headers.append(
+        ...(rest
+          .shift()!
+          .split(/: (.*)/)
+          .slice(0, 2) as [string, string]),
+      )
+    else if (word === '-d') init.body = rest.shift()!
+    else if (word === '-F') init.body = formOf(rest.shift()!)
+    else if (word === '-o') rest.shift()
+    else if (word !== '-N' && url === undefined) url = new URL(word)
+    else if (word !== '-N') throw new Error(`unexpected: ${word}`)
+  }
+  return { url: url!, init }
+}
+
+function formOf(text: string): FormData {
+  const [, name, file, type] = /^(\w+)=@([^;]+);type=(.+)$/.exec(text)!
+  const form = new FormData()
+  form.append(name!, new File([FILE], file!, { type: type! }))
+  return form
+}
+
+/** An id of each kind that is in the demo data, by its prefix. */
+async function demoIds(): Promise<Record<string, string>> {
+  const list = async (path: string) => {
+    const { body } = await service.send(token, 'GET', path)
+    return body.data as { id: string; name?: string; title?: string; file_id?: string; user_id?: string; display_name?: string }[]
+  }
+  const board = (await list('/boards')).find(({ name }) => name === 'Website relaunch')!.id
+  const card = (await list(`/boards/${board}/cards?limit=100`)).find(({ title }) => title === 'Landing page')!.id
+  const [attachment, text] = await list(`/cards/${card}/attachments`)
+  const comment = (await service.send(token, 'POST', `/cards/${card}/comments`, { body: 'The wireframe is ready.' })).body.data.id as string
+  return {
+    brd: board,
+    crd: card,
+    col: (await list(`/boards/${board}/columns`))[2]!.id,
+    lbl: (await list(`/boards/${board}/labels`))[1]!.id,
+    sub: (await list(`/cards/${card}/subtasks`))[2]!.id,
+    cmt: comment,
+    att: attachment!.id,
+    fil: text!.file_id!,
+    usr: (await list('/members')).find(({ display_name }) => display_name === 'Nora Lindqvist')!.user_id!,
+  }
+}
+
+/** What the service answers when the form of a request is wrong, not when the demo data is in another state. */
+const WRONG_FORM = new Set([400, 401, 405, 413, 415, 422])
+
+/** Whether an operation has a dry run: a write. */
+function takesDryRun(id: string): boolean {
+  return (clientRows[id as keyof typeof clientRows].query as readonly string[]).includes('dry_run')
+}
+
+test('every command for curl is accepted by the service', async () => {
+  const ids = await demoIds()
+  const texts = operations.map(({ id }) => codeOf(id, 'example-curl'))
+  const commands = parseCommands(texts.map((text) => text.replace(/\b([a-z]{3})_[0-9a-z]{20}\b/g, (id, kind: string) => ids[kind] ?? id)))
+  const answers: Record<string, number[]> = {}
+  for (const [i, { id, method, path }] of operations.entries()) {
+    answers[id] = []
+    expect([id, commands[i]!.length > 0]).toEqual([id, true])
+    for (const command of commands[i]!) {
+      const { url, init } = toRequest(command)
+      const pattern = new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[a-z]{3}_[0-9a-z]{20}')}$`)
+      expect([id, init.method ?? 'GET', url.pathname]).toEqual([id, method, expect.stringMatching(pattern)])
+      // Nothing is changed: each command finds the same data.
+      if (takesDryRun(id)) url.searchParams.set('dry_run', 'true')
+      const response = await service.app.fetch(new Request(url, init))
+      if (!id.endsWith('.events')) await response.arrayBuffer()
+      else await response.body!.cancel()
+      answers[id]!.push(response.status)
+    }
+  }
+  expect(Object.entries(answers).filter(([, statuses]) => statuses.some((status) => WRONG_FORM.has(status)))).toEqual([])
+  // One of each kind. The second command attaches a file that is attached already.
+  expect(answers).toMatchObject({
+    'account.read': [200],
+    'access.evaluate_all': [200],
+    'boards.changes': [200],
+    'boards.create': [201],
+    'boards.batch': [200],
+    'boards.events': [200],
+    'cards.search': [200],
+    'cards.create': [201],
+    'cards.update': [200],
+    'cards.archive': [200],
+    'cards.assign': [200],
+    'cards.move': [200],
+    'boards.delete': [200],
+    'attachments.attach': [201, 409],
+    'attachments.download': [200],
+  })
+})
+
+test('every call of the client compiles under strict', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'lanekeeper-examples-'))
+  const imports: string[] = []
+  const functions = [...pages.keys()].map((id, i) => {
+    const code = codeOf(id, id === '' ? 'setup-client' : 'example-client')
+    if (id !== '') expect(code).toContain(`lk.${id}(`)
+    imports.push(...[...code.matchAll(/^import .*$/gm)].map(([line]) => line))
+    const parameter = id === '' ? '' : 'lk: Client'
+    return `// ${id}\nexport async function example${i}(${parameter}) {\n${code.replace(/^import .*$/gm, '')}\n}`
+  })
+  const text = [`import type { Client } from 'lanekeeper/client'`, ...new Set(imports), ...functions].join('\n')
+  const options = {
+    strict: true,
+    noEmit: true,
+    target: 'es2023',
+    module: 'nodenext',
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    typeRoots: [resolve('node_modules/@types')],
+    types: ['node'],
+    paths: { 'lanekeeper/client': [resolve('src/client/client.ts')] },
+  }
+  await writeFile(join(folder, 'examples.mts'), text)
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['examples.mts'] }))
+  const compile = promisify(execFile)(process.execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', folder])
+  const found = await compile.then(
+    () => '',
+    ({ stdout }: { stdout: string }) => stdout,
+  )
+  expect(found).toBe('')
+  await rm(folder, { recursive: true })
+})
