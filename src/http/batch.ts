@@ -66,16 +66,21 @@ interface Performed {
 /** The resource that a result names, as the operation has left it. */
 interface Named {
   readonly key: Key<unknown>
-  readonly state: unknown
+  /** what the batch has written of it so far: undefined if nothing. What was only read may be read again, as another object. */
+  readonly written: unknown
   readonly revision: string | undefined
 }
 
 /** Whether a later operation has changed the resource: the ETag is then that of another state. */
 function isSuperseded(tx: OperationRequest['tx'], named: Named | undefined): boolean {
   if (named === undefined) return false
-  const { key, state, revision } = named
+  const { key, written, revision } = named
   // The removal of a label that many cards have is pending: the records of some are still the same, but not what is shown of them.
-  return tx.known(key) !== state || shownRevision(tx, key) !== revision
+  return writtenOf(tx, key) !== written || shownRevision(tx, key) !== revision
+}
+
+function writtenOf(tx: OperationRequest['tx'], key: Key<unknown>): unknown {
+  return tx.isWritten(key) ? tx.known(key) : undefined
 }
 
 /** Each further record makes the later operations of a transaction slower. @throws {ApiError} `validation_failed` */
@@ -132,7 +137,7 @@ async function perform(
   const etag = revision === undefined || isDryRun(request) ? null : entityTag(revision)
   return {
     result: { operation: operation.id, data: result.data as Record<string, unknown>, etag },
-    named: named && { key: named, state: tx.known(named), revision },
+    named: named && { key: named, written: writtenOf(tx, named), revision },
   }
 }
 

@@ -175,6 +175,21 @@ describe.each(drivers)('a batch, on $name', (driver) => {
       expect((await setup.board.send('GET', `/cards/${data.id}`, undefined, { 'if-none-match': etag })).status).toBe(304)
   })
 
+  test('answers the ETag of what an operation leaves as it is, also if later ones read it again', async () => {
+    const { board, cardId, columnId } = setup
+    const { etag } = Object.fromEntries((await board.get(`/cards/${cardId}`)).headers) as { etag: string }
+    const other = await board.card(columnId, 'Other')
+    const { body } = await send([
+      { operation: 'cards.move', params: { card_id: cardId }, body: { column_id: columnId, to: 'first' } },
+      { operation: 'cards.move', params: { card_id: other }, body: { column_id: columnId, to: 'last' } },
+      { operation: 'cards.restore', params: { card_id: cardId } },
+      { operation: 'columns.create', body: { name: 'Next' } },
+      { operation: 'cards.move', params: { card_id: other }, body: { column_id: columnId, before: cardId } },
+      { operation: 'columns.archive', params: { column_id: columnId } },
+    ])
+    expect([body.data.results[0].etag, body.data.results[2].etag]).toEqual([etag, etag])
+  })
+
   test('answers each operation as it would be answered alone, without what later ones change', async () => {
     const { board, columnId } = setup
     const { body } = await send([
