@@ -7,7 +7,7 @@ import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
 import type { AuditRecorder } from './audit/recorder.ts'
 import type { DecisionLog } from './decision-log/log.ts'
-import { Activity } from './http/activity.ts'
+import { auditObserver, usageObserver } from './http/audit-observer.ts'
 import { Compression } from './http/compression.ts'
 import { RequestLog } from './http/decision-log.ts'
 import { errorResponse } from './http/envelope.ts'
@@ -18,9 +18,9 @@ import { serveHealth } from './http/health.ts'
 import { ReferenceDocument, serveDocument } from './http/openapi/serve.ts'
 import { serveRevocation } from './http/revocation.ts'
 import { handle } from './http/pipeline.ts'
+import type { Sink } from './http/trail.ts'
 import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
-import type { DecisionRecord } from './http/decision-record.ts'
 import type { Services } from './http/services.ts'
 import { isBelow, targetOf, type RequestTarget } from './http/request-target.ts'
 import type { SendMail } from './mail/mailer.ts'
@@ -86,7 +86,8 @@ export interface AppOptions {
   readonly decisionLog?: DecisionLog | undefined
   /** gets the audit trail; default: there is none */
   readonly audit?: AuditRecorder | undefined
-  readonly observe?: (record: DecisionRecord) => void
+  /** get the record of every request below /v1 after it was answered, beside the usage of tokens and the audit trail */
+  readonly sinks?: readonly Sink[]
 }
 
 /** The service without a listener. */
@@ -155,7 +156,7 @@ export function createApp(options: AppOptions): App {
   const rows = options.operations ?? operations
   let proof = requireProof(engine, rows)
 
-  const { origin, proxies = 0, passwords = createPasswords(), counters } = options
+  const { origin, audit, proxies = 0, passwords = createPasswords(), counters } = options
   const requestNetwork = (request: ServerRequest) => networkOf(clientAddress(request, proxies))
   const stopping = new AbortController()
   const usage = new UsageRecorder({ store, clock, random })
@@ -169,8 +170,7 @@ export function createApp(options: AppOptions): App {
     blobs: options.blobs ?? createBlobs(memoryDriver()),
     uploadBytes: options.uploadBytes ?? limits.uploadBytes,
     usage,
-    audit: options.audit,
-    activity: new Activity({ audit: options.audit, usage, clock, proxies }),
+    audit,
     seenTokens: new SeenTokens(),
     rateLimits: options.rateLimits && new RateLimits({ shared: counters, ...options.rateLimits }, clock, requestNetwork),
     clock,
@@ -182,7 +182,8 @@ export function createApp(options: AppOptions): App {
     changes: new ChangeLog(clock),
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
-    observe: options.observe,
+    sinks: [usageObserver(usage, proxies), ...(audit === undefined ? [] : [auditObserver(audit, clock, proxies)]), ...(options.sinks ?? [])],
+    proxies,
   }
   const deps = { store, clock, random }
   // Malformed paths get the same responses, in the same order, as any other unknown path.
@@ -222,7 +223,7 @@ export function createApp(options: AppOptions): App {
     get engine() {
       return services.engine
     },
-    audit: options.audit,
+    audit,
     log,
     passwords,
     mail: options.mail,

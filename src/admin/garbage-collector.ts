@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { andThen } from '../model/awaitable.ts'
 import { durations } from '../model/durations.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
@@ -41,11 +42,11 @@ export class GarbageCollector {
   /** Returns a store that schedules a collection after each commit that writes a tombstone which is due. */
   watch(store: Store): Store {
     return decorateStore(store, {
-      commit: async (partition, change) => {
-        const outcome = await store.commit(partition, change)
-        if (outcome === 'done' && hasDueTombstone(change, timestamp(this.#deps.clock))) this.schedule(partition)
-        return outcome
-      },
+      commit: (partition, change) =>
+        andThen(store.commit(partition, change), (outcome) => {
+          if (outcome === 'done' && hasDueTombstone(change, timestamp(this.#deps.clock))) this.schedule(partition)
+          return outcome
+        }),
     })
   }
 

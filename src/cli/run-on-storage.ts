@@ -86,7 +86,7 @@ async function runLocally(
 async function loadPolicyAnswers(): Promise<PolicyAnswers> {
   const [{ loadPolicy }, { createPolicyAnswers }, { operations }, { Scans }] = await Promise.all([
     import('../app.ts'),
-    import('../http/policy-answers.ts'),
+    import('./policy/stored-answers.ts'),
     import('../resources/table.ts'),
     import('../resources/scans.ts'),
   ])

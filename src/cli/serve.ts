@@ -10,7 +10,7 @@ import { specificationRows } from '../authz/specification.ts'
 import { readConfig, type Config } from '../config.ts'
 import type { Flags } from '../settings.ts'
 import { createAccessLog } from '../http/access-log.ts'
-import { createPolicyAnswers } from '../http/policy-answers.ts'
+import { createPolicyAnswers } from './policy/stored-answers.ts'
 import { sampleLog } from '../http/sampled-log.ts'
 import { startListener } from '../http/server.ts'
 import { createMailer, type SendMail } from '../mail/mailer.ts'
@@ -118,11 +118,13 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     mail,
     decisionLog,
     audit,
-    observe(record) {
-      if (!serving) return
-      metrics?.observe(record)
-      logAccess?.(record)
-    },
+    sinks: [
+      (record) => {
+        if (!serving) return
+        metrics?.observe(record)
+        logAccess?.(record)
+      },
+    ],
   })
   onStop(() => Promise.all([app.services.usage.flush(), audit.flush()]))
   onStop(() => rpcServer.close())

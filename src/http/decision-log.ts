@@ -79,18 +79,17 @@ export async function commit(
   status: number,
   changes: boolean,
 ): Promise<void> {
-  if (!changes) return commitLogged(log, tx, record, status)
   try {
-    await commitLogged(log, tx, record, status)
-    record.effect = 'done'
+    if (log === undefined) await tx.commit()
+    else await commitLogged(log, tx, record, status)
+    if (changes) record.effect = 'done'
   } catch (error) {
-    if (error instanceof StorageUnavailable && !error.outcomeKnown) record.effect = 'unknown'
+    if (changes && error instanceof StorageUnavailable && !error.outcomeKnown) record.effect = 'unknown'
     throw error
   }
 }
 
-async function commitLogged(log: RequestLog | undefined, tx: Transaction, record: DecisionRecord, status: number): Promise<void> {
-  if (log === undefined || tx.writeCount === 0) return tx.commit()
+async function commitLogged(log: RequestLog, tx: Transaction, record: DecisionRecord, status: number): Promise<void> {
   await log.beforeCommit(record, status)
   try {
     await tx.commit()

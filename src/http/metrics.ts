@@ -4,6 +4,7 @@ import { isIPv6, type AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AuditCounts } from '../audit/recorder.ts'
 import type { LogCounts } from '../decision-log/options.ts'
+import type { Awaitable } from '../model/awaitable.ts'
 import { decorateStore } from '../store/decorate.ts'
 import type { Store, StoreMetrics } from '../store/port.ts'
 import type { DecisionRecord } from './decision-record.ts'
@@ -145,16 +146,20 @@ export class Metrics {
   /** Returns a store whose calls are measured. Its state is read whenever the metrics are. */
   measure(store: Store): Store {
     this.#store = store
-    const timed = async <T>(step: string, outcomeOf: (result: T) => string, work: () => Promise<T>): Promise<T> => {
+    const timed = <T>(step: string, outcomeOf: (result: T) => string, work: () => Awaitable<T>): Awaitable<T> => {
       const stop = this.#storage.startTimer({ step })
-      try {
-        const result = await work()
-        stop({ outcome: outcomeOf(result) })
-        return result
-      } catch (error) {
+      const done = (result: T): T => (stop({ outcome: outcomeOf(result) }), result)
+      const failed = (error: unknown): never => {
         stop({ outcome: 'unavailable' })
         throw error
       }
+      let result
+      try {
+        result = work()
+      } catch (error) {
+        return failed(error)
+      }
+      return result instanceof Promise ? result.then(done, failed) : done(result)
     }
     return decorateStore(store, {
       read: (partition, request) =>

@@ -24,9 +24,22 @@ export function withOwnPath(template: string, path: string, userId: string): str
 /** The members of a query or a body that is not validated yet. @param schema undefined: nothing is accepted */
 export function withOwnMembers(schema: z.ZodType | undefined, value: unknown, userId: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const users = Object.entries(membersOf(schema)).filter(([name, member]) => Object.hasOwn(value, name) && isUserMember(member))
-  if (users.length === 0) return value
-  return { ...value, ...Object.fromEntries(users.map(([name]) => [name, withOwnId((value as Record<string, unknown>)[name], userId)])) }
+  const given = userMembersOf(schema).filter((name) => Object.hasOwn(value, name))
+  if (given.length === 0) return value
+  return { ...value, ...Object.fromEntries(given.map((name) => [name, withOwnId((value as Record<string, unknown>)[name], userId)])) }
+}
+
+const userMembers = new WeakMap<z.ZodType, readonly string[]>()
+
+/** The members that are ids of users. The documentation of a schema says so, which is slow to read. */
+function userMembersOf(schema: z.ZodType | undefined): readonly string[] {
+  if (schema === undefined) return []
+  let names = userMembers.get(schema)
+  if (names === undefined) {
+    const members = Object.entries(membersOf(schema)).filter(([, member]) => isUserMember(member))
+    userMembers.set(schema, (names = members.map(([name]) => name)))
+  }
+  return names
 }
 
 /** An id, or a list of ids. */

@@ -1,5 +1,6 @@
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import { factsFor, scopeFacts } from '../authz/facts.ts'
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import { effectiveScopes } from '../model/token.ts'
 import type { Decision } from '../policy/engine.ts'
@@ -84,37 +85,38 @@ export async function requireNamed(
  * @returns everything that was loaded
  * @throws {ApiError} `not_found`, `forbidden`
  */
-export async function authorize(
+export function authorize(
   services: Policy,
   operation: Operation & { kind: 'single' },
   request: OperationRequest,
   record: PermissionRecord,
-): Promise<AuthorizationContext> {
+): Awaitable<AuthorizationContext> {
   record.stage = 'target'
-  return requireAccess(services, operation, request, await loadTarget(operation.target, request), record)
+  return andThen(loadTarget(operation.target, request), (target) => requireAccess(services, operation, request, target, record))
 }
 
 /** The same for a target that is loaded. */
-export async function requireAccess(
+export function requireAccess(
   services: Policy,
   operation: Operation & { kind: 'single' },
   request: OperationRequest,
   target: AuthorizationContext,
   record: PermissionRecord,
-): Promise<AuthorizationContext> {
+): Awaitable<AuthorizationContext> {
   requireVisible(services, operation, request.caller, target, record) // 404
-  const loaded = await loadRelated(operation, request, target) // 404
-  requirePermission(services, operation, request, loaded, record) // 404 403
-  return loaded
+  return andThen(loadRelated(operation, request, target), (loaded) => {
+    requirePermission(services, operation, request, loaded, record) // 404 403
+    return loaded
+  })
 }
 
 /** Loads what a request names besides its target. @returns everything that its facts are read from @throws {ApiError} `not_found` */
-export async function loadRelated(
+export function loadRelated(
   { related }: Operation & { kind: 'single' },
   request: OperationRequest,
   target: AuthorizationContext,
-): Promise<AuthorizationContext> {
-  return related === undefined ? target : Object.assign({}, target, await related(request, target))
+): Awaitable<AuthorizationContext> {
+  return related === undefined ? target : andThen(related(request, target), (found) => Object.assign({}, target, found))
 }
 
 /** What a decision record, or the record of an evaluation, has of permissions. */

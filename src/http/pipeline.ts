@@ -1,8 +1,6 @@
 import { ApiError } from '../model/errors.ts'
-import { limits } from '../model/limits.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
-import type { RandomSource } from '../model/ids.ts'
-import { isDryRun, type Operation, type OperationRequest } from '../resources/operation.ts'
+import { isDryRun, type Operation, type OperationRequest, type Upload } from '../resources/operation.ts'
 import type { OperationResult } from '../resources/result.ts'
 import { shownRevision } from '../resources/removals.ts'
 import { keys } from '../store/keys.ts'
@@ -25,13 +23,14 @@ import { withItemTags } from './item-tags.ts'
 import { LongPoll, waitSignal } from './long-poll.ts'
 import type { Answer, Done, Events, Outcome } from './outcome.ts'
 import { withOwnParameter, withOwnPath } from './own-id.ts'
-import { authorize, definitionsFor, requireNamed, requireScope, requireVisible } from './permission.ts'
+import { authorize, requireNamed, requireScope, requireVisible } from './permission.ts'
 import { requirePreconditions } from './preconditions.ts'
 import { prefetch } from './prefetch.ts'
 import { TokenPrincipal } from './principal.ts'
 import { render, renderError } from './render.ts'
 import type { Services } from './services.ts'
 import { Trail } from './trail.ts'
+import { createUnit } from './unit.ts'
 import { receiveFile } from './upload.ts'
 
 /** Requests below /v1, with a token. */
@@ -182,7 +181,7 @@ async function attempt(
   const done = toDone(operation, unit, input, result, named && shownRevision(tx, named))
   if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
   await key?.remember(tx, services.clock, firstResponse(done, loaded.board?.id), await call.uploaded)
-  await commit(services.decisionLog, tx, step, operation.status, changes)
+  if (tx.writeCount > 0) await commit(services.decisionLog, tx, step, operation.status, changes)
   const created = result.location?.split('/').at(-1)
   if (created !== undefined) step.created = created
   return result.download === undefined ? done : { kind: 'download', operation, caller, file: result.download }
@@ -199,35 +198,29 @@ interface Attempt {
   readonly position: string | undefined
 }
 
-/** What an operation is called with. Batches and evaluations change the input alone. */
+/** What an operation is called with. */
 function unitOf(services: Services, call: Call, { tx, caller, params, input, turn, step, position }: Attempt): OperationRequest {
-  const { clock, random, batch = limits.batch } = services
+  const { scans } = services
   const query = position === undefined ? input.query : Object.assign({}, input.query, { after: position })
-  const receive = () => {
-    // Others must not wait for this client.
-    if (call.uploaded === undefined) turn?.end()
-    return call.upload(() => receiveFile(services, call.request, caller.workspaceId))
-  }
-  const scanner = { workspaceId: caller.workspaceId, userId: caller.userId, hasTurn: turn !== undefined }
-  const unit: OperationRequest = {
-    tx,
-    caller,
-    params,
-    query,
-    body: input.body,
-    clock,
-    random: isDryRun({ query }) ? createZeros() : random,
-    batch,
-    holds: definitionsFor(services, caller),
+  const unit: OperationRequest = createUnit(services, { tx, caller, params, query, body: input.body }, {
     evaluate: (questions, semantic) => evaluate(services, unit, step, questions, semantic),
     perform: (boardId, items) => {
       call.quota.chargeFurther(caller, items.length - 1) // 429
       return performAll(services, unit, step, boardId, items)
     },
-    receive: input.upload ? receive : undefined,
-    beginScan: () => services.scans.begin({ ...scanner, signal: clientSignal(call.request) }),
-  }
+    receive: input.upload ? () => receive(services, call, caller, turn) : undefined,
+    beginScan: () => {
+      const { workspaceId, userId } = caller
+      return scans.begin({ workspaceId, userId, hasTurn: turn !== undefined, signal: clientSignal(call.request) })
+    },
+  })
   return unit
+}
+
+/** Receives the uploaded file, in the first attempt that needs it. Others must not wait for this client. */
+function receive(services: Services, call: Call, { workspaceId }: Caller, turn: Turn | undefined): Promise<Upload> {
+  if (call.uploaded === undefined) turn?.end()
+  return call.upload(() => receiveFile(services, call.request, workspaceId))
 }
 
 /** Reads the input in the first attempt. @throws {ApiError} 400, 413, 415, 422 */
@@ -284,15 +277,4 @@ async function requireStillVisible(
   if (board_id === null) return
   const [board, boardMember] = await tx.read([keys.board(board_id), keys.boardMember(board_id, caller.userId)])
   if (board !== undefined) requireVisible(services, operation, caller, { board, boardMember }, step)
-}
-
-/** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only, and all differ. */
-function createZeros(): RandomSource {
-  let count = 0
-  return (size) => {
-    const bytes = new Uint8Array(size)
-    // Each byte gives 5 bits.
-    for (let rest = count++, i = size - 1; rest > 0 && i >= 0; rest >>>= 5, i--) bytes[i] = rest & 31
-    return bytes
-  }
 }

@@ -1,4 +1,5 @@
 import { scopeFacts } from '../authz/facts.ts'
+import type { Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
 import { readsOf } from '../resources/targets.ts'
 import type { Transaction } from '../store/transaction.ts'
@@ -15,7 +16,7 @@ const TARGET = 2
  * are known to be sufficient. Otherwise nothing is read ahead: a request with an insufficient scope must read only its token and the
  * membership. The transaction then has these records, so this changes nothing but the number of reads.
  */
-export function prefetch(services: Services, tx: Transaction, call: Call, route: Route | ApiError): Promise<unknown> | undefined {
+export function prefetch(services: Services, tx: Transaction, call: Call, route: Route | ApiError): Awaitable<unknown> {
   const { tokenHash } = call.principal
   if (tokenHash === undefined || route instanceof ApiError) return undefined
   const { engine, seenTokens, clock } = services

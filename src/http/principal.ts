@@ -2,11 +2,12 @@ import { parseToken, type ParsedToken } from '../auth/tokens/format.ts'
 import { expiryOf, stateOf } from '../auth/tokens/lifecycle.ts'
 import { equalInConstantTime } from '../auth/secrets.ts'
 import type { Caller, SessionCaller, TokenCaller } from '../authz/context.ts'
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
 import { isId } from '../model/ids.ts'
 import type { TokenRecord } from '../model/token.ts'
-import { isActive } from '../model/workspace.ts'
+import { isActive, type Membership } from '../model/workspace.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { DecisionRecord } from './decision-record.ts'
@@ -28,7 +29,7 @@ export interface Principal {
    * §5, rule 4).
    * @throws {ApiError} `unauthorized`; `not_found` for a person who is no member
    */
-  authenticate(services: Services, tx: Transaction, step: DecisionRecord): Promise<Caller>
+  authenticate(services: Services, tx: Transaction, step: DecisionRecord): Awaitable<Caller>
 }
 
 const CREDENTIAL = /^Bearer +([A-Za-z0-9_]+) *$/i
@@ -58,9 +59,19 @@ export class TokenPrincipal implements Principal {
   }
 
   /** The same error for each reason. */
-  async authenticate(services: Services, tx: Transaction, step: DecisionRecord): Promise<TokenCaller> {
+  authenticate(services: Services, tx: Transaction, step: DecisionRecord): Awaitable<TokenCaller> {
+    const read = tx.read(credentialKeys(this.#token.hash))
+    return andThen(read, ([token, membership]) => this.#accept(services, tx, step, token, membership))
+  }
+
+  #accept(
+    services: Services,
+    tx: Transaction,
+    step: DecisionRecord,
+    token: TokenRecord | undefined,
+    membership: Membership | undefined,
+  ): TokenCaller {
     const { hash, workspaceId } = this.#token
-    const [token, membership] = await tx.read(credentialKeys(hash))
     if (token === undefined) throw new ApiError('unauthorized')
     this.presented = token
     if (!equalInConstantTime(token.hash, hash)) throw new ApiError('unauthorized')

@@ -8,6 +8,7 @@ import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { endToken } from '../auth/tokens/issue.ts'
 import { parseToken } from '../auth/tokens/format.ts'
+import { clientOf } from './audit-observer.ts'
 import { readBody } from './body.ts'
 import { errorResponse, dataResponse } from './envelope.ts'
 import { toApiError } from './error-mapping.ts'
@@ -46,7 +47,7 @@ async function readToken(request: ServerRequest): Promise<string> {
 }
 
 async function revoke(services: Services, requestId: string, plaintext: string, request: ServerRequest): Promise<void> {
-  const { store, random, clock, legacyPrefixes, log, audit, activity } = services
+  const { store, random, clock, legacyPrefixes, log, audit, proxies } = services
   // The token may be pasted with quotes, a line break, or "Bearer " before it.
   const parsed = parseToken(/\w+_pat_\w+/.exec(plaintext)?.[0] ?? '', legacyPrefixes)
   if (parsed === undefined) return
@@ -79,7 +80,7 @@ async function revoke(services: Services, requestId: string, plaintext: string, 
     status: 200,
     code: null,
     request_id: requestId,
-    ...activity.clientOf(request),
+    ...clientOf(request, proxies),
     subject_id: revoked.user_id,
   })
 }

@@ -10,13 +10,12 @@ import type { Operation } from '../resources/operation.ts'
 import type { Scans } from '../resources/scans.ts'
 import type { ChangeLog } from '../store/change-log.ts'
 import type { Store } from '../store/port.ts'
-import type { Activity } from './activity.ts'
 import type { RequestLog } from './decision-log.ts'
-import type { DecisionRecord } from './decision-record.ts'
 import type { RunningKeys } from './idempotency.ts'
 import type { SeenTokens } from './seen-tokens.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Route } from './routes.ts'
+import type { Sink } from './trail.ts'
 
 /** What the pipeline depends on. */
 export interface Services {
@@ -35,8 +34,6 @@ export interface Services {
   readonly usage: UsageRecorder
   /** undefined: there is no audit trail */
   readonly audit?: AuditRecorder | undefined
-  /** records what was done with tokens */
-  readonly activity: Activity
   /** the tokens whose scopes this process knows */
   readonly seenTokens: Pick<SeenTokens, 'add' | 'get'>
   /** undefined: requests are not limited */
@@ -53,6 +50,7 @@ export interface Services {
   readonly log: Logger
   /** undefined: records are not stored */
   readonly decisionLog?: RequestLog | undefined
-  /** receives the decision record of every request below /v1 after it was answered */
-  readonly observe?: ((record: DecisionRecord) => void) | undefined
+  readonly sinks: readonly Sink[]
+  /** the number of trusted proxies that append to X-Forwarded-For */
+  readonly proxies: number
 }

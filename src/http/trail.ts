@@ -4,6 +4,9 @@ import { unrecorded } from './decision-log.ts'
 import type { DecisionRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
 
+/** Gets the record of each answered request below /v1: the audit trail, the usage of tokens, the metrics, the access log. */
+export type Sink = (record: DecisionRecord, call: Pick<Call, 'presented' | 'request'>) => void
+
 /** The decision record of a call, and those who get it. Each attempt has a record of its own; the last one is that of the answer. */
 export class Trail {
   readonly #services: Services
@@ -54,19 +57,19 @@ export class Trail {
     return error
   }
 
-  /** Gives the record to the audit trail, the usage of tokens, metrics and the access log. One that fails must not change the answer. */
+  /** Gives the record to the other sinks, after the answer was made. One that fails changes neither the answer nor what others get. */
   end(): void {
-    const { activity, observe, log } = this.#services
-    const { request, surface, quota } = this.#call
+    const { sinks, log } = this.#services
+    const { surface, quota } = this.#call
     const step = this.#step
     if (!surface.isCounted) return
     if (quota.exceeded !== undefined) step.exceeded = quota.exceeded
-    try {
-      const { presented } = this.#call
-      if (presented !== undefined) activity.observe(step, request, presented)
-      observe?.(step)
-    } catch (error) {
-      log.error({ request_id: step.requestId, err: error }, 'the decision record could not be observed')
+    for (const sink of sinks) {
+      try {
+        sink(step, this.#call)
+      } catch (error) {
+        log.error({ request_id: step.requestId, err: error }, 'a sink could not take the decision record')
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import { booleanParameter } from '../listing/pages.ts'
+import type { Awaitable } from '../model/awaitable.ts'
 import { documented, neighborField } from '../model/fields.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import type { FileVisibility } from '../model/file.ts'
@@ -190,12 +191,12 @@ interface SingleOperation<Query, Body, Data, Context extends TargetContext, Rela
    * Loads what else the request names: in its body, or in a second parameter of the path.
    * @throws {ApiError} `not_found`
    */
-  readonly related?: (request: OperationRequest<Query, Body>, target: NoInfer<Context>) => Promise<Related>
+  readonly related?: (request: OperationRequest<Query, Body>, target: NoInfer<Context>) => Awaitable<Related>
   /**
    * Performs the operation. It is called after the permission table has allowed it.
    * @throws {ApiError} `conflict`
    */
-  run(request: OperationRequest<Query, Body>, loaded: NoInfer<Context & Related>): Promise<OperationResult<NoInfer<Data>>>
+  run(request: OperationRequest<Query, Body>, loaded: NoInfer<Context & Related>): Awaitable<OperationResult<NoInfer<Data>>>
 }
 
 /** A list whose items are decided one by one: items that the caller cannot see are left out. */

@@ -1,4 +1,5 @@
 import type { BoardAccess, Caller, HomeAccess } from '../authz/context.ts'
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import type { BoardMember } from '../model/board.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import type { FileRecord } from '../model/file.ts'
@@ -14,8 +15,8 @@ import type { CallerTexts, OperationRequest, Target, TargetRequest } from './ope
 // decided on that board, never on an id that the request states.
 
 /** Loads a target. @throws {ApiError} `not_found` */
-export async function loadTarget<Context>(target: Target<Context>, { tx, caller, params }: TargetRequest): Promise<Context> {
-  return target.from(await tx.read(target.reads(params, 0, textsOf(caller))))
+export function loadTarget<Context>(target: Target<Context>, { tx, caller, params }: TargetRequest): Awaitable<Context> {
+  return andThen(tx.read(target.reads(params, 0, textsOf(caller))), target.from)
 }
 
 /** What a target needs to know of a caller. A person in the web app has no token, and reads nothing that is about one. */

@@ -1,5 +1,6 @@
 import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { numberAppended } from './appends.ts'
 import { Partition, type Records } from './partition.ts'
 import type { Change, ReadRequest, Snapshot, Store, Stored, Value } from './port.ts'
@@ -30,12 +31,15 @@ export class MemoryStore implements Store {
     this.#openDriver = openDriver
   }
 
-  async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
+  read(partition: string, request: ReadRequest): Snapshot | null {
     return (this.#partitions.get(partition) ?? EMPTY).read(request)
   }
 
-  async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
-    await this.#turns.pass(partition, change.turn)
+  commit(partition: string, change: Change): Awaitable<'done' | 'conflict'> {
+    return andThen(this.#turns.pass(partition, change.turn), () => this.#apply(partition, change))
+  }
+
+  #apply(partition: string, change: Change): 'done' | 'conflict' {
     if (!(this.#partitions.get(partition) ?? EMPTY).meets(change.expect)) return 'conflict'
     const state = this.#partitions.get(partition) ?? this.#open(partition)
     state.apply(numberAppended(change, (index) => state.indexes.get(index)?.last))

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../model/awaitable.ts'
 import type { Turn } from './turns.ts'
 
 /**
@@ -168,18 +169,21 @@ export interface StoreMetrics {
   readonly connections?: { readonly open: number; readonly closed: number }
 }
 
-/** Storage of records and indexes. Methods throw no expected error other than {@link StorageUnavailable}. */
+/**
+ * Storage of records and indexes. Methods throw no expected error other than {@link StorageUnavailable}. What a driver has at hand, it
+ * answers at once.
+ */
 export interface Store {
   /** memory, fs or redis */
   readonly driver: string
   /** @returns null when the expectation is not met */
-  read(partition: string, request: ReadRequest): Promise<Snapshot | null>
+  read(partition: string, request: ReadRequest): Awaitable<Snapshot | null>
   /**
    * Applies a change. The driver defines what a committed change survives. While another turn is held in the
    * partition, it waits.
    * @returns `conflict` when the expectation is not met; nothing is changed then
    */
-  commit(partition: string, change: Change): Promise<'done' | 'conflict'>
+  commit(partition: string, change: Change): Awaitable<'done' | 'conflict'>
   /**
    * Takes a turn in a partition, for a caller whose commits or reads kept conflicting with others.
    * @throws {StorageUnavailable}

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Awaitable } from '../model/awaitable.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Deps } from './deps.ts'
 import type { Index } from './indexes.ts'
@@ -22,7 +23,7 @@ export async function transact<T>(
   store: Store,
   partition: string,
   random: RandomSource,
-  work: (tx: Transaction) => Promise<T>,
+  work: (tx: Transaction) => Awaitable<T>,
 ): Promise<T> {
   return retryConflicts(store, partition, MAX_ATTEMPTS, async (turn) => {
     const tx = new Transaction(store, partition, random, turn?.id)

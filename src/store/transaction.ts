@@ -1,3 +1,4 @@
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { randomText, type RandomSource } from '../model/ids.ts'
 import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
@@ -58,19 +59,18 @@ export class Transaction {
   }
 
   /** Reads one record. @throws {TransactionConflict} when something read before has changed since; this applies to every read */
-  async get<T>(key: Key<T>): Promise<T | undefined> {
-    const [value] = await this.read([key])
-    return value as T | undefined
+  get<T>(key: Key<T>): Awaitable<T | undefined> {
+    return andThen(this.read([key]), ([value]) => value as T | undefined)
   }
 
   /** Reads several records in one snapshot. A key may be a template that refers to the keys before it. */
-  async read<const Reads extends readonly Read[]>(records: Reads): Promise<{ [K in keyof Reads]: ValueOf<Reads[K]> }> {
-    return (await this.load({ records })).records
+  read<const Reads extends readonly Read[]>(records: Reads): Awaitable<{ [K in keyof Reads]: ValueOf<Reads[K]> }> {
+    return andThen(this.load({ records }), (loaded) => loaded.records)
   }
 
   /** Reads a range of an index, with the records of its entries. */
-  async range<T>(index: Index<T>, options: RangeOptions): Promise<IndexPage<T>> {
-    return (await this.load({ ranges: [{ index, options }] })).ranges[0] as IndexPage<T>
+  range<T>(index: Index<T>, options: RangeOptions): Awaitable<IndexPage<T>> {
+    return andThen(this.load({ ranges: [{ index, options }] }), ({ ranges: [page] }) => page as IndexPage<T>)
   }
 
   /**
@@ -97,9 +97,9 @@ export class Transaction {
    * before is not read again.
    * @throws {TransactionConflict} when something read before has changed since
    */
-  async load<const Reads extends readonly Read[] = [], const Ranges extends readonly RangeRequest[] = []>(
+  load<const Reads extends readonly Read[] = [], const Ranges extends readonly RangeRequest[] = []>(
     request: LoadRequest<Reads, Ranges>,
-  ): Promise<{ records: { [K in keyof Reads]: ValueOf<Reads[K]> }; ranges: { [R in keyof Ranges]: PageOf<Ranges[R]> } }> {
+  ): Awaitable<{ records: { [K in keyof Reads]: ValueOf<Reads[K]> }; ranges: { [R in keyof Ranges]: PageOf<Ranges[R]> } }> {
     const reads = this.#writes.resolve((request.records ?? []).map(toRecordRead))
     const ranges = request.ranges ?? []
     // What was read ahead may have too few entries of an index that was written since.
@@ -107,10 +107,11 @@ export class Transaction {
     const known = pages && this.#reads.resolve(reads)
     if (known !== undefined)
       return { records: known.map((key) => this.#value(key)), ranges: pages!.map((page, i) => this.#toPage(page, ranges[i]!)) } as never
-    const snapshot = consistent(await this.#read(reads, ranges, []))
-    const keys = this.#addRecords(reads, snapshot)
-    const loaded = snapshot.ranges.map((range, i) => this.#toPage(this.#addRange(ranges[i]!, range), ranges[i]!))
-    return { records: keys.map((key) => this.#value(key)), ranges: loaded } as never
+    return andThen(this.#read(reads, ranges, []), (snapshot) => {
+      const keys = this.#addRecords(reads, snapshot)
+      const loaded = snapshot.ranges.map((range, i) => this.#toPage(this.#addRange(ranges[i]!, range), ranges[i]!))
+      return { records: keys.map((key) => this.#value(key)), ranges: loaded } as never
+    })
   }
 
   /**
@@ -118,14 +119,15 @@ export class Transaction {
    * @returns the values of the records
    * @throws {TransactionConflict} when something read before has changed since
    */
-  async prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Promise<readonly unknown[]> {
+  prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Awaitable<readonly unknown[]> {
     const reads = records.map(toRecordRead)
     const names = counts.map(({ name }) => name)
-    const snapshot = consistent(await this.#read(reads, ranges, names))
-    const keys = this.#addRecords(reads, snapshot)
-    for (const [i, range] of ranges.entries()) this.#prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
-    for (const [i, name] of names.entries()) this.#prefetched.addCount(name, snapshot.counts[i]!)
-    return keys.map((key) => this.#value(key))
+    return andThen(this.#read(reads, ranges, names), (snapshot) => {
+      const keys = this.#addRecords(reads, snapshot)
+      for (const [i, range] of ranges.entries()) this.#prefetched.addPage(range, this.#addRange(range, snapshot.ranges[i]!))
+      for (const [i, name] of names.entries()) this.#prefetched.addCount(name, snapshot.counts[i]!)
+      return keys.map((key) => this.#value(key))
+    })
   }
 
   /**
@@ -145,18 +147,19 @@ export class Transaction {
   }
 
   /** Counts the entries of an index. When the count is at most `limit`, the commit succeeds only if that is still true. */
-  async count(index: Index<unknown>, limit: number): Promise<number> {
-    const [count] = await this.counts([index])
-    // The commit compares with what is stored.
-    if (count! <= limit) this.#reads.addCapacity(index.name, limit - this.#gainOf(index.name))
-    return count!
+  count(index: Index<unknown>, limit: number): Awaitable<number> {
+    return andThen(this.counts([index]), ([count]) => {
+      // The commit compares with what is stored.
+      if (count! <= limit) this.#reads.addCapacity(index.name, limit - this.#gainOf(index.name))
+      return count!
+    })
   }
 
   /** Counts the entries of several indexes in one snapshot. The transaction does not rely on the counts. */
-  async counts(counted: readonly Index<unknown>[]): Promise<number[]> {
+  counts(counted: readonly Index<unknown>[]): Awaitable<number[]> {
     const names = counted.map(({ name }) => name)
-    const stored = this.#prefetched.countsOf(names) ?? consistent(await this.#read([], [], names)).counts
-    return names.map((name, i) => stored[i]! + this.#gainOf(name))
+    const stored = this.#prefetched.countsOf(names) ?? andThen(this.#read([], [], names), ({ counts }) => counts)
+    return andThen(stored, (counts) => names.map((name, i) => counts[i]! + this.#gainOf(name)))
   }
 
   /**
@@ -221,8 +224,8 @@ export class Transaction {
    * @throws {TransactionConflict} when something read has changed since; nothing is written then
    * @throws {StorageUnavailable}
    */
-  async commit(): Promise<void> {
-    if (this.#writes.isEmpty) return
+  commit(): Awaitable<void> {
+    if (this.#writes.isEmpty) return undefined
     const written: Change = {
       revision: this.#revision,
       turn: this.#turn,
@@ -234,8 +237,10 @@ export class Transaction {
     }
     const records = { before: this.#reads.records, known: (key: string) => this.#value(key) }
     const change = this.#logged?.log.addTo(written, this.#logged.author, records) ?? written
-    if ((await this.#store.commit(this.partition, change)) === 'conflict') throw new TransactionConflict()
-    this.#logged?.log.committed(change)
+    return andThen(this.#store.commit(this.partition, change), (outcome) => {
+      if (outcome === 'conflict') throw new TransactionConflict()
+      this.#logged?.log.committed(change)
+    })
   }
 
   #value(key: string | null): unknown {
@@ -278,15 +283,16 @@ export class Transaction {
     return add.length - remove.length
   }
 
-  /** @returns null if something read before has changed */
-  #read(reads: readonly RecordRead[], ranges: readonly RangeRequest[], counts: readonly string[]): Promise<Snapshot | null> {
+  /** @throws {TransactionConflict} if something read before has changed */
+  #read(reads: readonly RecordRead[], ranges: readonly RangeRequest[], counts: readonly string[]): Awaitable<Snapshot> {
     const { records, indexes } = this.#reads.expectation
-    return this.#store.read(this.partition, {
+    const snapshot = this.#store.read(this.partition, {
       records: reads.map(({ reference }) => reference),
       ranges: ranges.map(({ index, options }) => toIndexRange(index, widened(options, this.#writtenTo(index.name)))),
       counts,
       expect: { records, indexes, capacity: NO_CAPACITY },
     })
+    return andThen(snapshot, consistent)
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Awaitable } from '../model/awaitable.ts'
 
 /** A turn in a partition: until it ends, the commits of others wait. */
 export interface Turn {
@@ -79,7 +80,7 @@ export class Turns {
   }
 
   /** Waits for the end of the turn that is held in the partition, unless it is the one of the commit. */
-  async pass(partition: string, turn: string | undefined): Promise<void> {
-    for (let other = this.othersIn(partition, turn); other !== undefined; other = this.othersIn(partition, turn)) await other
+  pass(partition: string, turn: string | undefined): Awaitable<void> {
+    return this.othersIn(partition, turn)?.then(() => this.pass(partition, turn))
   }
 }

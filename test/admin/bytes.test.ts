@@ -43,8 +43,8 @@ class Interceptor {
     return {
       ...deps,
       store: decorateStore(store, {
-        read: (partition, request) => this.run(() => store.read(partition, request)),
-        commit: (partition, change) => this.run(() => store.commit(partition, change)),
+        read: (partition, request) => this.run(async () => store.read(partition, request)),
+        commit: (partition, change) => this.run(async () => store.commit(partition, change)),
       }),
       blobs: { ...blobs, remove: (id) => this.run(() => blobs.remove(id)) },
     }

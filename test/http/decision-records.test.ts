@@ -70,13 +70,15 @@ describe('the decision record of a request', () => {
     })
   })
 
-  test('an observer that throws does not change the response', async () => {
+  test('a sink that throws does not change the response', async () => {
     const app = createApp({
       ...service.deps,
       log: quiet,
-      observe: () => {
-        throw new Error('out of order')
-      },
+      sinks: [
+        () => {
+          throw new Error('out of order')
+        },
+      ],
     })
     const response = await app.fetch(
       new Request('http://x/v1/boards', {

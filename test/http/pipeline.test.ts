@@ -39,26 +39,28 @@ afterEach(() => {
   service.store.beforeRead = undefined
 })
 
-describe('the observer of decisions', () => {
-  /** Reads a board with this observer. @returns the response, and what was logged */
-  const readBoard = async (observe: Services['observe']) => {
+describe('the sinks of decision records', () => {
+  /** Reads a board with these sinks. @returns the response, and what was logged */
+  const readBoard = async (sinks: Services['sinks']) => {
     const captured = captureLog()
     const request = new Request(`http://x/v1${path}`, { headers: { authorization: `Bearer ${ann.read}` } })
     const incoming = { request, requestId: 'req_1', method: 'GET', path, search: '' }
-    const response = await handle({ ...service.app.services, log: captured.log, observe }, incoming)
+    const response = await handle({ ...service.app.services, log: captured.log, sinks }, incoming)
     return { response, lines: captured.lines }
   }
 
-  test('an error of the observer is logged with the id of the request, and the request succeeds', async () => {
-    const { response, lines } = await readBoard(() => {
+  test('an error of one is logged with the id of the request, and neither the answer nor the others notice it', async () => {
+    const records: unknown[] = []
+    const fail = () => {
       throw new Error('out of order')
-    })
-    expect(response.status).toBe(200)
+    }
+    const { response, lines } = await readBoard([fail, ({ operation, status }) => void records.push([operation, status])])
+    expect([response.status, records]).toEqual([200, [['boards.get', 200]]])
     expect(lines).toMatchObject([{ level: 50, request_id: 'req_1', err: { message: 'out of order' } }])
   })
 
-  test('a service without an observer logs nothing', async () => {
-    const { response, lines } = await readBoard(undefined)
+  test('a service without sinks logs nothing', async () => {
+    const { response, lines } = await readBoard([])
     expect([response.status, lines]).toEqual([200, []])
   })
 })

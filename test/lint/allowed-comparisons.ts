@@ -84,17 +84,17 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'Issuing is authentication: kanban:admin requires recent re-authentication (spec §3).',
   },
   {
-    path: 'src/http/policy-answers.ts',
+    path: 'src/cli/policy/stored-answers.ts',
     expression: 'isActive(membership)',
     reason: 'It leaves out a member whose membership has ended since the list was read.',
   },
   {
-    path: 'src/http/policy-answers.ts',
+    path: 'src/cli/policy/stored-answers.ts',
     expression: 'isActive(caller.membership)',
     reason: 'The operator asks what a member may do. A former member is none: every request of theirs is answered 401.',
   },
   {
-    path: 'src/http/policy-answers.ts',
+    path: 'src/cli/policy/stored-answers.ts',
     expression: 'membership === undefined',
     reason: 'The operator names a user who never was a member of the workspace.',
   },

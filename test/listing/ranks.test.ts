@@ -23,7 +23,7 @@ const longest = (first: string) => first + '0'.repeat(38) + '1'
 
 describe('the positions of a ranked list', () => {
   let store: Store
-  const work = <T>(run: (tx: Transaction) => Promise<T>) => transact(store, 'w1', systemRandom, run)
+  const work = <T>(run: (tx: Transaction) => T | Promise<T>) => transact(store, 'w1', systemRandom, run)
   /** Writes cards by their positions. The id of a card is its letter; a capital letter is archived. */
   const put = (cards: Readonly<Record<string, string>>) =>
     work(async (tx) => {

@@ -24,7 +24,7 @@ describe('a rebalancing of a long list', () => {
   let model: string[]
   let written: number
   let next: number
-  const work = <T>(run: (tx: Transaction) => Promise<T>) => transact(store, 'w1', systemRandom, run)
+  const work = <T>(run: (tx: Transaction) => T | Promise<T>) => transact(store, 'w1', systemRandom, run)
   beforeEach(async () => {
     store = createMemoryStore()
     const { commit } = store

@@ -29,7 +29,7 @@ describe('the records that follow from a change', () => {
   let store: Store
   /** the keys of the records that the last transaction wrote or removed */
   let written: string[]
-  const work = <T>(run: (tx: Transaction) => Promise<T>) => transact(store, 'w1', systemRandom, run)
+  const work = <T>(run: (tx: Transaction) => T | Promise<T>) => transact(store, 'w1', systemRandom, run)
   const read = <T>(key: string) => work(async (tx) => (await tx.get(key)) as T | undefined)
   /** Adds records with their index entries. */
   const add = (records: Readonly<Record<string, object>>) =>

@@ -97,9 +97,8 @@ test('an error of Redis is logged with its reason and without the stored data', 
   const client = new Redis(server.port, '127.0.0.1')
   await client.config('SET', 'maxmemory', '1')
   client.disconnect()
-  const error = (await proxied
-    .commit('w', put('r1', 'a', { title: 'secret plans' }))
-    .catch((thrown: unknown) => thrown)) as StorageUnavailable
+  const refused = Promise.resolve(proxied.commit('w', put('r1', 'a', { title: 'secret plans' })))
+  const error = (await refused.catch((thrown: unknown) => thrown)) as StorageUnavailable
   expect([error.name, error.outcomeKnown, /OOM/.test(error.message)]).toEqual(['StorageUnavailable', true, true])
   pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }).warn(
     { err: error, cause: error.cause },
@@ -139,7 +138,7 @@ describe('seeded bugs that the operation log finds', () => {
 
   test('the operation log finds a store that writes the records of a commit one by one', async () => {
     let writes = 0
-    const store = withCommit(async (partition, change) => {
+    const store = withCommit(async (partition, change): Promise<'done'> => {
       for (const [key, value] of change.put) {
         await direct.commit(partition, put(`${change.revision}${key}`, key, value))
         if (writes++ === 0) throw new StorageUnavailable('the connection was cut after the first write', { outcomeKnown: false })

@@ -30,7 +30,7 @@ describe('a unit of work', () => {
     restore()
     vi.restoreAllMocks()
   })
-  const work = <T>(run: (tx: Transaction) => Promise<T>) => transact(store, 'w1', systemRandom, run)
+  const work = <T>(run: (tx: Transaction) => T | Promise<T>) => transact(store, 'w1', systemRandom, run)
 
   test('its result is returned after the commit', async () => {
     expect(await work(async (tx) => (await tx.create(a, { n: 1 }), 'result'))).toBe('result')

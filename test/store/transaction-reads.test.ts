@@ -166,7 +166,7 @@ describe('what a transaction reads and expects', () => {
     })
 
     test('it is not confirmed if one of the records has changed, was removed or was created', async () => {
-      const confirm = async (meanwhile: () => Promise<unknown>) => {
+      const confirm = async (meanwhile: () => unknown) => {
         const other = begin()
         await other.range(index, { limit: 9, weak: true })
         await meanwhile()

@@ -1,5 +1,5 @@
 import { AuditRecorder, type AuditOptions } from '../../src/audit/recorder.ts'
-import { Activity } from '../../src/http/activity.ts'
+import { auditObserver, usageObserver } from '../../src/http/audit-observer.ts'
 import type { AuditBatch, AuditEntry } from '../../src/model/audit.ts'
 import { keys } from '../../src/store/keys.ts'
 import { quiet } from './log.ts'
@@ -10,7 +10,7 @@ import { Service, type ServiceOptions } from './service.ts'
 export function keepAudit(service: Service, options: AuditOptions = {}): AuditRecorder {
   const recorder = new AuditRecorder(service.deps, quiet, options)
   const { usage, clock } = service.app.services
-  Object.assign(service.app.services, { activity: new Activity({ audit: recorder, usage, clock, proxies: 1 }) })
+  Object.assign(service.app.services, { sinks: [usageObserver(usage, 1), auditObserver(recorder, clock, 1)] })
   return recorder
 }
 

@@ -13,8 +13,8 @@ export function failFrom(deps: AdminDeps, at: number): { deps: AdminDeps; reache
     deps: {
       ...deps,
       store: decorateStore(store, {
-        read: (partition, request) => run(() => store.read(partition, request)),
-        commit: (partition, change) => run(() => store.commit(partition, change)),
+        read: (partition, request) => run(async () => store.read(partition, request)),
+        commit: (partition, change) => run(async () => store.commit(partition, change)),
       }),
       blobs: {
         ...blobs,

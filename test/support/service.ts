@@ -46,7 +46,7 @@ export interface Person {
 }
 
 /** The options of a service under test. */
-export type ServiceOptions = Omit<Partial<AppOptions>, 'store' | 'blobs' | 'clock' | 'random' | 'observe'>
+export type ServiceOptions = Omit<Partial<AppOptions>, 'store' | 'blobs' | 'clock' | 'random' | 'sinks'>
 
 /** The cheapest parameters of argon2id, for tests that are not about its strength. */
 export const cheapPasswords = createPasswords({ memoryCost: 8, timeCost: 1, parallelism: 1 })
@@ -75,10 +75,10 @@ export class Service {
     this.store = store
     const clock = () => this.now
     this.deps = { store, clock, random: systemRandom, batch: options.batch }
-    const observe = (trace: DecisionRecord) => void this.records.push(trace)
+    const sinks = [(record: DecisionRecord) => void this.records.push(record)]
     // Suites send more requests with one token than a client does, and compare whole responses.
     const defaults = { log: quiet, engine, passwords: cheapPasswords, rateLimits: undefined }
-    this.app = createApp({ ...defaults, ...options, store, blobs: place.blobs, clock, observe })
+    this.app = createApp({ ...defaults, ...options, store, blobs: place.blobs, clock, sinks })
   }
 
   static async start(driver: Driver, options: ServiceOptions = {}): Promise<Service> {
@@ -156,7 +156,7 @@ export class Service {
   }
 
   /** Writes to the store directly, for states that the API does not allow. */
-  write<T>(workspaceId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  write<T>(workspaceId: string, work: (tx: Transaction) => T | Promise<T>): Promise<T> {
     return transact(this.store, workspaceId, this.deps.random, (tx) => {
       tx.logChanges(this.app.services.changes, SERVICE)
       return work(tx)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { OperationPermission } from '../../http/policy-groups.ts'
+import type { OperationPermission } from './answer-groups.ts'
 import type { Dependence } from '../../policy/dependence.ts'
 import { noIo, runOnStorage, type CommonOptions } from '../command.ts'
 import { table } from '../text.ts'

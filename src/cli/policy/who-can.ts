@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { DeniedGroup, MemberGroup } from '../../http/policy-groups.ts'
+import type { DeniedGroup, MemberGroup } from './answer-groups.ts'
 import { noIo, runOnStorage, type CommonOptions } from '../command.ts'
 import { cell } from '../text.ts'
 import { painter } from './colour.ts'

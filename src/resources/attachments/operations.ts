@@ -50,7 +50,7 @@ export const attachmentOperations = [
     data: attachment,
     entity,
     target: attachmentTarget,
-    run: async (_request, loaded) => ({ data: toAttachment(loaded.attachment, loaded.file) }),
+    run: (_request, loaded) => ({ data: toAttachment(loaded.attachment, loaded.file) }),
   }),
 
   operation({
@@ -62,7 +62,7 @@ export const attachmentOperations = [
     row: 'P2',
     data: z.undefined(),
     target: attachmentTarget,
-    run: async (_request, loaded) => ({ data: undefined, download: loaded.file }),
+    run: (_request, loaded) => ({ data: undefined, download: loaded.file }),
   }),
 
   operation({

@@ -74,7 +74,7 @@ export const boardOperations = [
     fields: (body) => Object.keys(body),
     example: { body: { name: 'Summer release' } },
     target: boardTarget,
-    run: async (request, loaded) => saveResource(request, keys.board, loaded.board, request.body),
+    run: (request, loaded) => saveResource(request, keys.board, loaded.board, request.body),
   }),
 
   operation({

@@ -152,7 +152,7 @@ export const cardOperations = [
     entity,
     example: { body: { due_at: '2027-01-15T17:00:00Z' } },
     target: cardTarget,
-    run: async (request, loaded) => saveResource(request, keys.card, loaded.card, request.body),
+    run: (request, loaded) => saveResource(request, keys.card, loaded.card, request.body),
   }),
 
   operation({
@@ -213,7 +213,7 @@ export const cardOperations = [
     data: card,
     entity,
     target: cardTarget,
-    run: async (request, loaded) => setArchived(request, keys.card, loaded.card, true),
+    run: (request, loaded) => setArchived(request, keys.card, loaded.card, true),
   }),
 
   operation({

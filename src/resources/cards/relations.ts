@@ -95,7 +95,7 @@ export const cardRelationOperations = [
       if (!loaded.card.assignee_ids.includes(params['user_id']!)) throw notFound('user_id')
       return {}
     },
-    run: async (request, loaded) => removeId(request, loaded.card, 'assignee_ids', request.params['user_id']!),
+    run: (request, loaded) => removeId(request, loaded.card, 'assignee_ids', request.params['user_id']!),
   }),
 
   operation({
@@ -112,7 +112,7 @@ export const cardRelationOperations = [
     related: async ({ tx, params }) => ({
       label: requireFound(await tx.get(keys.label(idOf('label', params['label_id'], 'label_id'))), 'label_id'),
     }),
-    run: async (request, loaded) => addId(request, loaded.card, 'label_ids', loaded.label.id),
+    run: (request, loaded) => addId(request, loaded.card, 'label_ids', loaded.label.id),
   }),
 
   operation({
@@ -129,7 +129,7 @@ export const cardRelationOperations = [
       if (!loaded.card.label_ids.includes(params['label_id']!)) throw notFound('label_id')
       return {}
     },
-    run: async (request, loaded) => removeId(request, loaded.card, 'label_ids', request.params['label_id']!),
+    run: (request, loaded) => removeId(request, loaded.card, 'label_ids', request.params['label_id']!),
   }),
 
   operation({
@@ -183,6 +183,6 @@ export const cardRelationOperations = [
       const reads = coverReads(current, 0, caller.userId)
       return toCover(current, reads.length === 0 ? [] : await tx.read(reads))
     },
-    run: async (request, { card: current }) => saveResource(request, keys.card, current, { cover_attachment_id: null }),
+    run: (request, { card: current }) => saveResource(request, keys.card, current, { cover_attachment_id: null }),
   }),
 ]

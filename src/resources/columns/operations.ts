@@ -49,7 +49,7 @@ export const columnOperations = [
     data: column,
     entity,
     target: columnTarget,
-    run: async (_request, loaded) => ({ data: loaded.column }),
+    run: (_request, loaded) => ({ data: loaded.column }),
   }),
 
   operation({
@@ -87,7 +87,7 @@ export const columnOperations = [
     entity,
     example: { body: { name: 'Doing' } },
     target: columnTarget,
-    run: async (request, loaded) => saveResource(request, keys.column, loaded.column, request.body),
+    run: (request, loaded) => saveResource(request, keys.column, loaded.column, request.body),
   }),
 
   operation({
@@ -120,7 +120,7 @@ export const columnOperations = [
     data: column,
     entity,
     target: columnTarget,
-    run: async (request, loaded) => setArchived(request, keys.column, loaded.column, true),
+    run: (request, loaded) => setArchived(request, keys.column, loaded.column, true),
   }),
 
   operation({

@@ -37,7 +37,7 @@ export const commentOperations = [
     data: comment,
     entity,
     target: commentTarget,
-    run: async (_request, loaded) => ({ data: loaded.comment }),
+    run: (_request, loaded) => ({ data: loaded.comment }),
   }),
 
   operation({
@@ -74,7 +74,7 @@ export const commentOperations = [
     entity,
     example: { body: { body: 'The build is green again.' } },
     target: commentTarget,
-    run: async (request, loaded) => saveResource(request, keys.comment, loaded.comment, request.body),
+    run: (request, loaded) => saveResource(request, keys.comment, loaded.comment, request.body),
   }),
 
   operation({
@@ -87,6 +87,6 @@ export const commentOperations = [
     data: deleted,
     entity,
     target: commentTarget,
-    run: async ({ tx }, loaded) => removeResource(tx, keys.comment, loaded.comment),
+    run: ({ tx }, loaded) => removeResource(tx, keys.comment, loaded.comment),
   }),
 ]

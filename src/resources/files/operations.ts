@@ -21,7 +21,7 @@ export const fileOperations = [
     data: file,
     entity,
     target: fileTarget,
-    run: async (request, loaded) => ({ data: publicFile(loaded.file, request, loaded) }),
+    run: (request, loaded) => ({ data: publicFile(loaded.file, request, loaded) }),
   }),
 
   operation({

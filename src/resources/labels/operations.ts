@@ -38,7 +38,7 @@ export const labelOperations = [
     data: label,
     entity,
     target: labelTarget,
-    run: async (_request, loaded) => ({ data: loaded.label }),
+    run: (_request, loaded) => ({ data: loaded.label }),
   }),
 
   operation({
@@ -74,7 +74,7 @@ export const labelOperations = [
     entity,
     example: { body: { name: 'Defect' } },
     target: labelTarget,
-    run: async (request, loaded) => saveResource(request, keys.label, loaded.label, request.body),
+    run: (request, loaded) => saveResource(request, keys.label, loaded.label, request.body),
   }),
 
   operation({

@@ -48,7 +48,7 @@ export const subtaskOperations = [
     data: subtask,
     entity,
     target: subtaskTarget,
-    run: async (_request, loaded) => ({ data: loaded.subtask }),
+    run: (_request, loaded) => ({ data: loaded.subtask }),
   }),
 
   operation({
@@ -108,6 +108,6 @@ export const subtaskOperations = [
     data: deleted,
     entity,
     target: subtaskTarget,
-    run: async ({ tx }, loaded) => removeResource(tx, keys.subtask, loaded.subtask),
+    run: ({ tx }, loaded) => removeResource(tx, keys.subtask, loaded.subtask),
   }),
 ]

@@ -19,7 +19,7 @@ const STEP = 30_000
 let now: number
 let store: Store
 const clock = () => now
-const run = <T>(work: (tx: Transaction) => Promise<T>) => transact(store, GLOBAL, systemRandom, work)
+const run = <T>(work: (tx: Transaction) => T | Promise<T>) => transact(store, GLOBAL, systemRandom, work)
 beforeEach(async () => {
   now = Date.parse('2026-11-20T12:00:00.000Z')
   store = (await memory.open()).store

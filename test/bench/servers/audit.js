@@ -3,4 +3,4 @@ import { AuditRecorder } from '../../../dist/audit/recorder.js'
 import { deps, log, startBoth } from './two-services.js'
 
 const [without] = await startBoth({ audit: new AuditRecorder(deps, log) })
-Object.assign(without.services, { activity: { observe: () => undefined } })
+Object.assign(without.services, { sinks: [] })

@@ -1,13 +1,13 @@
-import type { ErrorCode } from '../model/errors.ts'
-import type { Membership } from '../model/workspace.ts'
-import { dependence, type Dependence } from '../policy/dependence.ts'
-import type { Engine } from '../policy/engine.ts'
-import type { Facts } from '../policy/evaluate.ts'
-import type { ExpectedResponse, OperationDependence, OperationExplanation } from '../resources/explanation.ts'
-import { describeOperation, describeWebAction, permissionOf } from '../resources/explanation.ts'
-import type { Operation } from '../resources/operation.ts'
-import { webActions, type WebAction } from '../resources/web-actions.ts'
-import { shapeOf } from './body-members.ts'
+import type { ErrorCode } from '../../model/errors.ts'
+import type { Membership } from '../../model/workspace.ts'
+import { dependence, type Dependence } from '../../policy/dependence.ts'
+import type { Engine } from '../../policy/engine.ts'
+import type { Facts } from '../../policy/evaluate.ts'
+import type { ExpectedResponse, OperationDependence, OperationExplanation } from '../../resources/explanation.ts'
+import { describeOperation, describeWebAction, permissionOf } from '../../resources/explanation.ts'
+import type { Operation } from '../../resources/operation.ts'
+import { webActions, type WebAction } from '../../resources/web-actions.ts'
+import { shapeOf } from '../../http/body-members.ts'
 
 /** The answer about a stored resource. About a list: how the answer for each item depends on it. */
 export type StoredAnswer = OperationExplanation | (OperationDependence & { readonly allowed: boolean; readonly response: ExpectedResponse })

@@ -1,15 +1,16 @@
-import type { PolicyAnswers, StoredQuestion } from '../admin/deps.ts'
-import { AdminError } from '../admin/deps.ts'
-import { listMembers } from '../admin/memberships.ts'
-import { tokenOf, type AuthorizationContext, type Caller } from '../authz/context.ts'
-import { factsFor, isAuthenticated, scopeFacts } from '../authz/facts.ts'
-import { ApiError } from '../model/errors.ts'
-import { isId } from '../model/ids.ts'
-import type { TokenRecord } from '../model/token.ts'
-import { isActive, type Membership } from '../model/workspace.ts'
-import { didYouMean } from '../policy/diagnostic.ts'
-import type { Engine } from '../policy/engine.ts'
-import type { Evaluation } from '../resources/access/schema.ts'
+import type { PolicyAnswers, StoredQuestion } from '../../admin/deps.ts'
+import { AdminError } from '../../admin/deps.ts'
+import { listMembers } from '../../admin/memberships.ts'
+import { tokenOf, type AuthorizationContext, type Caller } from '../../authz/context.ts'
+import { factsFor, isAuthenticated, scopeFacts } from '../../authz/facts.ts'
+import { andThen, type Awaitable } from '../../model/awaitable.ts'
+import { ApiError } from '../../model/errors.ts'
+import { isId } from '../../model/ids.ts'
+import type { TokenRecord } from '../../model/token.ts'
+import { isActive, type Membership } from '../../model/workspace.ts'
+import { didYouMean } from '../../policy/diagnostic.ts'
+import type { Engine } from '../../policy/engine.ts'
+import type { Evaluation } from '../../resources/access/schema.ts'
 import {
   dependenceOf,
   errorOf,
@@ -18,19 +19,20 @@ import {
   permissionOf,
   type ExpectedResponse,
   type FurtherFacts,
-} from '../resources/explanation.ts'
-import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
-import { loadTarget } from '../resources/targets.ts'
-import { webActions, type WebAction } from '../resources/web-actions.ts'
-import type { Deps } from '../store/deps.ts'
-import { keys } from '../store/keys.ts'
-import { transact } from '../store/transact.ts'
-import type { Transaction } from '../store/transaction.ts'
-import { isListMember, shapeOf } from './body-members.ts'
-import type { DecisionRecord } from './decision-record.ts'
-import { evaluate, readQuestions, requestOf, type EvaluationServices } from './evaluation.ts'
-import { loadRelated } from './permission.ts'
-import { groupMembers, permissionsOn, type MemberAnswer, type StoredAnswer } from './policy-groups.ts'
+} from '../../resources/explanation.ts'
+import { namesInPath, type Operation, type OperationRequest } from '../../resources/operation.ts'
+import { loadTarget } from '../../resources/targets.ts'
+import { webActions, type WebAction } from '../../resources/web-actions.ts'
+import type { Deps } from '../../store/deps.ts'
+import { keys } from '../../store/keys.ts'
+import { transact } from '../../store/transact.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { isListMember, shapeOf } from '../../http/body-members.ts'
+import type { DecisionRecord } from '../../http/decision-record.ts'
+import { evaluate, readQuestions, requestOf, type EvaluationServices } from '../../http/evaluation.ts'
+import { loadRelated } from '../../http/permission.ts'
+import { createUnit } from '../../http/unit.ts'
+import { groupMembers, permissionsOn, type MemberAnswer, type StoredAnswer } from './answer-groups.ts'
 
 /** Answers questions about decisions on stored data, as requests are decided: by the same reads, facts and tables. */
 export function createPolicyAnswers(services: EvaluationServices): PolicyAnswers {
@@ -124,7 +126,7 @@ async function explainStored(
   const { vocabulary } = engine
   const operation = operationOf(operations, question.operation)
   const asked = { asked: questionAbout(operation, question), path: '' }
-  const request = requestFor(services, deps, caller, tx)
+  const request = createUnit({ ...deps, engine }, { tx, caller, params: {}, query: {}, body: {} })
   const one = orInvalid(() => readQuestions(services, caller, [asked])[0]!)
   const answered = await responseTo(services, request, asked, operation)
   // An evaluation does not authenticate: its caller was authenticated before.
@@ -139,7 +141,7 @@ async function explainStored(
   const own = requestOf(one, request)
   const named = question.resource ?? question.workspace
   const loaded = await orAbsent(
-    loadTarget(operation.target, own).then((target) => loadRelated(operation, own, target)),
+    () => andThen(loadTarget(operation.target, own), (target) => loadRelated(operation, own, target)),
     named,
   )
   const further = operation.also.flatMap(({ member, parameter, needs, contexts }) =>
@@ -201,17 +203,6 @@ function questionAbout(operation: Operation, { resource, named, fields }: Stored
   }
 }
 
-/** A request that only decides. */
-function requestFor({ engine }: EvaluationServices, { clock, random }: Deps, caller: Caller, tx: Transaction): OperationRequest {
-  const refuse = (): never => {
-    throw new TypeError('an explanation performs nothing')
-  }
-  const holds = (name: string, context: AuthorizationContext) =>
-    engine.holds(name, factsFor(engine.vocabulary, engine.vocabulary.definitions.get(name)!.groups, caller, context))
-  const unused = { batch: 0, evaluate: refuse, perform: refuse, beginScan: refuse, receive: undefined }
-  return { tx, caller, params: {}, query: {}, body: {}, clock, random, holds, ...unused }
-}
-
 /** The user with a token that they need not have. @throws {AdminError} `not_found`, `invalid` */
 async function callerIn(tx: Transaction, workspace: string, user: string, scope: string): Promise<Caller> {
   const membership = isId('user', user) ? await tx.get(keys.membership(user)) : undefined
@@ -228,9 +219,9 @@ function assumedCaller(workspaceId: string, membership: Membership, scope: strin
 }
 
 /** @throws {AdminError} `not_found` instead of the error of a request */
-async function orAbsent<T>(loading: Promise<T>, named: string): Promise<T> {
+async function orAbsent<T>(load: () => Awaitable<T>, named: string): Promise<T> {
   try {
-    return await loading
+    return await load()
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
     const { parameter } = (error.details.members ?? {}) as { parameter?: string }

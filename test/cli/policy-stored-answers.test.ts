@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/admin/commands.ts'
-import { createPolicyAnswers } from '../../src/http/policy-answers.ts'
+import { createPolicyAnswers } from '../../src/cli/policy/stored-answers.ts'
 import { createIo } from '../support/command-io.ts'
 import { memory } from '../support/memory.ts'
 import { oracleCells, oracleOperations, type OracleCell, type OracleOperation } from '../support/oracle.ts'

@@ -1,0 +1,71 @@
+import type { ServerRequest } from 'srvx'
+import type { AuditRecorder } from '../audit/recorder.ts'
+import type { UsageRecorder } from '../auth/tokens/usage.ts'
+import { shortAgent, type AuditEntry } from '../model/audit.ts'
+import { timestamp, type Clock } from '../model/time.ts'
+import { clientAddress } from './client-address.ts'
+import type { DecisionRecord } from './decision-record.ts'
+import type { Sink } from './trail.ts'
+
+const DENIED = new Set([401, 403, 404])
+/** The resources of a batch that an entry names. */
+const MAX_IDS = 100
+
+/** Whether a request was refused to a token, and changed nothing. */
+function isDenied({ effect, status, operation }: DecisionRecord): boolean {
+  return effect === undefined && DENIED.has(status) && (operation !== undefined || status === 401)
+}
+
+/** Records the use of each token. @param proxies see {@link clientAddress} */
+export function usageObserver(usage: UsageRecorder, proxies: number): Sink {
+  return (record, { presented, request }) => {
+    if (presented === undefined) return
+    const use = { address: clientAddress(request, proxies) ?? null, agent: request.headers.get('user-agent'), isDenied: isDenied(record) }
+    usage.record(presented.partition, presented.token.hash, use)
+  }
+}
+
+/** Adds an entry to the audit trail for each change and each denial of a token that exists, or has existed. */
+export function auditObserver(audit: AuditRecorder, clock: Clock, proxies: number): Sink {
+  return (record, { presented, request }) => {
+    if (presented === undefined || (record.effect === undefined && !isDenied(record))) return
+    const { partition, token } = presented
+    audit.add(partition, {
+      at: timestamp(clock),
+      user_id: token.user_id,
+      token_id: token.id,
+      token_name: token.name,
+      operation: record.operation ?? 'authenticate',
+      ids: idsOf(record),
+      rows: rowsOf(record),
+      outcome: record.effect ?? 'denied',
+      status: record.status,
+      code: record.code ?? null,
+      request_id: record.requestId,
+      ...clientOf(request, proxies),
+    } satisfies AuditEntry)
+  }
+}
+
+/** The client of a request, as an entry names it. */
+export function clientOf(request: ServerRequest, proxies: number): Pick<AuditEntry, 'address' | 'agent'> {
+  return { address: clientAddress(request, proxies) ?? null, agent: shortAgent(request.headers.get('user-agent')) }
+}
+
+function idsOf({ resource, related, created, batch }: DecisionRecord): string[] {
+  const ids: string[] = []
+  for (const id of [resource, related, created]) if (id !== undefined && !ids.includes(id)) ids.push(id)
+  if (batch === undefined) return ids
+  const ofItems = batch.flatMap((item) => [item.resource, item.related].filter((id) => id !== undefined))
+  return [...new Set([...ids, ...ofItems])].slice(0, MAX_IDS)
+}
+
+/** The rows of the rules that decided: of the scope table, then of the permission table. */
+function rowsOf(record: DecisionRecord): string[] {
+  const rows: string[] = []
+  for (const part of record.batch === undefined ? [record] : [record, ...record.batch]) {
+    for (const row of [part.scope?.row, part.decision?.row]) if (row !== undefined && !rows.includes(row)) rows.push(row)
+    for (const { row } of part.further ?? []) if (!rows.includes(row)) rows.push(row)
+  }
+  return rows.slice(0, 20)
+}
