@@ -3,7 +3,7 @@ import { isIPv6, type AddressInfo } from 'node:net'
 import type { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { listen } from 'listhen'
-import { limitRequests } from './in-flight.ts'
+import { limitRequests } from './connection-limits.ts'
 import { speakEnvelope, type NodeHandler } from './protocol.ts'
 import { dropUnread } from './unread.ts'
 

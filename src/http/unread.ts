@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { isIdle } from './in-flight.ts'
+import { isIdle } from './connection-limits.ts'
 
 /** How many times a connection is looked at before it is dropped. */
 const LOOKS = 10
