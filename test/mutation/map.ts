@@ -51,7 +51,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/upload.ts': { suites: [...suites('http/upload'), ...FILES] },
   'src/http/download.ts': { suites: [...suites('http/download'), ...FILES, ...suites('http/headers')] },
 
-  'src/http/unread.ts': { suites: suites('http/unread http/bounded-answers') },
+  'src/http/slow-clients.ts': { suites: suites('http/slow-clients http/bounded-answers') },
   'src/http/evaluation.ts': { suites: suites('http/evaluation http/evaluation-hidden http/decision-records http/matrix') },
   'src/http/body-members.ts': { suites: suites('http/evaluation resources/batch http/openapi/document') },
   'src/http/batch.ts': { suites: suites('resources/batch resources/batch-cost http/decision-records http/matrix') },
