@@ -160,9 +160,9 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/redis/notices.ts': { drivers: 'redis', suites: suites('store/contract-append resources/changes') },
   'src/store/redis/slots.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-pool store/redis-cluster') },
   'src/store/redis/long-reads.ts': { drivers: 'redis', suites: suites('store/redis-long-reads store/contract store/redis-store-reads') },
-  'src/store/redis/paths.ts': {
+  'src/store/redis/parent-key-cache.ts': {
     drivers: 'redis',
-    suites: suites('store/redis-paths store/contract store/transaction-parts http/round-trips'),
+    suites: suites('store/redis-parent-key-cache store/contract store/transaction-parts http/round-trips'),
   },
   'src/store/redis/pool.ts': {
     drivers: 'redis',

@@ -18,7 +18,7 @@ import { dumpPartition } from './dump.ts'
 import { Identity, readOnce } from './identity.ts'
 import { readInSteps } from './long-reads.ts'
 import { Notices } from './notices.ts'
-import { confirmGuess, Paths } from './paths.ts'
+import { confirmGuess, ParentKeyCache } from './parent-key-cache.ts'
 import { CommandFailed, openClient, Pool, throwUnavailable, toUnavailable, withTimeout } from './pool.ts'
 import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './scan.ts'
 
@@ -110,7 +110,7 @@ export class RedisStore implements Store {
   readonly #lease: number
   readonly #identity: Identity | undefined
   readonly #turns = new Turns(TURN_DURATION)
-  readonly #paths = new Paths()
+  readonly #parentKeys = new ParentKeyCache()
   readonly #notices: Notices
 
   constructor(
@@ -129,7 +129,7 @@ export class RedisStore implements Store {
   }
 
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
-    const keys = this.#paths.guess(partition, request.records)
+    const keys = this.#parentKeys.guess(partition, request.records)
     if (keys !== undefined) {
       const snapshot = await this.#readOnce(partition, { ...request, records: keys })
       if (snapshot === null) return null
@@ -137,7 +137,7 @@ export class RedisStore implements Store {
       if (records !== undefined) return { ...snapshot, records }
     }
     const snapshot = await this.#readOnce(partition, request)
-    if (snapshot !== null) this.#paths.learn(partition, request.records, snapshot.records)
+    if (snapshot !== null) this.#parentKeys.learn(partition, request.records, snapshot.records)
     return snapshot
   }
 
