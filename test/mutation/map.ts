@@ -157,7 +157,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/redis/dump.ts': { drivers: 'redis', suites: suites('store/redis-dump-faults store/redis-dump store/contract-dump') },
   'src/store/redis/dump-scripts.ts': { drivers: 'redis', suites: suites('store/redis-dump store/redis-dump-faults store/contract-dump') },
   'src/store/redis/identity.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-connections store/redis-cluster') },
-  'src/store/redis/notices.ts': { drivers: 'redis', suites: suites('store/contract-append resources/changes') },
+  'src/store/redis/commit-pubsub.ts': { drivers: 'redis', suites: suites('store/contract-append resources/changes') },
   'src/store/redis/slots.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-pool store/redis-cluster') },
   'src/store/redis/long-reads.ts': { drivers: 'redis', suites: suites('store/redis-long-reads store/contract store/redis-store-reads') },
   'src/store/redis/parent-key-cache.ts': {
