@@ -139,7 +139,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/fs/read-only.ts': { drivers: 'fs', suites: suites('store/fs-read-only store/fs-release') },
   'src/store/fs/interned-texts.ts': { drivers: 'fs', suites: suites('store/fs-journal-memory store/fs-store') },
   'src/store/fs/reserve.ts': { drivers: 'fs', suites: suites('store/fs-full') },
-  'src/store/slots.ts': { drivers: 'fs', suites: suites('store/fs-memory') },
+  'src/store/semaphore.ts': { drivers: 'fs', suites: suites('store/fs-memory') },
   'src/store/fs/store.ts': {
     drivers: 'fs',
     suites: [...suites('store/fs-store store/fs-store-compaction store/fs-release store/fs-memory'), ...FOLDER],
