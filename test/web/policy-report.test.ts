@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { diffPolicies } from '../../src/policy/diff.ts'
+import { diffPolicies } from '../../src/policy/decision-diff.ts'
 import { operations } from '../../src/resources/table.ts'
 import { createReportData } from '../../src/web/policy-report/data.ts'
 import { renderReport } from '../../src/web/policy-report/page.ts'

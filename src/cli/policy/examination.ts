@@ -1,6 +1,6 @@
 import { loadPolicy, requireProof } from '../../app.ts'
 import { specificationRows } from '../../authz/specification.ts'
-import { diffPolicies, undeclared } from '../../policy/diff.ts'
+import { diffPolicies, undeclared } from '../../policy/decision-diff.ts'
 import { loadEngine, type Engine, type PolicyFiles } from '../../policy/engine.ts'
 import type { Proof } from '../../policy/prove.ts'
 import { operations } from '../../resources/table.ts'

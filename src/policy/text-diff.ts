@@ -1,7 +1,7 @@
 import type { Engine } from './engine.ts'
 
 /** A difference between the texts of two policies. */
-export interface Edit {
+export interface TextChange {
   readonly kind: 'added' | 'removed' | 'changed'
   /** such as `rule P5` or `fact board.caller` */
   readonly what: string
@@ -10,9 +10,9 @@ export interface Edit {
 }
 
 /** What was edited between two policies: rules, rows, facts, definitions, permissions and operations. Comments and order are left out. */
-export function editsOf(before: Engine, after: Engine): Edit[] {
+export function diffTexts(before: Engine, after: Engine): TextChange[] {
   const [old, present] = [itemsOf(before), itemsOf(after)]
-  return [...new Set([...present.keys(), ...old.keys()])].flatMap((what): Edit[] => {
+  return [...new Set([...present.keys(), ...old.keys()])].flatMap((what): TextChange[] => {
     const [a, b] = [old.get(what), present.get(what)]
     if (a === undefined) return [{ kind: 'added', what, members: [] }]
     if (b === undefined) return [{ kind: 'removed', what, members: [] }]

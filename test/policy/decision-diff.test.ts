@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { describeSet } from '../../src/policy/conjunctions.ts'
-import { diffPolicies, undeclared, type PolicyDiff } from '../../src/policy/diff.ts'
+import { diffPolicies, undeclared, type PolicyDiff } from '../../src/policy/decision-diff.ts'
 import { renderDiffText } from '../../src/policy/diff-formats.ts'
 import type { Engine } from '../../src/policy/engine.ts'
 import { readSource } from '../../src/policy/source.ts'

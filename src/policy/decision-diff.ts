@@ -3,7 +3,7 @@ import { answersOf, dimensionsOf, pointsOf, type Answer, type Point } from './an
 import { describeSet, holds, type Conjunction, type Terms } from './conjunctions.ts'
 import type { ExpectedOperation } from './decisions.ts'
 import type { Engine } from './engine.ts'
-import { editsOf, type Edit } from './edits.ts'
+import { diffTexts, type TextChange } from './text-diff.ts'
 import { DEFINE } from './vocabulary.ts'
 import type { Widening } from './widenings.ts'
 
@@ -54,7 +54,7 @@ export interface PolicyDiff {
   readonly definitions: readonly DefinitionChange[]
   readonly changes: readonly PolicyChange[]
   /** what was edited, with or without an effect on decisions */
-  readonly edits: readonly Edit[]
+  readonly edits: readonly TextChange[]
   /** declarations of the new policy that declare nothing */
   readonly unused: readonly Widening[]
   /** declarations about the old policy that it had itself: they do not count */
@@ -102,7 +102,7 @@ export function diffPolicies(
     to: after.hash,
     definitions: definitionChanges(before, after, declarations, used),
     changes: changes.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind)),
-    edits: editsOf(before, after),
+    edits: diffTexts(before, after),
     unused: declarations.filter((widening) => !used.has(widening)),
     declaredBefore: about.filter((widening) => !declarations.includes(widening)),
     declaredForOthers: [...new Set(others)],
