@@ -23,7 +23,7 @@ export function diffTexts(before: Engine, after: Engine): TextChange[] {
 
 type Item = Readonly<Record<string, unknown>>
 
-function itemsOf({ vocabulary, scopeRules, permissionRules, expected }: Engine): ReadonlyMap<string, Item> {
+function itemsOf({ vocabulary, scopeRules, permissionRules, decisions }: Engine): ReadonlyMap<string, Item> {
   const { facts, definitions, permissions, rows } = vocabulary
   const named = (kind: string, items: Iterable<readonly [string, object]>) =>
     [...items].map(([name, item]): [string, Item] => [`${kind} ${name}`, { ...item }])
@@ -38,9 +38,9 @@ function itemsOf({ vocabulary, scopeRules, permissionRules, expected }: Engine):
     ),
     ...named(
       'operation',
-      [...expected.operations].map(([id, { also, ...operation }]) => [id, { ...operation, also: [...also] }]),
+      [...decisions.operations].map(([id, { also, ...operation }]) => [id, { ...operation, also: [...also] }]),
     ),
-    ...named('web action', expected.webActions),
+    ...named('web action', decisions.webActions),
   ])
 }
 
