@@ -27,7 +27,7 @@ export function textsOf(caller: Caller): CallerTexts {
 const NO_HASH = '-'
 
 /**
- * What a target reads, for those who read ahead.
+ * What a target reads, for a prefetch.
  * @returns the error if an id is malformed: it is answered later, in its turn
  */
 export function readsOf(

@@ -29,7 +29,7 @@ export interface CardPage {
 export interface CardListOptions {
   /** from the last card to the first */
   readonly reverse?: boolean
-  /** whether {@link firstPageReads} were read ahead */
+  /** whether {@link firstPageReads} were prefetched */
   readonly isPrefetched?: boolean
 }
 
@@ -62,14 +62,14 @@ export async function listCards(
   }
 }
 
-/** What the first page of the cards of a board needs, as far as it can be guessed: to read it together with something else. */
+/** What the first page of the cards of a board needs, as far as it can be guessed: to prefetch it together with something else. */
 export function firstPageReads(boardId: string, filter: CardFilter, limit: number, { reverse = false }: CardListOptions = {}) {
   const segments = needsScan(filter) ? [] : segmentsOf(rememberedColumns(boardId), filter, reverse)
   const options: RangeOptions = { limit: limit + 1, partial: true, weak: false, reverse }
-  const ahead = readsOf(segments.slice(0, COLUMNS_AT_ONCE), filter, () => options)
+  const cards = readsOf(segments.slice(0, COLUMNS_AT_ONCE), filter, () => options)
   return {
-    records: [keys.removals(), keys.order(boardId), ...ahead.records],
-    ranges: [firstPage(indexes.columns(boardId)), ...ahead.ranges],
+    records: [keys.removals(), keys.order(boardId), ...cards.records],
+    ranges: [firstPage(indexes.columns(boardId)), ...cards.ranges],
   }
 }
 
