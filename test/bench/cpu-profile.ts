@@ -27,7 +27,7 @@ const RULES: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/dist\//, 'pipeline, metrics and records'],
 ]
 const NODE = 'Node.js: HTTP, event loop'
-const GARBAGE = 'garbage collection'
+const GARBAGE = "V8's garbage collection"
 
 /** All stages, in the order of the table. */
 export const STAGES: readonly string[] = [NODE, ...RULES.map(([, stage]) => stage), GARBAGE]

@@ -3,13 +3,13 @@ import { staleCursor } from '../../listing/ranked-pages.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'
-import type { Removals } from '../../model/removal.ts'
+import type { PendingRemovals } from '../../model/pending-removal.ts'
 import { indexes, positionEntry, type Index } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { firstPage, type RangeOptions } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { CountedIndexes } from '../counts.ts'
-import { shownCard } from '../removals.ts'
+import { shownCard } from '../pending-removals.ts'
 import type { Scan } from '../scans.ts'
 import { Examination } from './examination.ts'
 import { assigneeOf, matcher, needsScan, type CardFilter } from './filter.ts'
@@ -105,7 +105,7 @@ async function cardsByPosition(
 }
 
 /** The cards of entries as they count. */
-export function presentCards(values: readonly (Card | undefined)[], removals: Removals | undefined): Card[] {
+export function presentCards(values: readonly (Card | undefined)[], removals: PendingRemovals | undefined): Card[] {
   return values.filter((card) => card !== undefined).map((card) => shownCard(card, removals))
 }
 
@@ -119,7 +119,7 @@ interface CardRequest {
   readonly filter: CardFilter
   readonly start: Start | undefined
   readonly limit: number
-  readonly removals: Removals | undefined
+  readonly removals: PendingRemovals | undefined
   readonly reverse: boolean
   readonly scan: Scan | undefined
 }
