@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FileRecord } from '../model/file.ts'
-import type { Removals } from '../model/removal.ts'
+import type { PendingRemovals } from '../model/pending-removal.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { checkIndexes, rebuildIndexes, type IndexDamage } from '../store/index-check.ts'
 import { indexes } from '../store/indexes.ts'
@@ -185,7 +185,7 @@ async function readAll(store: Store, partition: string, recordKeys: readonly str
 /** What explains references to deleted boards, cards and labels (see {@link RecordReference.explainedBy}). */
 async function explanations(deps: AdminDeps, partition: string): Promise<Set<string>> {
   const tombstones: Tombstone[] = await listAll(deps, partition, indexes.tombstones())
-  const removals: Removals | undefined = await transact(deps.store, partition, deps.random, (tx) => tx.get(keys.removals()))
+  const removals: PendingRemovals | undefined = await transact(deps.store, partition, deps.random, (tx) => tx.get(keys.removals()))
   const labels = (removals?.pending ?? []).flatMap((removal) => (removal.kind === 'label' ? [`label ${removal.label_id}`] : []))
   return new Set([...tombstones.map(({ kind, target }) => `${kind} ${target}`), ...labels])
 }

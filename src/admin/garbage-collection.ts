@@ -3,8 +3,8 @@ import { newId } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
-import { createTombstone, removeFileIfUnattached } from '../resources/cascades.ts'
-import { continueRemoval } from '../resources/removals.ts'
+import { createTombstone, markFileIfUnattached } from '../resources/cascades.ts'
+import { continueRemoval } from '../resources/pending-removals.ts'
 import { ChangeLog, secondTombstoneId, SERVICE } from '../store/change-log.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
@@ -94,7 +94,7 @@ const collectBoard: Step = async (tx, { id, target }, { clock, random }) => {
 const collectCard: Step = async (tx, { id, target }, { clock }) => {
   if ((await removeNext(tx, indexes.subtasks(target))) > 0) return
   if ((await removeNext(tx, indexes.comments(target))) > 0) return
-  const detach = (attachment: { file_id: string; id: string }) => removeFileIfUnattached({ tx, clock }, attachment.file_id, attachment.id)
+  const detach = (attachment: { file_id: string; id: string }) => markFileIfUnattached({ tx, clock }, attachment.file_id, attachment.id)
   if ((await removeNext(tx, indexes.attachments(target), detach)) > 0) return
   await removeOrder(tx, target)
   tx.remove(keys.tombstone(id))

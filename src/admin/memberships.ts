@@ -4,7 +4,7 @@ import { timestamp, type Clock } from '../model/time.ts'
 import { isActive, type Membership, type Role, type User } from '../model/workspace.ts'
 import { limits } from '../model/limits.ts'
 import { removeMemberReferences } from '../resources/cascades.ts'
-import { continueRemoval, removalOfMember } from '../resources/removals.ts'
+import { continueRemoval, pendingRemovalOfMember } from '../resources/pending-removals.ts'
 import { ChangeLog, SERVICE } from '../store/change-log.ts'
 import type { Deps } from '../store/deps.ts'
 import { indexes } from '../store/indexes.ts'
@@ -23,7 +23,7 @@ export async function addMember(deps: Deps, workspaceId: string, user: User, rol
   for (;;) {
     const added = await transact(store, workspaceId, random, async (tx) => {
       const [present, removals] = await tx.read([keys.membership(user.id), keys.removals()])
-      const removal = removalOfMember(removals, user.id)
+      const removal = pendingRemovalOfMember(removals, user.id)
       if (removal === undefined) return present !== undefined && isActive(present) ? present : join(tx, clock, user, role, present)
       await tx.get(keys.tombstone(removal.id))
       tx.logChanges(new ChangeLog(clock), SERVICE)

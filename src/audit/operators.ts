@@ -5,7 +5,7 @@ import { timestamp } from '../model/time.ts'
 import type { Deps } from '../store/deps.ts'
 import { keys } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
-import { removalOfAudit } from './retention.ts'
+import { auditTombstone } from './retention.ts'
 
 /** What an operator has done. */
 interface Operation {
@@ -22,8 +22,8 @@ export async function recordOperation(tx: Transaction, { clock, random }: Deps, 
   const who = { user_id: null, token_id: null, token_name: null, address: null, agent: null, subject_id: subject }
   const entry = { at, ...who, operation, ids, rows: [], outcome: 'done', status: 200, code: null, request_id: randomUUID() } as const
   const batch: AuditBatch = { id: newId('audit', random), at, users: [subject], entries: [entry] }
-  const removal = removalOfAudit(clock())
-  const [scheduled] = await tx.read([keys.tombstone(removal.id)])
+  const tombstone = auditTombstone(clock())
+  const [scheduled] = await tx.read([keys.tombstone(tombstone.id)])
   tx.create(keys.audit(batch.id), batch)
-  if (scheduled === undefined) tx.put(keys.tombstone(removal.id), removal)
+  if (scheduled === undefined) tx.put(keys.tombstone(tombstone.id), tombstone)
 }

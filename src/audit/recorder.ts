@@ -5,7 +5,7 @@ import { timestamp } from '../model/time.ts'
 import type { Deps } from '../store/deps.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
-import { removalOfAudit } from './retention.ts'
+import { auditTombstone } from './retention.ts'
 
 /** How entries are written. */
 export interface AuditOptions {
@@ -140,11 +140,11 @@ export class AuditRecorder {
   /** A batch whose outcome was unknown may be there already. */
   async #commit(partition: string, batch: AuditBatch): Promise<void> {
     const { store, random, clock } = this.#deps
-    const removal = removalOfAudit(clock())
+    const tombstone = auditTombstone(clock())
     await transact(store, partition, random, async (tx) => {
-      const [stored, scheduled] = await tx.read([keys.audit(batch.id), keys.tombstone(removal.id)])
+      const [stored, scheduled] = await tx.read([keys.audit(batch.id), keys.tombstone(tombstone.id)])
       if (stored === undefined) tx.put(keys.audit(batch.id), batch)
-      if (scheduled === undefined) tx.put(keys.tombstone(removal.id), removal)
+      if (scheduled === undefined) tx.put(keys.tombstone(tombstone.id), tombstone)
     })
   }
 

@@ -3,10 +3,10 @@ import { DAY, timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 
 /**
- * What schedules the removal of the entries that a partition gets on one day. It has the id that the day gives, so that every process writes the
+ * The tombstone of the entries that a partition gets on one day. It has the id that the day gives, so that every process writes the
  * same one. It is due after the day, and again when all entries of the day are too old.
  */
-export function removalOfAudit(now: number): Tombstone {
+export function auditTombstone(now: number): Tombstone {
   const day = Math.floor(now / DAY)
   return {
     id: `tmb_0000000000000a0${String(day).padStart(5, '0')}`,

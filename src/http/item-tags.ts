@@ -1,5 +1,5 @@
 import type { Operation, OperationRequest } from '../resources/operation.ts'
-import { shownRevision } from '../resources/removals.ts'
+import { shownRevision } from '../resources/pending-removals.ts'
 import { entityTag } from './preconditions.ts'
 
 /**

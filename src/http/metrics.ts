@@ -112,7 +112,7 @@ export class Metrics {
   #auditCounts: (() => AuditCounts) | undefined
 
   constructor() {
-    // Processor time, memory, garbage collection, file descriptors and the lag of the event loop.
+    // Processor time, memory, V8's garbage collection, file descriptors and the lag of the event loop.
     collectDefaultMetrics({ register: this.registry })
   }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../model/errors.ts'
-import { shownRevision } from '../resources/removals.ts'
+import { shownRevision } from '../resources/pending-removals.ts'
 import type { Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { plainTag } from './content-coding.ts'

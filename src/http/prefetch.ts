@@ -13,7 +13,7 @@ const TARGET = 2
 
 /**
  * Reads in one snapshot what an attempt will need: the token, the membership of its user and the target of the path, if the token's scopes
- * are known to be sufficient. Otherwise nothing is read ahead: a request with an insufficient scope must read only its token and the
+ * are known to be sufficient. Otherwise nothing is prefetched: a request with an insufficient scope must read only its token and the
  * membership. The transaction then has these records, so this changes nothing but the number of reads.
  */
 export function prefetch(services: Services, tx: Transaction, call: Call, route: Route | ApiError): Awaitable<unknown> {

@@ -3,9 +3,9 @@ import { isIPv6, type AddressInfo } from 'node:net'
 import type { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { listen } from 'listhen'
-import { limitRequests } from './in-flight.ts'
+import { limitRequests } from './connection-limits.ts'
 import { speakEnvelope, type NodeHandler } from './protocol.ts'
-import { dropUnread } from './unread.ts'
+import { dropSlowClients } from './slow-clients.ts'
 
 /** A running listener. */
 export interface Listener {
@@ -22,12 +22,12 @@ export interface ListenOptions {
   readonly host: string
   /** the time in milliseconds to wait for the requests in flight */
   readonly grace?: number
-  /** the time in milliseconds after which a response is dropped if its client reads nothing of it; default: {@link UNREAD_TIMEOUT} */
-  readonly unread?: number
+  /** the time in milliseconds after which a response is dropped if its client reads nothing of it; default: {@link SEND_TIMEOUT} */
+  readonly sendTimeout?: number
 }
 
 /** How long a client may read nothing of its response, in milliseconds. */
-const UNREAD_TIMEOUT = 30_000
+const SEND_TIMEOUT = 30_000
 
 /** The service cannot listen on this address. */
 export class CannotListen extends Error {
@@ -39,7 +39,7 @@ export class CannotListen extends Error {
  * "localhost" for a public or mistyped host, and exit immediately on a signal.
  * @throws {CannotListen} if it cannot listen on exactly this host and port
  */
-export async function startListener(h3: H3, { port, host, grace = 10_000, unread = UNREAD_TIMEOUT }: ListenOptions): Promise<Listener> {
+export async function startListener(h3: H3, { port, host, grace = 10_000, sendTimeout = SEND_TIMEOUT }: ListenOptions): Promise<Listener> {
   const handler = toNodeHandler(h3) as NodeHandler
   const anywhere = host === '0.0.0.0' || host === '::'
   const exactly = { port, random: port === 0, ports: [], portRange: [], alternativePortRange: [], verbose: false }
@@ -63,7 +63,7 @@ export async function startListener(h3: H3, { port, host, grace = 10_000, unread
   // listhen's request counter throws if a body is refused before it was read.
   server.removeAllListeners('request')
   speakEnvelope(server, limitRequests(handler))
-  dropUnread(server, unread)
+  dropSlowClients(server, sendTimeout)
   const name = anywhere ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host
   return { url: `http://${name}:${address.port}`, port: address.port, close: () => close(server, grace) }
 }

@@ -1,4 +1,4 @@
-import type { ExpectedOperation } from './decisions.ts'
+import type { HandWrittenOperation } from './hand-written-decisions.ts'
 import type { Engine } from './engine.ts'
 import { WEB_APP } from './vocabulary.ts'
 
@@ -77,12 +77,12 @@ function proveFurther({ vocabulary, checkScope }: Engine, { id, permission, also
 }
 
 /** The operations of the hand-written decisions are those of the service, with the same method, path, permissions and rows. */
-function compareOperations({ expected }: Engine, claims: readonly OperationClaim[]): string[] {
+function compareOperations({ decisions }: Engine, claims: readonly OperationClaim[]): string[] {
   const ids = new Set(claims.map(({ id }) => id))
-  const unknown = claims.length === 0 ? [] : [...expected.operations.keys()].filter((id) => !ids.has(id))
+  const unknown = claims.length === 0 ? [] : [...decisions.operations.keys()].filter((id) => !ids.has(id))
   const failures = unknown.map((id) => `the decisions have an operation ${id}, which does not exist`)
   for (const claim of claims) {
-    const stated = expected.operations.get(claim.id)
+    const stated = decisions.operations.get(claim.id)
     if (stated === undefined) failures.push(`the decisions do not have the operation ${claim.id}`)
     else if (describeOperation(claim, claim.also ?? []) !== describeOperation(stated, furtherOf(stated)))
       failures.push(
@@ -93,14 +93,14 @@ function compareOperations({ expected }: Engine, claims: readonly OperationClaim
 }
 
 /** What only the web app does is what the hand-written decisions say, and no scope allows it. */
-function compareWebActions({ expected, vocabulary }: Engine, claims: readonly WebClaim[]): string[] {
+function compareWebActions({ decisions, vocabulary }: Engine, claims: readonly WebClaim[]): string[] {
   const describe = ({ permission, row }: WebClaim) => `"${permission}" by ${row}`
   const ids = new Set(claims.map(({ id }) => id))
-  const unknown = claims.length === 0 ? [] : [...expected.webActions.keys()].filter((id) => !ids.has(id))
+  const unknown = claims.length === 0 ? [] : [...decisions.webActions.keys()].filter((id) => !ids.has(id))
   return [
     ...unknown.map((id) => `the decisions have an action ${id} of the web app, which does not exist`),
     ...claims.flatMap((claim) => {
-      const stated = expected.webActions.get(claim.id)
+      const stated = decisions.webActions.get(claim.id)
       if (stated === undefined) return [`the decisions do not have the action ${claim.id} of the web app`]
       return [
         ...(vocabulary.permissions.get(claim.permission)?.surface === WEB_APP
@@ -114,7 +114,7 @@ function compareWebActions({ expected, vocabulary }: Engine, claims: readonly We
   ]
 }
 
-function furtherOf({ also }: ExpectedOperation): FurtherClaim[] {
+function furtherOf({ also }: HandWrittenOperation): FurtherClaim[] {
   return [...also].map(([member, further]) => ({ member, ...further }))
 }
 

@@ -9,7 +9,7 @@ import type { Definition, Permission } from './vocabulary.ts'
 export const coverageKinds = ['rules', 'conditions', 'cases', 'cells', 'scopes'] as const
 export type CoverageKind = (typeof coverageKinds)[number]
 
-/** One rule, value of a condition, case of a grid, or cell. */
+/** One rule, value of a condition, case of a hand-written decision, or cell. */
 export interface CoverageItem {
   readonly kind: CoverageKind
   readonly name: string
@@ -41,7 +41,7 @@ export interface ConditionValue {
  * - A rule is covered if it has decided: it allowed something, or made a definition true.
  * - A value of a condition is covered if it has decided: all other conditions of the rule held, so the rule matched because of the value,
  *   or did not match because of it.
- * - A case of a grid is covered if one of its cells is.
+ * - A case of a hand-written decision is covered if one of its cells is.
  * - A cell is covered if a decision had its facts. The cells of the scope table are counted apart.
  */
 export class Coverage {
@@ -143,16 +143,16 @@ export class Coverage {
   }
 
   #enumerateCell(permission: Permission, facts: Facts, field: string | undefined): void {
-    const { expected } = this.#engine
+    const { decisions } = this.#engine
     const { values, items: ofDefinitions } = this.#itemsOfDefinitions(facts, this.#definitionsOf(permission, facts, field))
     const rules = this.#rulesOf.get(permission)!.filter(({ fields }) => field === undefined || fields?.includes(field))
-    const stated = expected.permissions.get(permission.id)!
+    const stated = decisions.permissions.get(permission.id)!
     const { response, name } = stated.lookUp(facts, field)
     let label = permission.id + (field === undefined ? ':' : ` (${field}):`)
     for (const fact in facts) label += ` ${fact} ${facts[fact]},`
     const items = [
       this.#item('cells', label.slice(0, -1)),
-      this.#item('cases', `${stated.gridOf(field)}: ${name}`),
+      this.#item('cases', `${stated.decisionOf(field)}: ${name}`),
       ...ofDefinitions,
       ...this.#itemsOfRules(rules, values),
     ]

@@ -1,7 +1,7 @@
 import type { Decision, Engine } from './engine.ts'
 import { cells, type Cell } from './enumerate.ts'
 import type { Facts } from './evaluate.ts'
-import type { ExpectedResponse } from './grids.ts'
+import type { HandWrittenResponse } from './hand-written-cases.ts'
 import { findRedundant, type DecidedCell } from './redundancy.ts'
 
 /** One invariant, or what the decisions say of one permission. */
@@ -33,7 +33,7 @@ export function decidedSpaceOf(engine: Engine): DecidedSpace {
 
 /** Decides every cell once. */
 function decideAllCells(engine: Engine): DecidedSpace {
-  const { vocabulary, expected } = engine
+  const { vocabulary, decisions } = engine
   const decidingRows = new Map<string, Set<string>>()
   const decided: DecidedCell[] = []
   const derivedValues = new Map([...vocabulary.definitions.keys()].map((name) => [name, new Set<boolean>()]))
@@ -48,7 +48,7 @@ function decideAllCells(engine: Engine): DecidedSpace {
     const decision = engine.decide(id, cell.facts, cell.field === undefined ? undefined : [cell.field])
     decided.push({ cell, decision })
     for (const name in decision.derived) derivedValues.get(name)!.add(decision.derived[name]!)
-    const { response, name } = expected.permissions.get(id)!.lookUp(cell.facts, cell.field)
+    const { response, name } = decisions.permissions.get(id)!.lookUp(cell.facts, cell.field)
     if (!answers(decision, response)) found.add(describeDifference(engine, cell, decision, response, name), cell)
     if (decision.outcome !== 'allowed') continue
     decidingRows.set(id, (decidingRows.get(id) ?? new Set()).add(decision.row))
@@ -74,23 +74,23 @@ function constants(derivedValues: ReadonlyMap<string, ReadonlySet<boolean>>): st
 }
 
 /** Whether a decision leads to a response. Before a 401 the permission table is not asked, so there it must only deny. */
-function answers({ outcome }: Decision, response: ExpectedResponse): boolean {
+function answers({ outcome }: Decision, response: HandWrittenResponse): boolean {
   return response === 401 ? outcome !== 'allowed' : responses[outcome] === response
 }
 
 const responses = { allowed: 'ok', forbidden: 403, not_found: 404 } as const
 
 function describeDifference(
-  { expected }: Engine,
+  { decisions }: Engine,
   { permission, field }: Cell,
   decision: Decision,
-  response: ExpectedResponse,
+  response: HandWrittenResponse,
   at: string,
 ): string {
-  const { gridOf, row } = expected.permissions.get(permission.id)!
+  const { decisionOf, row } = decisions.permissions.get(permission.id)!
   const rules = decision.rules.length === 0 ? '' : ` by ${decision.rules.join(', ')}`
   const what = field === undefined ? `"${permission.id}"` : `"${permission.id}" of ${field}`
-  return `${what}, row ${row}: the tables answer ${responses[decision.outcome]}${rules}; the decisions say ${response} (grid "${gridOf(field)}", ${at})`
+  return `${what}, row ${row}: the tables answer ${responses[decision.outcome]}${rules}; the decisions say ${response} (decision "${decisionOf(field)}", ${at})`
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Answer } from './answers.ts'
 import type { Conjunction } from './conjunctions.ts'
-import { undeclared, type ChangeKind, type DefinitionChange, type PolicyChange, type PolicyDiff } from './diff.ts'
+import { undeclared, type ChangeKind, type DefinitionChange, type PolicyChange, type PolicyDiff } from './decision-diff.ts'
 import { DEFINE } from './vocabulary.ts'
 import type { Widening } from './widenings.ts'
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compile } from './compile.ts'
-import { readDecisions, type ExpectedDecisions } from './decisions.ts'
+import { readDecisions, type HandWrittenDecisions } from './hand-written-decisions.ts'
 import { blankRecord, checkFields, decidingRules, derive, factRecord, refuse, type Facts } from './evaluate.ts'
-import { readGrids } from './grids.ts'
+import { readCases } from './hand-written-cases.ts'
 import { factSlot, prepareDefinition, preparePermission, type PreparedPermission } from './prepare.ts'
 import { isDefinition, readRules, type Rule } from './rules.ts'
 import { readSource, type SourceFile } from './source.ts'
@@ -43,7 +43,7 @@ export interface Engine {
   readonly scopeRules: readonly Rule[]
   readonly permissionRules: readonly Rule[]
   /** the hand-written decisions that the tables are compared with */
-  readonly expected: ExpectedDecisions
+  readonly decisions: HandWrittenDecisions
   /** SHA-256 of all files of the policy, in hexadecimal */
   readonly hash: string
   /**
@@ -71,7 +71,7 @@ export interface Engine {
 
 /** The files of a policy. */
 export type PolicyFiles = Readonly<Record<PolicyFile, SourceFile>>
-export type PolicyFile = 'vocabulary' | 'specification' | 'scopes' | 'permissions' | 'grids' | 'operations'
+export type PolicyFile = 'vocabulary' | 'specification' | 'scopes' | 'permissions' | 'cases' | 'operations'
 
 /** The path of each file in the folder of a policy. Diagnostics are given for the first file that has any, in this order. */
 export const policyPaths: Readonly<Record<PolicyFile, string>> = {
@@ -79,7 +79,7 @@ export const policyPaths: Readonly<Record<PolicyFile, string>> = {
   specification: 'specification.yaml',
   scopes: 'scopes.yaml',
   permissions: 'permissions.yaml',
-  grids: 'decisions/grids.yaml',
+  cases: 'decisions/cases.yaml',
   operations: 'decisions/operations.yaml',
 }
 
@@ -124,14 +124,14 @@ function* loadingSteps(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row>
   yield
   const operations = readSource(files.operations)
   yield
-  const grids = readGrids(readSource(files.grids), vocabulary)
+  const cases = readCases(readSource(files.cases), vocabulary)
   yield
-  const expected = readDecisions(operations, grids, vocabulary)
-  return createEngine({ vocabulary, scopeRules, permissionRules, expected, hash: hashOf(files) })
+  const decisions = readDecisions(operations, cases, vocabulary)
+  return createEngine({ vocabulary, scopeRules, permissionRules, decisions, hash: hashOf(files) })
 }
 
 /** What an engine is made of. */
-export type EngineParts = Pick<Engine, 'vocabulary' | 'scopeRules' | 'permissionRules' | 'expected' | 'hash'>
+export type EngineParts = Pick<Engine, 'vocabulary' | 'scopeRules' | 'permissionRules' | 'decisions' | 'hash'>
 
 /** Compiles rules that were read and checked. */
 export function createEngine(parts: EngineParts): Engine {

@@ -46,7 +46,7 @@ export function proveInvariants(engine: Engine, claims: readonly OperationClaim[
   return { permissions: engine.vocabulary.permissions.size, cells: space.count, milliseconds: performance.now() - start, checks, failures }
 }
 
-function proveScopes({ vocabulary, checkScope, expected }: Engine): string[] {
+function proveScopes({ vocabulary, checkScope, decisions }: Engine): string[] {
   const { permissions, rows } = vocabulary
   const { name, values } = vocabulary.scopeOrder
   const failures: string[] = []
@@ -61,7 +61,7 @@ function proveScopes({ vocabulary, checkScope, expected }: Engine): string[] {
     const minimum = rows.get(row)?.scopes[0]
     if (minimum !== undefined && required !== minimum)
       failures.push(`the minimum scope of "${id}" is ${required}; its row ${row} has the minimum scope ${minimum}`)
-    const stated = expected.permissions.get(id)!
+    const stated = decisions.permissions.get(id)!
     if (stated.scope !== required) failures.push(`"${id}", row ${stated.row}, requires ${required}; the decisions say ${stated.scope}`)
     const allowed = values.map((value) => checkScope(id, { [name]: value }).allowed)
     if (allowed[0]) failures.push(`"${id}" is allowed with ${name} ${values[0]}`)
@@ -75,7 +75,7 @@ function proveScopes({ vocabulary, checkScope, expected }: Engine): string[] {
 }
 
 function proveRows(engine: Engine): string[] {
-  const { vocabulary, scopeRules, permissionRules, expected } = engine
+  const { vocabulary, scopeRules, permissionRules, decisions } = engine
   const failures: string[] = []
   for (const permission of vocabulary.permissions.values()) {
     const { id } = permission
@@ -87,7 +87,7 @@ function proveRows(engine: Engine): string[] {
     const rows = new Set(permissionRules.filter((rule) => covers(rule, permission)).map((rule) => rule.row))
     if (rows.size === 0) failures.push(`"${id}" has no P or X rule`)
     if (rows.size > 1) failures.push(`"${id}" has rules of several rows: ${[...rows].join(', ')}`)
-    const { row } = expected.permissions.get(id)!
+    const { row } = decisions.permissions.get(id)!
     if (rows.size === 1 && !rows.has(row)) failures.push(`"${id}" has rules of row ${[...rows].join()}; the decisions say ${row}`)
   }
   const rules = [...scopeRules, ...permissionRules]

@@ -9,7 +9,7 @@ import { indexes, lastWord } from '../store/indexes.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { OperationRequest } from './operation.ts'
-import { beginRemoval, type RemovalWork } from './removals.ts'
+import { beginRemoval, type RemovalWork } from './pending-removals.ts'
 
 /**
  * Changes that follow from another change, in the same commit. So no response ever shows an assignee who has no access
@@ -19,10 +19,10 @@ import { beginRemoval, type RemovalWork } from './removals.ts'
 type Work = Pick<OperationRequest, 'tx' | 'clock'>
 type CreatingWork = Pick<OperationRequest, 'tx' | 'clock' | 'random'>
 
-/** Schedules the removal of a file if its last attachment is removed. Attaching it again cancels that. */
-export async function removeFileIfUnattached({ tx, clock }: Work, fileId: string, removedAttachmentId: string): Promise<void> {
+/** Marks a file for garbage collection if its last attachment is removed. Attaching it again removes the tombstone. */
+export async function markFileIfUnattached({ tx, clock }: Work, fileId: string, removedAttachmentId: string): Promise<void> {
   const ranges = [{ index: indexes.fileAttachments(fileId), options: { limit: 2, entriesOnly: true } }] as const
-  const { entries } = (await tx.load({ records: [fileRemoval(fileId)], ranges })).ranges[0]
+  const { entries } = (await tx.load({ records: [fileTombstone(fileId)], ranges })).ranges[0]
   if (!entries.every((entry) => lastWord(entry) === removedAttachmentId)) return
   const tombstone: Tombstone = {
     id: fileTombstoneId(fileId),
@@ -30,17 +30,17 @@ export async function removeFileIfUnattached({ tx, clock }: Work, fileId: string
     target: fileId,
     not_before: timestamp(() => clock() + durations.unattachedFile),
   }
-  tx.put(fileRemoval(fileId), tombstone)
+  tx.put(fileTombstone(fileId), tombstone)
 }
 
-/** Cancels the removal of a file that is attached again. */
-export async function cancelFileRemoval(tx: Transaction, fileId: string): Promise<void> {
-  const key = fileRemoval(fileId)
+/** Removes the tombstone of a file that is attached again. */
+export async function unmarkFile(tx: Transaction, fileId: string): Promise<void> {
+  const key = fileTombstone(fileId)
   if ((await tx.get(key)) !== undefined) tx.remove(key)
 }
 
 /** The key of the tombstone of a file. */
-export function fileRemoval(fileId: string): Key<Tombstone> {
+export function fileTombstone(fileId: string): Key<Tombstone> {
   return keys.tombstone(fileTombstoneId(fileId))
 }
 

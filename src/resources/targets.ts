@@ -4,11 +4,11 @@ import type { BoardMember } from '../model/board.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import type { FileRecord } from '../model/file.ts'
 import { isId, type IdKind } from '../model/ids.ts'
-import type { Removals } from '../model/removal.ts'
+import type { PendingRemovals } from '../model/pending-removal.ts'
 import { isActive } from '../model/workspace.ts'
 import { keys, type Key } from '../store/keys.ts'
 import { partOf, type Read, type ValueOf } from '../store/reads.ts'
-import { shownCard, shownFile } from './removals.ts'
+import { shownCard, shownFile } from './pending-removals.ts'
 import type { CallerTexts, OperationRequest, Target, TargetRequest } from './operation.ts'
 
 // The targets of paths. Each is loaded with the records that it belongs to, up to its board, in one snapshot. Access is
@@ -28,7 +28,7 @@ export function textsOf(caller: Caller): CallerTexts {
 const NO_HASH = '-'
 
 /**
- * What a target reads, for those who read ahead.
+ * What a target reads, for a prefetch.
  * @returns the error if an id is malformed: it is answered later, in its turn
  */
 export function readsOf(
@@ -134,7 +134,7 @@ export function fileReads(file: Key<FileRecord>, at: number, userId: string) {
 }
 
 /** What {@link fileReads} has read. */
-export type FileRecords = readonly [FileRecord | undefined, BoardAccess | undefined, BoardMember | undefined, Removals | undefined]
+export type FileRecords = readonly [FileRecord | undefined, BoardAccess | undefined, BoardMember | undefined, PendingRemovals | undefined]
 
 /**
  * The part of a context that is about a file.

@@ -40,7 +40,7 @@ export class ChangeLog {
     this.#clock = clock
   }
 
-  /** @returns the change, with entries and with what schedules their removal */
+  /** @returns the change, with entries and with their tombstones */
   addTo(change: Change, author: Author, records: KnownRecords): Change {
     const append = new Map<string, { fetch: string; values: Value[] }>()
     const unscheduled: Tombstone[] = []
@@ -56,7 +56,7 @@ export class ChangeLog {
       if (appended !== undefined) appended.values.push(record as unknown as Value)
       else {
         append.set(name, { fetch, values: [record as unknown as Value] })
-        if (!this.#scheduled.has(keys.tombstone(tombstoneIdOf(board_id, dayOf(now))))) unscheduled.push(removalOf(board_id, now))
+        if (!this.#scheduled.has(keys.tombstone(tombstoneIdOf(board_id, dayOf(now))))) unscheduled.push(tombstoneOf(board_id, now))
       }
     }
     if (append.size === 0) return change
@@ -70,8 +70,8 @@ export class ChangeLog {
   }
 }
 
-/** What schedules the removal of the changes that a board has on one day: always the same, so it needs no read, and may be written again. */
-function removalOf(boardId: string, now: number): Tombstone {
+/** The tombstone of the changes that a board has on one day: always the same, so it needs no read, and may be written again. */
+function tombstoneOf(boardId: string, now: number): Tombstone {
   const day = dayOf(now)
   return {
     id: tombstoneIdOf(boardId, day),

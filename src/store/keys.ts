@@ -9,7 +9,7 @@ import type { AttachmentRecord, FileRecord } from '../model/file.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
-import type { Removals } from '../model/removal.ts'
+import type { PendingRemovals } from '../model/pending-removal.ts'
 import type { SchemaRecord } from '../model/schema.ts'
 import type { Challenge, Notices, SecondFactor } from '../model/second-factor.ts'
 import type { Subtask } from '../model/subtask.ts'
@@ -83,5 +83,5 @@ export const keys = {
   /** entries of the audit trail, in a workspace or global */
   audit: (batchId: string): Key<AuditBatch> => `audit:${batchId}`,
   tombstone: (id: string): Key<Tombstone> => `tombstone:${id}`,
-  removals: (): Key<Removals> => 'removals:self',
+  removals: (): Key<PendingRemovals> => 'removals:self',
 }

@@ -66,7 +66,7 @@ export interface RangeRequest {
   readonly options: RangeOptions
 }
 
-/** What to read ahead. */
+/** What to prefetch. */
 export interface PrefetchRequest extends LoadRequest {
   /** indexes to count */
   readonly counts?: readonly Index<unknown>[] | undefined

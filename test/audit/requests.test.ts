@@ -5,14 +5,14 @@ import { keys } from '../../src/store/keys.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { entriesOf, keepAudit, storedBatches } from '../support/audit-trail.ts'
 import { memory } from '../support/memory.ts'
-import { oracleOperations } from '../support/oracle.ts'
+import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { buildWorld, createAllowed, exampleBody, pathOf, type World } from '../support/scenario.ts'
 import { Service, type Reply } from '../support/service.ts'
 
 const AGENT = 'audit-test/1.0 (robot)'
 const HEADERS = { 'user-agent': AGENT, 'x-forwarded-for': '192.0.2.77' }
 const isRead = new Map(operations.map((row) => [row.id, row.isRead]))
-const writes = oracleOperations.filter(({ id }) => !isRead.get(id)!)
+const writes = handWrittenOperations.filter(({ id }) => !isRead.get(id)!)
 
 let service: Service
 let world: World

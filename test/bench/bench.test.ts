@@ -20,7 +20,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     'envelope and JSON',
     'operation',
     'pipeline, metrics and records',
-    'garbage collection',
+    "V8's garbage collection",
     'all',
   ],
   redis: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card', 'POST comment'],

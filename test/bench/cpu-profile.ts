@@ -16,7 +16,7 @@ interface ProfileNode {
 /** The part of a path → the stage to which its time belongs. The first one that matches counts. */
 const RULES: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/node_modules\/(h3|srvx|rou3)\//, 'h3 and srvx, with the write of the response'],
-  [/dist\/http\/(protocol|in-flight|server|unread|request-target|client-address)\.js/, 'limits of connections'],
+  [/dist\/http\/(protocol|connection-limits|server|slow-clients|request-target|client-address)\.js/, 'limits of connections'],
   [/dist\/(auth\/|http\/authenticate)/, 'token: parsing, CRC, SHA-256, lifecycle'],
   [/dist\/http\/rate-limits|rate-limiter-flexible/, 'rate limits'],
   [/dist\/(policy|authz)\/|dist\/http\/permission|@casl|@ucast/, 'both decisions'],
@@ -27,7 +27,7 @@ const RULES: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/dist\//, 'pipeline, metrics and records'],
 ]
 const NODE = 'Node.js: HTTP, event loop'
-const GARBAGE = 'garbage collection'
+const GARBAGE = "V8's garbage collection"
 
 /** All stages, in the order of the table. */
 export const STAGES: readonly string[] = [NODE, ...RULES.map(([, stage]) => stage), GARBAGE]

@@ -9,7 +9,7 @@ import { cells } from '../../src/policy/enumerate.ts'
 import { matrixRows, renderMatrix } from '../../src/resources/matrix.ts'
 import { operations } from '../../src/resources/table.ts'
 import { renderReport } from '../../src/web/policy-report/page.ts'
-import { oracleOperations } from '../support/oracle.ts'
+import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { decideCell, shipped } from '../support/policy.ts'
 import { runCommandLine } from '../support/process.ts'
 
@@ -59,7 +59,7 @@ describe('policy coverage', () => {
   })
 
   test('of a decision log is what its records decide, the items of lists and batches included', async () => {
-    const { permission } = oracleOperations.find(({ row }) => row === 'P7')!
+    const { permission } = handWrittenOperations.find(({ row }) => row === 'P7')!
     const facts = Object.fromEntries([...shipped.vocabulary.facts.values()].map(({ name, values }) => [name, values[0]!]))
     const asked = { permission, fields: null, facts }
     const scope = { permission, facts: { 'token.scope': 'kanban:admin' } }

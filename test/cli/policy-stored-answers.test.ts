@@ -3,7 +3,12 @@ import { runCommand } from '../../src/admin/commands.ts'
 import { createPolicyAnswers } from '../../src/cli/policy/stored-answers.ts'
 import { createIo } from '../support/command-io.ts'
 import { memory } from '../support/memory.ts'
-import { oracleCells, oracleOperations, type OracleCell, type OracleOperation } from '../support/oracle.ts'
+import {
+  handWrittenCells,
+  handWrittenOperations,
+  type HandWrittenCell,
+  type HandWrittenOperation,
+} from '../support/hand-written-decisions.ts'
 import {
   additionOf,
   buildWorld,
@@ -38,15 +43,17 @@ const run = (command: string, input: object): Promise<any> =>
 
 const scopeOf = (name: ScopeName) => (name === 'none' ? 'none' : `kanban:${name}`)
 
-interface Row extends OracleOperation {
+interface Row extends HandWrittenOperation {
   readonly member?: string
 }
-const rows = oracleOperations.flatMap((operation): (readonly [title: string, row: Row])[] => [
+const rows = handWrittenOperations.flatMap((operation): (readonly [title: string, row: Row])[] => [
   [operation.id, operation],
-  ...Object.entries(operation.also).map(([member, { grid }]) => [`${operation.id} (${member})`, { ...operation, grid, member }] as const),
+  ...Object.entries(operation.also).map(
+    ([member, { decision }]) => [`${operation.id} (${member})`, { ...operation, decision, member }] as const,
+  ),
 ])
 
-function bodyOf({ id, member }: Row, { field }: OracleCell, scenario: Scenario): any {
+function bodyOf({ id, member }: Row, { field }: HandWrittenCell, scenario: Scenario): any {
   const example = field === undefined ? exampleBody(id, scenario) : { [field]: field === 'cover_color' ? '#00ff00' : 'New' }
   return member === undefined ? example : { ...(example as object), ...additionOf(member, scenario) }
 }
@@ -60,7 +67,7 @@ function namedIn({ path }: Row, body: object | undefined, { params }: Scenario):
   )
 }
 
-function questionOf(row: Row, cell: OracleCell, scenario: Scenario): object {
+function questionOf(row: Row, cell: HandWrittenCell, scenario: Scenario): object {
   const [first] = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const body = bodyOf(row, cell, scenario)
   return {
@@ -71,16 +78,16 @@ function questionOf(row: Row, cell: OracleCell, scenario: Scenario): object {
   }
 }
 
-/** Cells from all parts of a grid. */
-function sample(row: Row): OracleCell[] {
-  const cells = oracleCells(row).filter(({ field }) => field !== 'visibility' && field !== 'creator_id')
-  const active = cells.filter(({ expected }) => expected !== 401)
+/** Cells from all parts of a decision. */
+function sample(row: Row): HandWrittenCell[] {
+  const cells = handWrittenCells(row).filter(({ field }) => field !== 'visibility' && field !== 'creator_id')
+  const active = cells.filter(({ response }) => response !== 401)
   const step = Math.max(1, Math.floor(active.length / 4) | 1)
-  return [cells.find(({ expected }) => expected === 401)!, ...active.filter((_cell, i) => i % step === 0)]
+  return [cells.find(({ response }) => response === 401)!, ...active.filter((_cell, i) => i % step === 0)]
 }
 
 /** A card without a cover has no file, and the board memberships of a former member count for nothing. */
-function isIrrelevant(name: string, facts: OracleCell['facts']): boolean {
+function isIrrelevant(name: string, facts: HandWrittenCell['facts']): boolean {
   if (/^(file|home)\./.test(name)) return facts['cover.state'] === 'none'
   return name === 'user.board' && facts['user.membership'] === 'ended'
 }
@@ -133,7 +140,7 @@ describe('who-can and what-can', () => {
   ]
 
   test.each(CALLERS)('agree with the explanation for each member, and with the responses: %o', async (facts) => {
-    const readable = oracleOperations.filter(({ path }) => /^\/(boards\/\{board_id\}|comments\/|cards\/\{card_id\})[^{]*$/.test(path))
+    const readable = handWrittenOperations.filter(({ path }) => /^\/(boards\/\{board_id\}|comments\/|cards\/\{card_id\})[^{]*$/.test(path))
     const scenario = (await createScenario(world, { ...facts, 'comment.author': 'caller' }))!
     const wrong: unknown[] = []
     const allowedTo = new Map<string, Map<string, any>>()
@@ -142,7 +149,7 @@ describe('who-can and what-can', () => {
       allowedTo.set(id, new Map(operations.map((one: any) => [one.operation, one])))
     }
     for (const row of readable) {
-      const question: any = { ...questionOf(row, oracleCells(row)[0]!, scenario), fields: undefined }
+      const question: any = { ...questionOf(row, handWrittenCells(row)[0]!, scenario), fields: undefined }
       const { allowed, denied, required_scope } = await run('who-can', question)
       for (const group of [...allowed, ...denied])
         for (const { user_id } of group.members) {

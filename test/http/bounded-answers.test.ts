@@ -141,9 +141,9 @@ describe('the requests of one connection', () => {
     socket?.destroy()
     await listener?.close()
   })
-  const listenWith = async (handler: Parameters<H3['all']>[1], unread?: number) => {
+  const listenWith = async (handler: Parameters<H3['all']>[1], sendTimeout?: number) => {
     const h3 = new H3({ silent: true }).all('/**', handler)
-    listener = await startListener(h3, { port: 0, host: '127.0.0.1', ...(unread === undefined ? {} : { unread }) })
+    listener = await startListener(h3, { port: 0, host: '127.0.0.1', ...(sendTimeout === undefined ? {} : { sendTimeout }) })
     socket = connect(listener.port, '127.0.0.1')
     socket.on('error', () => undefined)
   }

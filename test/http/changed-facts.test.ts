@@ -6,7 +6,7 @@ import type { Change } from '../../src/store/port.ts'
 import { recordUses } from '../support/board.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { memory } from '../support/memory.ts'
-import { oracleCells, oracleOperations, type OracleOperation } from '../support/oracle.ts'
+import { handWrittenCells, handWrittenOperations, type HandWrittenOperation } from '../support/hand-written-decisions.ts'
 import {
   additionOf,
   buildWorld,
@@ -98,39 +98,39 @@ const rows: readonly Row[] = [
 
 /** One change of a row: the fact has the value `from`, and then `to`. */
 interface Transition extends Row {
-  readonly row: OracleOperation
+  readonly row: HandWrittenOperation
   readonly from: string
   readonly to: string
-  /** the outcome with each value, by the oracle */
+  /** the outcome with each value, by the hand-written decisions */
   readonly before: string
   readonly after: string
 }
 
-/** What the oracle says of a row. */
-function oracleRow({ operation, member }: Row): OracleOperation {
-  const row = oracleOperations.find(({ id }) => id === operation)!
-  return member === undefined ? row : { ...row, grid: row.also[member]!.grid }
+/** What the hand-written decisions say of a row. */
+function handWrittenRow({ operation, member }: Row): HandWrittenOperation {
+  const row = handWrittenOperations.find(({ id }) => id === operation)!
+  return member === undefined ? row : { ...row, decision: row.also[member]!.decision }
 }
 
-/** The outcome of a request if the fact has this value, by the oracle. */
+/** The outcome of a request if the fact has this value, by the hand-written decisions. */
 function outcomeWith(one: Row, value: string): string {
   const { fact, operation, facts } = one
-  const row = oracleRow(one)
+  const row = handWrittenRow(one)
   if (fact === STATE && value !== 'active') return '401 unauthorized'
   const changed = fact === COVER ? { 'file.visibility': value === 'hidden' ? 'private' : 'workspace' } : { [fact]: value }
   const expected = fact.startsWith('token.') ? facts : { ...facts, ...changed }
   const names = Object.keys(expected).toSorted()
-  const cells = oracleCells(row).filter(
+  const cells = handWrittenCells(row).filter(
     (cell) => Object.keys(cell.facts).toSorted().join() === names.join() && names.every((name) => cell.facts[name] === expected[name]),
   )
-  expect(cells, `${operation}: the oracle has one cell for ${JSON.stringify(expected)}`).toHaveLength(1)
+  expect(cells, `${operation}: the hand-written decisions have one cell for ${JSON.stringify(expected)}`).toHaveLength(1)
   const scope = fact === 'token.scope' ? (value.replace('kanban:', '') as 'none' | 'read' | 'write' | 'admin') : row.scope
   return expectedOutcome(row, cells[0]!, scope)
 }
 
 /** All changes of the rows that change the outcome. */
 const transitions: readonly Transition[] = rows.flatMap((one) => {
-  const row = oracleRow(one)
+  const row = handWrittenRow(one)
   const { values } = changes[one.fact]!
   return values
     .flatMap((from) => values.map((to) => ({ ...one, row, from, to, before: outcomeWith(one, from), after: outcomeWith(one, to) })))

@@ -10,7 +10,7 @@ import { recordUses } from '../support/board.ts'
 import { checksumOf } from '../support/checksum.ts'
 import { drivers } from '../support/drivers.ts'
 import { quiet } from '../support/log.ts'
-import { oracleOperations } from '../support/oracle.ts'
+import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { bytes, Service, type Person, type Reply } from '../support/service.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -149,7 +149,7 @@ describe.each(drivers)('credentials, on $name', (driver) => {
       expect((await sendWith(`${scheme} ${person.read}`, 'GET', '/account')).status).toBe(200)
   })
 
-  test.each(oracleOperations.map((operation) => [operation.id, operation] as const))(
+  test.each(handWrittenOperations.map((operation) => [operation.id, operation] as const))(
     '%s is answered with 403 for each lesser scope, before its body or a resource is read',
     async (_id, { method, path, scope: required }) => {
       await recordUses(service, person)

@@ -6,7 +6,7 @@ import { isChain, linesOf, logDisk, PATH, recordRequests } from '../support/deci
 import { TestBoard } from '../support/board.ts'
 import type { FaultyDisk } from '../support/faulty-disk.ts'
 import { memory } from '../support/memory.ts'
-import { oracleOperations } from '../support/oracle.ts'
+import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { createAllowed, exampleBody, pathOf } from '../support/scenario.ts'
 import { engine, Service, type Person, type Reply } from '../support/service.ts'
 import { setUpObservedWorld } from './observed-commits.ts'
@@ -37,7 +37,7 @@ describe('a request that succeeds', () => {
   const observed = setUpObservedWorld(memory)
   const { recordsOf } = setUpLog(() => observed.service)
 
-  test.each(oracleOperations)('to $id has one record with both stages', async ({ id, method, path, scope, permission, row }) => {
+  test.each(handWrittenOperations)('to $id has one record with both stages', async ({ id, method, path, scope, permission, row }) => {
     const { service, changes, world } = observed
     const scenario = await createAllowed(world, { id, method: method as 'GET' })
     const before = changes.length

@@ -39,7 +39,7 @@ const currentEtag: Readonly<Record<Exclude<Entity, 'none' | 'bytes' | 'page'>, r
   file: ['GET', '/files/{file_id}'],
 }
 
-test('the oracle states the ETags of every operation', () => {
+test('the table states the ETags of every operation', () => {
   expect(Object.keys(expected).toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
 })
 
@@ -64,7 +64,7 @@ describe.each(drivers)('ETags, on $name', (driver) => {
     return (await service.send(scenario.caller.admin, method, fill(path, scenario))).headers.get('etag')!
   }
 
-  test.each(reads)('%s has the ETag that the oracle states, and answers 304 to it', async (id) => {
+  test.each(reads)('%s has the ETag that the table states, and answers 304 to it', async (id) => {
     const scenario = await scenarioFor(id)
     const first = await request(scenario, id, {})
     const etag = first.headers.get('etag')
@@ -82,7 +82,7 @@ describe.each(drivers)('ETags, on $name', (driver) => {
     expect((await request(scenario, id, { 'if-none-match': '"other"' })).headers.get('etag')).toBe(etag)
   })
 
-  test.each(writes)('%s answers 412 if If-Match is stale, and succeeds with the ETag that the oracle states', async (id) => {
+  test.each(writes)('%s answers 412 if If-Match is stale, and succeeds with the ETag that the table states', async (id) => {
     const scenario = await scenarioFor(id)
     const { if_match, etag } = expected[id]!
     if (if_match === 'bytes' || if_match === 'page') throw new Error('no write refers to bytes or to a page')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestBoard } from '../support/board.ts'
 import { questionOf } from '../support/evaluations.ts'
 import { memory } from '../support/memory.ts'
-import { oracleOperations } from '../support/oracle.ts'
+import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { buildWorld, createScenario, exampleBody, type Facts, type World } from '../support/scenario.ts'
 import { bytes, Service } from '../support/service.ts'
 
@@ -25,7 +25,7 @@ describe('the evaluation of an operation on a resource without access', () => {
   /** Facts with which the caller has no access to the board. */
   const HIDDEN: Facts = { 'caller.role': 'owner', 'caller.membership': 'active', 'board.visibility': 'private', 'board.caller': 'none' }
   const VISIBLE: Facts = { ...HIDDEN, 'board.caller': 'creator', 'comment.author': 'caller' }
-  const withParameter = oracleOperations.filter(({ path }) => path.includes('{'))
+  const withParameter = handWrittenOperations.filter(({ path }) => path.includes('{'))
 
   test.each(withParameter.map((operation) => [operation.id, operation] as const))(
     '%s answers a hidden, an absent, a foreign and a malformed one byte for byte alike',

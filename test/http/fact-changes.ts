@@ -3,14 +3,14 @@ import { newId } from '../../src/model/ids.ts'
 import { DAY } from '../../src/model/time.ts'
 import type { Role } from '../../src/model/workspace.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
-import type { OracleOperation } from '../support/oracle.ts'
+import type { HandWrittenOperation } from '../support/hand-written-decisions.ts'
 import { AT, boardRecord, type Scenario, type World } from '../support/scenario.ts'
 
 /** What a fact is about: a scenario, and the request that is sent in it. */
 export interface Subject {
   readonly world: World
   readonly scenario: Scenario
-  readonly operation: OracleOperation
+  readonly operation: HandWrittenOperation
   /** the current time at first, in milliseconds since 1970 */
   readonly start: number
 }
@@ -55,9 +55,9 @@ const FILE_VISIBILITIES = ['workspace', 'board', 'private'] as const
 const visibilityOf = (value: string) => VISIBILITIES.find((one) => one === value)!
 
 /** The file that the facts of an operation describe. */
-async function fileOf({ world, scenario: { params }, operation: { id, grid } }: Subject): Promise<string> {
+async function fileOf({ world, scenario: { params }, operation: { id, decision } }: Subject): Promise<string> {
   if (id === 'attachments.attach' || id.startsWith('files.')) return params['file_id']!
-  const attachment = keys.attachment(params[grid === 'access and the cover' ? 'cover_attachment_id' : 'attachment_id']!)
+  const attachment = keys.attachment(params[decision === 'access and the cover' ? 'cover_attachment_id' : 'attachment_id']!)
   return (await world.service.write(world.workspaceId, (tx) => tx.get(attachment)))!.file_id
 }
 

@@ -4,7 +4,12 @@ import { drivers } from '../support/drivers.ts'
 import { effort } from '../support/effort.ts'
 import { evaluatedOutcome, questionOf } from '../support/evaluations.ts'
 import { memory } from '../support/memory.ts'
-import { oracleCells, oracleOperations, type OracleCell, type OracleOperation } from '../support/oracle.ts'
+import {
+  handWrittenCells,
+  handWrittenOperations,
+  type HandWrittenCell,
+  type HandWrittenOperation,
+} from '../support/hand-written-decisions.ts'
 import {
   additionOf,
   buildWorld,
@@ -25,24 +30,24 @@ import { Service, type Reply } from '../support/service.ts'
 const CONCURRENCY = 8
 
 /** What is sent and expected. */
-interface Row extends OracleOperation {
-  /** the member of the body whose items the grid is about */
+interface Row extends HandWrittenOperation {
+  /** the member of the body whose items the decision is about */
   readonly member?: string
 }
 
 /** The rows of an operation: itself, and each member of its body whose items are decided in addition. */
-function rowsOf(operation: OracleOperation): (readonly [title: string, row: Row])[] {
+function rowsOf(operation: HandWrittenOperation): (readonly [title: string, row: Row])[] {
   const additions = Object.entries(operation.also)
   return [
     [operation.id, operation],
-    ...additions.map(([member, { grid }]) => [`${operation.id} (${member})`, { ...operation, grid, member }] as const),
+    ...additions.map(([member, { decision }]) => [`${operation.id} (${member})`, { ...operation, decision, member }] as const),
   ]
 }
 
 /** The items of the filtered lists, by the parameter that names them in a scenario. */
 const LISTED: Readonly<Record<string, string>> = { 'boards.list': 'board_id', 'cards.search': 'card_id' }
 
-/** The item that a filtered list is about: the path has no parameter, but the oracle's facts are about a board. */
+/** The item that a filtered list is about: the path has no parameter, but its facts are about a board. */
 function listedId({ id }: Row, { params }: Scenario): string | undefined {
   return LISTED[id] === undefined ? undefined : params[LISTED[id]]
 }
@@ -83,19 +88,19 @@ const READ_VARIANTS = [
   { name: 'GET with If-Match', method: 'GET', headers: { 'if-match': '*' }, success: [200] },
 ] as const
 
-function bodyOf({ id, member }: Row, { field }: OracleCell, scenario: Scenario): unknown {
+function bodyOf({ id, member }: Row, { field }: HandWrittenCell, scenario: Scenario): unknown {
   const example = field === undefined ? exampleBody(id, scenario) : { [field]: fieldValues[field] }
   return member === undefined ? example : { ...(example as object), ...additionOf(member, scenario) }
 }
 
 /** What the service says that the request of a cell would be answered. */
-async function evaluate(world: World, operation: Row, cell: OracleCell, scenario: Scenario, scope: ScopeName): Promise<string> {
+async function evaluate(world: World, operation: Row, cell: HandWrittenCell, scenario: Scenario, scope: ScopeName): Promise<string> {
   const body = bodyOf(operation, cell, scenario) as object | undefined
   const question = questionOf(operation, scenario.params, body, cell.field === undefined ? undefined : body)
   return evaluatedOutcome(await world.service.send(scenario.caller[scope], 'POST', '/access/evaluation', question))
 }
 
-async function send(world: World, operation: Row, cell: OracleCell, scenario: Scenario, scope: ScopeName): Promise<Reply> {
+async function send(world: World, operation: Row, cell: HandWrittenCell, scenario: Scenario, scope: ScopeName): Promise<Reply> {
   const { method } = operation
   const path = operation.path.replace(/\{(\w+)\}/g, (_all, name: string) => scenario.params[name]!)
   const body = bodyOf(operation, cell, scenario)
@@ -110,8 +115,8 @@ async function send(world: World, operation: Row, cell: OracleCell, scenario: Sc
 
 async function sendReadVariants(
   world: World,
-  { path }: OracleOperation,
-  cell: OracleCell,
+  { path }: HandWrittenOperation,
+  cell: HandWrittenCell,
   { caller, params }: Scenario,
   scope: ScopeName,
   expected: string,
@@ -130,16 +135,16 @@ async function sendReadVariants(
   return wrong
 }
 
-test('the operations table and the oracle have the same operations, methods, paths, permissions and rows', () => {
+test('the operations table and the hand-written decisions have the same operations, methods, paths, permissions and rows', () => {
   const table = operations.map(({ id, method, path, needs, row, also }) => {
     const further = also.map((one) => [one.member, one.needs.join(' '), one.row])
     return [id, method, path, needs.join(' '), row, further]
   })
-  const oracle = oracleOperations.map(({ id, method, path, permission, row, also }) => {
+  const decided = handWrittenOperations.map(({ id, method, path, permission, row, also }) => {
     const further = Object.entries(also).map(([member, one]) => [member, one.permission, one.row])
     return [id, method, path, permission, row, further]
   })
-  expect(table.toSorted()).toEqual(oracle.toSorted())
+  expect(table.toSorted()).toEqual(decided.toSorted())
 })
 
 describe.each(drivers)('the permission matrix over HTTP, on $name', (driver) => {
@@ -160,43 +165,47 @@ describe.each(drivers)('the permission matrix over HTTP, on $name', (driver) => 
     console.log(`matrix on ${driver.name}: ${requests} requests`)
   })
 
-  test.each(oracleOperations.flatMap(rowsOf))('every cell of %s is answered as the oracle expects', async (title, operation) => {
-    // A filtered list has the items of all scenarios of its workspace. In memory a workspace costs less than the long indexes of a shared one.
-    const world = LISTED[operation.id] === undefined && driver !== memory ? shared : await buildWorld(service)
-    service.records.length = service.store.touched.length = 0
-    const wrong: unknown[] = []
-    const impossible: Facts[] = []
-    const check = async (cell: OracleCell): Promise<void> => {
-      let scenario: Scenario | undefined
-      for (const scope of SCOPES) {
-        scenario ??= await createScenario(world, cell.facts, scenarioOptions(operation))
-        if (scenario === undefined) {
-          impossible.push(cell.facts)
-          return
+  test.each(handWrittenOperations.flatMap(rowsOf))(
+    'every cell of %s is answered as the hand-written decisions say',
+    async (title, operation) => {
+      // A filtered list has the items of all scenarios of its workspace. In memory a workspace costs less than the long indexes of a shared one.
+      const world = LISTED[operation.id] === undefined && driver !== memory ? shared : await buildWorld(service)
+      service.records.length = service.store.touched.length = 0
+      const wrong: unknown[] = []
+      const impossible: Facts[] = []
+      const check = async (cell: HandWrittenCell): Promise<void> => {
+        let scenario: Scenario | undefined
+        for (const scope of SCOPES) {
+          scenario ??= await createScenario(world, cell.facts, scenarioOptions(operation))
+          if (scenario === undefined) {
+            impossible.push(cell.facts)
+            return
+          }
+          const expected = expectedOutcome(operation, cell, scope)
+          // The decision is the same on each driver, so one is enough.
+          const evaluated = driver === drivers[0] ? await evaluate(world, operation, cell, scenario, scope) : undefined
+          const reply = await send(world, operation, cell, scenario, scope)
+          const actual = outcome(reply, listedId(operation, scenario))
+          requests++
+          if (evaluated !== undefined && evaluated !== outcomeOf(reply))
+            wrong.push({ ...cell, scope, evaluated, answered: outcomeOf(reply) })
+          if (actual !== expected) wrong.push({ ...cell, scope, expected, actual })
+          // The variants differ from a GET before and after the storage is accessed, so one driver is enough.
+          if (operation.method === 'GET' && driver === drivers[0])
+            wrong.push(...(await sendReadVariants(world, operation, cell, scenario, scope, expected)))
+          // A write that succeeded has changed the scenario.
+          if (expected === 'ok' && operation.method !== 'GET') scenario = undefined
         }
-        const expected = expectedOutcome(operation, cell, scope)
-        // The decision is the same on each driver, so one is enough.
-        const evaluated = driver === drivers[0] ? await evaluate(world, operation, cell, scenario, scope) : undefined
-        const reply = await send(world, operation, cell, scenario, scope)
-        const actual = outcome(reply, listedId(operation, scenario))
-        requests++
-        if (evaluated !== undefined && evaluated !== outcomeOf(reply)) wrong.push({ ...cell, scope, evaluated, answered: outcomeOf(reply) })
-        if (actual !== expected) wrong.push({ ...cell, scope, expected, actual })
-        // The variants differ from a GET before and after the storage is accessed, so one driver is enough.
-        if (operation.method === 'GET' && driver === drivers[0])
-          wrong.push(...(await sendReadVariants(world, operation, cell, scenario, scope, expected)))
-        // A write that succeeded has changed the scenario.
-        if (expected === 'ok' && operation.method !== 'GET') scenario = undefined
       }
-    }
-    const cells = oracleCells(operation).filter(({ representative }, i) => representative && isInShare(i))
-    const checkNext = async (): Promise<void> => {
-      for (let cell = cells.shift(); cell !== undefined; cell = cells.shift()) await check(cell)
-    }
-    // Each cell has its own resources. Several at the same time share the round trips to Redis.
-    await Promise.all(Array.from({ length: CONCURRENCY }, checkNext))
-    expect(wrong).toEqual([])
-    expect(impossible.filter((facts) => !isContradiction(facts))).toEqual([])
-    if (share === 1) expect(impossible).toHaveLength(IMPOSSIBLE[title] ?? 0)
-  })
+      const cells = handWrittenCells(operation).filter(({ representative }, i) => representative && isInShare(i))
+      const checkNext = async (): Promise<void> => {
+        for (let cell = cells.shift(); cell !== undefined; cell = cells.shift()) await check(cell)
+      }
+      // Each cell has its own resources. Several at the same time share the round trips to Redis.
+      await Promise.all(Array.from({ length: CONCURRENCY }, checkNext))
+      expect(wrong).toEqual([])
+      expect(impossible.filter((facts) => !isContradiction(facts))).toEqual([])
+      if (share === 1) expect(impossible).toHaveLength(IMPOSSIBLE[title] ?? 0)
+    },
+  )
 })

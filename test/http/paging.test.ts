@@ -3,7 +3,7 @@ import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { expectingItself, load, shippedFiles } from '../support/policy.ts'
+import { withOwnDecisions, load, shippedFiles } from '../support/policy.ts'
 import { Service, type Person } from '../support/service.ts'
 
 describe.each(drivers)('pages of boards, on $name', (driver) => {
@@ -99,7 +99,7 @@ test('an index only gives candidates: items that the permission table denies are
       'conditions: { caller.membership: active, board.visibility: workspace, caller.role: owner }',
     ),
   }
-  const service = await Service.start(drivers[0]!, { engine: expectingItself(load({ ...shippedFiles, permissions })) })
+  const service = await Service.start(drivers[0]!, { engine: withOwnDecisions(load({ ...shippedFiles, permissions })) })
   const workspaceId = await service.workspace()
   const ann = await service.person(workspaceId)
   const bob = await service.person(workspaceId)

@@ -194,27 +194,27 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'Answers 404 for former members, whose board memberships are about to be removed.',
   },
   {
-    path: 'src/resources/removals.ts',
+    path: 'src/resources/pending-removals.ts',
     expression: 'removal.user_id === userId',
     reason: 'Finds what is pending to be removed of a user.',
   },
   {
-    path: 'src/resources/removals.ts',
+    path: 'src/resources/pending-removals.ts',
     expression: 'removal.user_ids.includes(userId)',
     reason: 'Finds what is pending to be removed of a user.',
   },
   {
-    path: 'src/resources/removals.ts',
+    path: 'src/resources/pending-removals.ts',
     expression: 'removal.kept.includes(assignmentEntry(card, userId))',
     reason: 'An assignment that was made during the removal stays.',
   },
   {
-    path: 'src/resources/removals.ts',
+    path: 'src/resources/pending-removals.ts',
     expression: "visibility === 'private'",
     reason: 'A private file of a former member counts as one of its board. The policy decides on the visibility that results.',
   },
   {
-    path: 'src/resources/removals.ts',
+    path: 'src/resources/pending-removals.ts',
     expression: 'id !== userId',
     reason: 'Picks the assignee to remove from a card.',
   },
@@ -244,7 +244,7 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'The member directory lists active members.',
   },
   {
-    path: 'src/resources/removals.ts',
+    path: 'src/resources/pending-removals.ts',
     expression: 'MARKS[visibility]',
     reason: 'The ETag of an attachment covers the visibility that it shows.',
   },

@@ -4,7 +4,7 @@ import { argumentsOf, mergeSchemas } from '../../src/mcp/input-schema.ts'
 import { ToolList } from '../../src/mcp/tool-list.ts'
 import { tools, withoutTool } from '../../src/mcp/catalog.ts'
 import { operations } from '../../src/resources/table.ts'
-import { oracleOperations } from '../support/oracle.ts'
+import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { engine } from '../support/service.ts'
 
 const SCOPES = ['kanban:read', 'kanban:write', 'kanban:admin']
@@ -48,7 +48,7 @@ describe('the table of tools', () => {
   })
 
   test('marks a tool as read-only if its operations need only the scope for reading, and no other tool', () => {
-    const scopes = new Map(oracleOperations.map(({ id, scope }) => [id, scope]))
+    const scopes = new Map(handWrittenOperations.map(({ id, scope }) => [id, scope]))
     for (const { name, effect, operations: ids } of tools)
       for (const id of ids) expect([name, id, effect === 'read']).toEqual([name, id, scopes.get(id) === 'read'])
   })
@@ -93,7 +93,7 @@ describe('the list of tools', () => {
     [2, ['read', 'write']],
     [3, ['read', 'write', 'admin']],
   ] as const)('with the %i least scopes has exactly the operations that these allow', (count, scopes) => {
-    const allowed = oracleOperations.filter(
+    const allowed = handWrittenOperations.filter(
       ({ id, scope }) => (scopes as readonly string[]).includes(scope) && withoutTool[id] === undefined,
     )
     expect([...new Set(visibleWith(count).flatMap(offered))].toSorted()).toEqual(allowed.map(({ id }) => id).toSorted())

@@ -4,7 +4,7 @@ import { limits } from '../../src/model/limits.ts'
 import { TestBoard } from '../support/board.ts'
 import { captureLog } from '../support/log.ts'
 import { revisions, setUpMcp, type CallReply } from '../support/mcp.ts'
-import { oracleOperations } from '../support/oracle.ts'
+import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 
 const captured = captureLog()
 const mcp = setUpMcp({ log: captured.log })
@@ -128,7 +128,7 @@ const comparable = ({ status, result, error }: CallReply, ...ids: string[]) =>
 describe('each call is decided like a request to the API', () => {
   afterEach(() => (mcp.service.records.length = 0))
   const scopes = ['read', 'write', 'admin'] as const
-  const withTool = oracleOperations.filter(({ id }) => withoutTool[id] === undefined)
+  const withTool = handWrittenOperations.filter(({ id }) => withoutTool[id] === undefined)
   const toolOf = (id: string) => tools.find((tool) => tool.operations.includes(id))!.name
 
   test('an operation that needs a greater scope is refused before anything but the token is read', async () => {

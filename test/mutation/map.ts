@@ -51,7 +51,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/upload.ts': { suites: [...suites('http/upload'), ...FILES] },
   'src/http/download.ts': { suites: [...suites('http/download'), ...FILES, ...suites('http/headers')] },
 
-  'src/http/unread.ts': { suites: suites('http/unread http/bounded-answers') },
+  'src/http/slow-clients.ts': { suites: suites('http/slow-clients http/bounded-answers') },
   'src/http/evaluation.ts': { suites: suites('http/evaluation http/evaluation-hidden http/decision-records http/matrix') },
   'src/http/body-members.ts': { suites: suites('http/evaluation resources/batch http/openapi/document') },
   'src/http/batch.ts': { suites: suites('resources/batch resources/batch-cost http/decision-records http/matrix') },
@@ -139,7 +139,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/fs/read-only.ts': { drivers: 'fs', suites: suites('store/fs-read-only store/fs-release') },
   'src/store/fs/interned-texts.ts': { drivers: 'fs', suites: suites('store/fs-journal-memory store/fs-store') },
   'src/store/fs/reserve.ts': { drivers: 'fs', suites: suites('store/fs-full') },
-  'src/store/slots.ts': { drivers: 'fs', suites: suites('store/fs-memory') },
+  'src/store/semaphore.ts': { drivers: 'fs', suites: suites('store/fs-memory') },
   'src/store/fs/store.ts': {
     drivers: 'fs',
     suites: [...suites('store/fs-store store/fs-store-compaction store/fs-release store/fs-memory'), ...FOLDER],
@@ -157,12 +157,12 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/redis/dump.ts': { drivers: 'redis', suites: suites('store/redis-dump-faults store/redis-dump store/contract-dump') },
   'src/store/redis/dump-scripts.ts': { drivers: 'redis', suites: suites('store/redis-dump store/redis-dump-faults store/contract-dump') },
   'src/store/redis/identity.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-connections store/redis-cluster') },
-  'src/store/redis/notices.ts': { drivers: 'redis', suites: suites('store/contract-append resources/changes') },
+  'src/store/redis/commit-pubsub.ts': { drivers: 'redis', suites: suites('store/contract-append resources/changes') },
   'src/store/redis/slots.ts': { drivers: 'redis', suites: suites('store/redis-identity store/redis-pool store/redis-cluster') },
   'src/store/redis/long-reads.ts': { drivers: 'redis', suites: suites('store/redis-long-reads store/contract store/redis-store-reads') },
-  'src/store/redis/paths.ts': {
+  'src/store/redis/parent-key-cache.ts': {
     drivers: 'redis',
-    suites: suites('store/redis-paths store/contract store/transaction-parts http/round-trips'),
+    suites: suites('store/redis-parent-key-cache store/contract store/transaction-parts http/round-trips'),
   },
   'src/store/redis/pool.ts': {
     drivers: 'redis',

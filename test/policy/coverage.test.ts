@@ -3,29 +3,31 @@ import { Coverage } from '../../src/policy/coverage.ts'
 import { cells } from '../../src/policy/enumerate.ts'
 import { renderLcov } from '../../src/policy/lcov.ts'
 import { DefinitionEvaluator, unmetConditions } from '../../src/policy/matching.ts'
-import { oracleCells, oracleOperations, oracleWebActions, type OracleCell } from '../support/oracle.ts'
+import { handWrittenCells, handWrittenOperations, handWrittenWebActions, type HandWrittenCell } from '../support/hand-written-decisions.ts'
 import { decideCell, load, shipped, shippedFiles } from '../support/policy.ts'
 
 const { vocabulary, permissionRules, scopeRules } = shipped
 const space = [...cells(vocabulary)]
-const some = oracleOperations.find(({ row }) => row === 'P7')!
+const some = handWrittenOperations.find(({ row }) => row === 'P7')!
 /** Everyone can see the board, but nothing else is known of the caller. */
-const guest = oracleCells(some).find(
-  ({ facts, expected }) => expected === 403 && facts['board.visibility'] === 'workspace' && facts['board.caller'] === 'none',
+const guest = handWrittenCells(some).find(
+  ({ facts, response }) => response === 403 && facts['board.visibility'] === 'workspace' && facts['board.caller'] === 'none',
 )!.facts
 
-const byPermission = new Map([...oracleOperations, ...oracleWebActions].map((operation) => [operation.permission, oracleCells(operation)]))
-/** What the oracle expects in a cell. Facts that the oracle does not state make no difference. */
+const byPermission = new Map(
+  [...handWrittenOperations, ...handWrittenWebActions].map((operation) => [operation.permission, handWrittenCells(operation)]),
+)
+/** What the hand-written decisions say of a cell. Facts that they do not state make no difference. */
 function expectedIn(permission: string, facts: Readonly<Record<string, string>>, field: string | undefined) {
   const keyOf = (from: typeof facts, of: string | undefined) => names.map((name) => from[name]).join() + (of ?? '')
   const stated = byPermission.get(permission)!
   const names = Object.keys(stated[0]!.facts)
   let known = expectations.get(permission)
   if (known === undefined)
-    expectations.set(permission, (known = new Map(stated.map((cell) => [keyOf(cell.facts, cell.field), cell.expected]))))
+    expectations.set(permission, (known = new Map(stated.map((cell) => [keyOf(cell.facts, cell.field), cell.response]))))
   return known.get(keyOf(facts, field))
 }
-const expectations = new Map<string, ReadonlyMap<string, OracleCell['expected']>>()
+const expectations = new Map<string, ReadonlyMap<string, HandWrittenCell['response']>>()
 
 /** The shipped policy, with a rule that can never decide. */
 function withDeadRule() {
@@ -70,7 +72,7 @@ describe('coverage', () => {
       groups.flatMap((group) => vocabulary.groups.get(group)!).reduce((size, { values }) => size * values.length, fields?.length ?? 1),
     )
     expect(ofTable).toEqual({ total: sizes.reduce((a, b) => a + b), covered: space.length, unasked: 0, missing: [] })
-    const ofTokens = vocabulary.permissions.size - new Set(oracleWebActions.map(({ permission }) => permission)).size
+    const ofTokens = vocabulary.permissions.size - new Set(handWrittenWebActions.map(({ permission }) => permission)).size
     expect(scopes.total).toBe(ofTokens * vocabulary.scopeOrder.values.length)
     expect(rules).toEqual({
       total: permissionRules.length + scopeRules.length,
@@ -115,7 +117,7 @@ describe('coverage', () => {
       if (expectedIn(permission.id, facts, field) === 401) unasked++
       else coverage.addDecision(permission.id, facts, field === undefined ? undefined : [field])
     const requested = new Set(
-      oracleOperations.flatMap(({ permission, also }) => [permission, ...Object.values(also).map((one) => one.permission)]),
+      handWrittenOperations.flatMap(({ permission, also }) => [permission, ...Object.values(also).map((one) => one.permission)]),
     )
     for (const id of requested)
       for (const value of vocabulary.scopeOrder.values) coverage.addScopeDecision(id, { [vocabulary.scopeOrder.name]: value })

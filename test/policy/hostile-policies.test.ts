@@ -37,7 +37,7 @@ describe('a policy that breaks the specification', () => {
   test('the refusal names the cell, its row and both answers', () => {
     const failure = refusalOf(policies.find(({ what }) => what === 'comments are edited and deleted by others')!)
     expect(failure).toContain(
-      '"delete Comment", row P14: the tables answer ok by P14; the decisions say 403 (grid "author", workspace creator, other) (3 cells, for example caller.membership active, caller.role owner, board.visibility workspace, board.caller creator, comment.author other)',
+      '"delete Comment", row P14: the tables answer ok by P14; the decisions say 403 (decision "author", workspace creator, other) (3 cells, for example caller.membership active, caller.role owner, board.visibility workspace, board.caller creator, comment.author other)',
     )
   })
 

@@ -13,7 +13,7 @@ const rule = (row: string, conditions: string) =>
 const good = {
   vocabulary: read('vocabulary.yaml'),
   specification: read('specification.yaml'),
-  grids: read('grids.yaml'),
+  cases: read('cases.yaml'),
   operations: read('operations.yaml'),
   scopes: { path: 'scopes.yaml', text: rule('S1', 'token.scope: read') },
   permissions: { path: 'permissions.yaml', text: rule('P1', 'caller.role: owner') },

@@ -270,8 +270,8 @@ describe('the start of the service', () => {
       '[active, ended]\n      means: whether the person',
       '[active, left]\n      means: whether the person',
     )
-    const grids = shippedFiles.grids.text.replaceAll('user.membership: ended', 'user.membership: left')
-    const texts = { vocabulary: { ...shippedFiles.vocabulary, text: vocabulary }, grids: { ...shippedFiles.grids, text: grids } }
+    const cases = shippedFiles.cases.text.replaceAll('user.membership: ended', 'user.membership: left')
+    const texts = { vocabulary: { ...shippedFiles.vocabulary, text: vocabulary }, cases: { ...shippedFiles.cases, text: cases } }
     const engine = load({ ...shippedFiles, ...texts })
     expect(start({ engine })).toThrow('fact "user.membership" has the values active, left; its reader has active, ended')
   })

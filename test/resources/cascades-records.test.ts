@@ -5,12 +5,12 @@ import type { Card } from '../../src/model/card.ts'
 import type { Attachment } from '../../src/model/file.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import {
-  cancelFileRemoval,
   createTombstone,
-  removeFileIfUnattached,
+  markFileIfUnattached,
   removeLabelFromCards,
   removeMemberReferences,
   unassignWithoutAccess,
+  unmarkFile,
 } from '../../src/resources/cascades.ts'
 import { keys } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
@@ -43,14 +43,14 @@ describe('the records that follow from a change', () => {
     written = []
   })
 
-  describe('the removal of a file', () => {
+  describe('the tombstone of a file', () => {
     const attachments = (...ids: string[]) =>
       add(
         Object.fromEntries(
           ids.map((id) => [keys.attachment(id), { id, card_id: `c${id}`, file_id: 'fil_x1', created_at: '' } as Attachment]),
         ),
       )
-    const removed = (id: string, at = clock) => work((tx) => removeFileIfUnattached({ tx, clock: at }, 'fil_x1', id))
+    const removed = (id: string, at = clock) => work((tx) => markFileIfUnattached({ tx, clock: at }, 'fil_x1', id))
 
     test.each([
       ['a second attachment', ['a1', 'a2']],
@@ -82,10 +82,10 @@ describe('the records that follow from a change', () => {
 
     test('it is cancelled if the file is attached again, and that writes nothing if none is scheduled', async () => {
       await removed('a1')
-      await work((tx) => cancelFileRemoval(tx, 'fil_x1'))
+      await work((tx) => unmarkFile(tx, 'fil_x1'))
       expect([written, await read(TOMBSTONE)]).toEqual([[TOMBSTONE], undefined])
       written = []
-      await work((tx) => cancelFileRemoval(tx, 'fil_x1'))
+      await work((tx) => unmarkFile(tx, 'fil_x1'))
       expect(written).toEqual([])
     })
 

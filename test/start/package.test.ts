@@ -33,7 +33,7 @@ test('the package contains what runs, its documents and the examples of a deploy
     'package.json',
     'policies/README.md',
     'policies/decisions/README.md',
-    'policies/decisions/grids.yaml',
+    'policies/decisions/cases.yaml',
     'policies/decisions/operations.yaml',
     'policies/matrix.md',
     'policies/permissions.yaml',

@@ -155,7 +155,7 @@ describe('a part of a record', () => {
   })
 })
 
-describe('reading ahead', () => {
+describe('a prefetch', () => {
   const ranges = [{ index, options: { limit: 5 } }]
 
   test('later reads of the same need no access to storage', async () => {
@@ -179,7 +179,7 @@ describe('reading ahead', () => {
     expect(reads).toBe(2)
   })
 
-  test('a range of another index, a record and a count that were not read ahead are read', async () => {
+  test('a range of another index, a record and a count that were not prefetched are read', async () => {
     await tx.prefetch({ records: [card], ranges, counts: [index] })
     await tx.range({ ...index, name: 'j' }, { limit: 5 })
     await tx.read([card, other])
@@ -202,7 +202,7 @@ describe('reading ahead', () => {
   test.each([
     ['record', { records: [board] }],
     ['range', { ranges }],
-  ])('a %s that was read ahead is expected, even if it is not read later', async (_what, request) => {
+  ])('a %s that was prefetched is expected, even if it is not read later', async (_what, request) => {
     await tx.prefetch(request)
     await rename('B')
     await expect(commit()).rejects.toThrow(TransactionConflict)

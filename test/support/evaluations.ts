@@ -1,4 +1,4 @@
-import type { OracleOperation } from './oracle.ts'
+import type { HandWrittenOperation } from './hand-written-decisions.ts'
 import type { Reply } from './service.ts'
 
 /** The members of bodies that the decision depends on: ids, lists of them, and what is decided item by item. */
@@ -17,7 +17,7 @@ const STATUS: Readonly<Record<string, number>> = {
  * @param fields the members of the body, if the permission is decided by member
  */
 export function questionOf(
-  { id, path }: Pick<OracleOperation, 'id' | 'path'>,
+  { id, path }: Pick<HandWrittenOperation, 'id' | 'path'>,
   params: Readonly<Record<string, string>>,
   body: object = {},
   fields?: object,

@@ -97,7 +97,7 @@ function* fieldChanges(rule: RawRule, vocabulary: Vocabulary): Generator<Change>
  * Loads a mutant of the shipped tables as data: a change of a rule leaves the YAML around it as it is, and reading that for every
  * mutant would take most of the time. Returns undefined if the loader refuses the rules.
  */
-export function loadMutant({ table, rules }: Mutant, { vocabulary, scopeRules, permissionRules, expected }: Engine): Engine | undefined {
+export function loadMutant({ table, rules }: Mutant, { vocabulary, scopeRules, permissionRules, decisions }: Engine): Engine | undefined {
   const diagnostic = (_at: unknown, message: string): PolicyDiagnostic => ({ path: table, line: 1, column: 1, width: 1, text: '', message })
   const source = { path: table, data: { version: 1, rules }, diagnostic }
   try {
@@ -106,7 +106,7 @@ export function loadMutant({ table, rules }: Mutant, { vocabulary, scopeRules, p
       permissionRules,
       [`${table === 'scopes' ? 'scope' : 'permission'}Rules`]: readRules(source, table, vocabulary),
     }
-    return createEngine({ vocabulary, expected, ...tables, hash: 'mutant' })
+    return createEngine({ vocabulary, decisions, ...tables, hash: 'mutant' })
   } catch (error) {
     if (error instanceof PolicyError) return undefined
     throw error

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { newId, systemRandom, type IdKind } from '../../src/model/ids.ts'
 import { limits } from '../../src/model/limits.ts'
-import type { Removal } from '../../src/model/removal.ts'
+import type { PendingRemoval } from '../../src/model/pending-removal.ts'
 import type { Tombstone } from '../../src/model/tombstone.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 
@@ -32,7 +32,7 @@ type Examples<Stored> =
 /** An example with an id, under its own key. */
 const byId = <T extends { id: string }>(key: (id: string) => Key<unknown>, value: T) => [[key(value.id), value]] as const
 
-const removals: Readonly<Record<Removal['kind'], () => object>> = {
+const removals: Readonly<Record<PendingRemoval['kind'], () => object>> = {
   label: () => ({ label_id: id('label') }),
   former_member: () => ({ user_id: id('user') }),
   file: () => ({ file_id: id('file') }),

@@ -9,7 +9,7 @@ import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
-import type { OracleCell, OracleOperation } from './oracle.ts'
+import type { HandWrittenCell, HandWrittenOperation } from './hand-written-decisions.ts'
 import type { Person, Reply, Service } from './service.ts'
 
 export type Facts = Readonly<Record<string, string>>
@@ -17,7 +17,7 @@ export type Facts = Readonly<Record<string, string>>
 export const SCOPES = ['none', 'read', 'write', 'admin'] as const
 export type ScopeName = (typeof SCOPES)[number]
 
-/** A workspace in which every scenario of the oracle can be created. */
+/** A workspace in which every scenario of the hand-written decisions can be created. */
 export interface World {
   readonly service: Service
   readonly workspaceId: string
@@ -74,7 +74,7 @@ export async function createScenario(
 }
 
 /** The options with which a scenario fits an operation. */
-export function scenarioOptions({ id, method }: Pick<OracleOperation, 'id' | 'method'>) {
+export function scenarioOptions({ id, method }: Pick<HandWrittenOperation, 'id' | 'method'>) {
   return { related: method === 'DELETE', replaces: id === 'cards.set_cover' }
 }
 
@@ -115,7 +115,7 @@ export function exampleBody(operationId: string, { params }: Scenario): unknown 
     : JSON.parse(JSON.stringify(body).replaceAll(/\{(\w+)\}/g, (text, name: string) => params[name] ?? text))
 }
 
-/** A body that names something of a scenario in a member whose items are decided in addition (`also` of the oracle). */
+/** A body that names something of a scenario in a member whose items are decided in addition (`also` of the hand-written decisions). */
 export function additionOf(member: string, { params }: Scenario): Record<string, unknown> {
   // The attachment that replaces a cover. The facts are about the present one.
   if (member === 'attachment_id') return { [member]: params[member] }
@@ -123,13 +123,17 @@ export function additionOf(member: string, { params }: Scenario): Record<string,
   return { [member]: [items[member]] }
 }
 
-/** The outcome that the oracle expects for a token with this scope: `ok`, or a status and an error code. */
-export function expectedOutcome({ scope: minimum, grid }: OracleOperation, { expected, field }: OracleCell, scope: ScopeName): string {
-  if (expected === 401) return '401 unauthorized'
+/** The outcome that the hand-written decisions have for a token with this scope: `ok`, or a status and an error code. */
+export function expectedOutcome(
+  { scope: minimum, decision }: HandWrittenOperation,
+  { response, field }: HandWrittenCell,
+  scope: ScopeName,
+): string {
+  if (response === 401) return '401 unauthorized'
   if (SCOPES.indexOf(scope) < SCOPES.indexOf(minimum)) return '403 insufficient_scope'
   // A body with such a field is refused before any resource is read.
-  if (typeof grid === 'object' && grid[field!] === 'untouchable') return '422 validation_failed'
-  return { ok: 'ok', 403: '403 forbidden', 404: '404 not_found' }[expected]
+  if (typeof decision === 'object' && decision[field!] === 'untouchable') return '422 validation_failed'
+  return { ok: 'ok', 403: '403 forbidden', 404: '404 not_found' }[response]
 }
 
 /** The outcome of a response, in the words of {@link expectedOutcome}. */

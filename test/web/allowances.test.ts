@@ -4,7 +4,7 @@ import { operations } from '../../src/resources/table.ts'
 import { createEngine, type Engine } from '../../src/policy/engine.ts'
 import type { Row } from '../../src/policy/specification.ts'
 import { memory } from '../support/memory.ts'
-import { expectingItself, load, shipped, shippedFiles } from '../support/policy.ts'
+import { withOwnDecisions, load, shipped, shippedFiles } from '../support/policy.ts'
 import { Service } from '../support/service.ts'
 import { formOf, signedIn, textOf } from '../support/visitor.ts'
 
@@ -24,7 +24,7 @@ function engineWith(change: (data: Rules) => void, changedRows: Record<string, R
   const scopes = { ...shippedFiles.scopes, text: stringify(data, { aliasDuplicateObjects: false }) }
   const engine = load({ ...shippedFiles, scopes })
   const rows = new Map([...engine.vocabulary.rows, ...Object.entries(changedRows)])
-  return expectingItself(createEngine({ ...engine, vocabulary: { ...engine.vocabulary, rows } }))
+  return withOwnDecisions(createEngine({ ...engine, vocabulary: { ...engine.vocabulary, rows } }))
 }
 
 /** Returns for each scope on the confirmation page its description and the ids of its rows. */

@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { memory } from '../support/memory.ts'
-import { oracleCells, oracleOperations, type OracleCell, type OracleOperation } from '../support/oracle.ts'
+import {
+  handWrittenCells,
+  handWrittenOperations,
+  type HandWrittenCell,
+  type HandWrittenOperation,
+} from '../support/hand-written-decisions.ts'
 import { buildWorld, createScenario, type Scenario, type World } from '../support/scenario.ts'
 import { Service } from '../support/service.ts'
 import { signedIn, type Visitor } from '../support/visitor.ts'
 
-/** A page: the operations whose grids decide it, its path, and what only it says of its subject. */
+/** A page: the operations whose decisions decide it, its path, and what only it says of its subject. */
 interface Place {
   readonly operation: string
   readonly path: (workspaceId: string, params: Scenario['params']) => string
@@ -21,7 +26,7 @@ const places: readonly Place[] = [
   { operation: 'attachments.download', path: (id, { attachment_id }) => `/app/${id}/attachments/${attachment_id}` },
 ]
 
-describe('the pages of boards answer what the oracle of the API says', () => {
+describe('the pages of boards answer what the decisions of the API say', () => {
   let service: Service
   let world: World
   const visitors = new Map<string, Visitor>()
@@ -44,12 +49,12 @@ describe('the pages of boards answer what the oracle of the API says', () => {
   }
 
   test.each(places)('$operation', async (place) => {
-    const operation = oracleOperations.find(({ id }) => id === place.operation) as OracleOperation
-    const cells: readonly OracleCell[] = oracleCells(operation)
+    const operation = handWrittenOperations.find(({ id }) => id === place.operation) as HandWrittenOperation
+    const cells: readonly HandWrittenCell[] = handWrittenCells(operation)
     const wrong: unknown[] = []
     for (const cell of cells) {
       const scenario = (await createScenario(world, cell.facts))!
-      const expected = cell.expected === 'ok' ? 'ok' : 'hidden'
+      const expected = cell.response === 'ok' ? 'ok' : 'hidden'
       const actual = await answer(place, scenario)
       if (actual !== expected) wrong.push({ ...cell.facts, expected, actual })
       if (expected === 'ok') shown++

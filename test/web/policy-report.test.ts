@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { diffPolicies } from '../../src/policy/diff.ts'
+import { diffPolicies } from '../../src/policy/decision-diff.ts'
 import { operations } from '../../src/resources/table.ts'
 import { createReportData } from '../../src/web/policy-report/data.ts'
 import { renderReport } from '../../src/web/policy-report/page.ts'
 import { responseOf } from '../../src/web/policy-report/summary.ts'
 import { memory } from '../support/memory.ts'
-import { oracleCells, oracleOperations } from '../support/oracle.ts'
-import { decideCell, expectingItself, load, shipped, shippedFiles, toGridOutcome } from '../support/policy.ts'
+import { handWrittenCells, handWrittenOperations } from '../support/hand-written-decisions.ts'
+import { decideCell, withOwnDecisions, load, shipped, shippedFiles, toResponse } from '../support/policy.ts'
 import { Service } from '../support/service.ts'
 import { textOf } from '../support/visitor.ts'
 
 const page = renderReport(shipped, operations)
 
 /** The same policy with a rule that allows more. */
-const widened = expectingItself(
+const widened = withOwnDecisions(
   load({
     ...shippedFiles,
     permissions: {
@@ -52,13 +52,13 @@ describe('the report of a policy', () => {
     expect(links.filter((href) => href !== 'data:,' && !ids.has(href.slice(1)))).toEqual([])
   })
 
-  test('answers in every cell of the oracle what the oracle and the engine answer', () => {
+  test('answers in every cell what the hand-written decisions and the engine say', () => {
     const data = createReportData(shipped, operations)
     const differences: string[] = []
-    for (const operation of oracleOperations) {
+    for (const operation of handWrittenOperations) {
       const { facts: names, fields, cells } = data.permissions[operation.permission]!
-      for (const cell of oracleCells(operation)) {
-        // Facts that the oracle does not state make no difference.
+      for (const cell of handWrittenCells(operation)) {
+        // Facts that the hand-written decisions do not state make no difference.
         const facts = Object.fromEntries(names.map((name) => [name, cell.facts[name] ?? data.facts[name]!.values[0]!]))
         let index = 0
         for (const name of names.toReversed())
@@ -67,8 +67,8 @@ describe('the report of a policy', () => {
         const answer = data.answers[cells[at]!]!
         const decision = decideCell(shipped, operation.permission, { facts, field: cell.field })
         const found = [responseOf(answer), answer.outcome, answer.rules.join()]
-        const wanted = [String(cell.expected), decision.outcome, decision.rules.join()]
-        if (found.join() !== wanted.join() || (cell.expected !== 401 && toGridOutcome(decision) !== cell.expected))
+        const wanted = [String(cell.response), decision.outcome, decision.rules.join()]
+        if (found.join() !== wanted.join() || (cell.response !== 401 && toResponse(decision) !== cell.response))
           differences.push(`${operation.id} ${JSON.stringify(facts)}: ${found.join(' ')} instead of ${wanted.join(' ')}`)
       }
     }
@@ -103,7 +103,7 @@ describe('the report of a policy', () => {
   })
 
   test('says where the tables are not what the decisions say', () => {
-    const mutant = { ...widened, expected: shipped.expected }
+    const mutant = { ...widened, decisions: shipped.decisions }
     expect(textOf(markupOf(renderReport(mutant, operations)))).toMatch(/✗ \d+ not as the decisions say/)
     expect(textOf(markupOf(page))).toContain('✓ all as the decisions say')
   })

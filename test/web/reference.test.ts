@@ -8,7 +8,7 @@ import { limits } from '../../src/model/limits.ts'
 import { operations } from '../../src/resources/table.ts'
 import { createReference } from '../../src/web/reference/app.ts'
 import { defaultDocument } from '../support/document-check.ts'
-import { oracleOperations } from '../support/oracle.ts'
+import { handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { quiet } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { engine, Service } from '../support/service.ts'
@@ -53,7 +53,7 @@ describe('the reference of the API at /docs', () => {
     expect(text).toContain(`${id} ${method} /v1${path}`)
     expect(html).toContain(`<span class="method ${method.toLowerCase()}">${method}</span> <code>/v1${path}</code>`)
     // Each row that decides, with its words, and a link to it.
-    const { scope, row, also } = oracleOperations.find((one) => one.id === id)!
+    const { scope, row, also } = handWrittenOperations.find((one) => one.id === id)!
     expect(text).toContain(`Scope kanban:${scope} Row ${scopeRows[scope]} :`)
     for (const found of [row, scopeRows[scope], ...Object.values(also).map((further) => further.row)]) {
       expect(text).toContain(`Row ${found} : ${engine.vocabulary.rows.get(found)!.words.replace('(extension) ', '')}`)

@@ -6,7 +6,7 @@ import type { Role } from '../../src/model/workspace.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import { entriesOf, startWithAudit } from '../support/audit-trail.ts'
 import { memory } from '../support/memory.ts'
-import { oracleCells, oracleWebActions } from '../support/oracle.ts'
+import { handWrittenCells, handWrittenWebActions } from '../support/hand-written-decisions.ts'
 import type { Person, Service } from '../support/service.ts'
 import { PASSWORD, signedIn, textOf, Visitor } from '../support/visitor.ts'
 
@@ -54,28 +54,30 @@ const actions: Record<string, (visitor: Visitor, formToken: string) => Promise<{
 }
 
 describe('what the pages of a workspace do', () => {
-  const cells = oracleWebActions.flatMap(({ id, row, grid }) =>
-    oracleCells({ grid }).map(({ facts, expected }) => [id, facts['caller.role']!, facts['caller.membership']!, expected, row] as const),
+  const cells = handWrittenWebActions.flatMap(({ id, row, decision }) =>
+    handWrittenCells({ decision }).map(
+      ({ facts, response }) => [id, facts['caller.role']!, facts['caller.membership']!, response, row] as const,
+    ),
   )
 
   test('every action of the policy is tested', () => {
-    expect(Object.keys(actions).toSorted()).toEqual(oracleWebActions.map(({ id }) => id).toSorted())
+    expect(Object.keys(actions).toSorted()).toEqual(handWrittenWebActions.map(({ id }) => id).toSorted())
   })
 
-  test.each(cells)('%s of an %s whose membership is %s is decided as the policy says: %s', async (id, role, membership, expected, row) => {
+  test.each(cells)('%s of an %s whose membership is %s is decided as the policy says: %s', async (id, role, membership, response, row) => {
     const person = await service.person(workspaceId, role as Role)
     const visitor = await signedIn(service, person)
     const { hidden } = formToken(visitor)
     if (membership === 'ended') await service.leaveOnly(workspaceId, person.id)
     let result!: Awaited<ReturnType<(typeof actions)[string]>>
     const entries = await entriesAfter(async () => (result = await actions[id]!(visitor, hidden)))
-    const isAllowed = expected === 'ok'
+    const isAllowed = response === 'ok'
     // To someone who has left, the workspace does not exist.
-    const status = isAllowed ? [200, 303] : [expected === 401 ? 404 : expected]
+    const status = isAllowed ? [200, 303] : [response === 401 ? 404 : response]
     expect(status).toContain(result.status)
     expect(result.isDone).toBe(isAllowed)
     const denied = { operation: `web.${id}`, outcome: 'denied', user_id: person.id, rows: [row], token_id: null }
-    if (expected === 403) expect(entries).toMatchObject([denied])
+    if (response === 403) expect(entries).toMatchObject([denied])
     else expect(entries.filter(({ outcome }) => outcome === 'denied')).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import type * as argon2 from '@node-rs/argon2'
 import { ApiError } from '../../model/errors.ts'
 import { lazy } from '../../model/lazy.ts'
-import { Slots } from '../../store/slots.ts'
+import { Semaphore } from '../../store/semaphore.ts'
 
 /** Hashes and verifies passwords. */
 export interface Passwords {
@@ -60,18 +60,18 @@ const loadedWhenUsed: Pick<typeof argon2, 'hash' | 'verify'> = {
 }
 
 function createQueue(concurrency: number, maxWaiting: number): <T>(task: () => Promise<T>) => Promise<T> {
-  const slots = new Slots(concurrency)
+  const semaphore = new Semaphore(concurrency)
   return async (task) => {
-    if (slots.waiting >= maxWaiting)
+    if (semaphore.waiting >= maxWaiting)
       throw new ApiError('unavailable', {
         message: 'Too many people are signing in at the moment. Try again in a few seconds.',
         headers: { 'retry-after': '2' },
       })
-    await slots.take()
+    await semaphore.acquire()
     try {
       return await task()
     } finally {
-      slots.free()
+      semaphore.release()
     }
   }
 }

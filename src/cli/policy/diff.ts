@@ -31,7 +31,7 @@ export function addDiffCommand(policy: Command): void {
 /** Prints what changes, and fails if the new policy allows more and does not declare it. */
 async function diff(oldName: string, newName: string, { format, json = false }: DiffFlags): Promise<void> {
   const [{ diffPolicies, undeclared }, { renderDiffJson, renderDiffMarkdown, renderDiffText }, { readPolicy }] = await Promise.all([
-    import('../../policy/diff.ts'),
+    import('../../policy/decision-diff.ts'),
     import('../../policy/diff-formats.ts'),
     import('./read-policy.ts'),
   ])

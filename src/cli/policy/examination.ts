@@ -1,6 +1,6 @@
 import { loadPolicy, requireProof } from '../../app.ts'
 import { specificationRows } from '../../authz/specification.ts'
-import { diffPolicies, undeclared } from '../../policy/diff.ts'
+import { diffPolicies, undeclared } from '../../policy/decision-diff.ts'
 import { loadEngine, type Engine, type PolicyFiles } from '../../policy/engine.ts'
 import type { Proof } from '../../policy/prove.ts'
 import { operations } from '../../resources/table.ts'
@@ -80,7 +80,7 @@ function departuresOf(load: () => Engine): Departures {
   try {
     const engine = load()
     const { changes } = diffPolicies(loadPolicy(), engine)
-    const rows = new Set(changes.flatMap(({ permission }) => engine.expected.permissions.get(permission)?.row ?? []))
+    const rows = new Set(changes.flatMap(({ permission }) => engine.decisions.permissions.get(permission)?.row ?? []))
     return { rows: [...rows].filter((row) => !row.startsWith('X')).toSorted() }
   } catch (error) {
     return { failure: (error as Error).message }

@@ -21,7 +21,7 @@ export function addReportCommand(policy: Command): void {
 async function writeReport(name: string | undefined, { out, since }: ReportFlags): Promise<void> {
   if (out === undefined && process.stdout.isTTY) throw new ConfigError('out: name a file for the page, or redirect stdout')
   const [{ diffPolicies }, { operations }, { renderReport }, { readPolicy, SHIPPED }] = await Promise.all([
-    import('../../policy/diff.ts'),
+    import('../../policy/decision-diff.ts'),
     import('../../resources/table.ts'),
     import('../../web/policy-report/page.ts'),
     import('./read-policy.ts'),

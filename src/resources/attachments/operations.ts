@@ -8,7 +8,7 @@ import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { RangeOptions } from '../../store/reads.ts'
-import { cancelFileRemoval, fileRemoval, removeFileIfUnattached } from '../cascades.ts'
+import { fileTombstone, markFileIfUnattached, unmarkFile } from '../cascades.ts'
 import { includeParameter, listed } from '../included.ts'
 import { deleted, operation, type OperationRequest } from '../operation.ts'
 import { attachmentTarget, fileReads, idOf, parentCard, requireFound, toFile, type FileRecords } from '../targets.ts'
@@ -92,7 +92,7 @@ export const attachmentOperations = [
       const file = 'id' in named ? named : await createFile(request, board)
       const { entries } = await tx.range(indexes.fileAttachments(file.id), onCard(card.id))
       if (entries.length > 0) throw conflict(ATTACHED)
-      await cancelFileRemoval(tx, file.id)
+      await unmarkFile(tx, file.id)
       const created = await createResource<AttachmentRecord>(request, 'attachment', keys.attachment, {
         card_id: card.id,
         file_id: file.id,
@@ -118,7 +118,7 @@ export const attachmentOperations = [
     related: async ({ tx }, { card: { id } }) => ({ card: requireFound(await tx.get(keys.card(id))) }),
     async run(request, { attachment: removed, card, file }) {
       if (card.cover_attachment_id === removed.id) saveResource(request, keys.card, card, { cover_attachment_id: null })
-      await removeFileIfUnattached(request, file.id, removed.id)
+      await markFileIfUnattached(request, file.id, removed.id)
       return removeResource(request.tx, keys.attachment, removed)
     },
   }),
@@ -128,7 +128,7 @@ export const attachmentOperations = [
 async function loadFile({ tx, caller, params }: OperationRequest<unknown, unknown>, fileId: string) {
   const ranges = [{ index: indexes.fileAttachments(fileId), options: onCard(params['card_id']!) }]
   const reads = fileReads(keys.file(fileId), 0, caller.userId)
-  const records = await tx.prefetch({ records: [...reads, fileRemoval(fileId)], ranges })
+  const records = await tx.prefetch({ records: [...reads, fileTombstone(fileId)], ranges })
   return toFile(records as unknown as FileRecords, 'file_id')
 }
 

@@ -9,7 +9,7 @@ import { keys } from '../../store/keys.ts'
 import { partOf, type Read } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { OperationRequest } from '../operation.ts'
-import { keepAssignment } from '../removals.ts'
+import { keepAssignment } from '../pending-removals.ts'
 import { createResource } from '../writes.ts'
 import type { cardCreate } from './schema.ts'
 

@@ -3,13 +3,13 @@ import { staleCursor } from '../../listing/ranked-pages.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'
-import type { Removals } from '../../model/removal.ts'
+import type { PendingRemovals } from '../../model/pending-removal.ts'
 import { indexes, positionEntry, type Index } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { firstPage, type RangeOptions } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import type { CountedIndexes } from '../counts.ts'
-import { shownCard } from '../removals.ts'
+import { shownCard } from '../pending-removals.ts'
 import type { Scan } from '../scans.ts'
 import { Examination } from './examination.ts'
 import { assigneeOf, matcher, needsScan, type CardFilter } from './filter.ts'
@@ -29,7 +29,7 @@ export interface CardPage {
 export interface CardListOptions {
   /** from the last card to the first */
   readonly reverse?: boolean
-  /** whether {@link firstPageReads} were read ahead */
+  /** whether {@link firstPageReads} were prefetched */
   readonly isPrefetched?: boolean
 }
 
@@ -62,14 +62,14 @@ export async function listCards(
   }
 }
 
-/** What the first page of the cards of a board needs, as far as it can be guessed: to read it together with something else. */
+/** What the first page of the cards of a board needs, as far as it can be guessed: to prefetch it together with something else. */
 export function firstPageReads(boardId: string, filter: CardFilter, limit: number, { reverse = false }: CardListOptions = {}) {
   const segments = needsScan(filter) ? [] : segmentsOf(rememberedColumns(boardId), filter, reverse)
   const options: RangeOptions = { limit: limit + 1, partial: true, weak: false, reverse }
-  const ahead = readsOf(segments.slice(0, COLUMNS_AT_ONCE), filter, () => options)
+  const cards = readsOf(segments.slice(0, COLUMNS_AT_ONCE), filter, () => options)
   return {
-    records: [keys.removals(), keys.order(boardId), ...ahead.records],
-    ranges: [firstPage(indexes.columns(boardId)), ...ahead.ranges],
+    records: [keys.removals(), keys.order(boardId), ...cards.records],
+    ranges: [firstPage(indexes.columns(boardId)), ...cards.ranges],
   }
 }
 
@@ -105,7 +105,7 @@ async function cardsByPosition(
 }
 
 /** The cards of entries as they count. */
-export function presentCards(values: readonly (Card | undefined)[], removals: Removals | undefined): Card[] {
+export function presentCards(values: readonly (Card | undefined)[], removals: PendingRemovals | undefined): Card[] {
   return values.filter((card) => card !== undefined).map((card) => shownCard(card, removals))
 }
 
@@ -119,7 +119,7 @@ interface CardRequest {
   readonly filter: CardFilter
   readonly start: Start | undefined
   readonly limit: number
-  readonly removals: Removals | undefined
+  readonly removals: PendingRemovals | undefined
   readonly reverse: boolean
   readonly scan: Scan | undefined
 }

@@ -4,7 +4,7 @@ import type { Card } from '../../model/card.ts'
 import type { Change, ChangedKind, ChangeRecord } from '../../model/change.ts'
 import { ApiError } from '../../model/errors.ts'
 import type { AttachmentRecord, FileRecord } from '../../model/file.ts'
-import type { Removals } from '../../model/removal.ts'
+import type { PendingRemovals } from '../../model/pending-removal.ts'
 import { isActive, type Membership } from '../../model/workspace.ts'
 import { appendedEntry } from '../../store/appends.ts'
 import { indexes } from '../../store/indexes.ts'
@@ -12,7 +12,7 @@ import { keys, type Key } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { toAttachment } from '../attachments/shown.ts'
 import { toEntry } from '../board-members/operations.ts'
-import { shownCard, shownFile } from '../removals.ts'
+import { shownCard, shownFile } from '../pending-removals.ts'
 
 /** The name of the list, which its cursors contain. */
 export const CHANGES = 'boards.changes'
@@ -90,7 +90,7 @@ async function objectsOf(tx: Transaction, board: FeedBoard, changes: readonly Ch
     return referencesOf(kind, id, board, REFERENCES * i)
   })
   const records = await tx.read([...references, keys.removals()])
-  const removals = records.at(-1) as Removals | undefined
+  const removals = records.at(-1) as PendingRemovals | undefined
   const objects = new Map(
     changed.map((name, i) => {
       const [kind] = name.split(' ') as [ChangedKind]
@@ -123,7 +123,12 @@ interface Parents {
   readonly board: FeedBoard
 }
 
-function toObject(kind: ChangedKind, record: unknown, { owner, file, board }: Parents, removals: Removals | undefined): Change['data'] {
+function toObject(
+  kind: ChangedKind,
+  record: unknown,
+  { owner, file, board }: Parents,
+  removals: PendingRemovals | undefined,
+): Change['data'] {
   if (kind === 'card') return shownCard(record as Card, removals)
   if (kind === 'attachment') return toAttachment(record as AttachmentRecord, shownFile(file as FileRecord, removals))
   if (kind !== 'board_member') return record as Record<string, unknown>

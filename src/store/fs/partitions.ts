@@ -7,7 +7,7 @@ import { FirstTombstones } from './first-tombstones.ts'
 import { StorageDamaged, type Entry, type Journal } from './journal.ts'
 import { LoadedPartitions, type LoadedPartition, type ReleaseOptions } from './loaded-partitions.ts'
 import type { Manifest } from './manifest.ts'
-import { Slots } from '../slots.ts'
+import { Semaphore } from '../semaphore.ts'
 
 /** Partitions that are loaded at the same time: each takes memory before anyone can use it. */
 const MAX_LOADS = 4
@@ -47,7 +47,7 @@ export class Partitions {
   readonly #loading = new Map<string, Promise<LoadedPartition | undefined>>()
   readonly #damaged = new Map<string, StorageUnavailable>()
   readonly #tombstones: FirstTombstones
-  readonly #slots = new Slots(MAX_LOADS)
+  readonly #semaphore = new Semaphore(MAX_LOADS)
   /** how many were loaded so far */
   #loads = 0
 
@@ -202,7 +202,7 @@ export class Partitions {
 
   async #read(name: string): Promise<LoadedPartition | undefined> {
     const { disk, folder, log, manifest } = this.#options
-    await this.#slots.take()
+    await this.#semaphore.acquire()
     try {
       // Before the file is read: a checkpoint that is written meanwhile is not expected.
       const expected = manifest.checkpoints.get(name)
@@ -222,7 +222,7 @@ export class Partitions {
       if (error instanceof StorageDamaged) this.#damaged.set(name, unavailable)
       throw unavailable
     } finally {
-      this.#slots.free()
+      this.#semaphore.release()
     }
   }
 

@@ -17,8 +17,8 @@ import { CommitSender, waitForTurn } from './commits.ts'
 import { dumpPartition } from './dump.ts'
 import { Identity, readOnce } from './identity.ts'
 import { readInSteps } from './long-reads.ts'
-import { Notices } from './notices.ts'
-import { confirmGuess, Paths } from './paths.ts'
+import { CommitPubSub } from './commit-pubsub.ts'
+import { confirmGuess, ParentKeyCache } from './parent-key-cache.ts'
 import { CommandFailed, openClient, Pool, throwUnavailable, toUnavailable, withTimeout } from './pool.ts'
 import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './scan.ts'
 
@@ -75,8 +75,15 @@ export async function openRedisStore(
     await warnOfEviction(pool, log)
     // A connection on which a commit waits for replicas does nothing else meanwhile.
     const commits = replication && new CommitSender(await openPool(WAITING_CONNECTIONS), replication)
-    const notices = new Notices(() => openClient(url, log), prefix)
-    return new RedisStore(pool, prefix, { lease, identity, impliedSchema: format === MIGRATED_FORMAT ? 0 : 1, commits, pools, notices })
+    const commitPubSub = new CommitPubSub(() => openClient(url, log), prefix)
+    return new RedisStore(pool, prefix, {
+      lease,
+      identity,
+      impliedSchema: format === MIGRATED_FORMAT ? 0 : 1,
+      commits,
+      pools,
+      commitPubSub,
+    })
   } catch (error) {
     for (const pool of pools) pool.close()
     if (!(error instanceof CommandFailed)) throw error
@@ -95,7 +102,7 @@ interface StoreParts {
   /** the pools to close; undefined: that of reads */
   readonly pools?: readonly Pool[]
   /** tells of commits; undefined: of those of this process only */
-  readonly notices?: Notices | undefined
+  readonly commitPubSub?: CommitPubSub | undefined
 }
 
 /** A store in Redis. */
@@ -110,13 +117,13 @@ export class RedisStore implements Store {
   readonly #lease: number
   readonly #identity: Identity | undefined
   readonly #turns = new Turns(TURN_DURATION)
-  readonly #paths = new Paths()
-  readonly #notices: Notices
+  readonly #parentKeys = new ParentKeyCache()
+  readonly #commitPubSub: CommitPubSub
 
   constructor(
     pool: Pool,
     prefix: string,
-    { lease = LEASE_DURATION, identity, impliedSchema = 1, commits, pools = [pool], notices }: StoreParts = {},
+    { lease = LEASE_DURATION, identity, impliedSchema = 1, commits, pools = [pool], commitPubSub }: StoreParts = {},
   ) {
     this.impliedSchema = impliedSchema
     this.#pool = pool
@@ -125,11 +132,12 @@ export class RedisStore implements Store {
     this.#lease = lease
     this.#identity = identity
     this.#commits = commits ?? new CommitSender(pool)
-    this.#notices = notices ?? new Notices(() => Promise.reject(new Error('there is no connection for notices')), prefix)
+    this.#commitPubSub =
+      commitPubSub ?? new CommitPubSub(() => Promise.reject(new Error('there is no connection for publish and subscribe')), prefix)
   }
 
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
-    const keys = this.#paths.guess(partition, request.records)
+    const keys = this.#parentKeys.guess(partition, request.records)
     if (keys !== undefined) {
       const snapshot = await this.#readOnce(partition, { ...request, records: keys })
       if (snapshot === null) return null
@@ -137,7 +145,7 @@ export class RedisStore implements Store {
       if (records !== undefined) return { ...snapshot, records }
     }
     const snapshot = await this.#readOnce(partition, request)
-    if (snapshot !== null) this.#paths.learn(partition, request.records, snapshot.records)
+    if (snapshot !== null) this.#parentKeys.learn(partition, request.records, snapshot.records)
     return snapshot
   }
 
@@ -161,7 +169,7 @@ export class RedisStore implements Store {
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
     await this.#turns.pass(partition, change.turn)
     const outcome = await this.#commits.send(this.#key(partition), encodeChange(change))
-    if (outcome === 'done') this.#notices.notify(partition, change)
+    if (outcome === 'done') this.#commitPubSub.notify(partition, change)
     return outcome
   }
 
@@ -222,11 +230,11 @@ export class RedisStore implements Store {
   }
 
   watch(partition: string, index: string, listener: () => void): () => void {
-    return this.#notices.watch(partition, index, listener)
+    return this.#commitPubSub.watch(partition, index, listener)
   }
 
   async close(): Promise<void> {
-    this.#notices.close()
+    this.#commitPubSub.close()
     for (const pool of this.#pools) pool.close()
   }
 

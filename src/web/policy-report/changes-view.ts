@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { Conjunction } from '../../policy/conjunctions.ts'
-import type { ChangeKind, PolicyChange, PolicyDiff } from '../../policy/diff.ts'
+import type { ChangeKind, PolicyChange, PolicyDiff } from '../../policy/decision-diff.ts'
 import { html } from '../html.ts'
 import { stackedTable, tags } from './tables.ts'
 

@@ -8,7 +8,7 @@ import { stackedTable } from './tables.ts'
 const titles: Readonly<Record<CoverageKind, string>> = {
   rules: 'Rules that decide',
   conditions: 'Values of conditions that decide',
-  cases: 'Cases of the grids',
+  cases: 'Cases of the hand-written decisions',
   cells: 'Cells of the permission table',
   scopes: 'Cells of the scope table',
 }
@@ -39,6 +39,8 @@ export function coverageView(engine: Engine, data: ReportData): VNode {
 export function compareDecisions({ permissions, answers }: ReportData): { readonly cells: number; readonly differing: number } {
   const all = Object.values(permissions).flatMap((permission) => permission.cells.map((index) => answers[index]!))
   const responses = { allowed: 'ok', forbidden: 403, not_found: 404 } as const
-  const differing = all.filter(({ outcome, expected }) => (expected === 401 ? outcome === 'allowed' : responses[outcome] !== expected))
+  const differing = all.filter(({ outcome, handWritten }) =>
+    handWritten === 401 ? outcome === 'allowed' : responses[outcome] !== handWritten,
+  )
   return { cells: all.length, differing: differing.length }
 }

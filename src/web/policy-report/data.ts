@@ -50,8 +50,8 @@ export interface AnswerData {
   readonly rules: readonly string[]
   /** each definition that was evaluated → its rules that match; it is false if there are none */
   readonly definitions: Readonly<Record<string, readonly string[]>>
-  readonly expected: 'ok' | 401 | 403 | 404
-  readonly grid: string
+  readonly handWritten: 'ok' | 401 | 403 | 404
+  readonly decision: string
   readonly case: string
 }
 
@@ -135,7 +135,7 @@ function inGroups(operations: readonly Operation[]): Operation[] {
 }
 
 function answerOf(
-  { expected, decide }: Engine,
+  { decisions, decide }: Engine,
   evaluator: DefinitionEvaluator,
   permission: Permission,
   facts: Facts,
@@ -144,14 +144,14 @@ function answerOf(
   const { outcome, rules, derived } = decide(permission.id, facts, field === undefined ? undefined : [field])
   const definitions: Record<string, readonly string[]> = {}
   for (const { name, matching } of evaluator.evaluate(Object.keys(derived), facts).definitions) definitions[name] = matching
-  const stated = expected.permissions.get(permission.id)!
+  const stated = decisions.permissions.get(permission.id)!
   const { response, name } = stated.lookUp(facts, field)
-  return { outcome, rules, definitions, expected: response, grid: stated.gridOf(field), case: name }
+  return { outcome, rules, definitions, handWritten: response, decision: stated.decisionOf(field), case: name }
 }
 
 /** A text that is the same for the same answers. */
-function keyOf({ outcome, rules, definitions, expected, grid, case: name }: AnswerData): string {
-  let key = `${outcome}\n${rules.join()}\n${expected}\n${grid}\n${name}`
+function keyOf({ outcome, rules, definitions, handWritten, decision, case: name }: AnswerData): string {
+  let key = `${outcome}\n${rules.join()}\n${handWritten}\n${decision}\n${name}`
   for (const definition in definitions) key += `\n${definition} ${definitions[definition]!.join()}`
   return key
 }

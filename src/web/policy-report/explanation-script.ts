@@ -175,13 +175,13 @@ function ruleStage(row, { row: id, rules: ids }, selected, answer) {
   )
 }
 
-function decisionStage({ expected, outcome, grid, case: name }) {
-  const agrees = expected === 401 ? outcome !== 'allowed' : { allowed: 'ok', forbidden: 403, not_found: 404 }[outcome] === expected
-  const before = expected === 401 ? ' It is answered before the permission table is asked, and the table must deny.' : ''
+function decisionStage({ handWritten, outcome, decision, case: name }) {
+  const agrees = handWritten === 401 ? outcome !== 'allowed' : { allowed: 'ok', forbidden: 403, not_found: 404 }[outcome] === handWritten
+  const before = handWritten === 401 ? ' It is answered before the permission table is asked, and the table must deny.' : ''
   return stage(
     agrees ? 'pass' : 'stop',
-    'Hand-written decision: ' + expected + (agrees ? ', as the tables' : ', which is not what the tables answer'),
-    element('p', { class: 'soft' }, 'Grid “' + grid + '”, case “' + name + '”.' + before),
+    'Hand-written decision: ' + handWritten + (agrees ? ', as the tables' : ', which is not what the tables answer'),
+    element('p', { class: 'soft' }, 'Decision “' + decision + '”, case “' + name + '”.' + before),
   )
 }
 

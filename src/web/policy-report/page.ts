@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import type { PolicyDiff } from '../../policy/diff.ts'
+import type { PolicyDiff } from '../../policy/decision-diff.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Operation } from '../../resources/operation.ts'
 import { html } from '../html.ts'

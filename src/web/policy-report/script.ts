@@ -28,9 +28,9 @@ function element(tag, attributes, ...children) {
   return made
 }
 
-function responseOf({ outcome, expected }) {
+function responseOf({ outcome, handWritten }) {
   if (outcome === 'allowed') return 'ok'
-  if (expected === 401) return '401'
+  if (handWritten === 401) return '401'
   return outcome === 'forbidden' ? '403' : '404'
 }
 

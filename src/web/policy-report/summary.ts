@@ -7,9 +7,9 @@ export type Response = 'ok' | 'scope' | '401' | '403' | '404'
 const responses: readonly Response[] = ['ok', 'scope', '403', '404', '401']
 
 /** The response of a cell. Where the decisions say 401, the permission table is not asked. */
-export function responseOf({ outcome, expected }: AnswerData): Response {
+export function responseOf({ outcome, handWritten }: AnswerData): Response {
   if (outcome === 'allowed') return 'ok'
-  if (expected === 401) return '401'
+  if (handWritten === 401) return '401'
   return outcome === 'forbidden' ? '403' : '404'
 }
 

@@ -16,7 +16,7 @@ import {
 import { errors } from '../../../src/model/errors.ts'
 import { operations } from '../../../src/resources/table.ts'
 import { defaultDocument, DocumentCheck } from '../../support/document-check.ts'
-import { oracleCells, oracleOperations } from '../../support/oracle.ts'
+import { handWrittenCells, handWrittenOperations } from '../../support/hand-written-decisions.ts'
 
 const document = defaultDocument()
 const check = new DocumentCheck(document)
@@ -45,8 +45,8 @@ function codesOf({ responses }: OperationObject): string[] {
 }
 
 describe('the OpenAPI document', () => {
-  test('has the operations of the oracle, with their methods, paths, scopes and rows, and no other', () => {
-    const expected = oracleOperations.map(({ id, method, path, scope, row, also }) => {
+  test('has the operations of the hand-written decisions, with their methods, paths, scopes and rows, and no other', () => {
+    const expected = handWrittenOperations.map(({ id, method, path, scope, row, also }) => {
       const further = Object.entries(also).map(([member, one]) => `${member} ${one.row}`)
       return [id, method, path, `kanban:${scope}`, row, ...further]
     })
@@ -61,13 +61,13 @@ describe('the OpenAPI document', () => {
     expect(actual.toSorted()).toEqual(expected.toSorted())
   })
 
-  test('lists `forbidden` for exactly the operations that the oracle forbids to somebody', () => {
-    const forbidden = oracleOperations.filter((operation) => {
+  test('lists `forbidden` for exactly the operations that the hand-written decisions forbid to somebody', () => {
+    const forbidden = handWrittenOperations.filter((operation) => {
       // What is forbidden in it is one of its operations.
       if (operation.id === 'boards.batch') return true
       const isUntouchable = ({ field }: { field?: string | undefined }) =>
-        typeof operation.grid === 'object' && operation.grid[field ?? ''] === 'untouchable'
-      return oracleCells(operation).some((cell) => cell.expected === 403 && !isUntouchable(cell))
+        typeof operation.decision === 'object' && operation.decision[field ?? ''] === 'untouchable'
+      return handWrittenCells(operation).some((cell) => cell.response === 403 && !isUntouchable(cell))
     })
     const listed = documented.filter(({ operation }) => codesOf(operation).includes('forbidden'))
     expect(listed.map(({ operation }) => operation.operationId).toSorted()).toEqual(forbidden.map(({ id }) => id).toSorted())

@@ -15,7 +15,7 @@ import { exchangeWhole } from '../../support/whole-reply.ts'
 // Each error that the document lists for an operation is provoked. That the service answers no other is checked for every
 // response of all suites (support/document-check.ts).
 
-/** What the facts of a request are not about: `document.test.ts` compares them with the oracle and with the rows. */
+/** What the facts of a request are not about: `document.test.ts` compares them with the hand-written decisions and with the rows. */
 const ELSEWHERE = new Set<ErrorCode>(['forbidden', 'conflict'])
 /** These come before an operation is known. */
 const BEFORE = new Set<ErrorCode>(['request_timeout', 'headers_too_large'])

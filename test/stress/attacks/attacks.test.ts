@@ -13,7 +13,7 @@ const SECONDS = Number(process.env['LANEKEEPER_ATTACK_SECONDS'] ?? 0)
 const REQUESTS = effort(20)
 /** How often both are measured, alternately. */
 const ROUNDS = SECONDS === 0 ? 1 : 3
-/** What the memory of the process must stay below, in MiB. A short attack on a busy machine leaves no time for garbage collection. */
+/** What the memory of the process must stay below, in MiB. A short attack on a busy machine leaves no time for V8's garbage collection. */
 const MAX_MEMORY = SECONDS === 0 ? 600 : 400
 
 interface Drill {

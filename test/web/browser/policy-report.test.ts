@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { diffPolicies } from '../../../src/policy/diff.ts'
+import { diffPolicies } from '../../../src/policy/decision-diff.ts'
 import { operations } from '../../../src/resources/table.ts'
 import { renderReport } from '../../../src/web/policy-report/page.ts'
 import { expectAccessible, openBrowser, screenshot } from '../../support/chromium.ts'
-import { oracleCells, oracleOperations } from '../../support/oracle.ts'
+import { handWrittenCells, handWrittenOperations } from '../../support/hand-written-decisions.ts'
 import { decideCell, shipped } from '../../support/policy.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'report-'))
@@ -103,9 +103,9 @@ describe('the report of a policy in a browser', () => {
     for (const one of [plain, rendered, text]) await one.close()
   })
 
-  test('answers in a sample of cells what the oracle and the engine answer, and names the rules', async () => {
+  test('answers in a sample of cells what the hand-written decisions and the engine say, and names the rules', async () => {
     const { page, close } = await openReport()
-    const all = oracleOperations.flatMap((operation) => oracleCells(operation).map((cell) => ({ operation, cell })))
+    const all = handWrittenOperations.flatMap((operation) => handWrittenCells(operation).map((cell) => ({ operation, cell })))
     // A prime number, so that the sample has every value of every fact.
     const sample = all.filter((_one, i) => i % 101 === 0)
     const links = sample.map(({ operation, cell }) => {
@@ -131,10 +131,10 @@ describe('the report of a policy in a browser', () => {
     for (const [i, { operation, cell }] of sample.entries()) {
       const { rules } = decideCell(shipped, operation.permission, { facts: links[i]!.facts, field: cell.field })
       const [verdict, byRules, byHand] = shown[i]!
-      const expected = { ok: /Allowed$/, 401: /401:/, 403: /403 forbidden/, 404: /404 not_found|Left out/ }[cell.expected]
+      const expected = { ok: /Allowed$/, 401: /401:/, 403: /403 forbidden/, 404: /404 not_found|Left out/ }[cell.response]
       expect([links[i]!.link, verdict]).toEqual([links[i]!.link, expect.stringMatching(expected)])
       expect(byRules).toBe(`3. Permission table: ${rules.length > 0 ? `allowed by ${rules.join(', ')}` : 'no rule allows it'}`)
-      expect(byHand).toBe(`Hand-written decision: ${cell.expected}, as the tables`)
+      expect(byHand).toBe(`Hand-written decision: ${cell.response}, as the tables`)
     }
     await close()
   })
@@ -174,7 +174,7 @@ describe('the report of a policy in a browser', () => {
     await dialog.locator('.verdict', { hasText: '403 forbidden' }).waitFor()
     expect(await dialog.getByText('✗ not met: board.caller is creator').count()).toBe(1)
     expect(await dialog.getByText('✗ not met: caller.role is owner or admin').count()).toBe(1)
-    expect(await dialog.getByText('Grid “creator or officer”, case “workspace member, member”.').count()).toBe(1)
+    expect(await dialog.getByText('Decision “creator or officer”, case “workspace member, member”.').count()).toBe(1)
     await dialog.getByLabel('board.visibility').selectOption('private')
     await dialog.getByLabel('board.caller').focus()
     await dialog.getByLabel('board.caller').selectOption('none')

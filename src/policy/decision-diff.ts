@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { answersOf, dimensionsOf, pointsOf, type Answer, type Point } from './answers.ts'
 import { describeSet, holds, type Conjunction, type Terms } from './conjunctions.ts'
-import type { ExpectedOperation } from './decisions.ts'
+import type { HandWrittenOperation } from './hand-written-decisions.ts'
 import type { Engine } from './engine.ts'
-import { editsOf, type Edit } from './edits.ts'
+import { diffTexts, type TextChange } from './text-diff.ts'
 import { DEFINE } from './vocabulary.ts'
 import type { Widening } from './widenings.ts'
 
@@ -31,7 +31,7 @@ export interface PolicyChange {
   /** the number of points of the decision space */
   readonly cells: number
   /** one of them, and an operation that needs the permission */
-  readonly example: { readonly point: Point; readonly operation: Pick<ExpectedOperation, 'id' | 'method' | 'path'> }
+  readonly example: { readonly point: Point; readonly operation: Pick<HandWrittenOperation, 'id' | 'method' | 'path'> }
   /** why the new policy widens it, if it declares that */
   readonly declared: string | undefined
 }
@@ -54,7 +54,7 @@ export interface PolicyDiff {
   readonly definitions: readonly DefinitionChange[]
   readonly changes: readonly PolicyChange[]
   /** what was edited, with or without an effect on decisions */
-  readonly edits: readonly Edit[]
+  readonly edits: readonly TextChange[]
   /** declarations of the new policy that declare nothing */
   readonly unused: readonly Widening[]
   /** declarations about the old policy that it had itself: they do not count */
@@ -102,7 +102,7 @@ export function diffPolicies(
     to: after.hash,
     definitions: definitionChanges(before, after, declarations, used),
     changes: changes.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind)),
-    edits: editsOf(before, after),
+    edits: diffTexts(before, after),
     unused: declarations.filter((widening) => !used.has(widening)),
     declaredBefore: about.filter((widening) => !declarations.includes(widening)),
     declaredForOthers: [...new Set(others)],
@@ -164,7 +164,7 @@ function describeChange(
   const point = Object.fromEntries([...dimensions.keys()].map((name) => [name, inSet[0]![name]!]))
   return {
     kind: kindOf(change.before, change.after)!,
-    row: engines.map(({ expected }) => expected.permissions.get(change.permission)?.row).findLast((row) => row !== undefined)!,
+    row: engines.map(({ decisions }) => decisions.permissions.get(change.permission)?.row).findLast((row) => row !== undefined)!,
     ...change,
     isUsualScope: isUsualScope(change, engines),
     cells: inSet.length,
@@ -173,10 +173,10 @@ function describeChange(
 }
 
 /** An operation that needs a permission, or the action of the web app. */
-function operationWith({ expected }: Engine, permission: string): PolicyChange['example']['operation'] | undefined {
-  const operation = [...expected.operations.values()].find((one) => one.permission === permission)
+function operationWith({ decisions }: Engine, permission: string): PolicyChange['example']['operation'] | undefined {
+  const operation = [...decisions.operations.values()].find((one) => one.permission === permission)
   if (operation !== undefined) return { id: operation.id, method: operation.method, path: operation.path }
-  const action = [...expected.webActions.values()].find((one) => one.permission === permission)
+  const action = [...decisions.webActions.values()].find((one) => one.permission === permission)
   return action && { id: action.id, method: 'web', path: 'app' }
 }
 

@@ -9,7 +9,7 @@ const REMEMBERED = 100_000
  * Guesses the keys of templates, so that Redis needs no script to resolve them: a card never moves to another board, for
  * example. A guess is only used to read. Whether it was right is checked with the records that were read.
  */
-export class Paths {
+export class ParentKeyCache {
   /** `partition key` → the members that templates have taken from that record */
   readonly #members = new LRUCache<string, Record<string, string>>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { isIdle } from './in-flight.ts'
+import { isIdle } from './connection-limits.ts'
 
 /** How many times a connection is looked at before it is dropped. */
 const LOOKS = 10
@@ -21,7 +21,7 @@ interface Look {
  * Node reports a connection on which no byte was sent or received for some time. If a part of a write was sent before that, it waits
  * once more for as long. So it is asked for a tenth of the time, again and again: a connection is closed at most two tenths too late.
  */
-export function dropUnread(server: Pick<Server, 'setTimeout'>, timeout: number, now: () => number = () => performance.now()): void {
+export function dropSlowClients(server: Pick<Server, 'setTimeout'>, timeout: number, now: () => number = () => performance.now()): void {
   const period = timeout / LOOKS
   const looks = new WeakMap<Socket, Look>()
   server.setTimeout(period, (socket) => {

@@ -2,12 +2,12 @@
  * References to something that has ended, in more records than one commit may change. They count for nothing, and garbage
  * collection removes them in batches. A change of a file that its attachments show is finished in the same way.
  */
-export type Removal = Pending & RemovalOf
+export type PendingRemoval = Progress & RemovalOf
 
 /** What the references are to. */
 export type RemovalOf = LabelReferences | Assignments | MemberReferences | FileAttachments
 
-interface Pending {
+interface Progress {
   /** the id of the tombstone by which garbage collection finds it */
   readonly id: string
   /** the number of indexes that were read to their end, and the last entry that was read of the next one, or null */
@@ -46,6 +46,6 @@ interface FileAttachments {
 }
 
 /** The removals that are pending in a workspace. The record exists only while there are any. */
-export interface Removals {
-  readonly pending: readonly Removal[]
+export interface PendingRemovals {
+  readonly pending: readonly PendingRemoval[]
 }

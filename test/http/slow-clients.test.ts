@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dropUnread } from '../../src/http/unread.ts'
+import { dropSlowClients } from '../../src/http/slow-clients.ts'
 
 const TIMEOUT = 30_000
 /** in which Node reports a connection without progress */
@@ -18,7 +18,7 @@ class SlowConnection {
   constructor() {
     let report: (socket: never) => void = () => undefined
     const server = { setTimeout: (milliseconds: number, callback: typeof report) => void ([this.armed, report] = [milliseconds, callback]) }
-    dropUnread(server as never, TIMEOUT, () => this.now)
+    dropSlowClients(server as never, TIMEOUT, () => this.now)
     this.#report = () => report(this as never)
   }
 

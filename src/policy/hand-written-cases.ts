@@ -6,19 +6,19 @@ import type { Path, Report, Source } from './source.ts'
 import type { Fact, Vocabulary } from './vocabulary.ts'
 
 /** What a caller gets: `401` before the permission table is asked, so there the table must only deny. */
-export type ExpectedResponse = 'ok' | 401 | 403 | 404
+export type HandWrittenResponse = 'ok' | 401 | 403 | 404
 
 /** The responses of one kind of permission, written by hand. */
-export interface Grid {
+export interface HandWrittenDecision {
   readonly name: string
   /** the groups of the facts that make a difference */
   readonly groups: ReadonlySet<string>
   /** The response for some facts, and the case in which it is. */
-  lookUp(facts: Facts): ExpectedCase
+  lookUp(facts: Facts): HandWrittenCase
 }
 
-export interface ExpectedCase {
-  readonly response: ExpectedResponse
+export interface HandWrittenCase {
+  readonly response: HandWrittenResponse
   /** the names of the case on each axis */
   readonly name: string
 }
@@ -29,15 +29,15 @@ const shape = z.strictObject({
   version: z.literal(1),
   axes: z.record(z.string(), z.record(z.string(), z.union([facts, z.array(facts).min(1)]))),
   always: z.array(z.strictObject({ facts, response: z.literal(401) })),
-  grids: z.record(
+  decisions: z.record(
     z.string(),
-    z.union([response, z.record(z.string(), z.unknown())], { error: 'a grid is a response, or has the axis "down"' }),
+    z.union([response, z.record(z.string(), z.unknown())], { error: 'a decision is a response, or has the axis "down"' }),
   ),
 })
-const KEYS = ['version', 'axes', 'always', 'facts', 'response', 'grids', 'down', 'across']
+const KEYS = ['version', 'axes', 'always', 'facts', 'response', 'decisions', 'down', 'across']
 type Data = z.output<typeof shape>
 type RawFacts = z.output<typeof facts>
-type RawGrid = Data['grids'][string]
+type RawDecision = Data['decisions'][string]
 
 /** The cases of an axis. Each combination of values of its facts belongs to exactly one of them. */
 interface Axis {
@@ -48,28 +48,28 @@ interface Axis {
 }
 
 /**
- * Reads the hand-written responses. This file and `decisions.ts` share nothing with the code that decides.
+ * Reads the hand-written responses. This file and `hand-written-decisions.ts` share nothing with the code that decides.
  * @throws {PolicyError} if a name is unknown, a combination of facts belongs to no case or to two, or a response is missing
  */
-export function readGrids(source: Source, vocabulary: Vocabulary): ReadonlyMap<string, Grid> {
+export function readCases(source: Source, vocabulary: Vocabulary): ReadonlyMap<string, HandWrittenDecision> {
   const data = readShape(source, shape, KEYS)
   const diagnostics: PolicyDiagnostic[] = []
   const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
   const axes = new Map(Object.entries(data.axes).map(([name, cases]) => [name, readAxis(name, cases, vocabulary, report)]))
   const always = data.always.map((rule, i) => ({ ...rule, facts: readFacts(rule.facts, ['always', i, 'facts'], vocabulary, report) }))
-  const grids = new Map(
-    Object.entries(data.grids).map(([name, raw]) => {
-      const { groups, lookUp } = readGrid(name, raw, axes, report)
+  const decisions = new Map(
+    Object.entries(data.decisions).map(([name, raw]) => {
+      const { groups, lookUp } = readDecision(name, raw, axes, report)
       const before = (present: Facts) => always.find((rule) => rule.facts.every(([fact, values]) => values.includes(present[fact]!)))
       const find = (present: Facts) => (before(present) === undefined ? lookUp(present) : ALWAYS)
       return [name, { name, groups, lookUp: find }] as const
     }),
   )
   if (diagnostics.length > 0) throw new PolicyError(diagnostics)
-  return grids
+  return decisions
 }
 
-const ALWAYS: ExpectedCase = { response: 401, name: 'always' }
+const ALWAYS: HandWrittenCase = { response: 401, name: 'always' }
 
 /** Facts as a list of each fact and its values. */
 type FactValues = readonly (readonly [fact: string, values: readonly string[]])[]
@@ -119,12 +119,17 @@ function combinations(lists: readonly (readonly string[])[]): string[][] {
   return lists.reduce<string[][]>((lines, list) => lines.flatMap((line) => list.map((member) => [...line, member])), [[]])
 }
 
-function readGrid(name: string, raw: RawGrid, axes: ReadonlyMap<string, Axis>, report: Report): Pick<Grid, 'groups' | 'lookUp'> {
+function readDecision(
+  name: string,
+  raw: RawDecision,
+  axes: ReadonlyMap<string, Axis>,
+  report: Report,
+): Pick<HandWrittenDecision, 'groups' | 'lookUp'> {
   if (typeof raw !== 'object') return { groups: new Set(), lookUp: () => ({ response: raw, name: 'every case' }) }
   const { down, across, ...lines } = raw
   const axisOf = (member: 'down' | 'across', axis: unknown): Axis | undefined => {
     const found = axes.get(String(axis))
-    if (found === undefined) report(['grids', name, member], `unknown axis "${String(axis)}"`, didYouMean(String(axis), axes.keys()))
+    if (found === undefined) report(['decisions', name, member], `unknown axis "${String(axis)}"`, didYouMean(String(axis), axes.keys()))
     return found
   }
   const [rows, columns] = [axisOf('down', down), across === undefined ? undefined : axisOf('across', across)]
@@ -132,10 +137,10 @@ function readGrid(name: string, raw: RawGrid, axes: ReadonlyMap<string, Axis>, r
   checkLines(name, lines, rows, columns, report)
   const cases = new Map(
     rows.cases.flatMap((row) =>
-      (columns?.cases ?? ['']).map((column, i): [string, ExpectedCase] => {
+      (columns?.cases ?? ['']).map((column, i): [string, HandWrittenCase] => {
         const line = lines[row]
         const at = columns === undefined ? row : `${row}, ${column}`
-        return [`${row}\n${column}`, { response: (Array.isArray(line) ? line[i] : line) as ExpectedResponse, name: at }]
+        return [`${row}\n${column}`, { response: (Array.isArray(line) ? line[i] : line) as HandWrittenResponse, name: at }]
       }),
     ),
   )
@@ -146,9 +151,9 @@ function readGrid(name: string, raw: RawGrid, axes: ReadonlyMap<string, Axis>, r
   }
 }
 
-function checkLines(grid: string, lines: Record<string, unknown>, { cases }: Axis, columns: Axis | undefined, report: Report): void {
+function checkLines(decision: string, lines: Record<string, unknown>, { cases }: Axis, columns: Axis | undefined, report: Report): void {
   for (const [row, line] of Object.entries(lines)) {
-    const at: Path = ['grids', grid, row]
+    const at: Path = ['decisions', decision, row]
     if (!cases.includes(row)) report(at, `unknown case "${row}"`, didYouMean(row, cases), 'key')
     const count = Array.isArray(line) ? line.length : undefined
     if (count !== columns?.cases.length)
@@ -160,5 +165,5 @@ function checkLines(grid: string, lines: Record<string, unknown>, { cases }: Axi
       if (!response.safeParse(one).success)
         report(Array.isArray(line) ? [...at, i] : at, `"${String(one)}" is not a response`, 'ok, 403 or 404')
   }
-  for (const row of cases) if (!Object.hasOwn(lines, row)) report(['grids', grid], `no response for "${row}"`, undefined, 'key')
+  for (const row of cases) if (!Object.hasOwn(lines, row)) report(['decisions', decision], `no response for "${row}"`, undefined, 'key')
 }

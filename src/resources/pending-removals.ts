@@ -1,7 +1,7 @@
 import type { Card } from '../model/card.ts'
 import type { AttachmentRecord, FileRecord, FileVisibility } from '../model/file.ts'
 import { newId } from '../model/ids.ts'
-import type { Removal, RemovalOf, Removals } from '../model/removal.ts'
+import type { PendingRemoval, PendingRemovals, RemovalOf } from '../model/pending-removal.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { indexes, lastWord, type Index } from '../store/indexes.ts'
@@ -50,7 +50,7 @@ export async function continueRemoval(work: RemovalWork, id: string): Promise<vo
 }
 
 /** A card as it counts: without the assignees and labels whose removal is pending, and with the members that older records do not have. */
-export function shownCard(record: Card, removals: Removals | undefined): Card {
+export function shownCard(record: Card, removals: PendingRemovals | undefined): Card {
   const card = (record.completed_by_id as string | null | undefined) === undefined ? { ...record, completed_by_id: null } : record
   if (removals === undefined || countPending(card, removals) === 0) return card
   return {
@@ -61,19 +61,19 @@ export function shownCard(record: Card, removals: Removals | undefined): Card {
 }
 
 /** A file as it counts: a private file of a user whose membership has ended is accessible on its board, before it is written so. */
-export function shownFile(file: FileRecord, removals: Removals | undefined): FileRecord {
+export function shownFile(file: FileRecord, removals: PendingRemovals | undefined): FileRecord {
   return isSharingPending(file, removals) ? { ...file, ...SHARED } : file
 }
 
 /** What becomes of a private file when its owner's membership ends. */
 const SHARED = { visibility: 'board' } as const
 
-function isSharingPending({ owner_id, visibility }: FileRecord, removals: Removals | undefined): boolean {
-  return visibility === 'private' && removalOfMember(removals, owner_id) !== undefined
+function isSharingPending({ owner_id, visibility }: FileRecord, removals: PendingRemovals | undefined): boolean {
+  return visibility === 'private' && pendingRemovalOfMember(removals, owner_id) !== undefined
 }
 
 /** The number of assignees and labels of a card whose removal is pending. It only grows until the record is written. */
-function countPending(card: Card, removals: Removals | undefined): number {
+function countPending(card: Card, removals: PendingRemovals | undefined): number {
   if (removals === undefined) return 0
   const users = card.assignee_ids.filter((userId) => isAssignmentPending(removals, card, userId))
   return users.length + card.label_ids.filter((labelId) => isLabelPending(removals, labelId)).length
@@ -110,7 +110,7 @@ function shownOfOthers(tx: Transaction, key: Key<unknown>): string | number | un
 export async function keepAssignment(tx: Transaction, card: Card, userId: string): Promise<void> {
   const removals = await tx.get(keys.removals())
   if (removals === undefined || !isAssignmentPending(removals, card, userId)) return
-  const keep = (removal: Removal): Removal =>
+  const keep = (removal: PendingRemoval): PendingRemoval =>
     removal.kind === 'assignments' && removesAssignment(removal, card, userId)
       ? { ...removal, kept: [...removal.kept, assignmentEntry(card, userId)] }
       : removal
@@ -118,19 +118,19 @@ export async function keepAssignment(tx: Transaction, card: Card, userId: string
 }
 
 /** The pending removal of what a former member had in the workspace. */
-export function removalOfMember(removals: Removals | undefined, userId: string): Removal | undefined {
+export function pendingRemovalOfMember(removals: PendingRemovals | undefined, userId: string): PendingRemoval | undefined {
   return removals?.pending.find((removal) => removal.kind === 'former_member' && removal.user_id === userId)
 }
 
-function isAssignmentPending({ pending }: Removals, card: Card, userId: string): boolean {
+function isAssignmentPending({ pending }: PendingRemovals, card: Card, userId: string): boolean {
   return pending.some((removal) => removesAssignment(removal, card, userId))
 }
 
-function isLabelPending({ pending }: Removals, labelId: string): boolean {
+function isLabelPending({ pending }: PendingRemovals, labelId: string): boolean {
   return pending.some((removal) => removal.kind === 'label' && removal.label_id === labelId)
 }
 
-function removesAssignment(removal: Removal, card: Card, userId: string): boolean {
+function removesAssignment(removal: PendingRemoval, card: Card, userId: string): boolean {
   if (removal.kind === 'former_member') return removal.user_id === userId
   if (removal.kind !== 'assignments' || removal.board_id !== card.board_id) return false
   return removal.user_ids.includes(userId) && !removal.kept.includes(assignmentEntry(card, userId))
@@ -147,7 +147,7 @@ function targetOf(of: RemovalOf): string {
   return of.kind === 'former_member' ? of.user_id : of.board_id
 }
 
-function replacePending(tx: Transaction, removals: Removals | undefined, id: string, rest: Removal | undefined): void {
+function replacePending(tx: Transaction, removals: PendingRemovals | undefined, id: string, rest: PendingRemoval | undefined): void {
   const others = (removals?.pending ?? []).filter((pending) => pending.id !== id && !isRepeated(pending, rest))
   const pending = rest === undefined ? others : [...others, rest]
   if (pending.length > 0) tx.put(keys.removals(), { pending })
@@ -155,7 +155,7 @@ function replacePending(tx: Transaction, removals: Removals | undefined, id: str
 }
 
 /** Whether another change of the same file begins: it includes the one before. */
-function isRepeated(pending: Removal, next: Removal | undefined): boolean {
+function isRepeated(pending: PendingRemoval, next: PendingRemoval | undefined): boolean {
   return pending.kind === 'file' && next?.kind === 'file' && pending.file_id === next.file_id
 }
 
@@ -170,7 +170,7 @@ interface Step<T = unknown> {
 }
 
 /** Removes references, as many as one commit may. @returns the removal of what may remain */
-async function removeBatch(work: RemovalWork, removal: Removal): Promise<Removal | undefined> {
+async function removeBatch(work: RemovalWork, removal: PendingRemoval): Promise<PendingRemoval | undefined> {
   const steps = stepsOf(work, removal)
   let { step, after } = removal
   for (let room = work.batch; step < steps.length; step++, after = null) {
@@ -193,7 +193,7 @@ function fittingCards(values: readonly unknown[], count: number): number {
   return excess === -1 ? count : Math.max(excess, 1)
 }
 
-function stepsOf(work: RemovalWork, removal: Removal): readonly Step<any>[] {
+function stepsOf(work: RemovalWork, removal: PendingRemoval): readonly Step<any>[] {
   const { tx, clock } = work
   const change = async (cards: readonly (Card | undefined)[], changed: (card: Card) => Partial<Card>): Promise<void> => {
     await readBoards(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { confirmGuess, Paths } from '../../src/store/redis/paths.ts'
+import { confirmGuess, ParentKeyCache } from '../../src/store/redis/parent-key-cache.ts'
 
 const record = (key: string | null, value?: Record<string, unknown>) => ({
   key,
@@ -10,32 +10,32 @@ const records = [record('comment:1', { card_id: '2' }), record('card:2', { board
 
 describe('the keys of templates', () => {
   test('are guessed from what was read before', () => {
-    const paths = new Paths()
-    expect(paths.guess('w1', COMMENT)).toBeUndefined()
-    paths.learn('w1', COMMENT, records)
-    expect(paths.guess('w1', COMMENT)).toEqual(['comment:1', 'card:2', 'board:3'])
+    const cache = new ParentKeyCache()
+    expect(cache.guess('w1', COMMENT)).toBeUndefined()
+    cache.learn('w1', COMMENT, records)
+    expect(cache.guess('w1', COMMENT)).toEqual(['comment:1', 'card:2', 'board:3'])
   })
 
   test('are guessed for other requests about the same records too', () => {
-    const paths = new Paths()
-    paths.learn('w1', COMMENT, records)
-    expect(paths.guess('w1', ['card:2', 'note:{0.board_id}'])).toEqual(['card:2', 'note:3'])
-    expect(paths.guess('w1', ['card:2', 'column:{0.column_id}'])).toBeUndefined()
-    paths.learn('w1', ['card:2', 'column:{0.column_id}'], [record('card:2', { board_id: '3', column_id: '4' }), record('column:4')])
-    expect(paths.guess('w1', ['card:2', 'board:{0.board_id}:{0.column_id}'])).toEqual(['card:2', 'board:3:4'])
+    const cache = new ParentKeyCache()
+    cache.learn('w1', COMMENT, records)
+    expect(cache.guess('w1', ['card:2', 'note:{0.board_id}'])).toEqual(['card:2', 'note:3'])
+    expect(cache.guess('w1', ['card:2', 'column:{0.column_id}'])).toBeUndefined()
+    cache.learn('w1', ['card:2', 'column:{0.column_id}'], [record('card:2', { board_id: '3', column_id: '4' }), record('column:4')])
+    expect(cache.guess('w1', ['card:2', 'board:{0.board_id}:{0.column_id}'])).toEqual(['card:2', 'board:3:4'])
   })
 
   test('are those that were read last', () => {
-    const paths = new Paths()
-    paths.learn('w1', COMMENT, records)
-    paths.learn('w1', COMMENT, [records[0]!, record('card:2', { board_id: '9' }), record('board:9', {})])
-    expect(paths.guess('w1', COMMENT)).toEqual(['comment:1', 'card:2', 'board:9'])
+    const cache = new ParentKeyCache()
+    cache.learn('w1', COMMENT, records)
+    cache.learn('w1', COMMENT, [records[0]!, record('card:2', { board_id: '9' }), record('board:9', {})])
+    expect(cache.guess('w1', COMMENT)).toEqual(['comment:1', 'card:2', 'board:9'])
   })
 
   test('are not guessed in another partition', () => {
-    const paths = new Paths()
-    paths.learn('w1', COMMENT, records)
-    expect(paths.guess('w2', COMMENT)).toBeUndefined()
+    const cache = new ParentKeyCache()
+    cache.learn('w1', COMMENT, records)
+    expect(cache.guess('w2', COMMENT)).toBeUndefined()
   })
 
   test.each([
@@ -43,13 +43,14 @@ describe('the keys of templates', () => {
     ['a member that is no text', [record('comment:1', { card_id: null }), record(null), record(null)]],
     ['a member that is missing', [record('comment:1', {}), record(null), record(null)]],
   ])('are not learned from %s', (_what, read) => {
-    const paths = new Paths()
-    paths.learn('w1', COMMENT, read)
-    expect(paths.guess('w1', COMMENT)).toBeUndefined()
-    expect(paths.guess('w1', ['comment:1', '{0.card_id}'])).toBeUndefined()
+    const cache = new ParentKeyCache()
+    cache.learn('w1', COMMENT, read)
+    expect(cache.guess('w1', COMMENT)).toBeUndefined()
+    expect(cache.guess('w1', ['comment:1', '{0.card_id}'])).toBeUndefined()
   })
 
-  test('without placeholders are the references themselves', () => expect(new Paths().guess('w1', ['a:1', 'b:2'])).toEqual(['a:1', 'b:2']))
+  test('without placeholders are the references themselves', () =>
+    expect(new ParentKeyCache().guess('w1', ['a:1', 'b:2'])).toEqual(['a:1', 'b:2']))
 })
 
 describe('guessed keys', () => {

@@ -1,90 +1,95 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
-// Expands the hand-written oracle (policies/decisions) to cells. This file shares no code with the engine, the
+// Expands the hand-written decisions (policies/decisions) to cells. This file shares no code with the engine, the
 // operations table or the vocabulary.
 
-/** An outcome as the grids state it. */
-export type GridOutcome = 'ok' | 403 | 404
+/** An outcome as the decisions state it. */
+export type HandWrittenResponse = 'ok' | 403 | 404
 
-export interface OracleOperation {
+export interface HandWrittenOperation {
   readonly id: string
   readonly method: string
   readonly path: string
   readonly scope: 'read' | 'write' | 'admin'
   readonly row: string
   readonly permission: string
-  /** the name of a grid, or field → name of a grid */
-  readonly grid: string | Readonly<Record<string, string>>
+  /** the name of a decision, or field → name of a decision */
+  readonly decision: string | Readonly<Record<string, string>>
   /** member of the body → what is decided about each of its items */
-  readonly also: Readonly<Record<string, OracleAddition>>
+  readonly also: Readonly<Record<string, HandWrittenAddition>>
 }
 
 /** A decision about each item of a member of the body. */
-export interface OracleAddition {
+export interface HandWrittenAddition {
   readonly row: string
   readonly permission: string
-  readonly grid: string
+  readonly decision: string
 }
 
-export interface OracleCell {
+export interface HandWrittenCell {
   readonly facts: Readonly<Record<string, string>>
   readonly field?: string | undefined
-  readonly expected: GridOutcome | 401
-  /** whether it stands for the other cells of its case: the representatives of a grid have all facts that its cases have */
+  readonly response: HandWrittenResponse | 401
+  /** whether it stands for the other cells of its case: the representatives of a decision have all facts that its cases have */
   readonly representative?: boolean
 }
 
-type Grid = GridOutcome | ({ down: string; across?: string } & Record<string, GridOutcome | GridOutcome[]>)
+type HandWrittenDecision =
+  | HandWrittenResponse
+  | ({ down: string; across?: string } & Record<string, HandWrittenResponse | HandWrittenResponse[]>)
 
 const read = (name: string) => parse(readFileSync(new URL(`../../policies/decisions/${name}.yaml`, import.meta.url), 'utf8'))
-const { axes: cases, grids } = read('grids') as { axes: Record<string, object>; grids: Record<string, Grid> }
+const { axes: cases, decisions } = read('cases') as { axes: Record<string, object>; decisions: Record<string, HandWrittenDecision> }
 // Only the names of the cases. Which facts they stand for is stated here once more.
 const axes = Object.fromEntries(Object.entries(cases).map(([axis, ofAxis]) => [axis, Object.keys(ofAxis)]))
 
 type Row = readonly [string, string, 'read', string, string, string, Readonly<Record<string, readonly [string, string, string]>>?]
 
-export const oracleOperations: readonly OracleOperation[] = Object.entries(
+export const handWrittenOperations: readonly HandWrittenOperation[] = Object.entries(
   (read('operations') as { operations: Record<string, Row> }).operations,
-).map(([id, [method, path, scope, row, permission, grid, also = {}]]) => {
-  const additions = Object.entries(also).map(([member, [ofRow, ofPermission, ofGrid]]) => [
+).map(([id, [method, path, scope, row, permission, decision, also = {}]]) => {
+  const additions = Object.entries(also).map(([member, [ofRow, ofPermission, ofDecision]]) => [
     member,
-    { row: ofRow, permission: ofPermission, grid: ofGrid },
+    { row: ofRow, permission: ofPermission, decision: ofDecision },
   ])
-  return { id, method, path, scope, row, permission, grid, also: Object.fromEntries(additions) }
+  return { id, method, path, scope, row, permission, decision, also: Object.fromEntries(additions) }
 })
 
 /** What only the web app does: its permission has no scope. */
-export const oracleWebActions: readonly Pick<OracleOperation, 'id' | 'row' | 'permission' | 'grid'>[] = Object.entries(
+export const handWrittenWebActions: readonly Pick<HandWrittenOperation, 'id' | 'row' | 'permission' | 'decision'>[] = Object.entries(
   (read('operations') as { web_app: Record<string, readonly [string, string, string]> }).web_app,
-).map(([id, [row, permission, grid]]) => ({ id, row, permission, grid }))
+).map(([id, [row, permission, decision]]) => ({ id, row, permission, decision }))
 
-/** Every cell of an operation's grid, for every role, and for active and ended memberships. */
-export function oracleCells({ grid }: Pick<OracleOperation, 'grid'>): readonly OracleCell[] {
-  if (typeof grid === 'string') return gridCells(grid)
-  return Object.entries(grid).flatMap(([field, name]) => gridCells(name).map((cell) => ({ ...cell, field })))
+/** Every cell of an operation's decision, for every role, and for active and ended memberships. */
+export function handWrittenCells({ decision }: Pick<HandWrittenOperation, 'decision'>): readonly HandWrittenCell[] {
+  if (typeof decision === 'string') return decisionCells(decision)
+  return Object.entries(decision).flatMap(([field, name]) => decisionCells(name).map((cell) => ({ ...cell, field })))
 }
 
-const cellsByGrid = new Map<string, readonly OracleCell[]>()
+const cellsByDecision = new Map<string, readonly HandWrittenCell[]>()
 
-function gridCells(name: string): readonly OracleCell[] {
-  const cells = cellsByGrid.get(name) ?? expandGrid(name)
-  cellsByGrid.set(name, cells)
+function decisionCells(name: string): readonly HandWrittenCell[] {
+  const cells = cellsByDecision.get(name) ?? expandDecision(name)
+  cellsByDecision.set(name, cells)
   return cells
 }
 
-function expandGrid(name: string): OracleCell[] {
-  const grid = grids[name]
-  if (grid === undefined) throw new Error(`the oracle has no grid "${name}"`)
-  const rows = typeof grid === 'object' ? Object.entries(grid).filter(([row]) => row !== 'down' && row !== 'across') : [['', grid] as const]
-  const down = typeof grid === 'object' ? grid.down : undefined
-  const axis = typeof grid === 'object' ? grid.across : undefined
+function expandDecision(name: string): HandWrittenCell[] {
+  const decision = decisions[name]
+  if (decision === undefined) throw new Error(`there is no decision "${name}"`)
+  const rows =
+    typeof decision === 'object'
+      ? Object.entries(decision).filter(([row]) => row !== 'down' && row !== 'across')
+      : [['', decision] as const]
+  const down = typeof decision === 'object' ? decision.down : undefined
+  const axis = typeof decision === 'object' ? decision.across : undefined
   const turns: Turns = { active: 0, ended: 0 }
   return rows.flatMap(([row, outcomes]) => {
     const columns =
       axis === undefined
-        ? [['', outcomes as GridOutcome] as const]
-        : axes[axis]!.map((column, i) => [column, (outcomes as GridOutcome[])[i]!] as const)
+        ? [['', outcomes as HandWrittenResponse] as const]
+        : axes[axis]!.map((column, i) => [column, (outcomes as HandWrittenResponse[])[i]!] as const)
     return columns.flatMap(([column, outcome]) => expand({ down, row: row as string }, axis, column, outcome, turns))
   })
 }
@@ -96,10 +101,11 @@ function expand(
   { down, row }: { down: string | undefined; row: string },
   axis: string | undefined,
   column: string,
-  outcome: GridOutcome,
+  outcome: HandWrittenResponse,
   turns: Turns,
-): OracleCell[] {
-  if (outcome !== 'ok' && outcome !== 403 && outcome !== 404) throw new Error(`the oracle has no outcome for "${row}", "${column}"`)
+): HandWrittenCell[] {
+  if (outcome !== 'ok' && outcome !== 403 && outcome !== 404)
+    throw new Error(`the hand-written decisions have no response for "${row}", "${column}"`)
   const ofRole = { [axis ?? '']: column, [down ?? '']: row }['role']
   const roles = ofRole === undefined ? axes['role']! : [ofRole]
   return roles.flatMap((role) =>
@@ -110,7 +116,7 @@ function expand(
       const representative = turns[membership]++ % facts.length
       return facts.map((ofCase, i) => ({
         facts: { 'caller.membership': membership, 'caller.role': role, ...ofCase },
-        expected: membership === 'ended' ? (401 as const) : outcome,
+        response: membership === 'ended' ? (401 as const) : outcome,
         representative: i === representative,
       }))
     }),

@@ -9,7 +9,7 @@ const LINGER = 5000
  * Tells of commits that append to an index, of this process and of others: commits publish to a channel for each index. The
  * connection for it is opened when it is first needed. Without it, only the commits of this process are noticed.
  */
-export class Notices {
+export class CommitPubSub {
   readonly #open: () => Promise<Connection>
   readonly #prefix: string
   readonly #watchers = new Watchers()

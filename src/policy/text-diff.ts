@@ -1,7 +1,7 @@
 import type { Engine } from './engine.ts'
 
 /** A difference between the texts of two policies. */
-export interface Edit {
+export interface TextChange {
   readonly kind: 'added' | 'removed' | 'changed'
   /** such as `rule P5` or `fact board.caller` */
   readonly what: string
@@ -10,9 +10,9 @@ export interface Edit {
 }
 
 /** What was edited between two policies: rules, rows, facts, definitions, permissions and operations. Comments and order are left out. */
-export function editsOf(before: Engine, after: Engine): Edit[] {
+export function diffTexts(before: Engine, after: Engine): TextChange[] {
   const [old, present] = [itemsOf(before), itemsOf(after)]
-  return [...new Set([...present.keys(), ...old.keys()])].flatMap((what): Edit[] => {
+  return [...new Set([...present.keys(), ...old.keys()])].flatMap((what): TextChange[] => {
     const [a, b] = [old.get(what), present.get(what)]
     if (a === undefined) return [{ kind: 'added', what, members: [] }]
     if (b === undefined) return [{ kind: 'removed', what, members: [] }]
@@ -23,7 +23,7 @@ export function editsOf(before: Engine, after: Engine): Edit[] {
 
 type Item = Readonly<Record<string, unknown>>
 
-function itemsOf({ vocabulary, scopeRules, permissionRules, expected }: Engine): ReadonlyMap<string, Item> {
+function itemsOf({ vocabulary, scopeRules, permissionRules, decisions }: Engine): ReadonlyMap<string, Item> {
   const { facts, definitions, permissions, rows } = vocabulary
   const named = (kind: string, items: Iterable<readonly [string, object]>) =>
     [...items].map(([name, item]): [string, Item] => [`${kind} ${name}`, { ...item }])
@@ -38,9 +38,9 @@ function itemsOf({ vocabulary, scopeRules, permissionRules, expected }: Engine):
     ),
     ...named(
       'operation',
-      [...expected.operations].map(([id, { also, ...operation }]) => [id, { ...operation, also: [...also] }]),
+      [...decisions.operations].map(([id, { also, ...operation }]) => [id, { ...operation, also: [...also] }]),
     ),
-    ...named('web action', expected.webActions),
+    ...named('web action', decisions.webActions),
   ])
 }
 

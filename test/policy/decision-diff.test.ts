@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { describeSet } from '../../src/policy/conjunctions.ts'
-import { diffPolicies, undeclared, type PolicyDiff } from '../../src/policy/diff.ts'
+import { diffPolicies, undeclared, type PolicyDiff } from '../../src/policy/decision-diff.ts'
 import { renderDiffText } from '../../src/policy/diff-formats.ts'
 import type { Engine } from '../../src/policy/engine.ts'
 import { readSource } from '../../src/policy/source.ts'
@@ -119,7 +119,7 @@ const vocabularies: readonly (readonly [what: string, Engine])[] = [
     'a value of a fact is added',
     edited(
       ['vocabulary', 'values: [owner, admin, member]', 'values: [owner, admin, member, guest]'],
-      ['grids', '    member: { caller.role: member }', '    member: { caller.role: [member, guest] }'],
+      ['cases', '    member: { caller.role: member }', '    member: { caller.role: [member, guest] }'],
     ),
   ],
   [
@@ -127,12 +127,12 @@ const vocabularies: readonly (readonly [what: string, Engine])[] = [
     edited(
       ['vocabulary', 'values: [owner, admin, member]', 'values: [owner, member]'],
       ['permissions', 'caller.role: { $in: [owner, admin] }', 'caller.role: owner'],
-      ['grids', '    admin: { caller.role: admin }\n', ''],
-      ['grids', 'down: board\n    across: role\n    #                   owner admin member\n', 'down: board\n    across: role\n'],
-      ['grids', '[ok,   ok,   ok]', '[ok, ok]'],
-      ['grids', '[ok,   ok,   403]', '[ok, 403]'],
-      ['grids', '[404,  404,  404]', '[404, 404]'],
-      ['grids', '    admin: ok\n', ''],
+      ['cases', '    admin: { caller.role: admin }\n', ''],
+      ['cases', 'down: board\n    across: role\n    #                   owner admin member\n', 'down: board\n    across: role\n'],
+      ['cases', '[ok,   ok,   ok]', '[ok, ok]'],
+      ['cases', '[ok,   ok,   403]', '[ok, 403]'],
+      ['cases', '[404,  404,  404]', '[404, 404]'],
+      ['cases', '    admin: ok\n', ''],
     ),
   ],
   [
