@@ -32,7 +32,7 @@ import { systemClock, type Clock } from './model/time.ts'
 import { specificationRows } from './authz/specification.ts'
 import type { Operation } from './resources/operation.ts'
 import { provePolicy } from './resources/policy-proof.ts'
-import { Scans } from './resources/scans.ts'
+import { Scheduler } from './resources/scheduler.ts'
 import { operations } from './resources/table.ts'
 import { loadEngine, type Engine, type PolicyFiles } from './policy/engine.ts'
 import { PolicyInvariantError, readPolicyFolder } from './policy/folder.ts'
@@ -74,7 +74,7 @@ export interface AppOptions {
   /** whether the report of the policy is served at /policies; default: true */
   readonly policyPage?: boolean
   /** how cards are examined one by one; default: without delaying other requests */
-  readonly scans?: Scans | undefined
+  readonly scheduler?: Scheduler | undefined
   readonly passwords?: Passwords
   /** sends notices to people; default: no mail is sent */
   readonly mail?: SendMail | undefined
@@ -177,7 +177,7 @@ export function createApp(options: AppOptions): App {
     random,
     batch: options.batch,
     log,
-    scans: options.scans ?? new Scans(),
+    scheduler: options.scheduler ?? new Scheduler(),
     runningKeys: new Set(),
     changes: new ChangeLog(clock),
     stopping: stopping.signal,

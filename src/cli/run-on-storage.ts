@@ -84,13 +84,13 @@ async function runLocally(
 
 /** Loads what decides requests: with the policy that a service with the same environment has. Other commands start faster without it. */
 async function loadPolicyAnswers(): Promise<PolicyAnswers> {
-  const [{ loadPolicy }, { createPolicyAnswers }, { operations }, { Scans }] = await Promise.all([
+  const [{ loadPolicy }, { createPolicyAnswers }, { operations }, { Scheduler }] = await Promise.all([
     import('../app.ts'),
     import('./policy/stored-answers.ts'),
     import('../resources/table.ts'),
-    import('../resources/scans.ts'),
+    import('../resources/scheduler.ts'),
   ])
-  return createPolicyAnswers({ engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined), operations, scans: new Scans() })
+  return createPolicyAnswers({ engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined), operations, scheduler: new Scheduler() })
 }
 
 function reportReadOnly({ message }: Error): void {

@@ -37,7 +37,7 @@ export async function performAll(
   let bytes = 0
   record.batch = records
   for (const [index, one] of planned.entries()) {
-    if (index > 0 && index % AT_ONCE === 0) await services.scans.slice(request.caller.workspaceId)
+    if (index > 0 && index % AT_ONCE === 0) await services.scheduler.slice(request.caller.workspaceId)
     const own: ItemRecord = { operation: one.operation.id }
     records.push(own)
     try {

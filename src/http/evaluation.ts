@@ -17,7 +17,7 @@ import { withOwnId, withOwnParameter } from './own-id.ts'
 import type { Services } from './services.ts'
 
 /** What an evaluation depends on. */
-export type EvaluationServices = Pick<Services, 'engine' | 'operations' | 'scans'>
+export type EvaluationServices = Pick<Services, 'engine' | 'operations' | 'scheduler'>
 
 /** The type of the resource of operations whose path has no parameter. */
 const WORKSPACE = 'workspace'
@@ -65,7 +65,7 @@ export async function evaluate(
   const records: ItemRecord[] = []
   record.evaluations = records
   for (const [i, one] of evaluated.entries()) {
-    if (i > 0 && i % AT_ONCE === 0) await services.scans.slice(request.caller.workspaceId)
+    if (i > 0 && i % AT_ONCE === 0) await services.scheduler.slice(request.caller.workspaceId)
     const own: ItemRecord = { operation: one.operation.id }
     recordResources(own, one.params)
     records.push(own)

@@ -76,9 +76,9 @@ export class Metrics {
     labelNames: ['operation'],
     registers: [this.registry],
   })
-  readonly #turns = new Counter({
-    name: 'lanekeeper_turns_total',
-    help: 'Turns in a workspace that were taken after several conflicts',
+  readonly #leases = new Counter({
+    name: 'lanekeeper_commit_leases_total',
+    help: 'CommitLeases in a workspace that were taken after several conflicts',
     registers: [this.registry],
   })
   readonly #refusals = new Counter({
@@ -143,7 +143,7 @@ export class Metrics {
     if (attempts > 1) this.#retries.inc({ operation }, attempts - 1)
   }
 
-  /** Returns a store whose calls are measured. Its state is read whenever the metrics are. */
+  /** Releases a store whose calls are measured. Its state is read whenever the metrics are. */
   measure(store: Store): Store {
     this.#store = store
     const timed = <T>(step: string, outcomeOf: (result: T) => string, work: () => Awaitable<T>): Awaitable<T> => {
@@ -177,9 +177,9 @@ export class Metrics {
           },
           () => store.commit(partition, change),
         ),
-      takeTurn: (partition) => {
-        this.#turns.inc()
-        return store.takeTurn(partition)
+      takeLease: (partition) => {
+        this.#leases.inc()
+        return store.takeLease(partition)
       },
     })
   }
@@ -241,7 +241,7 @@ export class Metrics {
 
 /**
  * Serves `GET /metrics` on a separate address.
- * @param read returns all metrics in the format of Prometheus
+ * @param read releases all metrics in the format of Prometheus
  * @throws {CannotListen}
  */
 export async function serveMetrics(

@@ -6,7 +6,7 @@ import { shownRevision } from '../resources/pending-removals.ts'
 import { keys } from '../store/keys.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Transaction } from '../store/transaction.ts'
-import type { Turn } from '../store/turns.ts'
+import type { CommitLease } from '../store/commit-leases.ts'
 import type { Caller } from '../authz/context.ts'
 import { performAll } from './batch.ts'
 import { Call, type CallRequest, type Surface } from './call.ts'
@@ -40,7 +40,7 @@ const API: Surface = {
   identify: ({ legacyPrefixes }, { request }) => new TokenPrincipal(request.headers.get('authorization'), legacyPrefixes),
 }
 
-/** Answers a request below /v1. @returns the response; it never throws */
+/** Answers a request below /v1. @releases the response; it never throws */
 export async function handle(services: Services, request: CallRequest): Promise<Response> {
   const call = new Call(services, request, API)
   return conclude(services, call, {
@@ -55,7 +55,7 @@ interface Presentation<T> {
   refuse(error: ApiError, trail: Trail): T
 }
 
-/** Answers a call. Each one, whatever its surface is, comes this way. @returns what is presented; it never throws */
+/** Answers a call. Each one, whatever its surface is, comes this way. @releases what is presented; it never throws */
 export async function conclude<T extends { readonly status: number; readonly body?: ReadableStream | null }>(
   services: Services,
   call: Call,
@@ -117,20 +117,20 @@ async function readOn(began: Services, call: Call, position: string): Promise<Ev
  */
 function attemptAll(services: Services, call: Call, trail: Trail, position: string | undefined): Promise<Outcome> {
   const { partition } = call.principal // 401
-  return retryConflicts(services.store, partition, MAX_ATTEMPTS, (turn) => attempt(services, call, turn, trail.next(), position))
+  return retryConflicts(services.store, partition, MAX_ATTEMPTS, (lease) => attempt(services, call, lease, trail.next(), position))
 }
 
 /** One attempt, in the order in which the contract refuses requests. @param position where a stream goes on */
 async function attempt(
   services: Services,
   call: Call,
-  turn: Turn | undefined,
+  lease: CommitLease | undefined,
   step: DecisionRecord,
   position: string | undefined,
 ): Promise<Outcome> {
   const { principal, quota } = call
   step.stage = 'credential'
-  const tx = new Transaction(services.store, principal.partition, services.random, turn?.id)
+  const tx = new Transaction(services.store, principal.partition, services.random, lease?.id)
   const route = services.route(call.method, call.path)
   await prefetch(services, tx, call, route)
   const caller = await principal.authenticate(services, tx, step) // 401
@@ -145,7 +145,7 @@ async function attempt(
   requireScope(services, operation, caller, step) // 403
   step.stage = 'input'
   const input = await readOnce(services, call, operation, params, caller) // 400 413 415 422
-  const unit = unitOf(services, call, { tx, caller, params, input, turn, step, position })
+  const unit = unitOf(services, call, { tx, caller, params, input, lease, step, position })
   if (operation.kind === 'filtered_list') {
     await requireNamed(services, operation, unit, step) // 404
     step.stage = 'run'
@@ -193,14 +193,14 @@ interface Attempt {
   readonly caller: Caller
   readonly params: OperationRequest['params']
   readonly input: Input
-  readonly turn: Turn | undefined
+  readonly lease: CommitLease | undefined
   readonly step: DecisionRecord
   readonly position: string | undefined
 }
 
 /** What an operation is called with. */
-function unitOf(services: Services, call: Call, { tx, caller, params, input, turn, step, position }: Attempt): OperationRequest {
-  const { scans } = services
+function unitOf(services: Services, call: Call, { tx, caller, params, input, lease, step, position }: Attempt): OperationRequest {
+  const { scheduler } = services
   const query = position === undefined ? input.query : Object.assign({}, input.query, { after: position })
   const unit: OperationRequest = createUnit(services, { tx, caller, params, query, body: input.body }, {
     evaluate: (questions, semantic) => evaluate(services, unit, step, questions, semantic),
@@ -208,18 +208,18 @@ function unitOf(services: Services, call: Call, { tx, caller, params, input, tur
       call.quota.chargeFurther(caller, items.length - 1) // 429
       return performAll(services, unit, step, boardId, items)
     },
-    receive: input.upload ? () => receive(services, call, caller, turn) : undefined,
+    receive: input.upload ? () => receive(services, call, caller, lease) : undefined,
     beginScan: () => {
       const { workspaceId, userId } = caller
-      return scans.begin({ workspaceId, userId, hasTurn: turn !== undefined, signal: clientSignal(call.request) })
+      return scheduler.begin({ workspaceId, userId, hasLease: lease !== undefined, signal: clientSignal(call.request) })
     },
   })
   return unit
 }
 
 /** Receives the uploaded file, in the first attempt that needs it. Others must not wait for this client. */
-function receive(services: Services, call: Call, { workspaceId }: Caller, turn: Turn | undefined): Promise<Upload> {
-  if (call.uploaded === undefined) turn?.end()
+function receive(services: Services, call: Call, { workspaceId }: Caller, lease: CommitLease | undefined): Promise<Upload> {
+  if (call.uploaded === undefined) lease?.end()
   return call.upload(() => receiveFile(services, call.request, workspaceId))
 }
 
@@ -233,7 +233,7 @@ function readOnce(
 ): Input | Promise<Input> {
   requireValidKey(call.method, call.headers) // 400
   const search = operation.isStream ? continued(call) : call.search
-  const beforeLarge = () => services.scans.slice(workspaceId)
+  const beforeLarge = () => services.scheduler.slice(workspaceId)
   return call.input(() => readInput(call.request, search, operation, params, userId, services.uploadBytes, beforeLarge))
 }
 

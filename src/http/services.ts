@@ -7,7 +7,7 @@ import type { Clock } from '../model/time.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Operation } from '../resources/operation.ts'
-import type { Scans } from '../resources/scans.ts'
+import type { Scheduler } from '../resources/scheduler.ts'
 import type { ChangeLog } from '../store/change-log.ts'
 import type { Store } from '../store/port.ts'
 import type { RequestLog } from './decision-log.ts'
@@ -38,7 +38,7 @@ export interface Services {
   readonly seenTokens: Pick<SeenTokens, 'add' | 'get'>
   /** undefined: requests are not limited */
   readonly rateLimits?: RateLimits | undefined
-  readonly scans: Scans
+  readonly scheduler: Scheduler
   readonly runningKeys: RunningKeys
   readonly changes: ChangeLog
   /** is aborted when the service stops: requests that wait for something are then answered */

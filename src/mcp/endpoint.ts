@@ -53,7 +53,7 @@ interface Message {
  * @returns the handler of every request to /mcp; it never throws
  */
 export function createMcpEndpoint(current: () => Services, options: McpOptions): (request: ServerRequest) => Promise<Response> {
-  const { log, scans } = current()
+  const { log, scheduler } = current()
   const hosts = new HostCheck(options.origin, options.host)
   const list = new ToolList(() => current().engine, options.operations)
   const handler = createMcpHandler(
@@ -68,7 +68,7 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     if (account.status !== 200) return refuse(exchange, account, null)
     if (request.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
     const { scopes, workspace } = account.body.data as Account
-    const beforeLarge = () => scans.slice(workspace.id)
+    const beforeLarge = () => scheduler.slice(workspace.id)
     const message = await readJson(request, { method: 'POST', body: {}, takesUpload: false }, beforeLarge)
     if (Array.isArray(message)) return respond(exchange, 400, {}, { id: null, error: { code: INVALID_REQUEST, message: NO_BATCH } })
     const { id, method, params } = (message ?? {}) as Message

@@ -14,7 +14,7 @@ import type { Transaction } from '../store/transaction.ts'
 import type { EvaluationResult, Question, Semantic } from './access/schema.ts'
 import type { BatchItem, BatchResult } from './batch/schema.ts'
 import type { OperationResult } from './result.ts'
-import type { Scan } from './scans.ts'
+import type { Scan } from './scheduler.ts'
 
 /** What an operation is called with: the caller, the input, and the unit of work. */
 export interface OperationRequest<Query = unknown, Body = unknown> {

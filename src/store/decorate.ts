@@ -6,7 +6,7 @@ export function decorateStore(store: Store, overrides: Partial<Store>): Store {
     driver: store.driver,
     read: (partition, request) => store.read(partition, request),
     commit: (partition, change) => store.commit(partition, change),
-    takeTurn: (partition) => store.takeTurn(partition),
+    takeLease: (partition) => store.takeLease(partition),
     dump: (partition) => store.dump(partition),
     partitions: () => store.partitions(),
     scan: (partition) => store.scan(partition),

@@ -4,7 +4,7 @@ import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { numberAppended } from './appends.ts'
 import { Partition, type Records } from './partition.ts'
 import type { Change, ReadRequest, Snapshot, Store, Stored, Value } from './port.ts'
-import { Turns, type Turn } from './turns.ts'
+import { CommitLeases, type CommitLease } from './commit-leases.ts'
 import { Watchers } from './watchers.ts'
 
 /**
@@ -24,7 +24,7 @@ export class MemoryStore implements Store {
   readonly #openDriver: OpenDriver
   readonly #drivers: Driver[] = []
   readonly #partitions = new Map<string, Partition>()
-  readonly #turns = new Turns()
+  readonly #leases = new CommitLeases()
   readonly #watchers = new Watchers()
 
   constructor(openDriver: OpenDriver) {
@@ -36,7 +36,7 @@ export class MemoryStore implements Store {
   }
 
   commit(partition: string, change: Change): Awaitable<'done' | 'conflict'> {
-    return andThen(this.#turns.pass(partition, change.turn), () => this.#apply(partition, change))
+    return andThen(this.#leases.pass(partition, change.lease), () => this.#apply(partition, change))
   }
 
   #apply(partition: string, change: Change): 'done' | 'conflict' {
@@ -47,8 +47,8 @@ export class MemoryStore implements Store {
     return 'done'
   }
 
-  takeTurn(partition: string): Promise<Turn> {
-    return this.#turns.take(partition)
+  takeLease(partition: string): Promise<CommitLease> {
+    return this.#leases.take(partition)
   }
 
   async *dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {

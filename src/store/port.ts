@@ -1,5 +1,5 @@
 import type { Awaitable } from '../model/awaitable.ts'
-import type { Turn } from './turns.ts'
+import type { CommitLease } from './commit-leases.ts'
 
 /**
  * The storage port: every driver implements it, and all other code reads and writes through it.
@@ -73,7 +73,7 @@ export interface ReadRequest {
   readonly ranges: readonly IndexRange[]
   /** indexes whose entries are counted */
   readonly counts: readonly string[]
-  /** the read returns null unless all of this is still true */
+  /** the read releases null unless all of this is still true */
   readonly expect: Expectation
 }
 
@@ -97,11 +97,11 @@ export interface Snapshot {
 export interface Change {
   /** the revision of everything that the change writes; also identifies a commit that is sent again */
   readonly revision: string
-  /** the id of the turn in which it is made */
-  readonly turn?: string | undefined
+  /** the id of the lease in which it is made */
+  readonly lease?: string | undefined
   readonly expect: Expectation
   /** whether it only revokes or removes: a driver makes it although storage is full, if it can */
-  readonly reduces?: boolean | undefined
+  readonly onlyRemoves?: boolean | undefined
   readonly put: ReadonlyMap<string, Value>
   readonly remove: ReadonlySet<string>
   /** index → entries to add and to remove */
@@ -133,7 +133,7 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** Concurrent writes kept conflicting with an operation, even in turns of its own. Nothing was changed. */
+/** Concurrent writes kept conflicting with an operation, even in leases of its own. Nothing was changed. */
 export class Contention extends StorageUnavailable {
   constructor() {
     super('concurrent writes kept conflicting with this operation')
@@ -176,19 +176,19 @@ export interface StoreMetrics {
 export interface Store {
   /** memory, fs or redis */
   readonly driver: string
-  /** @returns null when the expectation is not met */
+  /** @releases null when the expectation is not met */
   read(partition: string, request: ReadRequest): Awaitable<Snapshot | null>
   /**
-   * Applies a change. The driver defines what a committed change survives. While another turn is held in the
+   * Applies a change. The driver defines what a committed change survives. While another lease is held in the
    * partition, it waits.
-   * @returns `conflict` when the expectation is not met; nothing is changed then
+   * @releases `conflict` when the expectation is not met; nothing is changed then
    */
   commit(partition: string, change: Change): Awaitable<'done' | 'conflict'>
   /**
-   * Takes a turn in a partition, for a caller whose commits or reads kept conflicting with others.
+   * Takes a lease in a partition, for a caller whose commits or reads kept conflicting with others.
    * @throws {StorageUnavailable}
    */
-  takeTurn(partition: string): Promise<Turn>
+  takeLease(partition: string): Promise<CommitLease>
   /**
    * Reads all records of a partition as they were at one moment, in batches ordered by key. Used for backups.
    * @throws {StorageUnavailable} when storage fails
@@ -224,7 +224,7 @@ export interface Store {
   /**
    * Calls a function soon after each commit that appends to an index, in this process or another one. It is a hint: it may also
    * come without a reason, and none comes while a connection is lost.
-   * @returns ends it
+   * @releases ends it
    */
   watch(partition: string, index: string, listener: () => void): () => void
   /** @throws {StorageUnavailable} when storage cannot be read or written at present */

@@ -5,17 +5,17 @@ import type { Deps } from './deps.ts'
 import type { Index } from './indexes.ts'
 import { Contention, type Store } from './port.ts'
 import { TransactionConflict, Transaction } from './transaction.ts'
-import type { Turn } from './turns.ts'
+import type { CommitLease } from './commit-leases.ts'
 
 const MAX_ATTEMPTS = 50
-/** After this many conflicts, each further attempt has a turn (see {@link Store.takeTurn}). */
-const CONFLICTS_BEFORE_TURN = 3
+/** After this many conflicts, each further attempt has a lease (see {@link Store.takeLease}). */
+const CONFLICTS_BEFORE_LEASE = 3
 
 /**
  * Runs work in a transaction and commits it. When another commit conflicts with it, the work runs again in a new
  * transaction.
  * @param work reads and writes; it must have no effects outside the transaction
- * @returns the result of the work, after the commit
+ * @releases the result of the work, after the commit
  * @throws {StorageUnavailable} when storage fails
  * @throws {Contention} when 50 attempts have ended in a conflict
  */
@@ -25,8 +25,8 @@ export async function transact<T>(
   random: RandomSource,
   work: (tx: Transaction) => Awaitable<T>,
 ): Promise<T> {
-  return retryConflicts(store, partition, MAX_ATTEMPTS, async (turn) => {
-    const tx = new Transaction(store, partition, random, turn?.id)
+  return retryConflicts(store, partition, MAX_ATTEMPTS, async (lease) => {
+    const tx = new Transaction(store, partition, random, lease?.id)
     const result = await work(tx)
     await tx.commit()
     return result
@@ -34,31 +34,31 @@ export async function transact<T>(
 }
 
 /**
- * Attempts something until no concurrent write conflicts with it. After three conflicts, the attempts have turns, so
+ * Attempts something until no concurrent write conflicts with it. After three conflicts, the attempts have leases, so
  * that no client can make it fail by writing often.
- * @param attempt gets its turn, which it must not hold while it waits for a client
+ * @param attempt gets its lease, which it must not hold while it waits for a client
  * @throws {Contention} when the last attempt has ended in a conflict too
  */
 export async function retryConflicts<T>(
   store: Store,
   partition: string,
   maxAttempts: number,
-  attempt: (turn: Turn | undefined) => Promise<T>,
+  attempt: (lease: CommitLease | undefined) => Promise<T>,
 ): Promise<T> {
-  let turn: Turn | undefined
+  let lease: CommitLease | undefined
   try {
     for (let attempts = 1; attempts <= maxAttempts; attempts++) {
       try {
-        return await attempt(turn)
+        return await attempt(lease)
       } catch (error) {
         if (!(error instanceof TransactionConflict)) throw error
       }
-      turn?.end()
-      if (attempts < CONFLICTS_BEFORE_TURN) await backOff(attempts)
-      else turn = await store.takeTurn(partition)
+      lease?.end()
+      if (attempts < CONFLICTS_BEFORE_LEASE) await backOff(attempts)
+      else lease = await store.takeLease(partition)
     }
   } finally {
-    turn?.end()
+    lease?.end()
   }
   throw new Contention()
 }

@@ -18,7 +18,7 @@ import {
   type Read,
   type ValueOf,
 } from './reads.ts'
-import { onlyReduces } from './reductions.ts'
+import { onlyRemoves } from './only-removes.ts'
 import { merged, widened, Writes } from './writes.ts'
 
 /** Length of a revision, in characters. */
@@ -43,19 +43,19 @@ export class Transaction {
   readonly partition: string
   readonly #store: Store
   readonly #random: RandomSource
-  readonly #turn: string | undefined
+  readonly #lease: string | undefined
   readonly #reads = new ReadSet()
   readonly #prefetched = new Prefetched()
   readonly #writes = new Writes()
   #newRevision: string | undefined
   #logged: { readonly log: ChangeLog; readonly author: Author } | undefined
 
-  /** @param turn the id of the turn in which it commits */
-  constructor(store: Store, partition: string, random: RandomSource, turn?: string) {
+  /** @param lease the id of the lease in which it commits */
+  constructor(store: Store, partition: string, random: RandomSource, lease?: string) {
     this.#store = store
     this.partition = partition
     this.#random = random
-    this.#turn = turn
+    this.#lease = lease
   }
 
   /** Reads one record. @throws {TransactionConflict} when something read before has changed since; this applies to every read */
@@ -116,7 +116,7 @@ export class Transaction {
 
   /**
    * Reads ahead, in one snapshot: later reads of the same records, ranges and counts need no access to storage.
-   * @returns the values of the records
+   * @releases the values of the records
    * @throws {TransactionConflict} when something read before has changed since
    */
   prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Awaitable<readonly unknown[]> {
@@ -228,9 +228,9 @@ export class Transaction {
     if (this.#writes.isEmpty) return undefined
     const written: Change = {
       revision: this.#revision,
-      turn: this.#turn,
+      lease: this.#lease,
       expect: this.#reads.expectation,
-      reduces: onlyReduces(this.#reads.records, this.#writes.put),
+      onlyRemoves: onlyRemoves(this.#reads.records, this.#writes.put),
       put: this.#writes.put,
       remove: this.#writes.remove,
       indexes: this.#writes.indexes(this.#reads.records),

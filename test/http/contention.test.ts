@@ -91,7 +91,7 @@ test('a turn ends before the service waits for the file of its client', async ()
   // So the token and the card are read in two steps.
   service.forgetTokens({ always: true })
   const events: string[] = []
-  service.store.takeTurn = async () => (events.push('turn'), { id: 'turn', end: () => void events.push('end') })
+  service.store.takeLease = async () => (events.push('turn'), { id: 'turn', end: () => void events.push('end') })
   // Before the second read of the first three attempts, a record changes that the first one read.
   let reads = 0
   service.store.beforeRead = async () => {

@@ -286,7 +286,7 @@ describe('several questions', () => {
     [11, 1],
     [100, 9],
   ])('%i of them make %i pauses, in which other requests have their time', async (length, pauses) => {
-    const slice = vi.spyOn(service.app.services.scans, 'slice')
+    const slice = vi.spyOn(service.app.services.scheduler, 'slice')
     await decisions(bob.read, { evaluations: Array.from({ length }, () => ({ action: { name: 'boards.read' } })) })
     expect(slice).toHaveBeenCalledTimes(pauses)
     slice.mockRestore()

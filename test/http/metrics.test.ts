@@ -91,9 +91,9 @@ describe('the metrics', () => {
   test('turns are counted', async () => {
     const metrics = new Metrics()
     const store = metrics.measure(createMemoryStore())
-    const turn = await store.takeTurn('p')
+    const turn = await store.takeLease('p')
     turn.end()
-    expect(await metrics.read()).toMatch(/^lanekeeper_turns_total 1$/m)
+    expect(await metrics.read()).toMatch(/^lanekeeper_commit_leases_total 1$/m)
   })
 })
 

@@ -40,7 +40,7 @@ afterEach(() => {
 })
 
 describe('the sinks of decision records', () => {
-  /** Reads a board with these sinks. @returns the response, and what was logged */
+  /** Reads a board with these sinks. @releases the response, and what was logged */
   const readBoard = async (sinks: Services['sinks']) => {
     const captured = captureLog()
     const request = new Request(`http://x/v1${path}`, { headers: { authorization: `Bearer ${ann.read}` } })
@@ -218,14 +218,14 @@ test.each([
   expect([reply.status, code, stated, reply.headers.get('retry-after')]).toEqual([503, 'unavailable', outcome, retryAfter])
 })
 
-test('no other request waits for the bytes of an upload that has a turn, and its next attempt has its turn until the commit', async () => {
+test('no other request waits for the bytes of an upload that has a lease, and its next attempt has its lease until the commit', async () => {
   const card = await board.card(await board.column())
   const events: string[] = []
-  const takeTurn = service.store.takeTurn.bind(service.store)
-  vi.spyOn(service.store, 'takeTurn').mockImplementation(async (partition) => {
-    const turn = await takeTurn(partition)
-    events.push('turn')
-    return { ...turn, end: () => (events.push('end'), turn.end()) }
+  const takeLease = service.store.takeLease.bind(service.store)
+  vi.spyOn(service.store, 'takeLease').mockImplementation(async (partition) => {
+    const lease = await takeLease(partition)
+    events.push('lease')
+    return { ...lease, end: () => (events.push('end'), lease.end()) }
   })
   let conflicts = 3
   service.store.beforeRead = async () => {
@@ -239,5 +239,5 @@ test('no other request waits for the bytes of an upload that has a turn, and its
     }
   }
   expect((await board.attach(card)).status).toBe(201)
-  expect(events).toEqual(['turn', 'end', 'tombstone', 'end', 'turn', 'file', 'end'])
+  expect(events).toEqual(['lease', 'end', 'tombstone', 'end', 'lease', 'file', 'end'])
 })

@@ -26,7 +26,7 @@ const FILES = suites('resources/files resources/attachments http/limits start/li
 const LISTS = suites('resources/columns resources/cards http/paging http/order resources/cards-list')
 const TRANSACTIONS = suites('store/transaction store/contract http/races admin/garbage-collection')
 const FOLDER = suites('store/fs-journal store/fs-compaction store/fs-refused store/contract store/contract-dump stress/fs-crash')
-const REDIS = suites('store/contract store/contract-dump store/redis-turns store/redis-commit store/redis-network store/open')
+const REDIS = suites('store/contract store/contract-dump store/redis-commit-leases store/redis-commit store/redis-network store/open')
 
 const PIPELINE = suites(
   'http/pipeline http/round-trips http/refusal-members http/etags http/decision-records http/revocation resources/attachments http/paging http/races http/not-found http/credentials http/observability auth/tokens/usage http/rate-limits http/headers http/changed-facts http/matrix',
@@ -94,8 +94,8 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   },
   'src/store/references.ts': { suites: suites('store/references store/contract store/transaction-parts') },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
-  'src/store/turns.ts': { suites: suites('store/turns store/contract http/races') },
-  'src/store/reductions.ts': { suites: suites('store/reductions') },
+  'src/store/commit-leases.ts': { suites: suites('store/commit-leases store/contract http/races') },
+  'src/store/only-removes.ts': { suites: suites('store/only-removes') },
   'src/store/index-check.ts': { suites: suites('admin/check admin/check-concurrency store/migrations') },
   'src/store/migrations/run.ts': { suites: suites('store/migrations') },
   'src/store/migrations/lease.ts': { suites: suites('store/migrations') },

@@ -18,11 +18,11 @@ test.each([
   [20, 1],
   [21, 2],
 ])('a batch of %i operations pauses %i times for other requests', async (count, expected) => {
-  const { scans } = setup.service.app.services
-  const original = scans.slice
+  const { scheduler } = setup.service.app.services
+  const original = scheduler.slice
   let pauses = 0
   let release: (() => void) | undefined
-  scans.slice = () => (pauses++, new Promise((resolve) => (release = resolve)))
+  scheduler.slice = () => (pauses++, new Promise((resolve) => (release = resolve)))
   try {
     const answered = setup.service.records.length
     const reply = send(labels(count))
@@ -34,7 +34,7 @@ test.each([
     }
     expect([(await reply).status, pauses]).toEqual([200, expected])
   } finally {
-    scans.slice = original
+    scheduler.slice = original
   }
 })
 

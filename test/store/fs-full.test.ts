@@ -49,7 +49,7 @@ describe('a folder on a full disk', () => {
   let store: FsStore
   const open = (reserveSize = RESERVE) => openFsStore(PATH, { log: captureLog().log, disk, compactAt: Infinity, reserveSize })
   const create = (key: string, length = 1000) => store.commit('p1', change({ put: { [key]: { text: 'x'.repeat(length) } } }))
-  const remove = (...keys: string[]) => store.commit('p1', { ...change({ remove: keys }), reduces: true })
+  const remove = (...keys: string[]) => store.commit('p1', { ...change({ remove: keys }), onlyRemoves: true })
   const errorOf = (promise: Promise<unknown>) =>
     promise.then(
       () => expect.unreachable('it succeeded'),
@@ -111,7 +111,7 @@ describe('a folder on a full disk', () => {
     await fill()
     let removed = 0
     // Each has a frame of about 60,000 bytes.
-    const reduce = () => store.commit('p1', { ...change({ remove: Array.from({ length: 5000 }, (_, i) => `none:${i}`) }), reduces: true })
+    const reduce = () => store.commit('p1', { ...change({ remove: Array.from({ length: 5000 }, (_, i) => `none:${i}`) }), onlyRemoves: true })
     while ((await reduce().catch(() => 'refused')) === 'done') removed++
     expect([removed > 1, removed < 5, await reserveSize()]).toEqual([true, true, 0])
     await expect(store.ready()).rejects.toThrow('the disk is full')

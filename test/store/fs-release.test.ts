@@ -161,30 +161,30 @@ describe('a partition of a folder that is not in use', () => {
     expect([values.length, new Set(values)]).toEqual([1200, new Set([0])])
   })
 
-  test('it stays while a turn is held in it', async () => {
+  test('it stays while a lease is held in it', async () => {
     await store.commit('p1', putOne('a:1'))
     await rest()
-    const turn = await store.takeTurn('p1')
+    const lease = await store.takeLease('p1')
     await revisionOf('a:1')
     expect(await loadedAfterOther()).toBe(1)
-    turn.end()
+    lease.end()
     expect(await loadedAfterOther()).toBe(0)
   })
 
-  test('a commit waits for a turn that begins while its partition is loaded', async () => {
+  test('a commit waits for a lease that begins while its partition is loaded', async () => {
     await store.commit('p1', putOne('a:1'))
     await rest()
     let end: (() => void) | undefined
     folder.before = async (operation) => {
-      if (end === undefined && operation.startsWith('readParts')) ({ end } = await store.takeTurn('p1'))
+      if (end === undefined && operation.startsWith('readParts')) ({ end } = await store.takeLease('p1'))
     }
     const order: string[] = []
     const committed = store.commit('p1', putOne('a:2')).then(() => order.push('commit'))
     await rest()
-    order.push('end of the turn')
+    order.push('end of the lease')
     end!()
     await committed
-    expect(order).toEqual(['end of the turn', 'commit'])
+    expect(order).toEqual(['end of the lease', 'commit'])
   })
 
   test('it stays while it is held for maintenance', async () => {

@@ -161,17 +161,17 @@ describe('the store in a folder', () => {
     await store.close()
   })
 
-  test('a commit waits for the turn of another in its partition, and for no other turn', async () => {
-    // A turn ends by itself; not in this test.
+  test('a commit waits for the lease of another in its partition, and for no other lease', async () => {
+    // A lease ends by itself; not in this test.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       const store = await folder.open()
-      const turn = await store.takeTurn('p1')
+      const lease = await store.takeLease('p1')
       const order: string[] = []
       const other = store.commit('p1', putOne('a:1')).then(() => order.push('another'))
-      await store.commit('p1', { ...putOne('a:2'), turn: turn.id }).then(() => order.push('its own'))
+      await store.commit('p1', { ...putOne('a:2'), lease: lease.id }).then(() => order.push('its own'))
       await store.commit('p2', putOne('a:1')).then(() => order.push('another partition'))
-      turn.end()
+      lease.end()
       await other
       expect(order).toEqual(['its own', 'another partition', 'another'])
       await store.close()

@@ -37,7 +37,7 @@ describe('a dump of a Redis with faults', () => {
     await server.stop()
   })
 
-  const commit = (part: Parameters<typeof change>[0], reduces = false) => store.commit('w1', { ...change(part), reduces })
+  const commit = (part: Parameters<typeof change>[0], onlyRemoves = false) => store.commit('w1', { ...change(part), onlyRemoves })
   const rest = async (dump: AsyncIterable<Batch>) => {
     const records: Batch = []
     for await (const batch of dump) records.push(...batch)

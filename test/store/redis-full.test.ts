@@ -45,25 +45,25 @@ describe('a store on a Redis that is out of memory', () => {
   test('makes a change that only revokes or removes, and refuses any other', async () => {
     await expect(store.commit('w1', put('a:3'))).rejects.toMatchObject(REFUSED)
     const removal = change({ put: { 'a:1': { n: null } }, remove: ['a:2'], index: { i: { remove: ['y 2'] } } })
-    expect(await store.commit('w1', { ...removal, reduces: true })).toBe('done')
+    expect(await store.commit('w1', { ...removal, onlyRemoves: true })).toBe('done')
     expect(await state()).toEqual([[null, undefined, undefined], ['x 1']])
     await expect(store.commit('w1', put('a:3'))).rejects.toMatchObject(REFUSED)
   })
 
   test('makes no change that relies on something else than there is', async () => {
     const removal = change({ remove: ['a:1'], expect: { records: new Map([['a:1', 'another']]) } })
-    expect(await store.commit('w1', { ...removal, reduces: true })).toBe('conflict')
+    expect(await store.commit('w1', { ...removal, onlyRemoves: true })).toBe('conflict')
     expect(await state()).toEqual([
       [1, 2, undefined],
       ['x 1', 'y 2'],
     ])
   })
 
-  test('gives turns, without the lease that other processes would see', async () => {
-    const turn = await store.takeTurn('w1')
+  test('gives leases, without the lease that other processes would see', async () => {
+    const lease = await store.takeLease('w1')
     const removal = change({ remove: ['a:1'] })
-    expect(await store.commit('w1', { ...removal, turn: turn.id, reduces: true })).toBe('done')
-    turn.end()
+    expect(await store.commit('w1', { ...removal, lease: lease.id, onlyRemoves: true })).toBe('done')
+    lease.end()
     expect(await operator.exists('lk:{w1}:t')).toBe(0)
   })
 

@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** Scans a partition, and does something after the first command, which lists the keys. */
+/** Scheduler a partition, and does something after the first command, which lists the keys. */
 async function scanWith(between: () => Promise<unknown>): Promise<unknown[]> {
   let commands = 0
   const run: Run = async (command) => {

@@ -5,7 +5,7 @@ import { Pool } from '../../src/store/redis/pool.ts'
 import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 
-// The scripts of commits and turns as the store calls them, with arguments that it needs only after faults.
+// The scripts of commits and leases as the store calls them, with arguments that it needs only after faults.
 
 /** The replies to a commit. */
 const [CONFLICT, DONE, WAITING] = [0, 1, 2]
@@ -27,10 +27,10 @@ const run = <T>(command: (client: Connection) => Promise<T>) => pool.run(command
 /** Sends a commit that puts a record. @param expected the revision that the record must have; "" if it must be absent */
 const commit = (
   revision: string,
-  { ttl = SHORT, resent = false, expected = [] as string[], turn = '', changes = [] as IndexChange[] } = {},
+  { ttl = SHORT, resent = false, expected = [] as string[], lease = '', changes = [] as IndexChange[] } = {},
 ) => {
   const records = expected.map((one) => ['a:1', one])
-  const request = { revision, turn, records, indexes: [], capacity: [], put: ['a:1'], remove: [], changes }
+  const request = { revision, lease, records, indexes: [], capacity: [], put: ['a:1'], remove: [], changes }
   return run((client) => client.lkCommit(`${base}:n`, JSON.stringify(request), ttl, resent ? '1' : '0', `${revision} {}`))
 }
 const ttlOf = (revision: string) => run((client) => client.pttl(`${base}:c:${revision}`))
@@ -74,14 +74,14 @@ describe('the outcome of a commit', () => {
   })
 })
 
-describe('a turn in Redis', () => {
+describe('a lease in Redis', () => {
   const begin = (id: string) => run((client) => client.set(`${base}:t`, id))
 
   test('makes the commits of others wait, and they have changed nothing', async () => {
     await begin('t1')
-    expect([await commit('r1'), await commit('r2', { turn: 't2' })]).toEqual([WAITING, WAITING])
+    expect([await commit('r1'), await commit('r2', { lease: 't2' })]).toEqual([WAITING, WAITING])
     expect(await revisionOfRecord()).toBeUndefined()
-    expect(await commit('r3', { turn: 't1' })).toBe(DONE)
+    expect(await commit('r3', { lease: 't1' })).toBe(DONE)
   })
 
   test('does not hide the outcome of a commit that was done before it began', async () => {
@@ -92,7 +92,7 @@ describe('a turn in Redis', () => {
 
   test('is ended by its own id only', async () => {
     await begin('t1')
-    const end = (id: string) => run((client) => client.lkEndTurn(`${base}:t`, id))
+    const end = (id: string) => run((client) => client.lkEndLease(`${base}:t`, id))
     await end('t2')
     expect(await commit('r1')).toBe(WAITING)
     await end('t1')

@@ -36,7 +36,7 @@ function storeWith(replies: readonly (number | Error)[], duration = 0) {
   const sent: unknown[][] = []
   const client = {
     set: async () => 'OK',
-    lkEndTurn: async () => 1,
+    lkEndLease: async () => 1,
     lkCommit: async (key: string, _request: string, ttl: number, resent: string, ...records: string[]) => {
       if (delays.pending > 0) throw new Error('the wait before this command is not over')
       expect(records).toEqual([expect.stringMatching(/^r\d+ \{\}$/)])
@@ -100,8 +100,8 @@ describe('a commit on Redis', () => {
   })
 })
 
-describe('a commit on Redis while another process has a turn', () => {
-  test('is sent again until the turn has ended, after a few milliseconds at random', async () => {
+describe('a commit on Redis while another process has a lease', () => {
+  test('is sent again until the lease has ended, after a few milliseconds at random', async () => {
     vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValueOnce(0.5).mockReturnValueOnce(1)
     const redis = storeWith([WAITING, WAITING, WAITING, DONE])
     expect(await commit(redis)).toBe('done')
@@ -109,13 +109,13 @@ describe('a commit on Redis while another process has a turn', () => {
     expect(delays.times).toEqual([1, 3, 5])
   })
 
-  test('does not wait longer after a lost reply because it has waited for the turn', async () => {
+  test('does not wait longer after a lost reply because it has waited for the lease', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0)
     expect(await commit(storeWith([lost, lost, WAITING, lost, DONE]))).toBe('done')
     expect(delays.times).toEqual([50, 100, 1, 50])
   })
 
-  test('conflicts after four seconds: the caller then takes a turn too', async () => {
+  test('conflicts after four seconds: the caller then takes a lease too', async () => {
     const redis = storeWith([WAITING, WAITING, WAITING, WAITING, WAITING, WAITING, DONE], 800)
     expect(await commit(redis)).toBe('conflict')
     expect(redis.sent).toHaveLength(6)
@@ -123,17 +123,17 @@ describe('a commit on Redis while another process has a turn', () => {
 
   test('has an unknown outcome after four seconds if a reply was lost', async () => {
     const redis = storeWith([lost, WAITING, WAITING, WAITING, WAITING, WAITING, DONE], 800)
-    await expect(commit(redis)).rejects.toMatchObject({ message: 'another process kept its turn', outcomeKnown: false })
+    await expect(commit(redis)).rejects.toMatchObject({ message: 'another process kept its lease', outcomeKnown: false })
     expect(redis.sent).toHaveLength(6)
   })
 })
 
-describe('a turn on Redis', () => {
+describe('a lease on Redis', () => {
   /**
    * @param leases the replies to requests for the lease
    * @param onLease called for each request
    */
-  const storeForTurns = (leases: (string | null | Error)[], onLease = () => {}) => {
+  const storeForLeases = (leases: (string | null | Error)[], onLease = () => {}) => {
     const commands: unknown[][] = []
     const client = {
       set: async (...values: unknown[]) => {
@@ -144,8 +144,8 @@ describe('a turn on Redis', () => {
         if (reply instanceof Error) throw reply
         return reply
       },
-      lkEndTurn: async (...values: unknown[]) => {
-        commands.push(['lkEndTurn', ...values])
+      lkEndLease: async (...values: unknown[]) => {
+        commands.push(['lkEndLease', ...values])
         throw lost
       },
     }
@@ -155,49 +155,49 @@ describe('a turn on Redis', () => {
 
   test('waits for the lease of another process, and is over when it ends even if Redis does not answer', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
-    const { store, commands } = storeForTurns([null, null, 'OK'])
-    const { id, end } = await store.takeTurn('w1')
+    const { store, commands } = storeForLeases([null, null, 'OK'])
+    const { id, end } = await store.takeLease('w1')
     const lease = ['set', 'lk:{w1}:t', id, 'PX', 250, 'NX']
     expect([commands, delays.times]).toEqual([
       [lease, lease, lease],
       [3, 3],
     ])
     end()
-    expect(commands.at(-1)).toEqual(['lkEndTurn', 'lk:{w1}:t', id])
-    const next = await store.takeTurn('w1')
+    expect(commands.at(-1)).toEqual(['lkEndLease', 'lk:{w1}:t', id])
+    const next = await store.takeLease('w1')
     expect(next.id).not.toBe(id)
     next.end()
   })
 
-  test('waits for the lease no longer than the turn lasts in its own process: half a second', async () => {
+  test('waits for the lease no longer than the lease lasts in its own process: half a second', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let requests = 0
-    const { store } = storeForTurns([null], () => {
+    const { store } = storeForLeases([null], () => {
       requests++
       vi.advanceTimersByTime(100)
     })
-    await store.takeTurn('w1')
+    await store.takeLease('w1')
     expect(requests).toBe(5)
     vi.useRealTimers()
   })
 
   test('holds back the commits of others in its own process, which need not ask Redis', async () => {
     const redis = storeWith([DONE, DONE])
-    const turn = await redis.store.takeTurn('w1')
+    const lease = await redis.store.takeLease('w1')
     const other = commit(redis)
     await nextRound()
     expect(redis.sent).toEqual([])
-    expect(await redis.store.commit('w1', { ...change({ put: { 'a:1': {} } }), turn: turn.id })).toBe('done')
+    expect(await redis.store.commit('w1', { ...change({ put: { 'a:1': {} } }), lease: lease.id })).toBe('done')
     expect(redis.sent).toHaveLength(1)
-    turn.end()
+    lease.end()
     await nextRound()
     expect(redis.sent).toHaveLength(2)
     expect(await other).toBe('done')
   })
 
   test('cannot be taken when Redis does not answer', async () => {
-    const { store } = storeForTurns([lost])
-    await expect(store.takeTurn('w1')).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer' })
+    const { store } = storeForLeases([lost])
+    await expect(store.takeLease('w1')).rejects.toMatchObject({ name: 'StorageUnavailable', message: 'Redis did not answer' })
   })
 })
 

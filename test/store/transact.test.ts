@@ -69,43 +69,43 @@ describe('a unit of work', () => {
     expect(attempts).toBe(50)
   })
 
-  test('after three conflicts, each attempt has another turn, and no turn is left when it has finished', async () => {
+  test('after three conflicts, each attempt has another lease, and no lease is left when it has finished', async () => {
     const taken: string[] = []
-    const { takeTurn, commit } = store
-    store.takeTurn = async (partition) => {
-      const held = await takeTurn.call(store, partition)
+    const { takeLease, commit } = store
+    store.takeLease = async (partition) => {
+      const held = await takeLease.call(store, partition)
       taken.push(held.id)
       return held
     }
-    const turns: (string | undefined)[] = []
+    const leases: (string | undefined)[] = []
     store.commit = async (partition, changed) => {
-      turns.push(changed.turn)
-      return turns.length < 6 ? 'conflict' : commit.call(store, partition, changed)
+      leases.push(changed.lease)
+      return leases.length < 6 ? 'conflict' : commit.call(store, partition, changed)
     }
     await work(async (tx) => tx.create(a, { n: 1 }))
-    expect(turns).toEqual([undefined, undefined, undefined, ...taken])
+    expect(leases).toEqual([undefined, undefined, undefined, ...taken])
     expect([new Set(taken).size, events]).toEqual([3, [1, 'over', 2, 'over']])
-    // It would wait for a turn that is still held.
+    // It would wait for a lease that is still held.
     expect(await commit.call(store, 'w1', change({ put: { [a]: { n: 2 } } }))).toBe('done')
   })
 
   test.each([
-    [3, ['turn', 'end']],
-    [4, ['turn', 'end', 'turn', 'end']],
-  ])('after %i conflicts, each turn that it took has ended, and before the next one', async (conflicts, expected) => {
-    const turns: string[] = []
-    const { takeTurn } = store
-    store.takeTurn = async (partition) => {
-      turns.push('turn')
-      const turn = await takeTurn.call(store, partition)
-      // A turn that has ended has no effect, so it may be ended twice.
-      return { id: turn.id, end: () => (turns.at(-1) === 'turn' && turns.push('end'), turn.end()) }
+    [3, ['lease', 'end']],
+    [4, ['lease', 'end', 'lease', 'end']],
+  ])('after %i conflicts, each lease that it took has ended, and before the next one', async (conflicts, expected) => {
+    const leases: string[] = []
+    const { takeLease } = store
+    store.takeLease = async (partition) => {
+      leases.push('lease')
+      const lease = await takeLease.call(store, partition)
+      // A lease that has ended has no effect, so it may be ended twice.
+      return { id: lease.id, end: () => (leases.at(-1) === 'lease' && leases.push('end'), lease.end()) }
     }
     let attempts = 0
     await work(async () => {
       if (++attempts <= conflicts) throw new TransactionConflict()
     })
-    expect([attempts, turns]).toEqual([conflicts + 1, expected])
+    expect([attempts, leases]).toEqual([conflicts + 1, expected])
   })
 
   test('any other error is thrown at once, and nothing is written', async () => {
@@ -118,7 +118,7 @@ describe('a unit of work', () => {
     expect([events, await work((tx) => tx.get(a))]).toEqual([[], undefined])
   })
 
-  test('listAll() returns all records of an index, without the entries that have none', async () => {
+  test('listAll() releases all records of an index, without the entries that have none', async () => {
     const workspaces = ['w2', 'w3', 'w4']
     await work(async (tx) => {
       for (const id of workspaces) await tx.create(keys.workspaceEntry(id), { id })

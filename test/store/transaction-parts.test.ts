@@ -132,15 +132,15 @@ describe('a part of a record', () => {
     const revision = (await tx.read([access]), tx.revisionOf(board))
     const { commit: inner } = store
     const expected: unknown[] = []
-    const reduces: unknown[] = []
-    store.commit = (partition, one) => (expected.push(...one.expect.records), reduces.push(one.reduces), inner.call(store, partition, one))
+    const onlyRemoves: unknown[] = []
+    store.commit = (partition, one) => (expected.push(...one.expect.records), onlyRemoves.push(one.onlyRemoves), inner.call(store, partition, one))
     await commit()
     expect(expected).toContainEqual([board, { revision, members: { id: '1', open: 'yes' } }])
     const removal = new Transaction(store, 'w1', systemRandom)
     await removal.get('note:1')
     removal.remove('note:1')
     await removal.commit()
-    expect(reduces).toEqual([false, true])
+    expect(onlyRemoves).toEqual([false, true])
   })
 
   test('after a later read as a whole, the later revision counts', async () => {

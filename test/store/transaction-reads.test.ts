@@ -140,7 +140,7 @@ describe('what a transaction reads and expects', () => {
       await tx.commit()
     })
 
-    test('it returns what the transaction itself has read or written', async () => {
+    test('it releases what the transaction itself has read or written', async () => {
       await tx.get(key('1'))
       tx.put(key('1'), { n: 10 })
       await tx.get(key('2'))
@@ -264,13 +264,13 @@ describe('what a transaction reads and expects', () => {
     })
   })
 
-  test('a commit names the turn in which it is made', async () => {
-    for (const turn of ['t1', undefined]) {
-      const other = new Transaction(store, 'w1', systemRandom, turn)
+  test('a commit names the lease in which it is made', async () => {
+    for (const lease of ['t1', undefined]) {
+      const other = new Transaction(store, 'w1', systemRandom, lease)
       await other.get(key('1'))
       other.put(key('1'), { n: 5 })
       await other.commit()
-      expect(commits.at(-1)!.turn).toBe(turn)
+      expect(commits.at(-1)!.lease).toBe(lease)
     }
   })
 

@@ -75,7 +75,7 @@ export class Commits {
       revision: `${partition} ${number} ${this.#lifetime}`,
       expect: NO_EXPECTATION,
       // Some changes may use the reserve of a full disk.
-      reduces: number % 4 === 0,
+      onlyRemoves: number % 4 === 0,
       put: new Map<string, Value>([
         [`mark:${number}`, { number }],
         ['latest:1', { number, lk1: 'lk1 1 2 00000000\n[]\n' }],

@@ -45,8 +45,8 @@ export class CountingStore implements Store {
     return this.#inner.watch(...watched)
   }
 
-  takeTurn(partition: string): ReturnType<Store['takeTurn']> {
-    return this.#inner.takeTurn(partition)
+  takeLease(partition: string): ReturnType<Store['takeLease']> {
+    return this.#inner.takeLease(partition)
   }
 
   dump(partition: string): ReturnType<Store['dump']> {

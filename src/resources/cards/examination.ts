@@ -1,7 +1,7 @@
 import type { Card } from '../../model/card.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
-import type { Scan } from '../scans.ts'
+import type { Scan } from '../scheduler.ts'
 
 /** The number of cards that are read at once, and the number of their characters if they are long. */
 const MAX_CARDS = 32

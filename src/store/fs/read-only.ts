@@ -41,7 +41,7 @@ export async function openFsStoreForReading(path: string, options: ReadOnlyOptio
     impliedSchema: schemaOf(format),
     read: (partition, request) => partitions.use(partition, (loaded) => (loaded?.state ?? new Partition(new Map())).read(request)),
     commit: refuse,
-    takeTurn: refuse,
+    takeLease: refuse,
     dump: (partition) => partitions.read(partition, (state) => state.dump()),
     partitions: async () => partitions.names,
     scan: (partition) => partitions.read(partition, (state) => state.scan()),

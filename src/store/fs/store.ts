@@ -5,7 +5,7 @@ import type { Change, DriverDamage, ReadRequest, Snapshot, Store, Stored, StoreM
 import { damagedCheckpoints } from './checkpoint.ts'
 import { Compaction } from './compaction.ts'
 import { realDisk, type Disk } from './disk.ts'
-import { Turns, type Turn } from '../turns.ts'
+import { CommitLeases, type CommitLease } from '../commit-leases.ts'
 import { Watchers } from '../watchers.ts'
 import { FolderMetrics } from './folder-metrics.ts'
 import { checkFolder, createFolder, hasManifest, schemaOf, writeFormat } from './folder.ts'
@@ -80,7 +80,7 @@ export class FsStore implements Store {
   readonly #writer: JournalWriter
   readonly #partitions: Partitions
   readonly #compaction: Compaction
-  readonly #turns = new Turns()
+  readonly #leases = new CommitLeases()
   readonly #watchers = new Watchers()
   /** partition → the sequence of its checkpoint */
   readonly #checkpoints: Map<string, number>
@@ -110,7 +110,7 @@ export class FsStore implements Store {
       manifest: { checkpoints, tombstones },
       journalEnd: () => writer.sequence,
       cacheBytes,
-      isNeeded: (name) => this.#turns.othersIn(name, undefined) !== undefined,
+      isNeeded: (name) => this.#leases.othersIn(name, undefined) !== undefined,
       save: (name, partition) => this.#compaction.save(name, partition),
     })
     this.#partitions = partitions
@@ -127,8 +127,8 @@ export class FsStore implements Store {
 
   commit(partition: string, requested: Change): Promise<'done' | 'conflict'> {
     return this.#partitions.use(partition, async (found) => {
-      // After it was loaded: a turn may begin meanwhile.
-      await this.#turns.pass(partition, requested.turn)
+      // After it was loaded: a lease may begin meanwhile.
+      await this.#leases.pass(partition, requested.lease)
       if (this.#writer.broken !== undefined) throw this.#writer.broken
       const loaded = found ?? this.#partitions.add(partition)
       const { state, pending } = loaded
@@ -139,9 +139,9 @@ export class FsStore implements Store {
       }
       const change = numberAppended(requested, (index) => pending.lastAdded(index) ?? state.indexes.get(index)?.last)
       pending.stage(change)
-      const { revision, reduces, put, remove, indexes } = change
+      const { revision, onlyRemoves, put, remove, indexes } = change
       try {
-        await this.#writer.append({ partition, revision, reduces, put, remove, indexes }, () => {
+        await this.#writer.append({ partition, revision, onlyRemoves, put, remove, indexes }, () => {
           pending.settle(change)
           state.apply(change)
           this.#partitions.changed(loaded)
@@ -157,8 +157,8 @@ export class FsStore implements Store {
     })
   }
 
-  takeTurn(partition: string): Promise<Turn> {
-    return this.#turns.take(partition)
+  takeLease(partition: string): Promise<CommitLease> {
+    return this.#leases.take(partition)
   }
 
   dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {

@@ -184,7 +184,7 @@ export class JournalWriter {
       }
       const batch = this.#queue.splice(0, MAX_CHANGES_PER_FRAME)
       const error = await this.#attempt(batch)
-      const reducing = error !== undefined && this.#isFull ? batch.filter(({ entry }) => entry?.reduces) : []
+      const reducing = error !== undefined && this.#isFull ? batch.filter(({ entry }) => entry?.onlyRemoves) : []
       const others = batch.filter((item) => !reducing.includes(item))
       settle(others, error)
       if (reducing.length > 0) settle(reducing, await this.#writeFromReserve(reducing, error!))

@@ -9,7 +9,7 @@ export type Connection = (Redis | Cluster) & {
   lkBeginDump(key: string, id: string, ttl: number): Promise<unknown>
   lkDump(key: string, id: string, after: string, ttl: number, keys: number, bytes: number): Promise<unknown>
   lkEndDump(key: string, id: string): Promise<unknown>
-  lkEndTurn(key: string, id: string): Promise<unknown>
+  lkEndLease(key: string, id: string): Promise<unknown>
 }
 
 /** How many replicas must have a write before it is acknowledged, and how long that may take in milliseconds. */

@@ -24,11 +24,11 @@ export interface EncodedChange {
   readonly records: readonly string[]
 }
 
-export function encodeChange({ revision, turn, expect, reduces, put, remove, indexes, append = NOTHING }: Change): EncodedChange {
+export function encodeChange({ revision, lease, expect, onlyRemoves, put, remove, indexes, append = NOTHING }: Change): EncodedChange {
   const request = JSON.stringify({
     revision,
-    turn,
-    reduces,
+    lease,
+    onlyRemoves,
     ...encodeExpectation(expect),
     capacity: [...expect.capacity],
     put: [...put.keys()],

@@ -12,7 +12,7 @@ const MARKER_TTL = 60_000
 const RESENT_MARKER_TTL = 30 * 60_000
 /** How long an unanswered commit is resent, in milliseconds. */
 const RESEND_FOR = 2 * COMMAND_TIMEOUT
-/** Replies to a commit: it is done, or another turn is held. */
+/** Replies to a commit: it is done, or another lease is held. */
 const [DONE, WAITING] = [1, 2]
 
 /** Sends commits. */
@@ -37,10 +37,10 @@ export class CommitSender {
       try {
         const reply = await this.#attempt(key, change, sent)
         if (reply !== WAITING) return reply === DONE ? 'done' : 'conflict'
-        // Turns of other processes follow each other without a break. The caller takes one too, after several conflicts.
+        // CommitLeases of other processes follow each other without a break. The caller takes one too, after several conflicts.
         if (performance.now() > deadline && !sent) return 'conflict'
-        if (performance.now() > deadline) throw new StorageUnavailable('another process kept its turn', { outcomeKnown: false })
-        await waitForTurn()
+        if (performance.now() > deadline) throw new StorageUnavailable('another process kept its lease', { outcomeKnown: false })
+        await waitForLease()
         attempt = 0
       } catch (error) {
         if (!(error instanceof CommandFailed)) throw error
@@ -81,7 +81,7 @@ export class CommitSender {
   }
 }
 
-/** Waits for the turn of another process: a few milliseconds, at random, so that no process is always the first. */
-export async function waitForTurn(): Promise<void> {
+/** Waits for the lease of another process: a few milliseconds, at random, so that no process is always the first. */
+export async function waitForLease(): Promise<void> {
   await delay(1 + Math.random() * 4)
 }

@@ -74,7 +74,7 @@ export class Pool {
       client.defineCommand('lkBeginDump', { numberOfKeys: 1, lua: BEGIN_DUMP })
       client.defineCommand('lkDump', { numberOfKeys: 1, lua: DUMP })
       client.defineCommand('lkEndDump', { numberOfKeys: 1, lua: END_DUMP })
-      client.defineCommand('lkEndTurn', { numberOfKeys: 1, lua: END_TURN })
+      client.defineCommand('lkEndLease', { numberOfKeys: 1, lua: END_TURN })
     }
     await connect(clients, url, log)
     return new Pool(clients, repeatReadsFor)

@@ -9,7 +9,7 @@ import { SAVE } from './dump-scripts.ts'
  *     lk:{partition}:v        the revision of each index that is not empty
  *     lk:{partition}:k        the keys of all records
  *     lk:{partition}:n        the revision of the last commit
- *     lk:{partition}:t        the id of the turn that is held: expires
+ *     lk:{partition}:t        the id of the lease that is held: expires
  *     lk:{partition}:c:REV    the outcome of a commit: expires; for clients that missed the reply
  *     lk:{partition}:w:NAME   no key, but a channel: a commit has appended to the index
  *
@@ -51,7 +51,7 @@ end
 /**
  * Reads a snapshot. `size` limits the bytes of the records of ranges, and of `rest`, which are more keys: only the last record
  * may exceed it. The records after it are left out.
- * @returns nil when the expectation is not met; otherwise records, ranges, counts, and the records of `rest`
+ * @releases nil when the expectation is not met; otherwise records, ranges, counts, and the records of `rest`
  */
 export const READ = `${SHARED}
 if not meetsExpectation() then return false end
@@ -109,8 +109,8 @@ return { records, ranges, counts, rest }
  * Arguments after the request: how long the outcome is stored, in milliseconds, "1" for a resent commit, and the records to put
  * and then those to append, each with its revision. They are not in the request, because Lua decodes JSON much slower than Redis
  * reads arguments.
- * @returns 1 when the change is applied, now or by an earlier attempt; 0 when the expectation is not met; 2 while another
- * turn is held
+ * @releases 1 when the change is applied, now or by an earlier attempt; 0 when the expectation is not met; 2 while another
+ * lease is held
  */
 export const COMMIT = `${SHARED}
 local marker, ttl, resent = base .. ':c:' .. request.revision, ARGV[2], ARGV[3] == '1'
@@ -119,9 +119,9 @@ if known then
   if resent then redis.call('PEXPIRE', marker, ttl) end
   return tonumber(known)
 end
-if request.reduces then redis.call('DEL', marker) end
+if request.onlyRemoves then redis.call('DEL', marker) end
 local holder = redis.call('GET', base .. ':t')
-if holder and holder ~= request.turn then return 2 end
+if holder and holder ~= request.lease then return 2 end
 local function refuse()
   if resent then redis.call('SET', marker, '0', 'PX', ttl) end
   return 0
@@ -176,7 +176,7 @@ for _, append in ipairs(request.append or {}) do redis.pcall('PUBLISH', base .. 
 return 1
 `
 
-/** Ends a turn, unless another one has begun. Arguments: the key of the turn, and its id. */
+/** Ends a lease, unless another one has begun. Arguments: the key of the lease, and its id. */
 export const END_TURN = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 `

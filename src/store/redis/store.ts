@@ -10,10 +10,10 @@ import {
   type Value,
 } from '../port.ts'
 import { isTemplate } from '../references.ts'
-import { Turns, type Turn } from '../turns.ts'
+import { CommitLeases, type CommitLease } from '../commit-leases.ts'
 import { COMMAND_TIMEOUT, replicationOf, type Connection } from './client.ts'
 import { decodeStored, encodeChange, type ReadReply } from './codec.ts'
-import { CommitSender, waitForTurn } from './commits.ts'
+import { CommitSender, waitForLease } from './commits.ts'
 import { dumpPartition } from './dump.ts'
 import { Identity, readOnce } from './identity.ts'
 import { readInSteps } from './long-reads.ts'
@@ -26,9 +26,9 @@ import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './sca
 const FORMAT = '2'
 /** The format before it. It differs in the records only, which a migration brings forward (see `migrations/`). */
 const MIGRATED_FORMAT = '1'
-/** How long a turn lasts at most in its process, in milliseconds: with the time in which it waits for the lease. */
-const TURN_DURATION = 500
-/** How long a turn lasts at most among the processes, in milliseconds, by default. */
+/** How long a lease lasts at most in its process, in milliseconds: with the time in which it waits for the lease. */
+const LEASE_TIME = 500
+/** How long a lease lasts at most among the processes, in milliseconds, by default. */
 const LEASE_DURATION = 250
 /** The number of connections for commits that wait for replicas. */
 const WAITING_CONNECTIONS = 8
@@ -41,7 +41,7 @@ export interface RedisStoreOptions {
   readonly connections?: number
   /** the prefix of all keys; `lk` by default */
   readonly prefix?: string
-  /** how long a turn lasts at most among the processes, in milliseconds; 250 by default */
+  /** how long a lease lasts at most among the processes, in milliseconds; 250 by default */
   readonly lease?: number
   /** how long a read is repeated after its connection was lost, in milliseconds; 250 by default */
   readonly repeatReadsFor?: number
@@ -92,7 +92,7 @@ export async function openRedisStore(
 }
 
 interface StoreParts {
-  /** how long a turn lasts at most among the processes, in milliseconds */
+  /** how long a lease lasts at most among the processes, in milliseconds */
   readonly lease?: number | undefined
   /** how the storage must be identified; undefined: that is not checked */
   readonly identity?: Identity | undefined
@@ -116,7 +116,7 @@ export class RedisStore implements Store {
   readonly #prefix: string
   readonly #lease: number
   readonly #identity: Identity | undefined
-  readonly #turns = new Turns(TURN_DURATION)
+  readonly #leases = new CommitLeases(LEASE_TIME)
   readonly #parentKeys = new ParentKeyCache()
   readonly #commitPubSub: CommitPubSub
 
@@ -167,27 +167,27 @@ export class RedisStore implements Store {
   }
 
   async commit(partition: string, change: Change): Promise<'done' | 'conflict'> {
-    await this.#turns.pass(partition, change.turn)
+    await this.#leases.pass(partition, change.lease)
     const outcome = await this.#commits.send(this.#key(partition), encodeChange(change))
     if (outcome === 'done') this.#commitPubSub.notify(partition, change)
     return outcome
   }
 
   /**
-   * Takes a turn among the requests of this process, and then a lease among the processes. Without the lease, the turn
-   * has no effect on other processes: then because Redis refuses to write it, for example because it is out of memory.
+   * Takes a lease among the requests of this process, and then one among the processes. Without the second, the first has no effect on other
+   * processes: then because Redis refuses to write it, for example because it is out of memory.
    */
-  async takeTurn(partition: string): Promise<Turn> {
-    const turn = await this.#turns.take(partition)
+  async takeLease(partition: string): Promise<CommitLease> {
+    const own = await this.#leases.take(partition)
     const key = `${this.#prefix}:{${partition}}:t`
-    const lease = (client: Connection) => client.set(key, turn.id, 'PX', this.#lease, 'NX')
-    while (this.#turns.isHeld(partition, turn.id) && (await this.#pool.run(lease).catch(acceptRefusal)) === null) await waitForTurn()
+    const share = (client: Connection) => client.set(key, own.id, 'PX', this.#lease, 'NX')
+    while (this.#leases.isHeld(partition, own.id) && (await this.#pool.run(share).catch(acceptRefusal)) === null) await waitForLease()
     const end = (): void => {
-      turn.end()
-      // If this fails, the lease expires.
-      this.#pool.run((client) => client.lkEndTurn(key, turn.id)).catch(() => undefined)
+      own.end()
+      // If this fails, it expires.
+      this.#pool.run((client) => client.lkEndLease(key, own.id)).catch(() => undefined)
     }
-    return { id: turn.id, end }
+    return { id: own.id, end }
   }
 
   dump(partition: string): AsyncGenerator<(readonly [string, Value])[]> {

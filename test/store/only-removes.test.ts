@@ -4,7 +4,7 @@ import { endMembership } from '../../src/admin/memberships.ts'
 import { listTokens, revokeToken } from '../../src/admin/tokens.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
 import { StorageUnavailable, type Value } from '../../src/store/port.ts'
-import { onlyReduces } from '../../src/store/reductions.ts'
+import { onlyRemoves } from '../../src/store/only-removes.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'
@@ -14,8 +14,8 @@ describe('a change that only revokes or removes', () => {
     'token:1': { name: 'a', revoked_at: null, scopes: ['x', 'y'], cover: 'c', updated_at: '1' },
     'membership:1': { role: 'owner', ended_at: null },
   }
-  const reduces = (put: Record<string, Value>) =>
-    onlyReduces(new Map(Object.entries(before).map(([key, value]) => [key, { value, revision: 'r' }])), new Map(Object.entries(put)))
+  const onlyRemovesIn = (put: Record<string, Value>) =>
+    onlyRemoves(new Map(Object.entries(before).map(([key, value]) => [key, { value, revision: 'r' }])), new Map(Object.entries(put)))
   test.each<[what: string, put: Record<string, Value>]>([
     ['nothing is written', {}],
     ['a tombstone is written', { 'tombstone:1': { id: '1' } }],
@@ -23,7 +23,7 @@ describe('a change that only revokes or removes', () => {
     ['a record notes that it ended', { 'membership:1': { ...before['membership:1'], ended_at: '2' } }],
     ['a list has fewer items', { 'token:1': { ...before['token:1'], scopes: ['y'] } }],
     ['a member is emptied', { 'token:1': { ...before['token:1'], cover: null } }],
-  ])('it is one if %s', (_what, put) => expect(reduces(put)).toBe(true))
+  ])('it is one if %s', (_what, put) => expect(onlyRemovesIn(put)).toBe(true))
 
   test.each<[what: string, put: Record<string, Value>]>([
     ['a record is new', { 'token:2': { revoked_at: '2' } }],
@@ -33,7 +33,7 @@ describe('a change that only revokes or removes', () => {
     ['a list replaces something else', { 'token:1': { ...before['token:1'], name: [] } }],
     ['something else replaces a list', { 'token:1': { ...before['token:1'], scopes: 'x' } }],
     ['one of two records is new', { 'tombstone:1': {}, 'token:2': {} }],
-  ])('it is none if %s', (_what, put) => expect(reduces(put)).toBe(false))
+  ])('it is none if %s', (_what, put) => expect(onlyRemovesIn(put)).toBe(false))
 })
 
 describe('when storage accepts only changes that revoke or remove', () => {
@@ -50,7 +50,7 @@ describe('when storage accepts only changes that revoke or remove', () => {
         const opened = await memory.open()
         const store = decorateStore(opened.store, {
           commit: (partition, change) =>
-            isFull && change.reduces !== true
+            isFull && change.onlyRemoves !== true
               ? Promise.reject(new StorageUnavailable('the disk is full'))
               : opened.store.commit(partition, change),
         })

@@ -5,7 +5,7 @@ import { change, readRequest } from '../support/changes.ts'
 import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 
-describe('the turns of two processes on one Redis', () => {
+describe('the leases of two processes on one Redis', () => {
   let first: RedisStore
   let second: RedisStore
   beforeEach(async () => {
@@ -13,50 +13,50 @@ describe('the turns of two processes on one Redis', () => {
   })
   afterEach(() => Promise.all([first.close(), second.close()]))
 
-  /** @param lease how long a turn lasts at most, in milliseconds: by default, longer than a test on any machine */
+  /** @param lease how long a lease lasts at most, in milliseconds: by default, longer than a test on any machine */
   const open = async (lease: number): Promise<void> => {
-    const options = { log: quiet, prefix: `turns-${randomUUID()}`, lease }
+    const options = { log: quiet, prefix: `leases-${randomUUID()}`, lease }
     first = await openRedisStore(sharedRedis(), options)
     second = await openRedisStore(sharedRedis(), options)
   }
-  const put = (n: number, turn?: string) => ({ ...change({ put: { 'a:1': { n } } }), turn })
+  const put = (n: number, lease?: string) => ({ ...change({ put: { 'a:1': { n } } }), lease })
   const valueIn = async (store: RedisStore) => (await store.read('w1', readRequest({ records: ['a:1'] })))!.records[0]!.stored?.value
 
-  test('while one process has a turn, a commit of the other waits for its end', async () => {
+  test('while one process has a lease, a commit of the other waits for its end', async () => {
     const order: string[] = []
-    const turn = await first.takeTurn('w1')
+    const lease = await first.takeLease('w1')
     const other = second.commit('w1', put(2)).then((outcome) => order.push(`other ${outcome}`))
-    await first.commit('w1', put(1, turn.id)).then((outcome) => order.push(`own ${outcome}`))
+    await first.commit('w1', put(1, lease.id)).then((outcome) => order.push(`own ${outcome}`))
     expect(await valueIn(second)).toEqual({ n: 1 })
-    turn.end()
+    lease.end()
     await other
     expect([order, await valueIn(first)]).toEqual([['own done', 'other done'], { n: 2 }])
   })
 
-  test('a turn that is not ended ends by itself, and the other process gets the next one', async () => {
+  test('a lease that is not ended ends by itself, and the other process gets the next one', async () => {
     await Promise.all([first.close(), second.close()])
     await open(50)
-    await first.takeTurn('w1')
-    // Its turn in its own process may end before it has the lease.
-    const turn = await second.takeTurn('w1')
-    expect(await second.commit('w1', put(1, turn.id))).toBe('done')
-    turn.end()
+    await first.takeLease('w1')
+    // Its lease in its own process may end before it has the lease.
+    const lease = await second.takeLease('w1')
+    expect(await second.commit('w1', put(1, lease.id))).toBe('done')
+    lease.end()
     expect(await first.commit('w1', put(2))).toBe('done')
   })
 
-  test('a turn that has ended does not end the turn of the other process', async () => {
-    const turn = await first.takeTurn('w1')
-    const next = second.takeTurn('w1')
-    turn.end()
+  test('a lease that has ended does not end the lease of the other process', async () => {
+    const lease = await first.takeLease('w1')
+    const next = second.takeLease('w1')
+    lease.end()
     const held = await next
-    turn.end()
+    lease.end()
     expect(await second.commit('w1', put(1, held.id))).toBe('done')
     held.end()
   })
 
-  test('a turn has no effect in another partition', async () => {
-    const turn = await first.takeTurn('w1')
+  test('a lease has no effect in another partition', async () => {
+    const lease = await first.takeLease('w1')
     expect(await second.commit('w2', put(1))).toBe('done')
-    turn.end()
+    lease.end()
   })
 })

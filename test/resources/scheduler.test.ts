@@ -5,7 +5,7 @@ import { startListener } from '../../src/http/server.ts'
 import type { Card } from '../../src/model/card.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { Examination } from '../../src/resources/cards/examination.ts'
-import { Scans, type Scan, type Scanner } from '../../src/resources/scans.ts'
+import { Scheduler, type Scan, type Scanner } from '../../src/resources/scheduler.ts'
 import type { Index } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
@@ -17,8 +17,8 @@ import { drivers } from '../support/drivers.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 
-/** Scans whose pauses end when the test says so. */
-function heldScans(slice: number) {
+/** Scheduler whose pauses end when the test says so. */
+function heldScheduler(slice: number) {
   const pauses: (() => void)[] = []
   let turns = 0
   const options = { slice, afterPause: (work: () => void) => pauses.push(work), nextTurn: async () => void turns++ }
@@ -26,14 +26,14 @@ function heldScans(slice: number) {
     pauses.shift()!()
     await nextTurn()
   }
-  return { scans: new Scans(options), pauses, endPause, turns: () => turns }
+  return { scheduler: new Scheduler(options), pauses, endPause, turns: () => turns }
 }
 
 const forever = new AbortController().signal
 const user = (workspaceId: string, userId: string, members: Partial<Scanner> = {}): Scanner => ({
   workspaceId,
   userId,
-  hasTurn: false,
+  hasLease: false,
   signal: forever,
   ...members,
 })
@@ -46,11 +46,11 @@ async function examineAll(scan: Scan, units: number, note: () => void): Promise<
   scan.end()
 }
 
-describe('scans', () => {
+describe('the scheduler', () => {
   test('a scan examines one slice between two pauses', async () => {
-    const { scans, endPause, pauses } = heldScans(10)
+    const { scheduler, endPause, pauses } = heldScheduler(10)
     let examined = 0
-    const done = scans.begin(user('a', 'ann')).then((scan) => examineAll(scan, 35, () => examined++))
+    const done = scheduler.begin(user('a', 'ann')).then((scan) => examineAll(scan, 35, () => examined++))
     const progress: number[] = []
     for (await nextTurn(); pauses.length > 0; await endPause()) progress.push(examined)
     await done
@@ -58,8 +58,8 @@ describe('scans', () => {
   })
 
   test('what is larger than a slice is examined alone', async () => {
-    const { scans, endPause } = heldScans(10)
-    const scan = await scans.begin(user('a', 'ann'))
+    const { scheduler, endPause } = heldScheduler(10)
+    const scan = await scheduler.begin(user('a', 'ann'))
     const large = scan.examine(25)
     expect(large).toBeInstanceOf(Promise)
     await Promise.all([large, endPause()])
@@ -67,10 +67,10 @@ describe('scans', () => {
   })
 
   test('between two pauses only one scan examines, and the workspaces alternate', async () => {
-    const { scans, endPause, pauses } = heldScans(10)
+    const { scheduler, endPause, pauses } = heldScheduler(10)
     let order = ''
     const examine = async (workspace: string, name: string) =>
-      examineAll(await scans.begin(user(workspace, name)), 40, () => (order += workspace))
+      examineAll(await scheduler.begin(user(workspace, name)), 40, () => (order += workspace))
     const done = Promise.all(['ann', 'bob', 'cleo', 'dan'].map((name) => examine('a', name)))
     await nextTurn()
     const other = examine('b', 'eve')
@@ -83,10 +83,10 @@ describe('scans', () => {
   })
 
   test('a user has one scan at a time in a workspace, in the order of their requests', async () => {
-    const { scans } = heldScans(10)
+    const { scheduler } = heldScheduler(10)
     const begun: string[] = []
     const begin = (name: string, workspaceId = 'a', userId = 'ann') =>
-      scans.begin(user(workspaceId, userId)).then((scan) => (begun.push(name), scan))
+      scheduler.begin(user(workspaceId, userId)).then((scan) => (begun.push(name), scan))
     const first = await begin('first')
     void begin('second')
     void begin('third')
@@ -100,10 +100,10 @@ describe('scans', () => {
   })
 
   test('a scan that waited for another one begins after a pause', async () => {
-    const { scans, endPause, pauses } = heldScans(10)
-    const first = await scans.begin(user('a', 'ann'))
+    const { scheduler, endPause, pauses } = heldScheduler(10)
+    const first = await scheduler.begin(user('a', 'ann'))
     let hasBegun = false
-    const second = scans.begin(user('a', 'ann')).then((scan) => ((hasBegun = true), scan))
+    const second = scheduler.begin(user('a', 'ann')).then((scan) => ((hasBegun = true), scan))
     first.end()
     await nextTurn()
     expect([hasBegun, pauses.length]).toEqual([false, 1])
@@ -111,41 +111,41 @@ describe('scans', () => {
     expect(hasBegun).toBe(true)
     ;(await second).end()
     // None waits any more: the next one begins at once.
-    await scans.begin(user('a', 'ann'))
+    await scheduler.begin(user('a', 'ann'))
     expect(pauses).toHaveLength(0)
   })
 
-  test('a scan with a turn waits for no other scan and makes no pause, but lets others run', async () => {
-    const { scans, pauses, turns } = heldScans(10)
-    const first = await scans.begin(user('a', 'ann'))
-    const scan = await scans.begin(user('a', 'ann', { hasTurn: true }))
+  test('a scan with a lease waits for no other scan and makes no pause, but lets others run', async () => {
+    const { scheduler, pauses, turns } = heldScheduler(10)
+    const first = await scheduler.begin(user('a', 'ann'))
+    const scan = await scheduler.begin(user('a', 'ann', { hasLease: true }))
     let examined = 0
     await examineAll(scan, 30, () => examined++)
     expect([examined, turns(), pauses.length]).toEqual([30, 2, 0])
     let hasBegun = false
-    void scans.begin(user('a', 'ann')).then(() => (hasBegun = true))
+    void scheduler.begin(user('a', 'ann')).then(() => (hasBegun = true))
     await nextTurn()
     expect(hasBegun).toBe(false)
     first.end()
   })
 
   test('a scan whose client leaves is dropped: before it begins, while it waits, and while it examines', async () => {
-    const { scans, endPause } = heldScans(10)
+    const { scheduler, endPause } = heldScheduler(10)
     const clients = Array.from({ length: 3 }, () => new AbortController())
     const refused = { code: 'request_timeout' }
-    const running = await scans.begin(user('a', 'ann', { signal: clients[0]!.signal }))
-    const waiting = scans.begin(user('a', 'ann', { signal: clients[1]!.signal }))
+    const running = await scheduler.begin(user('a', 'ann', { signal: clients[0]!.signal }))
+    const waiting = scheduler.begin(user('a', 'ann', { signal: clients[1]!.signal }))
     clients[1]!.abort()
     await expect(waiting).rejects.toMatchObject(refused)
     clients[2]!.abort()
-    await expect(scans.begin(user('b', 'bob', { signal: clients[2]!.signal }))).rejects.toMatchObject(refused)
+    await expect(scheduler.begin(user('b', 'bob', { signal: clients[2]!.signal }))).rejects.toMatchObject(refused)
     const pause = running.examine(11)!
     clients[0]!.abort()
     await Promise.all([expect(pause).rejects.toMatchObject(refused), endPause()])
     expect(() => running.examine(1)).toThrow(expect.objectContaining(refused))
     running.end()
     // The dropped ones left no place occupied.
-    await Promise.all([scans.begin(user('a', 'ann')), scans.begin(user('b', 'bob'))])
+    await Promise.all([scheduler.begin(user('a', 'ann')), scheduler.begin(user('b', 'bob'))])
   })
 })
 
@@ -166,7 +166,7 @@ describe.each(drivers)('a search on $name', (driver) => {
       read = 0
       setImmediate(work)
     }
-    const service = await Service.start(driver, { scans: new Scans({ slice: 30_000, afterPause }) })
+    const service = await Service.start(driver, { scheduler: new Scheduler({ slice: 30_000, afterPause }) })
     const board = await largeBoard(service, 150)
     watchCards(service, (records) => (read += records))
     for (const path of [`/boards/${board.id}/cards?q=q`, '/cards?q=q', '/cards?q=q&sort=position', '/cards?archived=true']) {
@@ -210,11 +210,11 @@ describe('the examination of cards', () => {
 })
 
 test('a search that waits ends when its client closes the connection', async () => {
-  const { scans, pauses } = heldScans(10)
-  const { begin } = scans
+  const { scheduler, pauses } = heldScheduler(10)
+  const { begin } = scheduler
   let begun = 0
-  scans.begin = (scanner) => (begun++, begin.call(scans, scanner))
-  const service = await Service.start(memory, { scans })
+  scheduler.begin = (scanner) => (begun++, begin.call(scheduler, scanner))
+  const service = await Service.start(memory, { scheduler })
   const board = await largeBoard(service, 1)
   const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   const send = () => {
@@ -239,8 +239,8 @@ test('a search that waits ends when its client closes the connection', async () 
 })
 
 test('large bodies are parsed one at a time, with pauses between them, and small ones do not wait', async () => {
-  const { scans, endPause, pauses } = heldScans(10)
-  const service = await Service.start(memory, { scans })
+  const { scheduler, endPause, pauses } = heldScheduler(10)
+  const service = await Service.start(memory, { scheduler })
   const { write } = await service.person(await service.workspace())
   const answered: number[] = []
   const create = async (members: number): Promise<void> => {
@@ -260,8 +260,8 @@ test('large bodies are parsed one at a time, with pauses between them, and small
 })
 
 test('a large body is received in parts, with a pause after each', async () => {
-  const { scans, endPause, pauses } = heldScans(10)
-  const service = await Service.start(memory, { scans })
+  const { scheduler, endPause, pauses } = heldScheduler(10)
+  const service = await Service.start(memory, { scheduler })
   const { write } = await service.person(await service.workspace())
   const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   let status: number | undefined

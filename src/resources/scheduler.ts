@@ -11,7 +11,7 @@ export interface Scan {
   /**
    * Reports what is examined next.
    * @param characters its size
-   * @returns a promise to wait for before; undefined if the scan may go on
+   * @releases a promise to wait for before; undefined if the scan may go on
    * @throws {ApiError} `request_timeout` when the client has left
    */
   examine(characters: number): Promise<void> | undefined
@@ -23,8 +23,8 @@ export interface Scan {
 export interface Scanner {
   readonly workspaceId: string
   readonly userId: string
-  /** whether it has a turn, in which others wait for it: it then waits for no other scan, and makes no pause */
-  readonly hasTurn: boolean
+  /** whether it has a lease, in which others wait for it: it then waits for no other scan, and makes no pause */
+  readonly hasLease: boolean
   /** aborted when the client leaves */
   readonly signal: AbortSignal
 }
@@ -34,7 +34,7 @@ export interface Scanner {
  * workspaces alternate, and each user has one scan at a time in a workspace: a long search delays the requests of others by less
  * than a millisecond each time, however many wait.
  */
-export class Scans {
+export class Scheduler {
   readonly #slice: number
   readonly #afterPause: (work: () => void) => unknown
   readonly #nextTurn: () => Promise<void>
@@ -61,11 +61,11 @@ export class Scans {
    * Waits until the scan may begin.
    * @throws {ApiError} `request_timeout` when the client leaves before
    */
-  async begin({ workspaceId, userId, hasTurn, signal }: Scanner): Promise<Scan> {
+  async begin({ workspaceId, userId, hasLease, signal }: Scanner): Promise<Scan> {
     const user = `${workspaceId} ${userId}`
     requireClient(signal)
     // A scan that has waited begins with a new slice: otherwise many short ones would follow each other without a pause.
-    if (!hasTurn && (await this.#enter(user, signal))) await this.#nextSlice(workspaceId)
+    if (!hasLease && (await this.#enter(user, signal))) await this.#nextSlice(workspaceId)
     let left = this.#slice
     let hasEnded = false
     return {
@@ -74,10 +74,10 @@ export class Scans {
         left -= characters
         if (left >= 0) return undefined
         left = this.#slice - characters
-        return (hasTurn ? this.#nextTurn() : this.#nextSlice(workspaceId)).then(() => requireClient(signal))
+        return (hasLease ? this.#nextTurn() : this.#nextSlice(workspaceId)).then(() => requireClient(signal))
       },
       end: () => {
-        if (!hasEnded && !hasTurn) this.#leave(user)
+        if (!hasEnded && !hasLease) this.#leave(user)
         hasEnded = true
       },
     }
@@ -88,7 +88,7 @@ export class Scans {
     return this.#nextSlice(workspaceId)
   }
 
-  /** @returns whether it had to wait */
+  /** @releases whether it had to wait */
   async #enter(user: string, signal: AbortSignal): Promise<boolean> {
     const queue = this.#queues.get(user)
     if (queue === undefined) {

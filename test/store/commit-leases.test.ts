@@ -1,23 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Turns } from '../../src/store/turns.ts'
+import { CommitLeases } from '../../src/store/commit-leases.ts'
 
-describe('turns', () => {
-  let turns: Turns
+describe('leases', () => {
+  let leases: CommitLeases
   const events: string[] = []
-  /** Takes a turn, and records when it begins. */
+  /** Takes a lease, and records when it begins. */
   const take = async (name: string, partition = 'w1') => {
-    const turn = await turns.take(partition)
+    const lease = await leases.take(partition)
     events.push(name)
-    return turn
+    return lease
   }
-  const pass = async (name: string, turn?: string, partition = 'w1') => {
-    await turns.pass(partition, turn)
+  const pass = async (name: string, lease?: string, partition = 'w1') => {
+    await leases.pass(partition, lease)
     events.push(name)
   }
   const settle = () => vi.advanceTimersByTimeAsync(0)
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    turns = new Turns(100)
+    leases = new CommitLeases(100)
     events.length = 0
   })
   afterEach(() => vi.useRealTimers())
@@ -36,7 +36,7 @@ describe('turns', () => {
     expect(events).toEqual(['first', 'second', 'third'])
   })
 
-  test('commits of others wait until the turn ends, and come before the turn that follows', async () => {
+  test('commits of others wait until the lease ends, and come before the lease that follows', async () => {
     const first = await take('first')
     await pass('own commit', first.id)
     const waiting = pass('another commit')
@@ -45,7 +45,7 @@ describe('turns', () => {
     expect(events).toEqual(['first', 'own commit'])
     first.end()
     await waiting
-    // Asked for after the second turn, although none is held at this moment.
+    // Asked for after the second lease, although none is held at this moment.
     const third = take('third')
     const held = await second
     expect(events).toEqual(['first', 'own commit', 'another commit', 'second'])
@@ -55,42 +55,42 @@ describe('turns', () => {
     ;(await third).end()
     await late
     expect(events).toEqual(['first', 'own commit', 'another commit', 'second', 'late commit', 'third'])
-    expect(turns.othersIn('w1', undefined)).toBeUndefined()
+    expect(leases.othersIn('w1', undefined)).toBeUndefined()
   })
 
-  test('a turn has no effect in another partition', async () => {
+  test('a lease has no effect in another partition', async () => {
     await take('first')
     await pass('another partition', undefined, 'w2')
-    await take('its turn', 'w2')
-    expect(events).toEqual(['first', 'another partition', 'its turn'])
+    await take('its lease', 'w2')
+    expect(events).toEqual(['first', 'another partition', 'its lease'])
   })
 
-  test('a turn lasts 250 milliseconds unless another duration is given', async () => {
-    turns = new Turns()
+  test('a lease lasts 250 milliseconds unless another duration is given', async () => {
+    leases = new CommitLeases()
     const { id } = await take('first')
     await vi.advanceTimersByTimeAsync(249)
-    expect(turns.isHeld('w1', id)).toBe(true)
+    expect(leases.isHeld('w1', id)).toBe(true)
     await vi.advanceTimersByTimeAsync(1)
-    expect(turns.isHeld('w1', id)).toBe(false)
+    expect(leases.isHeld('w1', id)).toBe(false)
   })
 
-  test('a turn that was ended leaves no timer behind', async () => {
+  test('a lease that was ended leaves no timer behind', async () => {
     ;(await take('first')).end()
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a turn ends by itself, and then commits with its id wait like others', async () => {
+  test('a lease ends by itself, and then commits with its id wait like others', async () => {
     const first = await take('first')
     const second = take('second')
     await vi.advanceTimersByTimeAsync(99)
-    expect([events, turns.isHeld('w1', first.id)]).toEqual([['first'], true])
+    expect([events, leases.isHeld('w1', first.id)]).toEqual([['first'], true])
     await vi.advanceTimersByTimeAsync(1)
     await second
-    expect([turns.isHeld('w1', first.id), turns.isHeld('w1', (await second).id)]).toEqual([false, true])
+    expect([leases.isHeld('w1', first.id), leases.isHeld('w1', (await second).id)]).toEqual([false, true])
     const late = pass('late commit', first.id)
     first.end()
     await settle()
-    expect([events, turns.isHeld('w1', (await second).id)]).toEqual([['first', 'second'], true])
+    expect([events, leases.isHeld('w1', (await second).id)]).toEqual([['first', 'second'], true])
     ;(await second).end()
     await late
     expect(events.at(-1)).toBe('late commit')

@@ -8,16 +8,16 @@ const TIMES = new Set(['revoked_at', 'ended_at', 'updated_at'])
  * items out of lists, and note when something ended.
  * @param before the records as they were read
  */
-export function onlyReduces(before: ReadonlyMap<string, Stored | null>, put: ReadonlyMap<string, Value>): boolean {
+export function onlyRemoves(before: ReadonlyMap<string, Stored | null>, put: ReadonlyMap<string, Value>): boolean {
   for (const [key, value] of put) {
     if (key.startsWith('tombstone:') || key.startsWith('removals:')) continue
     const old = before.get(key)?.value
-    if (old === undefined || !isReduced(old, value)) return false
+    if (old === undefined || !isRemovedFrom(old, value)) return false
   }
   return true
 }
 
-function isReduced(before: Value, after: Value): boolean {
+function isRemovedFrom(before: Value, after: Value): boolean {
   return Object.entries(after).every(([name, value]) => {
     const old = before[name]
     if (value === old || value === null || TIMES.has(name)) return true
