@@ -157,7 +157,6 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   announceWorker(listener.port, metrics)
   if (isFirstProcess()) announce(config, listener.url, storage.kind, app, contents, log)
   // After the start, and not when it is used for the first time: a failure must not be found only then.
-  await app.loadRest()
   await loadLazy()
   log.info({ event: 'service.loaded' }, 'everything is loaded: the files of the program are not read any more')
 }
