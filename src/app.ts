@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import type { H3 } from 'h3'
 import type { Logger } from 'pino'
 import type { ServerRequest } from 'srvx'
@@ -17,15 +16,14 @@ import type { Services } from './http/services.ts'
 import type { SendMail } from './mail/mailer.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { limits } from './model/limits.ts'
-import { packageFile } from './model/package-files.ts'
 import { systemClock, type Clock } from './model/time.ts'
-import { specificationRows } from './authz/specification.ts'
+import { loadPolicy } from './authz/shipped-policy.ts'
 import type { Operation } from './resources/operation.ts'
-import { provePolicy } from './resources/policy-proof.ts'
+import { requireProof } from './resources/policy-proof.ts'
 import { Scans } from './resources/scans.ts'
 import { operations } from './resources/table.ts'
-import { loadEngine, type Engine, type PolicyFiles } from './policy/engine.ts'
-import { PolicyInvariantError, readPolicyFolder } from './policy/folder.ts'
+import type { Engine } from './policy/engine.ts'
+import { PolicyInvariantError } from './policy/folder.ts'
 import type { Proof } from './policy/prove.ts'
 import { createBlobs, type Blobs } from './store/blobs.ts'
 import { ChangeLog } from './store/change-log.ts'
@@ -104,28 +102,6 @@ export interface ProvedPolicy {
   /** the hash of the policy */
   readonly hash: string
   readonly proof: Proof
-}
-
-/** The folder of the policy that ships with the service. */
-export const shippedFolder = fileURLToPath(packageFile('policies'))
-
-/**
- * Loads a policy. The one that ships with the service has a path relative to this file, the same from `src` and from `dist`.
- * @param folder default: the shipped policy
- * @throws {PolicyError}
- * @throws {PolicyInvariantError} if a file cannot be read
- */
-export function loadPolicy(folder?: string): Engine {
-  return loadEngine(readPolicyFiles(folder), specificationRows)
-}
-
-/**
- * Reads the files of a policy.
- * @param folder default: the shipped policy, which diagnostics call `policies`
- * @throws {PolicyInvariantError} if a file cannot be read
- */
-export function readPolicyFiles(folder?: string): PolicyFiles {
-  return readPolicyFolder(folder ?? shippedFolder, folder ?? 'policies')
 }
 
 /**
@@ -207,11 +183,4 @@ export function createApp(options: AppOptions): App {
     drain: () => void (draining = true),
     stop: () => stopping.abort(),
   }
-}
-
-/** @throws {PolicyInvariantError} if the policy does not hold */
-export function requireProof(engine: Engine, rows: readonly Operation[]): Proof {
-  const proof = provePolicy(engine, rows)
-  if (proof.failures.length === 0) return proof
-  throw new PolicyInvariantError(`The policy does not hold:\n${proof.failures.map((line) => `  - ${line}`).join('\n')}`)
 }
