@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
-import { H3, type H3Event } from 'h3'
+import type { H3 } from 'h3'
 import type { Logger } from 'pino'
 import type { ServerRequest } from 'srvx'
 import memoryDriver from 'unstorage/drivers/memory'
@@ -8,41 +6,31 @@ import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
 import type { AuditRecorder } from './audit/recorder.ts'
 import type { DecisionLog } from './decision-log/log.ts'
 import { auditObserver, usageObserver } from './http/audit-observer.ts'
-import { Compression } from './http/compression.ts'
 import { RequestLog } from './http/decision-log.ts'
-import { errorResponse } from './http/envelope.ts'
-import { toApiError } from './http/error-mapping.ts'
 import { SeenTokens } from './http/seen-tokens.ts'
 import { RateLimits, type RateLimitOptions } from './http/rate-limits.ts'
-import { serveHealth } from './http/health.ts'
-import { ReferenceDocument, serveDocument } from './http/openapi/serve.ts'
-import { serveRevocation } from './http/revocation.ts'
-import { handle } from './http/pipeline.ts'
 import type { Sink } from './http/trail.ts'
 import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
 import type { Services } from './http/services.ts'
-import { isBelow, targetOf, type RequestTarget } from './http/request-target.ts'
 import type { SendMail } from './mail/mailer.ts'
-import { notFound } from './model/errors.ts'
 import { systemRandom, type RandomSource } from './model/ids.ts'
 import { limits } from './model/limits.ts'
-import { packageFile } from './model/package-files.ts'
 import { systemClock, type Clock } from './model/time.ts'
-import { specificationRows } from './authz/specification.ts'
+import { loadPolicy } from './authz/shipped-policy.ts'
 import type { Operation } from './resources/operation.ts'
-import { provePolicy } from './resources/policy-proof.ts'
+import { requireProof } from './resources/policy-proof.ts'
 import { Scheduler } from './resources/scheduler.ts'
 import { operations } from './resources/table.ts'
-import { loadEngine, type Engine, type PolicyFiles } from './policy/engine.ts'
-import { PolicyInvariantError, readPolicyFolder } from './policy/folder.ts'
+import type { Engine } from './policy/engine.ts'
+import { PolicyInvariantError } from './policy/folder.ts'
 import type { Proof } from './policy/prove.ts'
 import { createBlobs, type Blobs } from './store/blobs.ts'
 import { ChangeLog } from './store/change-log.ts'
 import type { SharedCounters } from './store/counters.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
-import { servePages } from './web/serve.ts'
+import { createSurfaces } from './surfaces.ts'
 import { clientAddress, networkOf } from './http/client-address.ts'
 
 /** The options of an app. */
@@ -104,11 +92,6 @@ export interface App {
    * @throws {PolicyInvariantError} if the policy does not hold, or is not the one that was proved; it is not replaced
    */
   replacePolicy(engine: Engine, proved?: ProvedPolicy): void
-  /**
-   * Loads the pages that people open in a browser and the MCP endpoint, which are otherwise loaded when they are used for the first time. A
-   * start need not wait for them.
-   */
-  loadRest(): Promise<void>
   /** From now on `/readyz` answers 503, so that load balancers send no more requests. All requests are still answered. */
   drain(): void
   /** Requests that wait for something are answered now, and streams end. */
@@ -120,28 +103,6 @@ export interface ProvedPolicy {
   /** the hash of the policy */
   readonly hash: string
   readonly proof: Proof
-}
-
-/** The folder of the policy that ships with the service. */
-export const shippedFolder = fileURLToPath(packageFile('policies'))
-
-/**
- * Loads a policy. The one that ships with the service has a path relative to this file, the same from `src` and from `dist`.
- * @param folder default: the shipped policy
- * @throws {PolicyError}
- * @throws {PolicyInvariantError} if a file cannot be read
- */
-export function loadPolicy(folder?: string): Engine {
-  return loadEngine(readPolicyFiles(folder), specificationRows)
-}
-
-/**
- * Reads the files of a policy.
- * @param folder default: the shipped policy, which diagnostics call `policies`
- * @throws {PolicyInvariantError} if a file cannot be read
- */
-export function readPolicyFiles(folder?: string): PolicyFiles {
-  return readPolicyFolder(folder ?? shippedFolder, folder ?? 'policies')
 }
 
 /**
@@ -156,7 +117,7 @@ export function createApp(options: AppOptions): App {
   const rows = options.operations ?? operations
   let proof = requireProof(engine, rows)
 
-  const { origin, audit, proxies = 0, passwords = createPasswords(), counters } = options
+  const { audit, proxies = 0, passwords = createPasswords(), counters } = options
   const requestNetwork = (request: ServerRequest) => networkOf(clientAddress(request, proxies))
   const stopping = new AbortController()
   const usage = new UsageRecorder({ store, clock, random })
@@ -185,64 +146,25 @@ export function createApp(options: AppOptions): App {
     sinks: [usageObserver(usage, proxies), ...(audit === undefined ? [] : [auditObserver(audit, clock, proxies)]), ...(options.sinks ?? [])],
     proxies,
   }
-  const deps = { store, clock, random }
-  // Malformed paths get the same responses, in the same order, as any other unknown path.
-  const h3: H3 = new H3({
-    allowMalformedURL: true,
-    silent: true,
-    onError: (error) => errorResponse(randomUUID(), toApiError(log, 'none', error.cause ?? error)),
-  })
-  const compression = new Compression(options.compression)
-  const api = async ({ req: request }: H3Event, { path, search }: RequestTarget) =>
-    compression.apply(
-      request,
-      await handle(services, { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search }),
-    )
-  // h3 normalizes event.url. Routing uses the path that the client sent. A middleware would run after h3 has looked for a route, which
-  // takes 5 % of the time of a read below /v1.
-  const routed = h3.handler
-  h3.handler = (event) => {
-    const target = targetOf(event)
-    if (isBelow('/v1', target.path)) return api(event, target)
-    return target.path === event.url.pathname ? routed(event) : pages.answerWrongAddress(event.req, event.url)
-  }
   let draining = false
-  serveHealth(h3, { store, blobs: services.blobs, isDraining: () => draining, policy: () => services.engine.hash })
-  serveRevocation(h3, services, requestNetwork)
-  const { uploadBytes } = services
-  const reference = new ReferenceDocument(() => ({
-    engine: services.engine,
-    operations: rows,
-    uploadBytes,
-    quotas: options.rateLimits?.quotas,
-    origin,
-  }))
-  serveDocument(h3, log, reference, origin, compression)
-  const web = {
-    ...deps,
-    get engine() {
-      return services.engine
-    },
+  const h3 = createSurfaces({
+    store,
+    clock,
+    random,
     audit,
     log,
     passwords,
     mail: options.mail,
     counters,
-    origin,
+    origin: options.origin,
+    host: options.host,
     proxies,
-    services: () => services,
+    quotas: options.rateLimits?.quotas,
+    compression: options.compression,
     hasPolicyPage: options.policyPage !== false,
-  }
-  const mcp = { operations: rows, origin, host: options.host }
-  let loadedMcp: Promise<(request: ServerRequest) => Promise<Response>> | undefined
-  const loadMcp = () => (loadedMcp ??= import('./mcp/endpoint.ts').then(({ createMcpEndpoint }) => createMcpEndpoint(() => services, mcp)))
-  // The router also matches a trailing slash.
-  h3.all('/mcp', async ({ req, url }) => {
-    if (url.pathname !== '/mcp') throw notFound()
-    return compression.apply(req, await (await loadMcp())(req))
+    services: () => services,
+    isDraining: () => draining,
   })
-  const pages = servePages(h3, web, reference, compression)
-  h3.all('/**', ({ req, url }) => pages.answerWrongAddress(req, url))
   return {
     h3,
     get proof() {
@@ -259,15 +181,7 @@ export function createApp(options: AppOptions): App {
       services = { ...services, engine: next }
     },
     fetch: async (request) => h3.fetch(request),
-    loadRest: async () => void (await Promise.all([pages.load(), loadMcp()])),
     drain: () => void (draining = true),
     stop: () => stopping.abort(),
   }
-}
-
-/** @throws {PolicyInvariantError} if the policy does not hold */
-export function requireProof(engine: Engine, rows: readonly Operation[]): Proof {
-  const proof = provePolicy(engine, rows)
-  if (proof.failures.length === 0) return proof
-  throw new PolicyInvariantError(`The policy does not hold:\n${proof.failures.map((line) => `  - ${line}`).join('\n')}`)
 }

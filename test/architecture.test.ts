@@ -24,6 +24,7 @@ const ORDER = [
   'mail',
   'web',
   'demo',
+  'surfaces.ts',
   'app.ts',
   'setting-values.ts',
   'settings.ts',

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { loadPolicy } from '../app.ts'
+import { loadPolicy } from '../authz/shipped-policy.ts'
 import { createDocument } from '../http/openapi/document.ts'
 import { limits } from '../model/limits.ts'
 import { packageFile } from '../model/package-files.ts'

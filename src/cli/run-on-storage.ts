@@ -85,7 +85,7 @@ async function runLocally(
 /** Loads what decides requests: with the policy that a service with the same environment has. Other commands start faster without it. */
 async function loadPolicyAnswers(): Promise<PolicyAnswers> {
   const [{ loadPolicy }, { createPolicyAnswers }, { operations }, { Scheduler }] = await Promise.all([
-    import('../app.ts'),
+    import('../authz/shipped-policy.ts'),
     import('./policy/stored-answers.ts'),
     import('../resources/table.ts'),
     import('../resources/scheduler.ts'),

@@ -4,7 +4,8 @@ import type { AdminDeps } from '../admin/deps.ts'
 import { GarbageCollector } from '../admin/garbage-collector.ts'
 import { requireNoRestore } from '../admin/restore-run.ts'
 import { RpcServer } from '../admin/rpc-server.ts'
-import { createApp, readPolicyFiles, type App } from '../app.ts'
+import { createApp, type App } from '../app.ts'
+import { readPolicyFiles } from '../authz/shipped-policy.ts'
 import { AuditRecorder } from '../audit/recorder.ts'
 import { specificationRows } from '../authz/specification.ts'
 import { readConfig, type Config } from '../config.ts'
@@ -159,7 +160,6 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   announceWorker(listener.port, metrics)
   if (isFirstProcess()) announce(config, listener.url, storage.kind, app, contents, log)
   // After the start, and not when it is used for the first time: a failure must not be found only then.
-  await app.loadRest()
   await loadLazy()
   log.info({ event: 'service.loaded' }, 'everything is loaded: the files of the program are not read any more')
 }

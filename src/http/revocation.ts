@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { H3 } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { Throttle } from '../auth/accounts/throttle.ts'
 import { ApiError } from '../model/errors.ts'
@@ -20,10 +19,14 @@ const BODY_BYTES = 4096
  * `POST /revoke`: anyone who finds a leaked token can revoke it (RFC 7009 §2.1: a form with the member `token`). The
  * response is the same whether or not the token exists (§2.2), so it reveals nothing.
  * @param networkOf returns the network of the client, which is rate limited as one
+ * @returns the handler of its requests; it never throws
  */
-export function serveRevocation(h3: H3, services: Services, networkOf: (request: ServerRequest) => string): void {
+export function createRevocation(
+  services: Services,
+  networkOf: (request: ServerRequest) => string,
+): (request: ServerRequest) => Promise<Response> {
   const throttle = new Throttle({ burst: 30, every: 2000 }, services.clock)
-  h3.all('/revoke', async ({ req }) => {
+  return async (req) => {
     const requestId = randomUUID()
     try {
       if (req.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
@@ -34,7 +37,7 @@ export function serveRevocation(h3: H3, services: Services, networkOf: (request:
     } catch (error) {
       return errorResponse(requestId, toApiError(services.log, requestId, error))
     }
-  })
+  }
 }
 
 async function readToken(request: ServerRequest): Promise<string> {

@@ -1,6 +1,7 @@
 import { compareDefinitions, compareFacts } from '../authz/facts.ts'
 import type { OperationClaim } from '../policy/claims.ts'
 import type { Engine } from '../policy/engine.ts'
+import { PolicyInvariantError } from '../policy/folder.ts'
 import { proveInvariants, type Proof } from '../policy/prove.ts'
 import type { Operation } from './operation.ts'
 import { webActions } from './web-actions.ts'
@@ -21,6 +22,13 @@ export function provePolicy(engine: Engine, rows: readonly Operation[]): Proof {
     ...proof.checks,
   ]
   return { ...proof, checks, failures: checks.flatMap(({ failures }) => failures) }
+}
+
+/** @throws {PolicyInvariantError} if the policy does not hold */
+export function requireProof(engine: Engine, rows: readonly Operation[]): Proof {
+  const proof = provePolicy(engine, rows)
+  if (proof.failures.length === 0) return proof
+  throw new PolicyInvariantError(`The policy does not hold:\n${proof.failures.map((line) => `  - ${line}`).join('\n')}`)
 }
 
 /** What a row of the operations table states about its decisions. */

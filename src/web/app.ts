@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { addRoute, createRouter, findRoute } from 'rou3'
 import { FastResponse, type ServerRequest } from 'srvx'
+import { SecondStep } from '../auth/accounts/second-step.ts'
+import { SignIn } from '../auth/accounts/sign-in.ts'
+import { Throttle } from '../auth/accounts/throttle.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/error-mapping.ts'
 import { ApiError } from '../model/errors.ts'
@@ -9,7 +12,7 @@ import { cookieName, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, requireOwnForm } from './forms.ts'
 import { renderDocument } from './document.ts'
-import type { PageResponse, Page, PageView, PageContext, WebServices } from './page-context.ts'
+import type { PageResponse, Page, PageView, PageContext, WebOptions, WebServices } from './page-context.ts'
 import { favicon } from './brand.ts'
 import { html } from './html.ts'
 import { script } from './script.ts'
@@ -70,7 +73,14 @@ export interface Web {
  * The web app, in which people look at boards, and create, rotate and revoke tokens (spec §5 "Credential" 6 and 7). It accepts sessions but
  * no bearer tokens, while the API accepts bearer tokens but no sessions.
  */
-export function createWeb(web: WebServices): Web {
+export function createWeb(options: WebOptions): Web {
+  const { clock, counters, passwords } = options
+  const web: WebServices = {
+    ...options,
+    signIn: new SignIn(options, passwords, counters),
+    secondStep: new SecondStep(options, counters),
+    signUps: new Throttle({ burst: 20, every: 30_000 }, clock, counters && { counters, name: 'sign-up' }),
+  }
   const router = createRouter<Page>()
   for (const page of pages) addRoute(router, undefined, page.path.replace(/\{(\w+)\}/g, ':$1'), page)
 

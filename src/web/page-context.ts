@@ -9,7 +9,6 @@ import type { Throttle } from '../auth/accounts/throttle.ts'
 import type { SendMail } from '../mail/mailer.ts'
 import type { Session } from '../model/account.ts'
 import type { Notice } from '../model/second-factor.ts'
-import type { Engine } from '../policy/engine.ts'
 import type { Services } from '../http/services.ts'
 import type { SharedCounters } from '../store/counters.ts'
 import type { Deps } from '../store/deps.ts'
@@ -28,7 +27,6 @@ export interface WebServices extends WebOptions {
 export interface WebOptions extends Deps {
   /** gets what people do in the web app; undefined: there is no audit trail */
   readonly audit?: AuditRecorder | undefined
-  readonly engine: Engine
   readonly log: Logger
   readonly passwords: Passwords
   /** sends mail to the people of the service; undefined: no mail is sent */

@@ -55,7 +55,7 @@ describe('the sinks of decision records', () => {
       throw new Error('out of order')
     }
     const { response, lines } = await readBoard([fail, ({ operation, status }) => void records.push([operation, status])])
-    expect([response.status, records]).toEqual([200, [['boards.get', 200]]])
+    expect([response.status, records]).toEqual([200, [['boards.read', 200]]])
     expect(lines).toMatchObject([{ level: 50, request_id: 'req_1', err: { message: 'out of order' } }])
   })
 

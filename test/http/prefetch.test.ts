@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { loadPolicy } from '../../src/app.ts'
+import { loadPolicy } from '../../src/authz/shipped-policy.ts'
 import { prefetch } from '../../src/http/prefetch.ts'
 import { SeenTokens } from '../../src/http/seen-tokens.ts'
 import { ApiError } from '../../src/model/errors.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createApp, loadPolicy } from '../../src/app.ts'
+import { createApp } from '../../src/app.ts'
+import { loadPolicy } from '../../src/authz/shipped-policy.ts'
 import { PolicyInvariantError } from '../../src/policy/folder.ts'
 import { claimOf } from '../../src/resources/policy-proof.ts'
 import type { Operation } from '../../src/resources/operation.ts'

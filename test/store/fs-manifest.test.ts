@@ -256,7 +256,7 @@ describe('the manifest of a folder', () => {
   test('the shutdown is not recorded after a failed sync, and a failure to record it is logged', async () => {
     const store = await fill()
     folder.fail(`sync ${PATH}/journal`, 'EIO')
-    await expect(store.commit('p1', putOne('a:9'))).rejects.toThrow('sync')
+    await expect(async () => store.commit('p1', putOne('a:9'))).rejects.toThrow('sync')
     folder.repair()
     await store.close()
     expect((await read(`${PATH}/manifest.json`)).toString()).toBe(OPEN)

@@ -104,7 +104,7 @@ describe('a folder that is opened for reading only', () => {
     const { store, disk } = await open()
     for (const attempt of [() => store.commit('p1', putOne('c:1')), () => store.takeLease('p1'), () => store.ready()])
       await expect(attempt()).rejects.toThrow(StorageUnavailable)
-    await expect(store.commit('p1', putOne('c:1'))).rejects.toThrow('opened for reading only')
+    await expect(async () => store.commit('p1', putOne('c:1'))).rejects.toThrow('opened for reading only')
     expect(await keysOf(store as never)).toEqual(['a:2', 'a:3'])
     expect(disk.operations.filter((operation) => !READS.test(operation))).toEqual([])
   })

@@ -96,7 +96,7 @@ test('the identity of a Redis is chosen once, and all stores on it have the same
   expect(await pool.run((client) => client.get(`${prefix}:id`))).toBe(chosen)
   for (const store of stores) expect((await store.read('w1', readRequest(plain)))!.records).toHaveLength(2)
   await pool.run((client) => client.set(`${prefix}:id`, 'another'))
-  for (const store of stores) await expect(store.read('w1', readRequest(plain))).rejects.toMatchObject(EMPTIED)
+  for (const store of stores) await expect(async () => store.read('w1', readRequest(plain))).rejects.toMatchObject(EMPTIED)
   for (const store of stores) await store.close()
   pool.close()
 })

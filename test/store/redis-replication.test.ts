@@ -70,7 +70,7 @@ describe('a store that waits for a replica', () => {
 
   test('does not acknowledge a commit that no replica has, and its outcome is unknown: the change is there', async () => {
     isolate()
-    await expect(store.commit('w1', put(1))).rejects.toMatchObject(TOO_FEW)
+    await expect(async () => store.commit('w1', put(1))).rejects.toMatchObject(TOO_FEW)
     expect(await value()).toEqual({ n: 1 })
   })
 
@@ -84,7 +84,7 @@ describe('a store that waits for a replica', () => {
     // The reply is lost, and the replica is cut off between the two attempts.
     proxy.hold('from')
     isolate()
-    await expect(store.commit('w1', put(1))).rejects.toMatchObject(TOO_FEW)
+    await expect(async () => store.commit('w1', put(1))).rejects.toMatchObject(TOO_FEW)
     expect(await operator.get('lk:{w1}:r:a:1')).toBe('r1 {"n":1}')
   })
 
@@ -102,7 +102,7 @@ describe('a store that waits for a replica', () => {
     const info = () => operator.info('replication')
     while (!/offset=(\d+),[^]*master_repl_offset:\1\r/.test(await info()));
     isolate()
-    await expect(store.commit('w1', put(17))).rejects.toMatchObject(TOO_FEW)
+    await expect(async () => store.commit('w1', put(17))).rejects.toMatchObject(TOO_FEW)
   })
 
   test('reads while commits wait', async () => {

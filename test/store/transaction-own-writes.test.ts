@@ -77,7 +77,7 @@ describe.each(drivers)('a transaction, on $name', (driver) => {
     // Both see an empty index, which has room for 5.
     const [one, other] = [await create(0), await create(10)]
     await one.commit()
-    await expect(other.commit()).rejects.toThrow(TransactionConflict)
+    await expect(async () => other.commit()).rejects.toThrow(TransactionConflict)
     await store.close()
   })
 })

@@ -36,7 +36,7 @@ beforeEach(async () => {
 const rename = (name: string) => store.commit('w1', change({ put: { [board]: { id: '1', open: 'yes', name } } }))
 const close = () => store.commit('w1', change({ put: { [board]: { id: '1', open: 'no', name: 'A' } } }))
 /** Commits something else in the transaction. */
-const commit = () => {
+const commit = async () => {
   tx.create('note:1', {})
   return tx.commit()
 }
@@ -237,6 +237,6 @@ describe('a new record', () => {
 
   test('it does not replace one that is there', async () => {
     tx.create(board, { id: '1', open: 'yes', name: 'B' })
-    await expect(tx.commit()).rejects.toThrow(TransactionConflict)
+    await expect(async () => tx.commit()).rejects.toThrow(TransactionConflict)
   })
 })

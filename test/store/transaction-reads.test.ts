@@ -260,7 +260,7 @@ describe('what a transaction reads and expects', () => {
       await tx.get(key('1'))
       tx.put(key('1'), { n: 10 })
       await set('1', 5)
-      await expect(tx.commit()).rejects.toMatchObject({ name: 'TransactionConflict' })
+      await expect(async () => tx.commit()).rejects.toMatchObject({ name: 'TransactionConflict' })
     })
   })
 

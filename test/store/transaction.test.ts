@@ -40,7 +40,7 @@ describe.each(drivers)('a transaction on $name', (driver) => {
     await tx.get(b)
     tx.put(b, { n: 9 })
     await set(a, 2)
-    await expect(tx.commit()).rejects.toThrow(TransactionConflict)
+    await expect(async () => tx.commit()).rejects.toThrow(TransactionConflict)
     expect(await begin().get(b)).toBeUndefined()
   })
 
@@ -48,7 +48,7 @@ describe.each(drivers)('a transaction on $name', (driver) => {
     const tx = begin()
     await tx.get(a)
     await set(a, 2)
-    await expect(tx.get(b)).rejects.toThrow(TransactionConflict)
+    await expect(async () => tx.get(b)).rejects.toThrow(TransactionConflict)
   })
 
   test('a commit conflicts when a record that was absent has been created', async () => {
@@ -56,7 +56,7 @@ describe.each(drivers)('a transaction on $name', (driver) => {
     await tx.read([a, b])
     tx.put(a, { n: 2 })
     await set(b, 1)
-    await expect(tx.commit()).rejects.toThrow(TransactionConflict)
+    await expect(async () => tx.commit()).rejects.toThrow(TransactionConflict)
   })
 
   test('a commit conflicts when an index that was read has changed, except after a weak read', async () => {
@@ -70,8 +70,8 @@ describe.each(drivers)('a transaction on $name', (driver) => {
       tx.put(a, { n: 5 })
     }
     await write(board('brd_1', '2026'))
-    await expect(strongRead.commit()).rejects.toThrow(TransactionConflict)
-    await expect(weakRead.commit()).resolves.toBeUndefined()
+    await expect(async () => strongRead.commit()).rejects.toThrow(TransactionConflict)
+    expect(await weakRead.commit()).toBeUndefined()
   })
 
   test('a commit conflicts when a capacity that was checked is used up', async () => {
@@ -80,7 +80,7 @@ describe.each(drivers)('a transaction on $name', (driver) => {
     await tx.get(a)
     tx.put(a, { n: 5 })
     await write(board('brd_1', '2026'))
-    await expect(tx.commit()).rejects.toThrow(TransactionConflict)
+    await expect(async () => tx.commit()).rejects.toThrow(TransactionConflict)
   })
 
   test('writing a record that was not read throws', async () => {

@@ -1,5 +1,6 @@
 import { createPasswords } from '../../src/auth/accounts/passwords.ts'
-import { createApp, loadPolicy, type App, type AppOptions } from '../../src/app.ts'
+import { createApp, type App, type AppOptions } from '../../src/app.ts'
+import { loadPolicy } from '../../src/authz/shipped-policy.ts'
 import { SeenTokens } from '../../src/http/seen-tokens.ts'
 import type { DecisionRecord } from '../../src/http/decision-record.ts'
 import type { Services } from '../../src/http/services.ts'

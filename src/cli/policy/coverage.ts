@@ -45,7 +45,7 @@ export function addCoverageCommand(policy: Command): void {
 
 async function printCoverage(name: string | undefined, { log, lcov, json = false }: CoverageFlags): Promise<void> {
   const [{ shippedFolder }, { Coverage: Covered }, { readPolicyFolder }, { renderLcov }, { readPolicy, SHIPPED }] = await Promise.all([
-    import('../../app.ts'),
+    import('../../authz/shipped-policy.ts'),
     import('../../policy/coverage.ts'),
     import('../../policy/folder.ts'),
     import('../../policy/lcov.ts'),

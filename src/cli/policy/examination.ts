@@ -1,4 +1,5 @@
-import { loadPolicy, requireProof } from '../../app.ts'
+import { loadPolicy } from '../../authz/shipped-policy.ts'
+import { requireProof } from '../../resources/policy-proof.ts'
 import { specificationRows } from '../../authz/specification.ts'
 import { diffPolicies, undeclared } from '../../policy/decision-diff.ts'
 import { loadEngine, type Engine, type PolicyFiles } from '../../policy/engine.ts'

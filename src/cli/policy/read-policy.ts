@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
-import { shippedFolder } from '../../app.ts'
+import { shippedFolder } from '../../authz/shipped-policy.ts'
 import { specificationRows } from '../../authz/specification.ts'
 import { ConfigError } from '../../config.ts'
 import { loadEngine, policyPaths, type Engine, type PolicyFile, type PolicyFiles } from '../../policy/engine.ts'

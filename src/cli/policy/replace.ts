@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
-import { readPolicyFiles, type App } from '../../app.ts'
+import type { App } from '../../app.ts'
+import { readPolicyFiles } from '../../authz/shipped-policy.ts'
 import { specificationRows } from '../../authz/specification.ts'
 import { hashOf, loadEngineInTurns, type PolicyFiles } from '../../policy/engine.ts'
 import type { Departures } from './examination.ts'

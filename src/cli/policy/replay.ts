@@ -23,7 +23,7 @@ export function addReplayCommand(policy: Command): void {
 /** Prints each kind of difference with its number and an example, and then the summary. */
 async function replay(names: readonly string[], { policies, json = false }: ReplayFlags): Promise<void> {
   const [{ loadPolicy }, { readPolicy }, { Replay: Replayed }, { splitLines }] = await Promise.all([
-    import('../../app.ts'),
+    import('../../authz/shipped-policy.ts'),
     import('./read-policy.ts'),
     import('../../decision-log/replay.ts'),
     import('../../decision-log/line.ts'),

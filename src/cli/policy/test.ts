@@ -35,7 +35,7 @@ async function test(name: string | undefined, { format, json = false }: TestFlag
 async function checksOf(name: string | undefined): Promise<readonly Check[]> {
   const [{ readPolicyFiles }, { PolicyInvariantError }, { isReadAlike }, { provePolicy }, { operations }, { loadTexts, readPolicy }] =
     await Promise.all([
-      import('../../app.ts'),
+      import('../../authz/shipped-policy.ts'),
       import('../../policy/folder.ts'),
       import('../../policy/source.ts'),
       import('../../resources/policy-proof.ts'),

@@ -1,11 +1,5 @@
-import type { H3 } from 'h3'
-import type { Logger } from 'pino'
-import type { ServerRequest } from 'srvx'
-import { notFound } from '../../model/errors.ts'
 import { lazy } from '../../model/lazy.ts'
-import type { Compression } from '../compression.ts'
-import { publicText, respondWithText, type PublicText } from '../public-text.ts'
-import { originOf } from '../request-target.ts'
+import { publicText, type PublicText } from '../public-text.ts'
 import type { DocumentSource } from './source.ts'
 import type { OpenApiDocument } from './types.ts'
 
@@ -38,6 +32,12 @@ export class ReferenceDocument {
     return (await this.#make()).text
   }
 
+  /** What an agent needs besides the base URL and a token. @param origin the public origin */
+  async llmsText(origin: string): Promise<PublicText> {
+    const { createLlmsText } = await llmsModule()
+    return publicText('text/plain; charset=utf-8', createLlmsText(await this.document(), origin))
+  }
+
   #make(): Promise<Made> {
     const source = this.#source()
     if (this.#made === undefined || this.#madeFor !== source.engine.hash) {
@@ -52,27 +52,4 @@ export class ReferenceDocument {
     const document = createDocument(source)
     return { document, text: publicText('application/json; charset=utf-8', JSON.stringify(document)) }
   }
-}
-
-/**
- * `GET /openapi.json` and `GET /llms.txt`, outside /v1 and without a token: what an agent needs besides the base URL and a token.
- * @param origin the public origin; undefined: that of each request
- */
-export function serveDocument(
-  h3: H3,
-  log: Logger,
-  reference: ReferenceDocument,
-  origin: string | undefined,
-  compression: Compression,
-): void {
-  const serve = (path: string, find: (request: ServerRequest) => Promise<PublicText>) =>
-    h3.all(path, async ({ req, url }) => {
-      const found = () => (url.pathname === path ? find(req) : Promise.reject(notFound()))
-      return compression.apply(req, await respondWithText(log, req, found))
-    })
-  serve('/openapi.json', () => reference.text())
-  serve('/llms.txt', async (request) => {
-    const { createLlmsText } = await llmsModule()
-    return publicText('text/plain; charset=utf-8', createLlmsText(await reference.document(), originOf(request, origin)))
-  })
 }

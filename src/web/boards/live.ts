@@ -90,7 +90,7 @@ async function describe(
 ): Promise<StreamedResult['items']> {
   if (items.length === 0) return items
   const changes = items.map(({ data }) => data as Change)
-  const mayNameAll = decide(web.engine, 'workspace.tokens', caller)?.outcome === 'allowed'
+  const mayNameAll = decide(web.services().engine, 'workspace.tokens', caller)?.outcome === 'allowed'
   const authors = await transact(web.store, caller.workspaceId, web.random, async (tx) => {
     const records = await tx.read(changes.map(({ seq }) => keys.change(boardId, appendedEntry(seq))))
     const tokenIds = [...new Set(records.map((record) => record?.token_id ?? null))].filter((id) => id !== null)

@@ -78,7 +78,7 @@ async function renderNewToken(
       ${field({ name: 'name', label: 'Name', hint: 'What the token is for, so that you recognize it in the list.', error: errors.name?.[0], required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' })}
       <fieldset aria-describedby=${scopeError && 'scope-error'}>
         <legend>Scope</legend>
-        ${allowances(web.engine, [rules.admin ? 'kanban:admin' : 'kanban:write']).map(({ scope, capability }) => renderOption(scope, capability))}
+        ${allowances(web.services().engine, [rules.admin ? 'kanban:admin' : 'kanban:write']).map(({ scope, capability }) => renderOption(scope, capability))}
         ${!rules.admin && html`<p class="hint">This workspace does not issue tokens with <code>kanban:admin</code>.</p>`}
         ${scopeError && html`<p class="error" id="scope-error">${scopeError}</p>`}
       </fieldset>

@@ -91,7 +91,7 @@ async function renderRotate(
         You get a new token with the same name and scope. The current token, <code>${token.id}</code>, stops working at the same moment.
       </p>
       <h2>What the new token can do in ${workspace.name}, on your behalf</h2>
-      ${allowanceList(context.web.engine, token.scopes)}
+      ${allowanceList(context.web.services().engine, token.scopes)}
       ${renderLifetime({ days: context.form.has('days') ? daysOf(context.form) : String(Math.min(maxDays, Math.max(1, lifetimeDays))), max: maxDays, error: daysError, now: context.web.clock() })}
       ${passwordField(context, token.scopes, error)}
       <p class="actions"><button class="primary">Rotate token</button> <a class="button" href="/settings/tokens">Cancel</a></p>

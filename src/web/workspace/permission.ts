@@ -1,6 +1,6 @@
 import type { Caller } from '../../authz/context.ts'
 import { factsFor, isAuthenticated } from '../../authz/facts.ts'
-import type { Decision } from '../../policy/engine.ts'
+import type { Decision, Engine } from '../../policy/engine.ts'
 import { webActions, type WebActionId } from '../../resources/web-actions.ts'
 import { isId } from '../../model/ids.ts'
 import type { Workspace } from '../../model/workspace.ts'
@@ -32,7 +32,7 @@ export async function ifAllowed<T>(
     const [workspace, membership] = await tx.read([keys.workspace(), keys.membership(session.user_id)])
     if (workspace === undefined || membership === undefined) return { page: notFoundPage() }
     const caller = { userId: session.user_id, workspaceId, membership, isSession: true } as const
-    const decision = decide(web.engine, id, caller)
+    const decision = decide(web.services().engine, id, caller)
     if (decision?.outcome === 'allowed') return { result: await run(tx, workspace), row: decision.row }
     if (decision?.outcome !== 'forbidden') return { page: notFoundPage() }
     const page = errorPage(403, 'You may not do this', `Row ${decision.row} of the policy decides: ${reasonOf(decision)}`)
@@ -41,7 +41,7 @@ export async function ifAllowed<T>(
 }
 
 /** What the permission table decides; undefined: the person has left, so nothing is decided. */
-export function decide(engine: SignedInContext['web']['engine'], id: WebActionId, caller: Caller): WebDecision | undefined {
+export function decide(engine: Engine, id: WebActionId, caller: Caller): WebDecision | undefined {
   const permission = webActions.find((action) => action.id === id)!.needs.join(' ')
   const facts = factsFor(engine.vocabulary, engine.vocabulary.permissions.get(permission)!.groups, caller, {})
   return isAuthenticated(facts) ? engine.decide(permission, facts) : undefined

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { defineLazyEventHandler, type H3, type H3Config, type H3Event } from 'h3'
+import type { ServerRequest } from 'srvx'
+import { ApiFirst } from './http/api-first.ts'
+import { clientAddress, networkOf } from './http/client-address.ts'
+import { Compression } from './http/compression.ts'
+import { errorResponse } from './http/envelope.ts'
+import { toApiError } from './http/error-mapping.ts'
+import { answerAlive, answerReady } from './http/health.ts'
+import { ReferenceDocument } from './http/openapi/serve.ts'
+import { handle } from './http/pipeline.ts'
+import { respondWithText } from './http/public-text.ts'
+import type { RateQuotas } from './http/rate-limits.ts'
+import { originOf, type RequestTarget } from './http/request-target.ts'
+import { createRevocation } from './http/revocation.ts'
+import { ApiError } from './model/errors.ts'
+import { lazy } from './model/lazy.ts'
+import type { Web } from './web/app.ts'
+import type { WebOptions } from './web/page-context.ts'
+
+const mcpModule = lazy(() => import('./mcp/endpoint.ts'))
+const webModule = lazy(() => import('./web/app.ts'))
+const referenceModule = lazy(() => import('./web/reference/app.ts'))
+const policyPageModule = lazy(() => import('./web/policy-report/app.ts'))
+
+/** What the surfaces are made from. */
+export interface SurfaceOptions extends WebOptions {
+  /** the host name or address that the service listens on */
+  readonly host: string | undefined
+  /** undefined: requests are not limited */
+  readonly quotas: RateQuotas | undefined
+  /** default: true */
+  readonly compression: boolean | undefined
+  readonly isDraining: () => boolean
+}
+
+/** Every address of the service, with what answers it. */
+export function createSurfaces(options: SurfaceOptions): H3 {
+  const { services, log, origin, proxies, isDraining, quotas } = options
+  const { operations, uploadBytes } = services()
+  const compression = new Compression(options.compression)
+  const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas, origin }))
+  const revoke = createRevocation(services(), (request) => networkOf(clientAddress(request, proxies)))
+
+  const api = async ({ req: request }: H3Event, { path, search }: RequestTarget) =>
+    compression.apply(
+      request,
+      await handle(services(), { request, requestId: randomUUID(), method: request.method, path: path.slice('/v1'.length), search }),
+    )
+  let loadedWeb: Promise<Web> | undefined
+  const web = () => (loadedWeb ??= webModule().then(({ createWeb }) => createWeb(options)))
+  const page = async ({ req, url }: H3Event) => (await web()).answer(req, url)
+  const wrongAddress = async ({ req, url }: H3Event) =>
+    isBrowser(req) ? (await web()).answerWrongAddress(req, url) : errorResponse(randomUUID(), new ApiError('not_found'))
+  const docs = defineLazyEventHandler(async () => {
+    const answer = (await referenceModule()).createReference(options, reference)
+    return ({ req, url }) => answer(req, url)
+  })
+  const policies = defineLazyEventHandler(async () => {
+    const answer = (await policyPageModule()).createPolicyPage(log, services, origin)
+    return ({ req }) => answer(req)
+  })
+  const mcp = defineLazyEventHandler(async () => {
+    const answer = (await mcpModule()).createMcpEndpoint(services, { operations, origin, host: options.host })
+    return ({ req }) => answer(req)
+  })
+
+  // Malformed paths get the same responses, in the same order, as any other unknown path.
+  const onError: H3Config['onError'] = (error) => errorResponse(randomUUID(), toApiError(log, 'none', error.cause ?? error))
+  const h3 = new ApiFirst({ allowMalformedURL: true, silent: true, onError }, { api, wrongAddress })
+  h3.use(async ({ req }, next) => compression.apply(req, (await next()) as Response))
+  /** The router also matches a trailing slash. */
+  const exactly = (path: string, answer: (event: H3Event) => unknown) =>
+    h3.all(path, (event) => (event.url.pathname === path ? answer(event) : wrongAddress(event)))
+
+  h3.get('/healthz', answerAlive)
+  h3.get('/readyz', () => answerReady(services(), isDraining()))
+  h3.all('/revoke', ({ req }) => revoke(req))
+  exactly('/openapi.json', ({ req }) => respondWithText(log, req, () => reference.text()))
+  exactly('/llms.txt', ({ req }) => respondWithText(log, req, () => reference.llmsText(originOf(req, origin))))
+  exactly('/mcp', mcp)
+  if (options.hasPolicyPage) exactly('/policies', policies)
+  h3.all('/docs/**', docs)
+  for (const path of ['/', '/favicon.svg', '/favicon.ico', '/app/**', '/settings/**']) h3.all(path, page)
+  h3.all('/**', wrongAddress)
+  return h3
+}
+
+/** Whether a request is that of a person who opens an address, and not that of a program. */
+function isBrowser({ method, headers }: ServerRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && /(?:^|[\s,])text\/html(?:$|[\s,;])/.test(headers.get('accept') ?? '')
+}
