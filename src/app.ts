@@ -9,7 +9,7 @@ import { auditObserver, usageObserver } from './http/audit-observer.ts'
 import { RequestLog } from './http/decision-log.ts'
 import { SeenTokens } from './http/seen-tokens.ts'
 import { RateLimits, type RateLimitOptions } from './http/rate-limits.ts'
-import type { Sink } from './http/trail.ts'
+import type { Sink } from './http/decision-record.ts'
 import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
 import type { Services } from './http/services.ts'
@@ -143,7 +143,11 @@ export function createApp(options: AppOptions): App {
     changes: new ChangeLog(clock),
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
-    sinks: [usageObserver(usage, proxies), ...(audit === undefined ? [] : [auditObserver(audit, clock, proxies)]), ...(options.sinks ?? [])],
+    sinks: [
+      usageObserver(usage, proxies),
+      ...(audit === undefined ? [] : [auditObserver(audit, clock, proxies)]),
+      ...(options.sinks ?? []),
+    ],
     proxies,
   }
   let draining = false

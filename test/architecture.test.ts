@@ -20,6 +20,8 @@ const ORDER = [
   'resources',
   'admin',
   'http',
+  'listener',
+  'metrics.ts',
   'mcp',
   'mail',
   'web',

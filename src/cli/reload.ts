@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { App } from '../app.ts'
-import type { Metrics } from '../http/metrics.ts'
+import type { Metrics } from '../metrics.ts'
 import type { PolicyInUse } from './policy/replace.ts'
 
 /** The signal SIGHUP, which loads the policy again (see `replacePolicy`). */

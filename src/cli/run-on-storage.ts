@@ -90,7 +90,11 @@ async function loadPolicyAnswers(): Promise<PolicyAnswers> {
     import('../resources/table.ts'),
     import('../resources/scheduler.ts'),
   ])
-  return createPolicyAnswers({ engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined), operations, scheduler: new Scheduler() })
+  return createPolicyAnswers({
+    engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined),
+    operations,
+    scheduler: new Scheduler(),
+  })
 }
 
 function reportReadOnly({ message }: Error): void {

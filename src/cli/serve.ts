@@ -13,7 +13,7 @@ import type { Flags } from '../settings.ts'
 import { createAccessLog } from '../http/access-log.ts'
 import { createPolicyAnswers } from './policy/stored-answers.ts'
 import { sampleLog } from '../http/sampled-log.ts'
-import { startListener } from '../http/server.ts'
+import { startListener } from '../listener/listener.ts'
 import { createMailer, type SendMail } from '../mail/mailer.ts'
 import { systemRandom } from '../model/ids.ts'
 import { lazy, loadLazy } from '../model/lazy.ts'
@@ -76,7 +76,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const counters = await openCounters(config.storage, log)
   if (counters !== undefined) onStop(() => counters.close())
   // Loaded only when it is used, and not when the first metrics are read: a start fails if it cannot be loaded.
-  const metering = config.metrics && (await import('../http/metrics.ts'))
+  const metering = config.metrics && (await import('../metrics.ts'))
   const metrics = metering && new metering.Metrics()
   const measured = metrics?.measure(storage.store) ?? storage.store
   const changes = { age: config.changeDays * DAY, count: config.changeCount }

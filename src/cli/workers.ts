@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import type { Metrics, MetricValues } from '../http/metrics.ts'
+import type { Metrics, MetricValues } from '../metrics.ts'
 import { isProgramReplaced } from '../model/package-files.ts'
 
 /**
@@ -62,7 +62,7 @@ export async function supervise(config: Config, log: Logger): Promise<void> {
   })
   for (let slot = 2; slot <= count; slot++) fork(slot)
   if (metrics === undefined) return
-  const [{ serveMetrics }, { AggregatorRegistry }] = await Promise.all([import('../http/metrics.ts'), import('prom-client')])
+  const [{ serveMetrics }, { AggregatorRegistry }] = await Promise.all([import('../metrics.ts'), import('prom-client')])
   const { url } = await serveMetrics(metrics, async () => AggregatorRegistry.aggregate(await readAll()).metrics())
   log.info(`metrics are served at ${url}/metrics`)
 }

@@ -4,8 +4,7 @@ import type { UsageRecorder } from '../auth/tokens/usage.ts'
 import { shortAgent, type AuditEntry } from '../model/audit.ts'
 import { timestamp, type Clock } from '../model/time.ts'
 import { clientAddress } from './client-address.ts'
-import type { DecisionRecord } from './decision-record.ts'
-import type { Sink } from './trail.ts'
+import type { DecisionRecord, Sink } from './decision-record.ts'
 
 const DENIED = new Set([401, 403, 404])
 /** The resources of a batch that an entry names. */

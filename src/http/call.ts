@@ -1,17 +1,11 @@
 import type { ServerRequest } from 'srvx'
-import type { TokenRecord } from '../model/token.ts'
 import type { Upload } from '../resources/operation.ts'
+import type { PresentedToken } from './decision-record.ts'
 import { IdempotentWrite } from './idempotency.ts'
 import type { Input } from './input.ts'
 import type { Principal } from './principal.ts'
 import { UNLIMITED, type Quota } from './rate-limits.ts'
 import type { Services } from './services.ts'
-
-/** A token that a request presents, and its workspace. */
-export interface PresentedToken {
-  readonly partition: string
-  readonly token: TokenRecord
-}
 
 /** What a call asks for. */
 export interface CallRequest {

@@ -1,5 +1,7 @@
+import type { ServerRequest } from 'srvx'
 import type { Entry } from '../decision-log/log.ts'
 import type { ErrorCode } from '../model/errors.ts'
+import type { TokenRecord } from '../model/token.ts'
 import type { Decision, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Quota } from './rate-limits.ts'
@@ -88,3 +90,15 @@ export interface ItemRecord extends Pick<
   /** the error that the operation answers, or would answer */
   code?: ErrorCode
 }
+
+/** A token that a request presents, and its workspace. */
+export interface PresentedToken {
+  readonly partition: string
+  readonly token: TokenRecord
+}
+
+/** Gets the record of each answered request below /v1: the audit trail, the usage of tokens, the metrics, the access log. */
+export type Sink = (
+  record: DecisionRecord,
+  call: { readonly request: ServerRequest; readonly presented: PresentedToken | undefined },
+) => void

@@ -2,7 +2,7 @@ import type { ServerRequest } from 'srvx'
 import type { AwaitedEntry } from '../resources/result.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Store } from '../store/port.ts'
-import { clientSignal } from './connection-limits.ts'
+import { clientSignal } from './answered.ts'
 import type { Services } from './services.ts'
 
 /** How long to wait for a hint before looking again, in milliseconds: a hint can be lost, and access can end without one. */

@@ -17,7 +17,7 @@ import { toApiError } from './error-mapping.ts'
 import { evaluate } from './evaluation.ts'
 import { filteredPage } from './filtered-page.ts'
 import { requireValidKey } from './idempotency.ts'
-import { clientSignal } from './connection-limits.ts'
+import { clientSignal } from './answered.ts'
 import { readInput, type Input } from './input.ts'
 import { withItemTags } from './item-tags.ts'
 import { LongPoll, waitSignal } from './long-poll.ts'
@@ -202,18 +202,22 @@ interface Attempt {
 function unitOf(services: Services, call: Call, { tx, caller, params, input, lease, step, position }: Attempt): OperationRequest {
   const { scheduler } = services
   const query = position === undefined ? input.query : Object.assign({}, input.query, { after: position })
-  const unit: OperationRequest = createUnit(services, { tx, caller, params, query, body: input.body }, {
-    evaluate: (questions, semantic) => evaluate(services, unit, step, questions, semantic),
-    perform: (boardId, items) => {
-      call.quota.chargeFurther(caller, items.length - 1) // 429
-      return performAll(services, unit, step, boardId, items)
+  const unit: OperationRequest = createUnit(
+    services,
+    { tx, caller, params, query, body: input.body },
+    {
+      evaluate: (questions, semantic) => evaluate(services, unit, step, questions, semantic),
+      perform: (boardId, items) => {
+        call.quota.chargeFurther(caller, items.length - 1) // 429
+        return performAll(services, unit, step, boardId, items)
+      },
+      receive: input.upload ? () => receive(services, call, caller, lease) : undefined,
+      beginScan: () => {
+        const { workspaceId, userId } = caller
+        return scheduler.begin({ workspaceId, userId, hasLease: lease !== undefined, signal: clientSignal(call.request) })
+      },
     },
-    receive: input.upload ? () => receive(services, call, caller, lease) : undefined,
-    beginScan: () => {
-      const { workspaceId, userId } = caller
-      return scheduler.begin({ workspaceId, userId, hasLease: lease !== undefined, signal: clientSignal(call.request) })
-    },
-  })
+  )
   return unit
 }
 

@@ -4,7 +4,7 @@ import { tokenOf, type Caller } from '../authz/context.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Clock } from '../model/time.ts'
 import type { SharedCounters } from '../store/counters.ts'
-import { onceAnswered } from './connection-limits.ts'
+import { onceAnswered } from './answered.ts'
 import { WINDOW, WindowCounters } from './rate-limits-counters.ts'
 
 /** How much is accepted in each minute. */

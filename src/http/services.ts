@@ -11,11 +11,11 @@ import type { Scheduler } from '../resources/scheduler.ts'
 import type { ChangeLog } from '../store/change-log.ts'
 import type { Store } from '../store/port.ts'
 import type { RequestLog } from './decision-log.ts'
+import type { Sink } from './decision-record.ts'
 import type { RunningKeys } from './idempotency.ts'
 import type { SeenTokens } from './seen-tokens.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Route } from './routes.ts'
-import type { Sink } from './trail.ts'
 
 /** What the pipeline depends on. */
 export interface Services {

@@ -4,9 +4,6 @@ import { unrecorded } from './decision-log.ts'
 import type { DecisionRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
 
-/** Gets the record of each answered request below /v1: the audit trail, the usage of tokens, the metrics, the access log. */
-export type Sink = (record: DecisionRecord, call: Pick<Call, 'presented' | 'request'>) => void
-
 /** The decision record of a call, and those who get it. Each attempt has a record of its own; the last one is that of the answer. */
 export class Trail {
   readonly #services: Services

@@ -1,5 +1,5 @@
 import type { ServerRequest } from 'srvx'
-import { clientSignal } from '../http/connection-limits.ts'
+import { clientSignal } from '../http/answered.ts'
 import { handle } from '../http/pipeline.ts'
 import type { Services } from '../http/services.ts'
 

@@ -2,6 +2,6 @@
 export type Awaitable<T> = T | Promise<T>
 
 /** Continues with a value, at once if it is at hand: an attempt at a request whose records are in memory waits for nothing. */
-export function andThen<T, Next>(value: Awaitable<T>, next: (value: T) => Awaitable<Next>): Awaitable<Next> {
-  return value instanceof Promise ? value.then(next) : next(value)
+export function andThen<T, Next>(value: Awaitable<T>, follow: (value: T) => Awaitable<Next>): Awaitable<Next> {
+  return value instanceof Promise ? value.then(follow) : follow(value)
 }

@@ -16,8 +16,8 @@ interface ProfileNode {
 /** The part of a path → the stage to which its time belongs. The first one that matches counts. */
 const RULES: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/node_modules\/(h3|srvx|rou3)\//, 'h3 and srvx, with the write of the response'],
-  [/dist\/http\/(protocol|connection-limits|server|slow-clients|request-target|client-address)\.js/, 'limits of connections'],
-  [/dist\/(auth\/|http\/authenticate)/, 'token: parsing, CRC, SHA-256, lifecycle'],
+  [/dist\/(listener\/|http\/(request-target|client-address|answered)\.js)/, 'limits of connections'],
+  [/dist\/(auth\/|http\/principal)/, 'token: parsing, CRC, SHA-256, lifecycle'],
   [/dist\/http\/rate-limits|rate-limiter-flexible/, 'rate limits'],
   [/dist\/(policy|authz)\/|dist\/http\/permission|@casl|@ucast/, 'both decisions'],
   [/dist\/store\/|dist\/http\/prefetch|unstorage|dist\/resources\/targets/, 'store and transaction'],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { networkOf } from '../../src/http/client-address.ts'
-import { startListener, type Listener } from '../../src/http/server.ts'
+import { startListener, type Listener } from '../../src/listener/listener.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
 

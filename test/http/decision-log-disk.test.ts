@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { DecisionLog } from '../../src/decision-log/log.ts'
-import { Metrics } from '../../src/http/metrics.ts'
+import { Metrics } from '../../src/metrics.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { recordUses, TestBoard } from '../support/board.ts'
 import { FOLDER, linesOf, logDisk, PATH, recordRequests, verify } from '../support/decision-log.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startListener } from '../../src/http/server.ts'
+import { startListener } from '../../src/listener/listener.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'

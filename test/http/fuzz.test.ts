@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../src/http/server.ts'
+import { startListener, type Listener } from '../../src/listener/listener.ts'
 import { operations } from '../../src/resources/table.ts'
 import { runs } from '../support/effort.ts'
 import { memory } from '../support/memory.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { startListener } from '../../src/http/server.ts'
+import { startListener } from '../../src/listener/listener.ts'
 import { durations } from '../../src/model/durations.ts'
 import { limits } from '../../src/model/limits.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'

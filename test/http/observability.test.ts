@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { Metrics } from '../../src/http/metrics.ts'
+import { Metrics } from '../../src/metrics.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { drivers } from '../support/drivers.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { startListener } from '../../src/http/server.ts'
+import { startListener } from '../../src/listener/listener.ts'
 import { Scene, streamOf, surfaces, ways, type End, type Surface, type Way } from '../support/access-ends.ts'
 import { TestBoard } from '../support/board.ts'
 import { EventReader } from '../support/event-reader.ts'

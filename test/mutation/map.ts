@@ -22,7 +22,7 @@ const accounts = (first: string) => folder('auth/accounts', first)
 const DECISIONS = suites(
   'http/refusal-members http/decision-records http/not-found http/known-vulnerabilities http/credentials http/matrix',
 )
-const FILES = suites('resources/files resources/attachments http/limits start/listener')
+const FILES = suites('resources/files resources/attachments http/limits listener/listener')
 const LISTS = suites('resources/columns resources/cards http/paging http/order resources/cards-list')
 const TRANSACTIONS = suites('store/transaction store/contract http/races admin/garbage-collection')
 const FOLDER = suites('store/fs-journal store/fs-compaction store/fs-refused store/contract store/contract-dump stress/fs-crash')
@@ -45,13 +45,13 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/pipeline.ts': { suites: PIPELINE },
   'src/http/render.ts': { suites: PIPELINE },
   'src/http/preconditions.ts': { suites: suites('http/preconditions http/etags resources/files http/races') },
-  'src/http/request-target.ts': { suites: suites('http/request-target http/input start/listener') },
-  'src/http/body.ts': { suites: suites('http/body http/input http/early-refusals start/listener resources/attachments') },
+  'src/http/request-target.ts': { suites: suites('http/request-target http/input listener/listener') },
+  'src/http/body.ts': { suites: suites('http/body http/input http/early-refusals listener/listener resources/attachments') },
   'src/http/json.ts': { suites: suites('http/json http/input http/limits') },
   'src/http/upload.ts': { suites: [...suites('http/upload'), ...FILES] },
   'src/http/download.ts': { suites: [...suites('http/download'), ...FILES, ...suites('http/headers')] },
 
-  'src/http/slow-clients.ts': { suites: suites('http/slow-clients http/bounded-answers') },
+  'src/listener/slow-clients.ts': { suites: suites('listener/slow-clients http/bounded-answers') },
   'src/http/evaluation.ts': { suites: suites('http/evaluation http/evaluation-hidden http/decision-records http/matrix') },
   'src/http/body-members.ts': { suites: suites('http/evaluation resources/batch http/openapi/document') },
   'src/http/batch.ts': { suites: suites('resources/batch resources/batch-cost http/decision-records http/matrix') },
@@ -113,13 +113,13 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
     drivers: 'fs',
     suites: suites('store/fs-first-tombstones store/fs-memory admin/garbage-collector'),
   },
-  'src/store/fs/folder-metrics.ts': { drivers: 'fs', suites: suites('http/metrics') },
+  'src/store/fs/folder-metrics.ts': { drivers: 'fs', suites: suites('metrics') },
   'src/store/fs/folder.ts': { drivers: 'fs', suites: [...suites('store/fs-folder'), ...FOLDER] },
   'src/store/fs/journal.ts': { drivers: 'fs', suites: [...suites('store/fs-journal-files'), ...FOLDER] },
   'src/store/fs/kernel-lock.ts': { drivers: 'fs', suites: suites('store/fs-owner store/fs-read-only') },
   'src/store/fs/loaded-partitions.ts': {
     drivers: 'fs',
-    suites: suites('store/fs-release store/fs-memory http/metrics stress/fs-crash-release'),
+    suites: suites('store/fs-release store/fs-memory metrics stress/fs-crash-release'),
   },
   'src/store/fs/lock.ts': {
     drivers: 'fs',

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { startListener } from '../../src/http/server.ts'
+import { startListener } from '../../src/listener/listener.ts'
 import type { Card } from '../../src/model/card.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { Examination } from '../../src/resources/cards/examination.ts'

@@ -111,7 +111,8 @@ describe('a folder on a full disk', () => {
     await fill()
     let removed = 0
     // Each has a frame of about 60,000 bytes.
-    const reduce = () => store.commit('p1', { ...change({ remove: Array.from({ length: 5000 }, (_, i) => `none:${i}`) }), onlyRemoves: true })
+    const reduce = () =>
+      store.commit('p1', { ...change({ remove: Array.from({ length: 5000 }, (_, i) => `none:${i}`) }), onlyRemoves: true })
     while ((await reduce().catch(() => 'refused')) === 'done') removed++
     expect([removed > 1, removed < 5, await reserveSize()]).toEqual([true, true, 0])
     await expect(store.ready()).rejects.toThrow('the disk is full')

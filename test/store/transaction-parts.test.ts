@@ -133,7 +133,11 @@ describe('a part of a record', () => {
     const { commit: inner } = store
     const expected: unknown[] = []
     const onlyRemoves: unknown[] = []
-    store.commit = (partition, one) => (expected.push(...one.expect.records), onlyRemoves.push(one.onlyRemoves), inner.call(store, partition, one))
+    store.commit = (partition, one) => (
+      expected.push(...one.expect.records),
+      onlyRemoves.push(one.onlyRemoves),
+      inner.call(store, partition, one)
+    )
     await commit()
     expect(expected).toContainEqual([board, { revision, members: { id: '1', open: 'yes' } }])
     const removal = new Transaction(store, 'w1', systemRandom)

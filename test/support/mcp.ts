@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll } from 'vitest'
-import { startListener, type Listener } from '../../src/http/server.ts'
+import { startListener, type Listener } from '../../src/listener/listener.ts'
 import { memory } from './memory.ts'
 import { Service, type Person, type ServiceOptions } from './service.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener } from '../../src/http/server.ts'
+import { startListener } from '../../src/listener/listener.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { pages } from '../../src/web/app.ts'
 import { captureLog } from '../support/log.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener } from '../../src/http/server.ts'
+import { startListener } from '../../src/listener/listener.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'

@@ -140,10 +140,7 @@ async function explainStored(
   }
   const own = requestOf(one, request)
   const named = question.resource ?? question.workspace
-  const loaded = await orAbsent(
-    () => andThen(loadTarget(operation.target, own), (target) => loadRelated(operation, own, target)),
-    named,
-  )
+  const loaded = await orAbsent(() => andThen(loadTarget(operation.target, own), (target) => loadRelated(operation, own, target)), named)
   const further = operation.also.flatMap(({ member, parameter, needs, contexts }) =>
     contexts(loaded).map((context): FurtherFacts => {
       if (context === undefined) throw new AdminError('not_found', `"${parameter}" names no resource of this workspace`)

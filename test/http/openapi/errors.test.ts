@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener } from '../../../src/http/server.ts'
+import { startListener } from '../../../src/listener/listener.ts'
 import { encodeCursor } from '../../../src/listing/pages.ts'
 import { errors, type ErrorCode } from '../../../src/model/errors.ts'
 import { limits } from '../../../src/model/limits.ts'

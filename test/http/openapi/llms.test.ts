@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../../src/http/server.ts'
+import { startListener, type Listener } from '../../../src/listener/listener.ts'
 import { operations } from '../../../src/resources/table.ts'
 import { TestBoard } from '../../support/board.ts'
 import { memory } from '../../support/memory.ts'

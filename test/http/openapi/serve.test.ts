@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../../src/http/server.ts'
+import { startListener, type Listener } from '../../../src/listener/listener.ts'
 import { operations } from '../../../src/resources/table.ts'
 import { defaultDocument } from '../../support/document-check.ts'
 import { memory } from '../../support/memory.ts'

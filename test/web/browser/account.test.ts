@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../../src/http/server.ts'
+import { startListener, type Listener } from '../../../src/listener/listener.ts'
 import {
   addAuthenticator,
   enterPassword,

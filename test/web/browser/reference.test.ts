@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../../src/http/server.ts'
+import { startListener, type Listener } from '../../../src/listener/listener.ts'
 import { expectAccessible, expectNotFound, openBrowser, openWindow, screenshot } from '../../support/chromium.ts'
 import { memory } from '../../support/memory.ts'
 import { Service, type Person } from '../../support/service.ts'

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../../src/http/server.ts'
+import { startListener, type Listener } from '../../../src/listener/listener.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { memory } from '../../support/memory.ts'

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { isIPv6, type AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { AuditCounts } from '../audit/recorder.ts'
-import type { LogCounts } from '../decision-log/options.ts'
-import type { Awaitable } from '../model/awaitable.ts'
-import { decorateStore } from '../store/decorate.ts'
-import type { Store, StoreMetrics } from '../store/port.ts'
-import type { DecisionRecord } from './decision-record.ts'
-import { CannotListen } from './server.ts'
+import type { AuditCounts } from './audit/recorder.ts'
+import type { LogCounts } from './decision-log/options.ts'
+import type { Awaitable } from './model/awaitable.ts'
+import { decorateStore } from './store/decorate.ts'
+import type { Store, StoreMetrics } from './store/port.ts'
+import type { DecisionRecord } from './http/decision-record.ts'
+import { CannotListen } from './listener/listener.ts'
 
 /** The metrics of a store that are one number each. */
 const STORE_METRICS = [
@@ -148,7 +148,7 @@ export class Metrics {
     this.#store = store
     const timed = <T>(step: string, outcomeOf: (result: T) => string, work: () => Awaitable<T>): Awaitable<T> => {
       const stop = this.#storage.startTimer({ step })
-      const done = (result: T): T => (stop({ outcome: outcomeOf(result) }), result)
+      const count = (result: T): T => (stop({ outcome: outcomeOf(result) }), result)
       const failed = (error: unknown): never => {
         stop({ outcome: 'unavailable' })
         throw error
@@ -159,7 +159,7 @@ export class Metrics {
       } catch (error) {
         return failed(error)
       }
-      return result instanceof Promise ? result.then(done, failed) : done(result)
+      return result instanceof Promise ? result.then(count, failed) : count(result)
     }
     return decorateStore(store, {
       read: (partition, request) =>

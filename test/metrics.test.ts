@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { Metrics } from '../../src/http/metrics.ts'
-import { decorateStore } from '../../src/store/decorate.ts'
-import { FolderMetrics } from '../../src/store/fs/folder-metrics.ts'
-import { openFsStore } from '../../src/store/fs/store.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
-import type { Store, StoreMetrics } from '../../src/store/port.ts'
-import { change } from '../support/changes.ts'
-import { drivers } from '../support/drivers.ts'
-import { FaultyDisk } from '../support/faulty-disk.ts'
-import { quiet } from '../support/log.ts'
+import { Metrics } from '../src/metrics.ts'
+import { decorateStore } from '../src/store/decorate.ts'
+import { FolderMetrics } from '../src/store/fs/folder-metrics.ts'
+import { openFsStore } from '../src/store/fs/store.ts'
+import { createMemoryStore } from '../src/store/memory.ts'
+import type { Store, StoreMetrics } from '../src/store/port.ts'
+import { change } from './support/changes.ts'
+import { drivers } from './support/drivers.ts'
+import { FaultyDisk } from './support/faulty-disk.ts'
+import { quiet } from './support/log.ts'
 
 /** What `/metrics` exposes for a store, and the names of the metrics. */
 async function scrape(store: Store): Promise<{ text: string; names: string[] }> {
@@ -25,7 +25,7 @@ async function scrape(store: Store): Promise<{ text: string; names: string[] }> 
 
 /** The rows of the table of the page. */
 function documented(): string[] {
-  const page = readFileSync(new URL('../../src/http/metrics.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../src/metrics.md', import.meta.url), 'utf8')
   return [...page.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!))
 }
 const isDocumented = (name: string) => documented().some((row) => (row.endsWith('*') ? name.startsWith(row.slice(0, -1)) : name === row))

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startListener, type Listener } from '../../src/http/server.ts'
+import { startListener, type Listener } from '../../src/listener/listener.ts'
 import { operations } from '../../src/resources/table.ts'
 import type { Operation } from '../../src/resources/operation.ts'
 import { TestBoard } from '../support/board.ts'

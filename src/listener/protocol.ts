@@ -3,7 +3,7 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ApiError, errors, type ErrorCode } from '../model/errors.ts'
-import { API_HEADERS, errorBody } from './envelope.ts'
+import { API_HEADERS, errorBody } from '../http/envelope.ts'
 
 /** A Node request handler. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
