@@ -92,6 +92,13 @@ describe('the parameters of reads', () => {
     ['cards.search', 'board_id=me', 'board_id', /^must be the id of a board/],
     ['cards.search', 'sort=completed', 'sort', /position, due_at, updated_at, created_at, completed_at/],
     ['cards.search', 'completed=false&sort=completed_at', 'completed', /^must be true or absent beside sort=completed_at/],
+    ['cards.search', 'due_after=2027-01-02T00:00:00Z&due_before=2027-01-01T00:00:00Z', 'due_before', /^must be later than due_after$/],
+    [
+      'cards.search',
+      'completed_after=2027-01-01T00:00:00Z&completed_before=2027-01-01T02:00:00%2B02:00',
+      'completed_before',
+      /^must be later than completed_after$/,
+    ],
     ['columns.list', 'archived=yes', 'archived', /true or false/],
     ['boards.list', 'include=counts', 'include', /etag/],
     ['members.list', 'include=etag', 'include', /is not a known member/],
