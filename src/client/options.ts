@@ -54,7 +54,8 @@ export const clientRules: Rules = {
 export const requestRules: Rules = {
   signal: ['an AbortSignal', (value) => isObject(value) && typeof value['aborted'] === 'boolean' && isFunction(value['addEventListener'])],
   timeout: time,
-  headers: ['an object with the values of headers', isObject],
+  // The members of a `Headers` are not its own: nothing of it would be sent.
+  headers: ['an object with the values of headers', (value) => isObject(value) && !(Symbol.iterator in value)],
 }
 export const readRules: Rules = { ...requestRules, ifNoneMatch: ['an ETag', isText] }
 export const writeRules: Rules = {

@@ -76,6 +76,8 @@ describe('the options of a call', () => {
     ['write', { ifMatch: 7 }, 'the option "ifMatch" must be an ETag'],
     ['write', { idempotencyKey: true }, 'the option "idempotencyKey" must be a key, or false'],
     ['write', { dryRun: 'yes' }, 'the option "dryRun" must be true or false'],
+    ['read', { headers: new Headers({ 'x-trace': '1' }) }, 'the option "headers" must be an object with the values of headers'],
+    ['read', { headers: new Map([['x-trace', '1']]) }, 'the option "headers" must be an object with the values of headers'],
     ['write', { headers: { 'Idempotency-Key': 'k' } }, 'the header "Idempotency-Key" is set by the option "idempotencyKey"'],
     ['write', { headers: { authorization: 'Bearer x' } }, 'the header "authorization" is set by the option "token"'],
     ['write', { signal: 'stop' }, 'the option "signal" must be an AbortSignal'],

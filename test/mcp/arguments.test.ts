@@ -105,7 +105,12 @@ describe('a call', () => {
     ['find_cards', { operation: 'cards.search', assignee_id: null }, 'assignee_id', 'must not be null: '],
     ['find_cards', { operation: 'cards.search', q: null }, 'q', 'must not be null: '],
     ['find_cards', { operation: 'cards.search', fields: null }, 'fields', 'must not be null: '],
-    ['move_assign_complete_cards', { operation: 'cards.complete', card_id: 'c', completed: true, if_match: null }, 'if_match', 'must be a text'],
+    [
+      'move_assign_complete_cards',
+      { operation: 'cards.complete', card_id: 'c', completed: true, if_match: null },
+      'if_match',
+      'must be a text',
+    ],
   ])('of %s with %j is refused: null is not the same as nothing', async (tool, args, path, message) => {
     const { error } = await call(tool, args)
     expect(error.issues).toEqual([{ in: 'body', path, message: expect.stringContaining(message) }])
