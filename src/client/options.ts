@@ -61,7 +61,8 @@ export const readRules: Rules = { ...requestRules, ifNoneMatch: ['an ETag', isTe
 export const writeRules: Rules = {
   ...requestRules,
   idempotencyKey: ['a key, or false', (value) => value === false || isText(value)],
-  ifMatch: ['an ETag', isText],
+  // A shell or a model may have dropped the quotes: nothing would match, as if the resource had changed.
+  ifMatch: ['an ETag, with its double quotes', (value) => isText(value) && /"|^\*$/.test(value)],
   dryRun: ['true or false', (value) => typeof value === 'boolean'],
 }
 export const changesRules: Rules = { ...requestRules, onRetry: aFunction }

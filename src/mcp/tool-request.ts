@@ -67,6 +67,10 @@ const NO_NULL = 'must not be null: leave the argument out, or give it a value (a
 const HEADER_TEXT = /^[ -~]+$/
 
 function headerOf(name: string, value: unknown): string {
-  if (typeof value === 'string' && HEADER_TEXT.test(value)) return value
-  throw validationFailed([{ in: 'body', path: name, message: 'must be a text of visible ASCII characters' }])
+  if (typeof value !== 'string' || !HEADER_TEXT.test(value))
+    throw validationFailed([{ in: 'body', path: name, message: 'must be a text of visible ASCII characters' }])
+  // Without its quotes it matches nothing, and the advice would be to read again what has not changed.
+  if (name === IF_MATCH && value !== '*' && !value.includes('"'))
+    throw validationFailed([{ in: 'body', path: name, message: 'must be an etag as it was answered, with its double quotes' }])
+  return value
 }

@@ -57,7 +57,7 @@ describe('lanekeeper api', () => {
     // As in a query: repeated, or with commas, or both.
     const lists = ['--fields', 'title', '--fields', 'etag,counts', '--include', 'etag', '--include', 'counts']
     const repeated = await json('cards.list', '--board-id', own, ...lists)
-    expect(repeated.data.map(Object.keys)).toEqual(Array(2).fill(['id', 'title', 'counts', 'etag']))
+    expect(repeated.data.map((card: object) => Object.keys(card).join())).toEqual(['id,title,counts,etag', 'id,title,counts,etag'])
     const refused = await api('cards.list', '--board-id', own, '--column-id', 'Done')
     expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining('must be the id of a column')])
   })

@@ -74,6 +74,7 @@ describe('the options of a call', () => {
     ],
     ['write', { ifNoneMatch: '"7"' }, 'there is no option "ifNoneMatch"'],
     ['write', { ifMatch: 7 }, 'the option "ifMatch" must be an ETag'],
+    ['write', { ifMatch: 'abc' }, 'the option "ifMatch" must be an ETag, with its double quotes'],
     ['write', { idempotencyKey: true }, 'the option "idempotencyKey" must be a key, or false'],
     ['write', { dryRun: 'yes' }, 'the option "dryRun" must be true or false'],
     ['read', { headers: new Headers({ 'x-trace': '1' }) }, 'the option "headers" must be an object with the values of headers'],

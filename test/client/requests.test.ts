@@ -48,7 +48,9 @@ test('the items of all pages begin at a cursor that is given', async () => {
     success([{ id: 'a' }], { page: { next_cursor: 'c2' } }),
     success([{ id: 'b' }], { page: { next_cursor: null } }),
   )
-  for await (const _card of service.client().cards.search.all({ cursor: 'c1' }));
+  const found: string[] = []
+  for await (const { id } of service.client().cards.search.all({ cursor: 'c1' })) found.push(id)
+  expect(found).toEqual(['a', 'b'])
   expect(service.sent.map(({ url }) => new URL(url).searchParams.get('cursor'))).toEqual(['c1', 'c2'])
 })
 

@@ -116,6 +116,12 @@ describe('a call', () => {
     expect(error.issues).toEqual([{ in: 'body', path, message: expect.stringContaining(message) }])
   })
 
+  test('with an etag without its quotes is refused, and not told that another agent has changed the card', async () => {
+    const { error } = await call('edit_cards_comments_subtasks', { operation: 'cards.update', card_id: 'c', title: 'T', if_match: 'abc' })
+    const message = 'must be an etag as it was answered, with its double quotes'
+    expect(error.issues).toEqual([{ in: 'body', path: 'if_match', message }])
+  })
+
   test('learns everything that is wrong at once', async () => {
     const { error } = await call('create_card', { board: 'b', title: 'T', labels: [] })
     expect(error.issues.map(({ path }: any) => path)).toEqual(['board_id', 'column_id', 'board', 'labels'])
