@@ -118,9 +118,9 @@ function toMethod(transport: Transport, id: string, row: OperationRow): Method {
   return row.result === 'list' && row.query.includes('cursor') ? Object.assign(method, { all }) : method
 }
 
-/** The items of all pages. */
+/** The items of all pages, or of those that follow a cursor. */
 async function* allItems(transport: Transport, row: OperationRow, input: Input = {}, options?: ReadOptions): AsyncGenerator<unknown, void> {
-  let cursor: string | null | undefined
+  let cursor = input['cursor'] as string | null | undefined
   do {
     const page = (await transport.call(row, { limit: MAX_LIMIT, ...input, cursor }, options)) as Page<unknown>
     yield* page.data

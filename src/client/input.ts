@@ -13,7 +13,8 @@ export interface RequestParts {
 
 /**
  * Distributes an input to the path, the query and the body.
- * @throws {InvalidInput} if a parameter of the path is missing, or would lead to another path; if a file is no Blob
+ * @throws {InvalidInput} if a parameter of the path is missing, or would lead to another path; if one of the query has no text; if a
+ * file is no Blob
  */
 export function toRequest({ path, query, body }: OperationRow, input: Input, further: Input = {}): RequestParts {
   const left = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
@@ -33,9 +34,16 @@ export function toRequest({ path, query, body }: OperationRow, input: Input, fur
   const names = body === undefined ? [...left.keys()] : query.filter((name) => left.has(name))
   const parameters = new URLSearchParams()
   for (const [name, value] of [...names.map((name) => [name, take(name)] as const), ...Object.entries(further)])
-    if (value !== undefined) parameters.append(name, Array.isArray(value) ? value.join(',') : String(value))
+    if (value !== undefined) parameters.append(name, textOf(name, value))
   const search = parameters.toString()
   return { target: search === '' ? filled : `${filled}?${search}`, body: body === undefined ? undefined : toBody(left) }
+}
+
+/** @throws {InvalidInput} if a parameter is an object or null, whose text could be a valid one, as of a search */
+function textOf(name: string, value: unknown): string {
+  if (Array.isArray(value)) return value.join(',')
+  if (typeof value === 'object') throw new InvalidInput(`"${name}" must be a text, a number, true or false, or a list of texts`)
+  return String(value)
 }
 
 /** A form if a member is a file, otherwise JSON. @throws {InvalidInput} if a member has bytes and is no Blob */

@@ -70,7 +70,7 @@ export type PageMethod<Input, Item> = <const Options extends ReadOptions = {}>(
 
 /** Reads one page of a list, or with `all` the items of all pages, one after the other. */
 export type ListMethod<Input, Item> = PageMethod<Input, Item> & {
-  all(...args: Arguments<Omit<Input, 'cursor'>, RequestOptions>): AsyncGenerator<Item, void, undefined>
+  all(...args: Arguments<Input, RequestOptions>): AsyncGenerator<Item, void, undefined>
 }
 
 /** Reads bytes: `data` is the response, whose body is not read yet. */

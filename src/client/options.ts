@@ -54,13 +54,15 @@ export const clientRules: Rules = {
 export const requestRules: Rules = {
   signal: ['an AbortSignal', (value) => isObject(value) && typeof value['aborted'] === 'boolean' && isFunction(value['addEventListener'])],
   timeout: time,
-  headers: ['an object with the values of headers', isObject],
+  // The members of a `Headers` are not its own: nothing of it would be sent.
+  headers: ['an object with the values of headers', (value) => isObject(value) && !(Symbol.iterator in value)],
 }
 export const readRules: Rules = { ...requestRules, ifNoneMatch: ['an ETag', isText] }
 export const writeRules: Rules = {
   ...requestRules,
   idempotencyKey: ['a key, or false', (value) => value === false || isText(value)],
-  ifMatch: ['an ETag', isText],
+  // A shell or a model may have dropped the quotes: nothing would match, as if the resource had changed.
+  ifMatch: ['an ETag, with its double quotes', (value) => isText(value) && /"|^\*$/.test(value)],
   dryRun: ['true or false', (value) => typeof value === 'boolean'],
 }
 export const changesRules: Rules = { ...requestRules, onRetry: aFunction }

@@ -43,6 +43,14 @@ export function isListParameter(schema: z.ZodType): boolean {
   return isDescribed(schema, ({ parameter }) => (parameter as { readonly type?: string } | undefined)?.type === 'array')
 }
 
+/** The words that a parameter of a query can list. */
+export function wordsOf(schema: z.ZodType | undefined): readonly string[] {
+  if (schema === undefined) return []
+  const { parameter } = z.globalRegistry.get(schema) ?? {}
+  const words = (parameter as { readonly items?: { readonly enum?: readonly string[] } } | undefined)?.items?.enum
+  return words ?? wordsOf(definitionOf(schema).innerType)
+}
+
 /** Whether a member is a list. */
 export function isListMember(schema: z.ZodType): boolean {
   const { type, innerType } = definitionOf(schema)

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Operation } from '../resources/operation.ts'
+import { membersOf as parametersOf, wordsOf } from './body-members.ts'
 
 const known = new WeakMap<z.ZodType, ReadonlySet<string>>()
 
@@ -23,6 +24,17 @@ function membersOf(schema: z.ZodType): readonly string[] {
   if (def.element !== undefined) return membersOf(def.element)
   if (def.options !== undefined) return def.options.flatMap(membersOf)
   return Object.keys(def.shape ?? {})
+}
+
+/** What is wrong with fields that are there only if `include` asks for them, which it does not; undefined: nothing. */
+export function withoutInclude(
+  { query }: Pick<Operation, 'query'>,
+  fields: ReadonlySet<string>,
+  include: ReadonlySet<string> | undefined,
+): string | undefined {
+  const words = wordsOf(parametersOf(query)['include'])
+  const missing = words.find((word) => fields.has(word) && include?.has(word) !== true)
+  return missing && `names "${missing}", which is only there with include=${missing}`
 }
 
 /**

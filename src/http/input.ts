@@ -6,7 +6,7 @@ import type { Operation } from '../resources/operation.ts'
 import { readBody } from './body.ts'
 import { isListParameter, membersOf } from './body-members.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
-import { readFields, selectableFields } from './fields.ts'
+import { readFields, selectableFields, withoutInclude } from './fields.ts'
 import { parseJson } from './json.ts'
 import { withOwnMembers } from './own-id.ts'
 import { checkAnnouncedSize, isUpload } from './upload.ts'
@@ -94,9 +94,10 @@ function validateQuery(operation: Operation, userId: string, search: string, iss
     return { query: validate(operation.query, all, 'query', issues), fields: undefined }
   const { [FIELDS]: names, ...query } = all
   const fields = readFields(names, selectable)
-  if (typeof fields !== 'string') return { query: validate(operation.query, query, 'query', issues), fields }
-  issues.add({ in: 'query', path: FIELDS, message: fields })
-  return { query: validate(operation.query, query, 'query', issues), fields: undefined }
+  const valid = validate(operation.query, query, 'query', issues) as { readonly include?: ReadonlySet<string> } | undefined
+  const wrong = typeof fields === 'string' ? fields : valid && withoutInclude(operation, fields, valid.include)
+  if (wrong !== undefined) issues.add({ in: 'query', path: FIELDS, message: wrong })
+  return { query: valid, fields: typeof fields === 'string' ? undefined : fields }
 }
 
 function emptyQuery(schema: z.ZodType, issues: IssueList): unknown {

@@ -29,8 +29,10 @@ export function requireMatch(headers: Headers, revision: string | undefined): vo
     })
   const tag = entityTag(revision)
   // Strong comparison: a weak tag never matches.
-  if (!tagsOf(condition).includes(tag))
-    throw new ApiError('precondition_failed', { headers: { etag: tag }, members: { current_etag: tag } })
+  if (tagsOf(condition).includes(tag)) return
+  // Otherwise a client would read again and again what has not changed.
+  const mistake = condition.includes('"') ? {} : { message: 'If-Match has no ETag: the double quotes belong to it, as in the header ETag.' }
+  throw new ApiError('precondition_failed', { ...mistake, headers: { etag: tag }, members: { current_etag: tag } })
 }
 
 /**

@@ -34,13 +34,13 @@ export function toRequest({ operation, uploadsText, arguments: known }: Callable
   const headers: Record<string, string> = {}
   for (const name of headersOf(operation)) {
     const value = take(name)
-    if (value !== undefined && value !== null) headers[headerNames[name]!] = headerOf(name, value)
+    if (value !== undefined) headers[headerNames[name]!] = headerOf(name, value)
   }
   const query = new URLSearchParams()
   for (const [name, value] of rest) {
     if (operation.body !== undefined && !Object.hasOwn(known.query, name)) continue
     rest.delete(name)
-    if (value !== undefined && value !== null) query.set(name, queryText(value))
+    if (value !== undefined) query.set(name, queryText(name, value))
   }
   const search = query.size === 0 ? '' : `?${query.toString()}`
   const members = Object.fromEntries(rest)
@@ -54,16 +54,23 @@ function idOf(name: string, value: unknown): string {
   throw validationFailed([{ in: 'body', path: name, message: value === undefined ? 'is missing' : 'must be a text' }])
 }
 
-/** A list of names is separated by commas. */
-function queryText(value: unknown): string {
+/** A list of names is separated by commas. `null` is no way to leave out a filter: it may be meant to find what has no such member. */
+function queryText(name: string, value: unknown): string {
+  if (value === null) throw validationFailed([{ in: 'body', path: name, message: NO_NULL }])
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(',')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
+
+const NO_NULL = 'must not be null: leave the argument out, or give it a value (assignee_id: "none" finds cards without an assignee)'
 
 /** Visible ASCII characters and spaces: no other can be sent in a header. */
 const HEADER_TEXT = /^[ -~]+$/
 
 function headerOf(name: string, value: unknown): string {
-  if (typeof value === 'string' && HEADER_TEXT.test(value)) return value
-  throw validationFailed([{ in: 'body', path: name, message: 'must be a text of visible ASCII characters' }])
+  if (typeof value !== 'string' || !HEADER_TEXT.test(value))
+    throw validationFailed([{ in: 'body', path: name, message: 'must be a text of visible ASCII characters' }])
+  // Without its quotes it matches nothing, and the advice would be to read again what has not changed.
+  if (name === IF_MATCH && value !== '*' && !value.includes('"'))
+    throw validationFailed([{ in: 'body', path: name, message: 'must be an etag as it was answered, with its double quotes' }])
+  return value
 }

@@ -54,6 +54,10 @@ describe('lanekeeper api', () => {
       ['id', 'title', 'etag'],
       ['id', 'title', 'etag'],
     ])
+    // As in a query: repeated, or with commas, or both.
+    const lists = ['--fields', 'title', '--fields', 'etag,counts', '--include', 'etag', '--include', 'counts']
+    const repeated = await json('cards.list', '--board-id', own, ...lists)
+    expect(repeated.data.map((card: object) => Object.keys(card).join())).toEqual(['id,title,counts,etag', 'id,title,counts,etag'])
     const refused = await api('cards.list', '--board-id', own, '--column-id', 'Done')
     expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining('must be the id of a column')])
   })
@@ -135,6 +139,9 @@ describe('lanekeeper api', () => {
     [2, '--print: boards.batch returns no member "data"; it must be one of board_id, results', [...BATCH, '[]', '--print', 'data']],
     [2, '--operations: it must be a JSON list, in square brackets, not a string', [...BATCH, '"cards.create"']],
     [2, '--limit: "x" is not a number', ['boards.list', '--limit', 'x']],
+    [2, 'The option is given twice, and is no list.', ['cards.search', '--label-id', 'lbl_a', '--label-id', 'lbl_b']],
+    [2, 'The option is given twice, and is no list.', ['cards.search', '--sort', 'due_at', '--sort', 'position']],
+    [2, 'Allowed choices are', ['cards.search', '--sort', 'title']],
     [2, "unknown option '--nam'", ['boards.create', '--nam', 'x']],
     [2, 'validation_failed', ['boards.create', '--name', '']],
     [3, 'not_found', ['boards.read', '--board-id', 'brd_none']],

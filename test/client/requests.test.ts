@@ -33,6 +33,27 @@ test('members that are null are sent, and those that are undefined are not', asy
   expect(service.sent[0]!.body).toBe('{"due_at":null}')
 })
 
+test.each([null, {}, new Date(0)])(
+  '%j as a parameter of the query is refused before it is sent: its text could be a valid one',
+  async (q) => {
+    const service = new FakeService(DONE)
+    const message = '"q" must be a text, a number, true or false, or a list of texts'
+    await expect(service.client().cards.search({ q: q as never })).rejects.toThrow(new InvalidInput(message))
+    expect(service.sent).toEqual([])
+  },
+)
+
+test('the items of all pages begin at a cursor that is given', async () => {
+  const service = new FakeService(
+    success([{ id: 'a' }], { page: { next_cursor: 'c2' } }),
+    success([{ id: 'b' }], { page: { next_cursor: null } }),
+  )
+  const found: string[] = []
+  for await (const { id } of service.client().cards.search.all({ cursor: 'c1' })) found.push(id)
+  expect(found).toEqual(['a', 'b'])
+  expect(service.sent.map(({ url }) => new URL(url).searchParams.get('cursor'))).toEqual(['c1', 'c2'])
+})
+
 test('a file is sent as a form', async () => {
   const service = new FakeService(DONE)
   const file = new File(['bytes'], 'notes.txt', { type: 'text/plain' })

@@ -30,14 +30,20 @@ describe('If-Match', () => {
   test.each([
     ['another tag', '"x"'],
     ['a weak tag', `W/${TAG}`],
-    ['a tag without quotes', REVISION],
     ['a tag without a comma', `"x" ${TAG}`],
-    ['an empty condition', ''],
     ['a star in quotes', '"*"'],
     ['the text undefined', '"undefined"'],
   ])('%s refuses a write, and the refusal has the current tag', (_name, condition) => {
     expect(refusal(condition)).toEqual(stale)
   })
+
+  test.each([REVISION, `x, ${REVISION}`, 'undefined', ''])(
+    '%j refuses a write, and the refusal does not say that it has changed',
+    (condition) => {
+      const message = 'If-Match has no ETag: the double quotes belong to it, as in the header ETag.'
+      expect(refusal(condition)).toEqual({ ...stale, message })
+    },
+  )
 
   test.each(['"x"', '"undefined"', 'undefined', ''])('the condition %j matches no target without a tag', (condition) => {
     const untagged = (() => {

@@ -101,6 +101,27 @@ describe('a call', () => {
     expect(error.next).toContain('`issues`')
   })
 
+  test.each([
+    ['find_cards', { operation: 'cards.search', assignee_id: null }, 'assignee_id', 'must not be null: '],
+    ['find_cards', { operation: 'cards.search', q: null }, 'q', 'must not be null: '],
+    ['find_cards', { operation: 'cards.search', fields: null }, 'fields', 'must not be null: '],
+    [
+      'move_assign_complete_cards',
+      { operation: 'cards.complete', card_id: 'c', completed: true, if_match: null },
+      'if_match',
+      'must be a text',
+    ],
+  ])('of %s with %j is refused: null is not the same as nothing', async (tool, args, path, message) => {
+    const { error } = await call(tool, args)
+    expect(error.issues).toEqual([{ in: 'body', path, message: expect.stringContaining(message) }])
+  })
+
+  test('with an etag without its quotes is refused, and not told that another agent has changed the card', async () => {
+    const { error } = await call('edit_cards_comments_subtasks', { operation: 'cards.update', card_id: 'c', title: 'T', if_match: 'abc' })
+    const message = 'must be an etag as it was answered, with its double quotes'
+    expect(error.issues).toEqual([{ in: 'body', path: 'if_match', message }])
+  })
+
   test('learns everything that is wrong at once', async () => {
     const { error } = await call('create_card', { board: 'b', title: 'T', labels: [] })
     expect(error.issues.map(({ path }: any) => path)).toEqual(['board_id', 'column_id', 'board', 'labels'])

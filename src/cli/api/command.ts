@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { createClient, type Client, type NotModified, type Page, type Result } from '../../client/client.ts'
 import { ConfigError, readOrigin } from '../../config.ts'
 import { didYouMean } from '../../policy/diagnostic.ts'
@@ -87,6 +87,13 @@ function optionsOf({ flag, kind, description, required, nullable, values }: Para
   const placeholder = kind === 'text' ? flag.slice(2).replace(/^.*-id$/, 'id') : kind
   const option = new Option(`${flag} <${placeholder}>`, required ? `${description} (required)` : description)
   if (values.length > 0) option.choices(values)
+  const { parseArg = (value: string) => value } = option
+  // Otherwise the last one would count, and the others would be ignored in silence.
+  option.argParser((value: string, earlier: string | undefined) => {
+    if (earlier === undefined) return parseArg(value, earlier)
+    if (kind === 'list') return `${earlier},${value}`
+    throw new InvalidArgumentError('The option is given twice, and is no list.')
+  })
   const none = new Option(flag.replace('--', '--no-'), `sets it to null`)
   return nullable ? [option, none] : [option]
 }

@@ -54,7 +54,10 @@ export async function requireNamed(tx: Transaction, { id }: BoardAccess, filter:
   for (const { parameter, key } of users) if (!isActive(tx.known(key))) throw notFound(parameter)
 }
 
-/** What the filters of a search name: a board, a column and a label of any board, and active members of the workspace. */
+/**
+ * What the filters of a search name: a board, a column and a label of any board, and active members of the workspace. Nothing is on two
+ * boards, so what is not on the board of the others is answered like what is absent.
+ */
 export async function namedInSearch({ tx, caller, query }: OperationRequest<CardFilter>): Promise<NamedByQuery[]> {
   const [boards, parts, users] = [named('board_id', query.board_id, keys.board), partsNamedBy(query), usersNamedBy(query)]
   if (boards.length + parts.length + users.length === 0) return []
@@ -69,9 +72,11 @@ export async function namedInSearch({ tx, caller, query }: OperationRequest<Card
     const board = boardId === undefined ? undefined : tx.known(keys.board(boardId))
     return board && { board, boardMember: tx.known(keys.boardMember(board.id, caller.userId)) }
   }
+  const boardIds = parts.map(({ key }) => tx.known(key)?.board_id)
+  const common = query.board_id ?? boardIds[0]
   return [
     ...boards.map(({ parameter }) => ({ parameter, context: contextOf(query.board_id) })),
-    ...parts.map(({ parameter, key }) => ({ parameter, context: contextOf(tx.known(key)?.board_id) })),
+    ...parts.map(({ parameter }, i) => ({ parameter, context: boardIds[i] === common ? contextOf(common) : undefined })),
     // A former member is answered like an absent one. Nothing about a member depends on a board.
     ...users.flatMap(({ parameter, key }) => (isActive(tx.known(key)) ? [] : [{ parameter, context: undefined }])),
   ]

@@ -115,6 +115,12 @@ export function isDescending({ sort, order }: Sorted): boolean {
 const completionFilters = ['completed_after', 'completed_before', 'completed_by'] as const
 type CompletionFilters = { readonly [name in (typeof completionFilters)[number]]?: string | undefined }
 
+/** The members of a query of cards.search that bound a time. */
+const ranges = [
+  ['due_after', 'due_before'],
+  ['completed_after', 'completed_before'],
+] as const
+
 /** Whether only completed cards can match a query of cards.search. */
 function isAboutCompletion(query: Sorted & CompletionFilters): boolean {
   return query.sort === 'completed_at' || completionFilters.some((name) => query[name] !== undefined)
@@ -148,6 +154,11 @@ export const cardSearchQuery = pageQueryOfOne(
   cardSearchName,
 )
   .check(({ value, issues }) => {
+    for (const [after, before] of ranges) {
+      const [from, to] = [value[after], value[before]]
+      if (from === undefined || to === undefined || from < to) continue
+      issues.push({ code: 'custom', input: value, path: [before], message: `must be later than ${after}` })
+    }
     if (value.completed !== false || !isAboutCompletion(value)) return
     const message = 'must be true or absent beside sort=completed_at, completed_after, completed_before and completed_by'
     issues.push({ code: 'custom', input: value, path: ['completed'], message })

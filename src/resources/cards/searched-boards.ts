@@ -71,9 +71,9 @@ export class SearchedBoards {
     const found = parts.length === 0 ? [] : await this.#request.tx.read(parts.map(boardOfPart))
     const named = new Set([...(board_id === undefined ? [] : [board_id]), ...found.map((part) => part?.board_id)])
     if (named.size === 0) return this.readable()
+    // All that the filters name is on one board.
     const [id] = named
-    // Nothing is on two boards.
-    if (named.size > 1 || id === undefined) return []
+    if (id === undefined) return []
     await this.load([id])
     return [this.get(id) ?? []].flat()
   }
