@@ -18,8 +18,8 @@ const TARGET = 2
  */
 export function prefetch(services: Services, tx: Transaction, call: Call, route: Route | ApiError): Awaitable<unknown> {
   const { tokenHash } = call.principal
-  if (tokenHash === undefined || route instanceof ApiError) return undefined
-  const { engine, seenTokens, clock } = services
+  const { store, engine, seenTokens, clock } = services
+  if (!store.isRemote || tokenHash === undefined || route instanceof ApiError) return undefined
   const { operation, params } = route
   const token = seenTokens.get(tokenHash)
   if (token === undefined || operation.kind !== 'single') return undefined

@@ -40,7 +40,7 @@ export function saveResource<T extends Timestamped>(
   changes: { readonly [Member in keyof T]?: T[Member] | undefined },
 ): { data: T } {
   const names = Object.keys(changes) as (keyof T)[]
-  if (names.every((name) => isDeepStrictEqual(changes[name], current[name]))) return { data: current }
+  if (names.every((name) => changes[name] === current[name] || isDeepStrictEqual(changes[name], current[name]))) return { data: current }
   const data: T = Object.assign({}, current, changes, { updated_at: updateTime(clock, current) })
   tx.put(keyOf(data.id), data)
   return { data }

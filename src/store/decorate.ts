@@ -4,6 +4,7 @@ import type { Store } from './port.ts'
 export function decorateStore(store: Store, overrides: Partial<Store>): Store {
   return {
     driver: store.driver,
+    isRemote: store.isRemote,
     read: (partition, request) => store.read(partition, request),
     commit: (partition, change) => store.commit(partition, change),
     takeLease: (partition) => store.takeLease(partition),

@@ -1,7 +1,6 @@
 import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
-import { numberAppended } from './appends.ts'
 import { Partition, type Records } from './partition.ts'
 import type { Change, ReadRequest, Snapshot, Store, Stored, Value } from './port.ts'
 import { CommitLeases, type CommitLease } from './commit-leases.ts'
@@ -21,6 +20,7 @@ type OpenDriver = (partition: string) => Driver
 /** A store in memory. */
 export class MemoryStore implements Store {
   readonly driver = 'memory'
+  readonly isRemote = false
   readonly #openDriver: OpenDriver
   readonly #drivers: Driver[] = []
   readonly #partitions = new Map<string, Partition>()
@@ -42,7 +42,7 @@ export class MemoryStore implements Store {
   #apply(partition: string, change: Change): 'done' | 'conflict' {
     if (!(this.#partitions.get(partition) ?? EMPTY).meets(change.expect)) return 'conflict'
     const state = this.#partitions.get(partition) ?? this.#open(partition)
-    state.apply(numberAppended(change, (index) => state.indexes.get(index)?.last))
+    state.apply(change)
     this.#watchers.notify(partition, change)
     return 'done'
   }

@@ -1,5 +1,6 @@
 import { Dump, type ReadableRecords } from './dump.ts'
-import type { Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Snapshot, Stored, Value } from './port.ts'
+import { appendedEntries } from './appends.ts'
+import type { Appended, Change, Expectation, ExpectedRecord, IndexRange, ReadRequest, Snapshot, Stored, Value } from './port.ts'
 import { resolveReferences } from './references.ts'
 import { SortedIndex } from './sorted-index.ts'
 
@@ -53,16 +54,28 @@ export class Partition {
   }
 
   /** Applies a change. The caller has checked its expectation. */
-  apply({ revision, put, remove, indexes }: Pick<Change, 'revision' | 'put' | 'remove' | 'indexes'>): void {
+  apply({ revision, put, remove, indexes, append }: Pick<Change, 'revision' | 'put' | 'remove' | 'indexes' | 'append'>): void {
     for (const dump of this.#dumps) for (const key of [...put.keys(), ...remove]) dump.preserve(key, this.records.get(key))
     for (const [key, value] of put) this.records.set(key, { value: freeze(value), revision })
     for (const key of remove) this.records.delete(key)
     for (const [name, entries] of indexes) {
-      const index = this.indexes.get(name) ?? this.indexes.set(name, new SortedIndex()).get(name)!
+      const index = this.#index(name)
       index.change(entries.add, entries.remove, revision)
       // An empty index equals an absent one. Otherwise the indexes of deleted parents would never be released.
       if (index.size === 0) this.indexes.delete(name)
     }
+    if (append !== undefined) for (const [name, appended] of append) this.#append(name, appended, revision)
+  }
+
+  #append(name: string, { fetch, values }: Appended, revision: string): void {
+    const index = this.#index(name)
+    const entries = appendedEntries(index.last, values.length)
+    for (const [i, entry] of entries.entries()) this.records.set(fetch + entry, { value: freeze(values[i]!), revision })
+    index.change(entries, [], revision)
+  }
+
+  #index(name: string): SortedIndex {
+    return this.indexes.get(name) ?? this.indexes.set(name, new SortedIndex()).get(name)!
   }
 
   /**

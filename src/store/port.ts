@@ -176,6 +176,8 @@ export interface StoreMetrics {
 export interface Store {
   /** memory, fs or redis */
   readonly driver: string
+  /** whether each read is a round trip, so that several reads are better made together */
+  readonly isRemote: boolean
   /** @releases null when the expectation is not met */
   read(partition: string, request: ReadRequest): Awaitable<Snapshot | null>
   /**

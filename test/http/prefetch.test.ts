@@ -11,12 +11,20 @@ const BOARD = `brd_${'0'.repeat(20)}`
 const row = (id: string) => operations.find((operation) => operation.id === id)!
 
 /** What is prefetched for a request; undefined: nothing. @param scopes of the token; undefined: it was not seen */
-function prefetched(operation: Operation, scopes: readonly string[] | undefined, params: Record<string, string> = { board_id: BOARD }) {
+function prefetched(
+  operation: Operation,
+  scopes: readonly string[] | undefined,
+  params: Record<string, string> = { board_id: BOARD },
+  isRemote = true,
+) {
   const seenTokens = new SeenTokens()
   if (scopes !== undefined) seenTokens.add('h', { scopes } as never)
   let request: { readonly records: readonly unknown[] } | undefined
   const tx = { prefetch: (asked: typeof request) => void (request = asked) }
-  prefetch({ engine, seenTokens } as never, tx as never, { principal: { tokenHash: 'h' } } as never, { operation, params })
+  prefetch({ engine, seenTokens, store: { isRemote } } as never, tx as never, { principal: { tokenHash: 'h' } } as never, {
+    operation,
+    params,
+  })
   return request
 }
 
@@ -28,6 +36,10 @@ describe('what a request prefetches', () => {
       `board:${BOARD}`,
       `board_member:${BOARD}:{0.user_id}`,
     ])
+  })
+
+  test('nothing is prefetched from a store whose reads are no round trips', () => {
+    expect(prefetched(row('boards.read'), ['kanban:read'], { board_id: BOARD }, false)).toBeUndefined()
   })
 
   test('nothing is prefetched for a token that was not seen, or whose scopes are insufficient', () => {

@@ -106,7 +106,7 @@ describe('the target of a path', () => {
     async (_name, target, parameter, of, _result, needs) => {
       for (const key of [...needs, keys.board(board.id)]) {
         await store.commit('w1', change({ remove: [key] }))
-        await expect(loadTarget(target, request({ [parameter]: of }))).rejects.toMatchObject(notFound)
+        await expect(async () => loadTarget(target, request({ [parameter]: of }))).rejects.toMatchObject(notFound)
         await store.commit('w1', change({ put: { [key]: RECORDS[key]! } }))
       }
       expect(await loadTarget(target, request({ [parameter]: of }))).toMatchObject({ board })
@@ -116,7 +116,7 @@ describe('the target of a path', () => {
   test.each(TARGETS)('of a %s is not found by an id of another kind or form, and nothing is read', async (_name, target, parameter, of) => {
     const malformed = [{ [parameter]: 'x' }, { [parameter]: id('usr') }, { [parameter]: `${of}a` }, {}, { other_id: of }]
     for (const params of malformed)
-      await expect(loadTarget(target, request(params as Record<string, string>))).rejects.toMatchObject(notFound)
+      await expect(async () => loadTarget(target, request(params as Record<string, string>))).rejects.toMatchObject(notFound)
     expect(reads).toBe(0)
   })
 
@@ -139,20 +139,20 @@ describe('the target of a path', () => {
 
   test('of a file is not found by the id of no file', async () => {
     for (const params of [{ file_id: id('fil', 'b') }, { file_id: board.id }])
-      await expect(loadTarget(fileTarget, request(params))).rejects.toMatchObject(notFound)
+      await expect(async () => loadTarget(fileTarget, request(params))).rejects.toMatchObject(notFound)
   })
 
   test('a named user has their membership, and that of the board if there is one', async () => {
     const target = { board, boardMember: undefined } as unknown as Parameters<typeof relatedUser>[1]
     const membership = { user_id: id('usr'), ended_at: null }
-    await expect(relatedUser(request({ user_id: id('usr') }), target)).rejects.toMatchObject(notFound)
+    await expect(async () => relatedUser(request({ user_id: id('usr') }), target)).rejects.toMatchObject(notFound)
     await store.commit('w1', change({ put: { [keys.membership(id('usr'))]: membership, [keys.membership(id('usr', 'b'))]: membership } }))
     expect(await relatedUser(request({ user_id: id('usr') }), target)).toEqual({ user: { membership, boardMember } })
     expect(await relatedUser(request({ user_id: id('usr', 'b') }), target)).toEqual({ user: { membership, boardMember: undefined } })
     const former = { ...membership, ended_at: '2026-11-20T12:00:00.000Z' }
     await store.commit('w1', change({ put: { [keys.membership(id('usr'))]: former } }))
     expect(await relatedUser(request({ user_id: id('usr') }), target)).toEqual({ user: { membership: former, boardMember: undefined } })
-    await expect(relatedUser(request({ user_id: board.id }), target)).rejects.toMatchObject(notFound)
+    await expect(async () => relatedUser(request({ user_id: board.id }), target)).rejects.toMatchObject(notFound)
   })
 
   test('an id and a record are returned if they are there', () => {

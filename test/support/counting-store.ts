@@ -3,6 +3,8 @@ import type { Change, ReadRequest, Snapshot, Store } from '../../src/store/port.
 /** A store that records its reads, and that tests can interrupt. */
 export class CountingStore implements Store {
   readonly driver: string
+  /** counts what round trips would be, also on drivers that need none */
+  isRemote = true
   /** keys and indexes that were read, in order */
   readonly touched: string[] = []
   /** number of round trips: calls of read and commit */

@@ -38,6 +38,7 @@ export async function openFsStoreForReading(path: string, options: ReadOnlyOptio
   }
   return {
     driver: 'fs',
+    isRemote: false,
     impliedSchema: schemaOf(format),
     read: (partition, request) => partitions.use(partition, (loaded) => (loaded?.state ?? new Partition(new Map())).read(request)),
     commit: refuse,

@@ -73,6 +73,7 @@ async function addManifest(disk: Disk, path: string, { first = 1, sequence }: Jo
 /** A store in a folder. */
 export class FsStore implements Store {
   readonly driver = 'fs'
+  readonly isRemote = false
   readonly impliedSchema: number
   readonly #path: string
   readonly #disk: Disk

@@ -108,6 +108,7 @@ interface StoreParts {
 /** A store in Redis. */
 export class RedisStore implements Store {
   readonly driver = 'redis'
+  readonly isRemote = true
   readonly impliedSchema: number
   readonly #pool: Pool
   /** all that are to be closed */
