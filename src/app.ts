@@ -10,6 +10,7 @@ import { RequestLog } from './http/decision-log.ts'
 import { SeenTokens } from './http/seen-tokens.ts'
 import { RateLimits, type RateLimitOptions } from './http/rate-limits.ts'
 import type { Sink } from './http/decision-record.ts'
+import { Admission } from './http/work.ts'
 import { createRouteTable } from './http/routes.ts'
 import { sampleLog } from './http/sampled-log.ts'
 import type { Services } from './http/services.ts'
@@ -120,6 +121,7 @@ export function createApp(options: AppOptions): App {
   const { audit, proxies = 0, passwords = createPasswords(), counters } = options
   const requestNetwork = (request: ServerRequest) => networkOf(clientAddress(request, proxies))
   const stopping = new AbortController()
+  const scheduler = options.scheduler ?? new Scheduler()
   const usage = new UsageRecorder({ store, clock, random })
   let services: Services = {
     engine,
@@ -138,7 +140,8 @@ export function createApp(options: AppOptions): App {
     random,
     batch: options.batch,
     log,
-    scheduler: options.scheduler ?? new Scheduler(),
+    scheduler,
+    admission: new Admission(scheduler),
     runningKeys: new Set(),
     changes: new ChangeLog(clock),
     stopping: stopping.signal,

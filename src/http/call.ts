@@ -6,6 +6,7 @@ import type { Input } from './input.ts'
 import type { Principal } from './principal.ts'
 import { UNLIMITED, type Quota } from './rate-limits.ts'
 import type { Services } from './services.ts'
+import { Work } from './work.ts'
 
 /** What a call asks for. */
 export interface CallRequest {
@@ -39,6 +40,8 @@ export class Call implements CallRequest {
   readonly arrivedAt = performance.now()
   readonly surface: Surface
   readonly quota: Quota
+  /** what it costs */
+  readonly work = new Work()
   readonly #services: Services
   #principal: Principal | undefined
   #key: IdempotentWrite | undefined

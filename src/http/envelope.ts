@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { FastResponse } from 'srvx'
 import type { ApiError } from '../model/errors.ts'
 import { CompressibleResponse } from './compression.ts'
-import { bodyOf, piecesOf } from './json-body.ts'
+import { bodyOf, type Pieces } from './json-body.ts'
 
 /** Headers of every response below /v1. Responses depend on the token and must not be stored by shared caches. */
 export const API_HEADERS = {
@@ -12,15 +12,9 @@ export const API_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** A success: `{"data": …}`, with `page` for a list (spec §2, "Response envelope"). */
-export function dataResponse(
-  requestId: string,
-  status: number,
-  data: unknown,
-  nextCursor: string | null | undefined,
-  headers: Readonly<Record<string, string>>,
-): Response {
-  return jsonResponse(requestId, status, bodyOf(piecesOf(data), nextCursor), headers)
+/** A success: `{"data": …}` (spec §2, "Response envelope"). */
+export function dataResponse(requestId: string, status: number, data: Pieces, headers: Readonly<Record<string, string>>): Response {
+  return jsonResponse(requestId, status, bodyOf(data, undefined), headers)
 }
 
 /** 304: the client's copy is current. */

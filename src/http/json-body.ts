@@ -1,18 +1,65 @@
+import type { Awaitable } from '../model/awaitable.ts'
 import { digestOf, isRecord, jsonOf, type KeptJson } from '../store/record-json.ts'
 
 const COMMA = 0x2c
 
 /** JSON in pieces: that of a record is kept, and used by each response that contains the record. */
-type Pieces = readonly (string | KeptJson)[]
+export type Pieces = readonly Piece[]
+type Piece = string | KeptJson
+/** Returns a promise to wait for, or undefined. @param length the number of bytes that were made, roughly */
+type BeforeMore = (length: number) => Promise<void> | undefined
 
-/** The JSON of a record, or of a list of records, in pieces that are kept for each record. */
-export function piecesOf(data: unknown): Pieces {
-  if (!Array.isArray(data)) return [jsonOf(data as object)]
-  if (data.length === 0 || !isRecord(data[0])) return [JSON.stringify(data)]
-  const pieces: (string | KeptJson)[] = []
-  for (const item of data) pieces.push(pieces.length === 0 ? '[' : ',', jsonOf(item as object))
-  pieces.push(']')
+/**
+ * The JSON of a record, of a list of records, or of an object with such lists, in pieces that are kept for each record.
+ * @param beforeMore is called after each piece. Other requests have their time meanwhile.
+ * @returns a promise only if it had to wait
+ */
+export function piecesOf(data: unknown, beforeMore: BeforeMore): Awaitable<Pieces> {
+  return collect(partsOf(data), [], 0, beforeMore)
+}
+
+function collect(parts: Iterator<Piece>, pieces: Piece[], made: number, beforeMore: BeforeMore): Awaitable<Pieces> {
+  let length = made
+  for (let part = parts.next(); part.done !== true; part = parts.next()) {
+    const { value } = part
+    pieces.push(value)
+    length += typeof value === 'string' ? value.length : value.bytes.length
+    const pause = beforeMore(length)
+    if (pause !== undefined) return pause.then(() => collect(parts, pieces, length, beforeMore))
+  }
   return pieces
+}
+
+function* partsOf(data: unknown): Generator<Piece> {
+  if (isListOfRecords(data)) yield* partsOfList(data)
+  else if (!hasLists(data)) yield typeof data === 'object' && data !== null ? jsonOf(data) : JSON.stringify(data)
+  else {
+    let before = '{'
+    for (const [name, member] of Object.entries(data)) {
+      if (member === undefined) continue
+      yield `${before}${JSON.stringify(name)}:`
+      yield* partsOf(member)
+      before = ','
+    }
+    yield '}'
+  }
+}
+
+function isListOfRecords(data: unknown): data is readonly object[] {
+  return Array.isArray(data) && typeof data[0] === 'object' && data[0] !== null && isRecord(data[0] as object)
+}
+
+/** Whether it is an object with lists of records, such as the snapshot of a board. */
+function hasLists(data: unknown): data is object {
+  return typeof data === 'object' && data !== null && !Array.isArray(data) && !isRecord(data) && Object.values(data).some(isListOfRecords)
+}
+
+function* partsOfList(list: readonly object[]): Generator<Piece> {
+  for (const [i, item] of list.entries()) {
+    yield i === 0 ? '[' : ','
+    yield jsonOf(item)
+  }
+  yield ']'
 }
 
 /** The body of a success. */

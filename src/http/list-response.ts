@@ -1,6 +1,5 @@
-import type { ListPage } from '../listing/pages.ts'
 import { jsonResponse, notModifiedResponse } from './envelope.ts'
-import { bodyOf, piecesOf, versionOf } from './json-body.ts'
+import { bodyOf, versionOf, type Pieces } from './json-body.ts'
 import { isCurrent, requireMatch, revalidated, weakTag } from './preconditions.ts'
 
 /**
@@ -13,11 +12,11 @@ export function listResponse(
   requestId: string,
   headers: Headers,
   status: number,
-  { data, nextCursor }: ListPage<unknown>,
+  pieces: Pieces,
+  nextCursor: string | null,
   shared: Readonly<Record<string, string>>,
 ): Response {
   requireMatch(headers, undefined) // 412
-  const pieces = piecesOf(data)
   const version = versionOf(pieces, nextCursor)
   const all = Object.assign({}, shared, { etag: weakTag(version) }, revalidated(headers))
   if (isCurrent(headers, version)) return notModifiedResponse(requestId, all)

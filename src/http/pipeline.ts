@@ -10,6 +10,7 @@ import type { CommitLease } from '../store/commit-leases.ts'
 import type { Caller } from '../authz/context.ts'
 import { performAll } from './batch.ts'
 import { Call, type CallRequest, type Surface } from './call.ts'
+import { CompressibleResponse } from './compression.ts'
 import { recordResources } from './decision-lines.ts'
 import { commit } from './decision-log.ts'
 import type { DecisionRecord } from './decision-record.ts'
@@ -44,9 +45,20 @@ const API: Surface = {
 export async function handle(services: Services, request: CallRequest): Promise<Response> {
   const call = new Call(services, request, API)
   return conclude(services, call, {
-    answer: (answer, trail) => render(services, call, answer, trail.step),
+    answer: async (answer, trail) => charged(services, call, answer, await render(services, call, answer, trail.step)),
     refuse: (error, trail) => renderError(call, error, trail.step),
   })
+}
+
+/** Charges what the work has cost besides what was charged before. */
+function charged(services: Services, call: Call, { caller }: Answer, response: Response): Response {
+  const { work, quota } = call
+  if (response instanceof CompressibleResponse) work.bytes = Buffer.byteLength(response.content)
+  services.admission.end(kindOf(services, call), work)
+  if (work.units === work.stated) return response
+  quota.chargeDone(caller, work.units - work.stated)
+  for (const [name, value] of Object.entries(quota.headers)) response.headers.set(name, value)
+  return response
 }
 
 /** What becomes of an answer, and of a refusal. */
@@ -90,6 +102,9 @@ const MAX_ATTEMPTS = 12
 /** Attempts a call until it has an outcome, and as long as its client waits for one. */
 async function follow(services: Services, call: Call, trail: Trail): Promise<Answer> {
   await trail.ready() // 503
+  const { principal } = call // 401
+  const waiting = services.admission.begin(principal.partition, kindOf(services, call), call.work)
+  if (waiting !== undefined) await waiting
   let poll: LongPoll | undefined
   try {
     for (;;) {
@@ -103,6 +118,12 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
   } finally {
     poll?.end()
   }
+}
+
+/** What {@link Admission} knows a request by: its token and its operation. */
+function kindOf({ route }: Services, { principal, method, path }: Call): string {
+  const found = route(method, path)
+  return found instanceof ApiError || principal.tokenHash === undefined ? '' : `${principal.tokenHash} ${found.operation.id}`
 }
 
 /** The next read of a stream, which is decided like a request. A stream can last longer than a policy. */
@@ -206,15 +227,20 @@ function unitOf(services: Services, call: Call, { tx, caller, params, input, lea
     services,
     { tx, caller, params, query, body: input.body },
     {
-      evaluate: (questions, semantic) => evaluate(services, unit, step, questions, semantic),
+      evaluate: (questions, semantic) => {
+      call.work.questions = questions.length
+      call.quota.chargeFurther(caller, call.work.stated - 1) // 429
+      return evaluate(services, unit, step, questions, semantic)
+    },
       perform: (boardId, items) => {
-        call.quota.chargeFurther(caller, items.length - 1) // 429
+        call.work.operations = items.length
+      call.quota.chargeFurther(caller, call.work.stated - 1) // 429
         return performAll(services, unit, step, boardId, items)
       },
       receive: input.upload ? () => receive(services, call, caller, lease) : undefined,
       beginScan: () => {
         const { workspaceId, userId } = caller
-        return scheduler.begin({ workspaceId, userId, hasLease: lease !== undefined, signal: clientSignal(call.request) })
+        return scheduler.begin({ workspaceId, userId, hasLease: lease !== undefined, signal: clientSignal(call.request), onSlice: () => call.work.slices++ })
       },
     },
   )

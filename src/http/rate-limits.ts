@@ -7,11 +7,11 @@ import type { SharedCounters } from '../store/counters.ts'
 import { onceAnswered } from './answered.ts'
 import { WINDOW, WindowCounters } from './rate-limits-counters.ts'
 
-/** How much is accepted in each minute. */
+/** How much is accepted in each minute, in units: see {@link Work}. */
 export interface RateQuotas {
-  /** requests of one token */
+  /** units of one token */
   readonly token: number
-  /** requests in one workspace */
+  /** units in one workspace */
   readonly workspace: number
   /** failed credentials from one address */
   readonly address: number
@@ -93,12 +93,13 @@ export class RateLimits {
   }
 
   /**
-   * The headers RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers), and with `refused` also Retry-After.
+   * The headers RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers), and Retry-After if a limit is exceeded.
    * @param states a negative rest means that the limit is exceeded
+   * @param isRefused whether the request is refused then
    */
-  headersOf(states: readonly RateState[]): Record<string, string> {
+  headersOf(states: readonly RateState[], isRefused = true): Record<string, string> {
     const seconds = this.#counters.remainingSeconds
-    const exceeded = states.some(({ remaining }) => remaining < 0)
+    const exceeded = isRefused && states.some(({ remaining }) => remaining < 0)
     return {
       'ratelimit-policy': states.map(({ name }) => this.#policies[name]).join(', '),
       ratelimit: states.map(({ name, remaining }) => `"${name}";r=${Math.max(remaining, 0)};t=${seconds}`).join(', '),
@@ -137,8 +138,13 @@ export interface Quota {
   readonly exceeded: keyof RateQuotas | 'in_flight' | undefined
   /** Counts the call of an authenticated caller. @throws {ApiError} `rate_limited` */
   charge(caller: Caller): void
-  /** Counts the further operations of a batch. @throws {ApiError} `rate_limited` */
-  chargeFurther(caller: Caller, count: number): void
+  /**
+   * Counts the units that a call costs besides the first one, before its work is done. Its attempts are counted once.
+   * @throws {ApiError} `rate_limited`
+   */
+  chargeFurther(caller: Caller, units: number): void
+  /** Counts what the work has cost besides. It is done, so nothing is refused: what is exceeded is missing later. */
+  chargeDone(caller: Caller, units: number): void
   /** Counts a failed credential. @returns the error of the response: `rate_limited` if the address failed too often */
   fail(error: ApiError): ApiError
   end(): void
@@ -150,6 +156,7 @@ export const UNLIMITED: Quota = {
   exceeded: undefined,
   charge: () => undefined,
   chargeFurther: () => undefined,
+  chargeDone: () => undefined,
   fail: (error) => error,
   end: () => undefined,
 }
@@ -180,11 +187,15 @@ class LimitedQuota implements Quota {
     throw new ApiError('rate_limited', { message: TOO_MANY_AT_ONCE, headers: { 'retry-after': '1' } })
   }
 
-  chargeFurther(caller: Caller, count: number): void {
-    if (this.#chargedFurther || count === 0) return
+  chargeFurther(caller: Caller, units: number): void {
+    if (this.#chargedFurther || units <= 0) return
     this.#chargedFurther = true
-    this.#setStates(this.#limits.countRequest(caller, count))
+    this.#setStates(this.#limits.countRequest(caller, units))
     if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+  }
+
+  chargeDone(caller: Caller, units: number): void {
+    if (units > 0) this.headers = this.#limits.headersOf(this.#limits.countRequest(caller, units), false)
   }
 
   /** Makes sure that the response has its headers, too. */

@@ -1,3 +1,4 @@
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import type { ApiError } from '../model/errors.ts'
 import type { Call } from './call.ts'
 import type { DecisionRecord } from './decision-record.ts'
@@ -5,6 +6,7 @@ import { download } from './download.ts'
 import { dataResponse, errorResponse, notModifiedResponse } from './envelope.ts'
 import { openStream } from './event-stream.ts'
 import { selectFields } from './fields.ts'
+import { piecesOf, type Pieces } from './json-body.ts'
 import { listResponse } from './list-response.ts'
 import type { Answer, Done, Events } from './outcome.ts'
 import { entityHeaders, isCurrent, requireMatch } from './preconditions.ts'
@@ -17,20 +19,21 @@ import type { Services } from './services.ts'
 export async function render(services: Services, call: Call, answer: Answer, step: DecisionRecord): Promise<Response> {
   const { requestId, method, headers } = call
   const shared = { ...call.quota.headers, ...expiryHeader(step) }
+  const json = (data: unknown) => piecesOf(data, (length) => services.admission.serialize(call.principal.partition, length, call.work))
   switch (answer.kind) {
     case 'events':
       return renderEvents(services, call, answer, shared)
     case 'download':
       return download(requestId, method, headers, answer.file, services.blobs, shared)
     case 'dry_run':
-      return dataResponse(requestId, answer.operation.status, answer.data, undefined, { ...shared, 'dry-run': 'true' })
+      return dataResponse(requestId, answer.operation.status, await json(answer.data), { ...shared, 'dry-run': 'true' })
     case 'replayed': {
       const { status, data, revision, location } = answer.first
       const own = resourceHeaders(headers, revision ?? undefined, location ?? undefined)
-      return dataResponse(requestId, status, data, undefined, { ...shared, ...own, 'idempotent-replayed': 'true' })
+      return dataResponse(requestId, status, await json(data), { ...shared, ...own, 'idempotent-replayed': 'true' })
     }
     case 'done':
-      return renderDone(call, answer, shared)
+      return renderDone(call, answer, shared, json)
   }
 }
 
@@ -38,16 +41,15 @@ function renderDone(
   { requestId, headers }: Call,
   { operation, data, nextCursor, fields, revision, location }: Done,
   shared: Readonly<Record<string, string>>,
-): Response {
+  json: (data: unknown) => Awaitable<Pieces>,
+): Awaitable<Response> {
   const { status, isRead } = operation
-  if (nextCursor !== undefined) {
-    const page = { data: selectFields(data, fields) as readonly unknown[], nextCursor }
-    return listResponse(requestId, headers, status, page, shared) // 412
-  }
+  if (nextCursor !== undefined)
+    return andThen(json(selectFields(data, fields)), (pieces) => listResponse(requestId, headers, status, pieces, nextCursor, shared)) // 412
   if (isRead) requireMatch(headers, revision) // 412
   const all = Object.assign({}, shared, resourceHeaders(headers, revision, location))
   if (isRead && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)
-  return dataResponse(requestId, status, selectFields(data, fields), undefined, all)
+  return andThen(json(selectFields(data, fields)), (pieces) => dataResponse(requestId, status, pieces, all))
 }
 
 function renderEvents(

@@ -33,7 +33,7 @@ export function createRevocation(
       const wait = throttle.take(networkOf(req))
       if (wait > 0) throw new ApiError('rate_limited', { headers: { 'retry-after': String(Math.ceil(wait / 1000)) } })
       await revoke(services, requestId, await readToken(req), req)
-      return dataResponse(requestId, 200, { received: true }, undefined, {})
+      return dataResponse(requestId, 200, ['{"received":true}'], {})
     } catch (error) {
       return errorResponse(requestId, toApiError(services.log, requestId, error))
     }

@@ -16,6 +16,7 @@ import type { RunningKeys } from './idempotency.ts'
 import type { SeenTokens } from './seen-tokens.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Route } from './routes.ts'
+import type { Admission } from './work.ts'
 
 /** What the pipeline depends on. */
 export interface Services {
@@ -39,6 +40,7 @@ export interface Services {
   /** undefined: requests are not limited */
   readonly rateLimits?: RateLimits | undefined
   readonly scheduler: Scheduler
+  readonly admission: Admission
   readonly runningKeys: RunningKeys
   readonly changes: ChangeLog
   /** is aborted when the service stops: requests that wait for something are then answered */

@@ -25,8 +25,16 @@ export interface Scanner {
   readonly userId: string
   /** whether it has a lease, in which others wait for it: it then waits for no other scan, and makes no pause */
   readonly hasLease: boolean
+  /** called for each slice of the scan */
+  readonly onSlice?: () => void
   /** aborted when the client leaves */
   readonly signal: AbortSignal
+}
+
+/** Someone who waits for slices. */
+interface Waiting {
+  readonly grant: () => void
+  readonly count: number
 }
 
 /**
@@ -36,20 +44,21 @@ export interface Scanner {
  */
 export class Scheduler {
   readonly #slice: number
-  readonly #afterPause: (work: () => void) => unknown
+  readonly #afterPause: (work: () => void, pauses: number) => unknown
   readonly #nextTurn: () => Promise<void>
   /** for each user who scans, their scans that wait until it has ended */
   readonly #queues = new Map<string, Set<() => void>>()
-  /** for each workspace, those who wait for a slice; the next one has the first place */
-  readonly #waiting = new Map<string, (() => void)[]>()
+  #isPausing = false
+  /** for each workspace, those who wait for slices; the next one has the first place */
+  readonly #waiting = new Map<string, Waiting[]>()
 
   /**
-   * @param afterPause calls a function after the pause between two slices
+   * @param afterPause calls a function after the pauses that follow a number of slices
    * @param nextTurn resolves in the next turn of the event loop
    */
   constructor({
     slice = SLICE,
-    afterPause = (work: () => void): unknown => setTimeout(work, PAUSE),
+    afterPause = (work: () => void, pauses: number): unknown => setTimeout(work, pauses * PAUSE),
     nextTurn = (): Promise<void> => setImmediate(),
   } = {}) {
     this.#slice = slice
@@ -61,7 +70,7 @@ export class Scheduler {
    * Waits until the scan may begin.
    * @throws {ApiError} `request_timeout` when the client leaves before
    */
-  async begin({ workspaceId, userId, hasLease, signal }: Scanner): Promise<Scan> {
+  async begin({ workspaceId, userId, hasLease, onSlice, signal }: Scanner): Promise<Scan> {
     const user = `${workspaceId} ${userId}`
     requireClient(signal)
     // A scan that has waited begins with a new slice: otherwise many short ones would follow each other without a pause.
@@ -74,6 +83,7 @@ export class Scheduler {
         left -= characters
         if (left >= 0) return undefined
         left = this.#slice - characters
+        onSlice?.()
         return (hasLease ? this.#nextTurn() : this.#nextSlice(workspaceId)).then(() => requireClient(signal))
       },
       end: () => {
@@ -83,9 +93,9 @@ export class Scheduler {
     }
   }
 
-  /** Waits for a slice, for work of another kind that takes long. */
-  slice(workspaceId: string): Promise<void> {
-    return this.#nextSlice(workspaceId)
+  /** Waits for slices, for work of another kind that takes long. @param count the pause after them is as much longer */
+  slice(workspaceId: string, count = 1): Promise<void> {
+    return this.#nextSlice(workspaceId, count)
   }
 
   /** @releases whether it had to wait */
@@ -118,22 +128,31 @@ export class Scheduler {
     next()
   }
 
-  #nextSlice(workspaceId: string): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#waiting.size === 0) this.#afterPause(this.#grantSlice)
+  #nextSlice(workspaceId: string, count = 1): Promise<void> {
+    return new Promise((grant) => {
+      if (!this.#isPausing) this.#pause(1)
       const queue = this.#waiting.get(workspaceId)
-      if (queue === undefined) this.#waiting.set(workspaceId, [resolve])
-      else queue.push(resolve)
+      if (queue === undefined) this.#waiting.set(workspaceId, [{ grant, count }])
+      else queue.push({ grant, count })
     })
   }
 
+  #pause(slices: number): void {
+    this.#isPausing = true
+    this.#afterPause(this.#grantSlice, slices)
+  }
+
   readonly #grantSlice = (): void => {
-    const [[workspaceId, queue]] = this.#waiting as unknown as [[string, (() => void)[]]]
-    const grant = queue.shift()!
+    this.#isPausing = false
+    const [first] = this.#waiting
+    if (first === undefined) return
+    const [workspaceId, queue] = first
+    const { grant, count } = queue.shift()!
     // The workspace takes the last place.
     this.#waiting.delete(workspaceId)
     if (queue.length > 0) this.#waiting.set(workspaceId, queue)
-    if (this.#waiting.size > 0) this.#afterPause(this.#grantSlice)
+    // Also if nobody waits now: who comes next waits until this work is paid for.
+    if (this.#waiting.size > 0 || count > 1) this.#pause(count)
     grant()
   }
 }

@@ -111,7 +111,7 @@ async function boardOf(
   boardId: string,
 ): Promise<AuthorizationContext> {
   const { target } = operationOf(operations, 'boards.read') as Operation & { kind: 'single' }
-  return orAbsent(loadTarget(target, { tx, caller, params: { board_id: boardId } }), boardId)
+  return orAbsent(() => loadTarget(target, { tx, caller, params: { board_id: boardId } }), boardId)
 }
 
 /** Explains one decision. @throws {AdminError} `invalid`, `not_found` */

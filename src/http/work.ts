@@ -1,0 +1,78 @@
+import { LRUCache } from 'lru-cache'
+import type { Scheduler } from '../resources/scheduler.ts'
+
+/** Bytes of an answer that cost one unit, and that a slice of the event loop serializes. */
+const UNIT_BYTES = 64 * 1024
+/** Questions of an evaluation that cost one unit. */
+const UNIT_QUESTIONS = 4
+/** Slices of a search that cost one unit. */
+const UNIT_SLICES = 4
+/** Kinds of requests whose answers were long the last time. */
+const REMEMBERED = 10_000
+
+/** The work that a request makes, and its price in units (api: Contract 3, number 9). Most requests cost 1. */
+export class Work {
+  /** operations of a batch */
+  operations = 1
+  /** questions of an evaluation */
+  questions = 0
+  /** slices in which a search has examined cards */
+  slices = 0
+  /** of the body of the answer, unless it is a file */
+  bytes = 0
+  /** the slices that it has waited for */
+  admitted = 0
+
+  /** What is known before the work is done, in units. */
+  get stated(): number {
+    return Math.max(this.operations, Math.ceil(this.questions / UNIT_QUESTIONS))
+  }
+
+  /** Its price. */
+  get units(): number {
+    return this.stated + Math.floor(this.slices / UNIT_SLICES) + slicesOf(this.bytes)
+  }
+}
+
+/** The slices of the event loop that it takes to serialize some bytes, besides those that every answer has. */
+function slicesOf(bytes: number): number {
+  return Math.floor(bytes / UNIT_BYTES)
+}
+
+/**
+ * Lets long answers wait for their share of the event loop. How long an answer is, is known when its records were read; but reading them
+ * takes time, too. So a request whose kind had a long answer the last time waits before it is attempted.
+ */
+export class Admission {
+  readonly #scheduler: Scheduler
+  /** the kind of a request → the slices that its last answer took */
+  readonly #expected = new LRUCache<string, number>({ max: REMEMBERED })
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler
+  }
+
+  /** Waits before a request is attempted. @param kind who asks for what */
+  begin(workspaceId: string, kind: string, work: Work): Promise<void> | undefined {
+    const expected = this.#expected.get(kind)
+    return expected === undefined ? undefined : this.#wait(workspaceId, expected, work)
+  }
+
+  /** Waits before more of an answer is serialized. @param made the bytes that were, roughly */
+  serialize(workspaceId: string, made: number, work: Work): Promise<void> | undefined {
+    const missing = slicesOf(made) - work.admitted
+    return missing <= 0 ? undefined : this.#wait(workspaceId, missing, work)
+  }
+
+  /** Remembers what an answer took. */
+  end(kind: string, { bytes }: Work): void {
+    const slices = slicesOf(bytes)
+    if (slices > 0) this.#expected.set(kind, slices)
+    else this.#expected.delete(kind)
+  }
+
+  #wait(workspaceId: string, slices: number, work: Work): Promise<void> {
+    work.admitted += slices
+    return this.#scheduler.slice(workspaceId, slices)
+  }
+}
