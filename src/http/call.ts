@@ -4,7 +4,7 @@ import type { PresentedToken } from './decision-record.ts'
 import { IdempotentWrite } from './idempotency.ts'
 import type { Input } from './input.ts'
 import type { Principal } from './principal.ts'
-import { UNLIMITED, type Quota } from './rate-limits.ts'
+import { UNLIMITED, type ExchangePart, type Quota } from './rate-limits.ts'
 import type { Services } from './services.ts'
 import { Work } from './work.ts'
 
@@ -17,6 +17,8 @@ export interface CallRequest {
   readonly path: string
   /** with its question mark, or empty */
   readonly search: string
+  /** of an exchange, which was counted before; undefined: it is a request of its own */
+  readonly part?: ExchangePart | undefined
 }
 
 /** Where calls come from: the API below /v1, or the pages of the web app. */
@@ -48,14 +50,14 @@ export class Call implements CallRequest {
   #input: Input | Promise<Input> | undefined
   #upload: Promise<Upload> | undefined
 
-  constructor(services: Services, { request, requestId, method, path, search }: CallRequest, surface: Surface) {
+  constructor(services: Services, { request, requestId, method, path, search, part }: CallRequest, surface: Surface) {
     this.request = request
     this.requestId = requestId
     this.method = method
     this.path = path
     this.search = search
     this.surface = surface
-    this.quota = (surface.isCounted && services.rateLimits?.begin(request)) || UNLIMITED
+    this.quota = (surface.isCounted && services.rateLimits?.begin(request, part)) || UNLIMITED
     this.#services = services
   }
 

@@ -58,9 +58,9 @@ export class RateLimits {
     this.#networkOf = networkOf
   }
 
-  /** Begins a request. */
-  begin(request: ServerRequest): Quota {
-    return new LimitedQuota(this, request)
+  /** Begins a request. @param part undefined: it is no part of an exchange */
+  begin(request: ServerRequest, part?: ExchangePart): Quota {
+    return new LimitedQuota(this, request, part)
   }
 
   /** Exchanges the counts with the shared counters now. */
@@ -130,6 +130,12 @@ export class RateLimits {
   }
 }
 
+/**
+ * A call that another request makes, such as a tool of MCP. That request was counted, and is in progress until its own response was sent:
+ * the first call is the one that it was counted for.
+ */
+export type ExchangePart = 'first' | 'further'
+
 /** What a call may use of the rate limits. */
 export interface Quota {
   /** the headers of the response */
@@ -167,13 +173,16 @@ class LimitedQuota implements Quota {
   exceeded: Quota['exceeded']
   readonly #limits: RateLimits
   readonly #request: ServerRequest
-  #charged = false
+  readonly #isPart: boolean
+  #charged: boolean
   #chargedFurther = false
   #leave: (() => void) | undefined
 
-  constructor(limits: RateLimits, request: ServerRequest) {
+  constructor(limits: RateLimits, request: ServerRequest, part: ExchangePart | undefined) {
     this.#limits = limits
     this.#request = request
+    this.#isPart = part !== undefined
+    this.#charged = part === 'first'
   }
 
   charge(caller: Caller): void {
@@ -181,6 +190,7 @@ class LimitedQuota implements Quota {
     this.#charged = true
     this.#setStates(this.#limits.countRequest(caller))
     if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+    if (this.#isPart) return
     this.#leave = this.#limits.enter(tokenOf(caller).id)
     if (this.#leave !== undefined) return
     this.exceeded = 'in_flight'

@@ -3,6 +3,8 @@ import type { ApiAnswer, ApiRequest, Exchange } from './exchange.ts'
 
 const URI = /^lanekeeper:\/\/boards\/([A-Za-z0-9_]+)$/
 const JSON_TYPE = 'application/json'
+/** What an answer without pages has before its data. */
+const BEFORE_DATA = '{"data":'
 
 /** The template of the resources. */
 export const boardTemplate = {
@@ -27,7 +29,7 @@ export class ResourceRefused extends Error {
 /** Lists the boards of the caller. @param cursor the `nextCursor` of the previous page */
 export async function listBoards(exchange: Exchange, cursor: string | undefined): Promise<ListResourcesResult> {
   const search = cursor === undefined ? '' : `?${new URLSearchParams({ cursor }).toString()}`
-  const { data, page } = await get(exchange, '/boards', search)
+  const { data, page } = (await get(exchange, '/boards', search)).body
   const boards = data as readonly { id: string; name: string; description: string; updated_at: string }[]
   const next = page?.next_cursor ?? undefined
   return {
@@ -49,14 +51,14 @@ export async function listBoards(exchange: Exchange, cursor: string | undefined)
 export async function readBoard(exchange: Exchange, uri: string): Promise<ReadResourceResult> {
   const [, id] = URI.exec(uri) ?? []
   if (id === undefined) throw new ResourceNotFoundError(uri)
-  const { data } = await get(exchange, `/boards/${id}`, '?include=columns,cards,labels,members', uri)
-  return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(data) }] }
+  const { text } = await get(exchange, `/boards/${id}`, '?include=columns,cards,labels,members', uri)
+  return { contents: [{ uri, mimeType: JSON_TYPE, text: exchange.insertText(text.slice(BEFORE_DATA.length, -1)) }] }
 }
 
-async function get(exchange: Exchange, path: string, search: string, uri?: string): Promise<ApiAnswer['body']> {
+async function get(exchange: Exchange, path: string, search: string, uri?: string): Promise<ApiAnswer> {
   const request: ApiRequest = { method: 'GET', path, search, headers: {}, body: undefined }
   const answer = await exchange.send(request)
   if (answer.status === 404 && uri !== undefined) throw new ResourceNotFoundError(uri)
   if (answer.status >= 400) throw new ResourceRefused(answer)
-  return answer.body
+  return answer
 }

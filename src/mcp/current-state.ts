@@ -15,5 +15,6 @@ export async function withCurrentState(exchange: Exchange, { path }: ApiRequest,
   const [resource = path] = RESOURCE.exec(path) ?? []
   const { status, headers, body } = await exchange.send({ method: 'GET', path: resource, search: '', headers: {}, body: undefined })
   if (status !== 200) return answer
-  return { ...answer, body: { error: { ...error, current_etag: headers.get('etag'), current: body.data } } }
+  const { text } = answer
+  return { status: answer.status, headers: answer.headers, text, body: { error: { ...error, current_etag: headers.get('etag'), current: body.data } } }
 }

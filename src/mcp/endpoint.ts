@@ -108,7 +108,7 @@ async function findScopeRefusal(
 }
 
 /** Answers with an error of the API: its status and headers, and a message of JSON-RPC that has all its members. */
-function refuse(exchange: Exchange, { status, headers, body }: ApiAnswer, id: unknown): Response {
+function refuse(exchange: Exchange, { status, headers, body }: Omit<ApiAnswer, 'text'>, id: unknown): Response {
   const data = describeError(body.error ?? {}, headers)
   const message = [data['message'], data['next']].filter((text) => text !== undefined).join(' ')
   const own = Object.fromEntries([...headers].filter(([name]) => OF_REFUSALS.has(name)))
@@ -133,13 +133,20 @@ function withoutCredential(request: ServerRequest, signal: AbortSignal): Request
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal })
 }
 
-/** A response of the library, with the headers of all responses. A stream of events is sent as it is. */
+/** A response of the library, with the headers of all responses. A stream of events has one event, the answer, and is sent when that is there. */
 async function complete(exchange: Exchange, response: Response): Promise<Response> {
   const { status, body } = response
   const headers = headersOf(exchange, response.headers)
-  if (response.headers.get('content-type')?.startsWith('application/json') === true) return whole(status, headers, await response.text())
-  if (body === null) headers.delete('content-type')
-  return new Response(body, { status, statusText: STATUS_CODES[status] ?? '', headers })
+  const statusText = STATUS_CODES[status] ?? ''
+  if (body === null) {
+    headers.delete('content-type')
+    return new Response(null, { status, statusText, headers })
+  }
+  const text = exchange.completed(await response.text())
+  // The answer may have changed what remains of the rate limits.
+  for (const [name, value] of exchange.shared) headers.set(name, value)
+  const isJson = headers.get('content-type')?.startsWith('application/json') === true
+  return isJson ? whole(status, headers, text) : new Response(text, { status, statusText, headers })
 }
 
 /** A response that may be compressed: no tool returns a secret. */

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { ServerRequest } from 'srvx'
 import { clientSignal } from '../http/answered.ts'
+import { CompressibleResponse } from '../http/compression.ts'
 import { handle } from '../http/pipeline.ts'
+import type { ExchangePart } from '../http/rate-limits.ts'
 import type { Services } from '../http/services.ts'
 
 /** A request below /v1. */
@@ -19,6 +22,8 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status: number
   readonly headers: Headers
+  /** the body as it was made */
+  readonly text: string
   readonly body: {
     readonly data?: unknown
     readonly page?: { readonly next_cursor: string | null }
@@ -26,6 +31,8 @@ export interface ApiAnswer {
   }
 }
 
+/** The first revision with structured content. */
+const STRUCTURED = '2025-06-18'
 const SHARED = ['ratelimit', 'ratelimit-policy', 'lanekeeper-token-expires']
 /** The path has its own argument, so that no header or URL of the client decides which operation answers. */
 const URL_BELOW_V1 = 'http://localhost/v1'
@@ -40,17 +47,19 @@ export class Exchange {
   readonly shared = new Headers()
   /** aborted when the client leaves */
   readonly signal: AbortSignal
+  /** whether the client knows structured content (MCP 2025-06-18); older ones state no revision */
+  readonly takesStructured: boolean
   readonly #services: Services
-  readonly #unlimited: Services
+  readonly #insertions = new Map<string, string>()
   readonly #request: ServerRequest
+  #part: ExchangePart = 'first'
 
   constructor(services: Services, request: ServerRequest, requestId: string) {
     this.#services = services
-    // The exchange is counted once, by `authenticate`.
-    this.#unlimited = { ...services, rateLimits: undefined }
     this.#request = request
     this.requestId = requestId
     this.signal = clientSignal(request)
+    this.takesStructured = (request.headers.get('mcp-protocol-version') ?? '') >= STRUCTURED
   }
 
   /**
@@ -61,22 +70,48 @@ export class Exchange {
     const { runtime } = this.#request
     const request = this.#apiRequest({ method: 'GET', path: '/account', search: '', headers: {}, body: undefined })
     const response = await handle(this.#services, this.#incoming(Object.assign(request, { runtime }), 'GET', '/account', ''))
+    return this.#read(response)
+  }
+
+  /** Sends a request below /v1. It costs what it costs there: reading the account has paid for the first one. */
+  async send(request: ApiRequest): Promise<ApiAnswer> {
+    const { method, path, search } = request
+    const part = this.#part
+    this.#part = 'further'
+    return this.#read(await handle(this.#services, this.#incoming(this.#apiRequest(request), method, path, search, part)))
+  }
+
+  /** Stands for a long text, which takes its place when the response is complete: so it is serialized once. */
+  insertText(text: string): string {
+    const place = randomUUID()
+    this.#insertions.set(JSON.stringify(place), JSON.stringify(text))
+    return place
+  }
+
+  /** Stands for a long object. @param json its JSON */
+  insertObject(json: string): Record<string, unknown> {
+    const place = { [randomUUID()]: true }
+    this.#insertions.set(JSON.stringify(place), json)
+    return place
+  }
+
+  /** The text of a response, with what was inserted. */
+  completed(text: string): string {
+    let whole = text
+    for (const [place, json] of this.#insertions) whole = whole.replace(place, () => json)
+    return whole
+  }
+
+  #incoming(request: ServerRequest, method: string, path: string, search: string, part?: ExchangePart) {
+    return { request, requestId: this.requestId, method, path, search, part }
+  }
+
+  #read(response: Response): Promise<ApiAnswer> {
     for (const name of SHARED) {
       const value = response.headers.get(name)
       if (value !== null) this.shared.set(name, value)
     }
     return readAnswer(response)
-  }
-
-  /** Sends a request below /v1. */
-  async send(request: ApiRequest): Promise<ApiAnswer> {
-    const { method, path, search } = request
-    const response = await handle(this.#unlimited, this.#incoming(this.#apiRequest(request), method, path, search))
-    return readAnswer(response)
-  }
-
-  #incoming(request: ServerRequest, method: string, path: string, search: string) {
-    return { request, requestId: this.requestId, method, path, search }
   }
 
   /** Only what identifies the client is passed on. */
@@ -94,6 +129,17 @@ export class Exchange {
   }
 }
 
+/** The answer of a response. Its body is parsed when it is first needed: what is long is passed on as it is. */
 async function readAnswer(response: Response): Promise<ApiAnswer> {
-  return { status: response.status, headers: response.headers, body: (await response.json()) as ApiAnswer['body'] }
+  const { status, headers } = response
+  const text = response instanceof CompressibleResponse ? response.content.toString() : await response.text()
+  let body: ApiAnswer['body'] | undefined
+  return {
+    status,
+    headers,
+    text,
+    get body() {
+      return (body ??= JSON.parse(text) as ApiAnswer['body'])
+    },
+  }
 }

@@ -73,7 +73,7 @@ async function callTool(
     if (selected === undefined) throw noOperation(list, tool, args, scopes)
     requireArguments(list, tool, selected, args)
     const request = toRequest(selected, args)
-    return toResult(await withCurrentState(exchange, request, await exchange.send(request)))
+    return toResult(exchange, await withCurrentState(exchange, request, await exchange.send(request)))
   } catch (error) {
     if (error instanceof ApiError) return refusedResult(exchange.requestId, error)
     throw error

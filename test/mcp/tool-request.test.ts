@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Exchange } from '../../src/mcp/exchange.ts'
 import { selectOperation, toRequest } from '../../src/mcp/tool-request.ts'
 import { toResult } from '../../src/mcp/tool-result.ts'
 import { ToolList } from '../../src/mcp/tool-list.ts'
@@ -10,7 +11,7 @@ const list = new ToolList(() => engine, operations)
 const callable = (id: string) => selectOperation(list.find(tools.find((tool) => tool.operations.includes(id))!.name)!, { operation: id })!
 const offered = operations.filter(({ id }) => tools.some((tool) => tool.operations.includes(id)))
 const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
-  toResult({ status, headers: new Headers(headers), body })
+  toResult({} as Exchange, { status, headers: new Headers(headers), text: JSON.stringify(body), body })
 
 describe('the request of a call', () => {
   test.each(offered.map((operation) => [operation.id, operation] as const))('%s is that of the API', (id, operation) => {
