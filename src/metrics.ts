@@ -143,7 +143,7 @@ export class Metrics {
     if (attempts > 1) this.#retries.inc({ operation }, attempts - 1)
   }
 
-  /** Releases a store whose calls are measured. Its state is read whenever the metrics are. */
+  /** Returns a store whose calls are measured. Its state is read whenever the metrics are. */
   measure(store: Store): Store {
     this.#store = store
     const timed = <T>(step: string, outcomeOf: (result: T) => string, work: () => Awaitable<T>): Awaitable<T> => {
@@ -241,7 +241,7 @@ export class Metrics {
 
 /**
  * Serves `GET /metrics` on a separate address.
- * @param read releases all metrics in the format of Prometheus
+ * @param read returns all metrics in the format of Prometheus
  * @throws {CannotListen}
  */
 export async function serveMetrics(

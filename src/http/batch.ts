@@ -17,6 +17,8 @@ import type { Services } from './services.ts'
 
 /** Operations between two pauses for other requests. */
 const AT_ONCE = 10
+/** Bytes of their answers after which there is such a pause. */
+const BYTES_AT_ONCE = 64 * 1024
 
 /**
  * Performs the operations of a batch in the transaction of its request. Each is decided as if it were requested alone, after the
@@ -35,15 +37,21 @@ export async function performAll(
   const performed: Performed[] = []
   const records: ItemRecord[] = []
   let bytes = 0
+  let made = 0
   record.batch = records
   for (const [index, one] of planned.entries()) {
-    if (index > 0 && index % AT_ONCE === 0) await services.scheduler.slice(request.caller.workspaceId)
+    if (index > 0 && (index % AT_ONCE === 0 || made > BYTES_AT_ONCE)) {
+      await services.scheduler.slice(request.caller.workspaceId, Math.ceil(made / BYTES_AT_ONCE))
+      made = 0
+    }
     const own: ItemRecord = { operation: one.operation.id }
     records.push(own)
     try {
       requireRoom(request.tx, index)
       const done = await perform(services, request, planned, performed, boardId, own)
-      bytes += Buffer.byteLength(JSON.stringify(done.result.data))
+      const size = Buffer.byteLength(JSON.stringify(done.result.data))
+      bytes += size
+      made += size
       if (bytes > limits.pageBytes) throw refusal(index, `makes the response longer than ${limits.pageBytes} bytes`)
       performed.push(done)
     } catch (error) {

@@ -2,6 +2,8 @@ import type { Awaitable } from '../model/awaitable.ts'
 import { digestOf, isRecord, jsonOf, type KeptJson } from '../store/record-json.ts'
 
 const COMMA = 0x2c
+/** The length from which a text is encoded when it is made, in characters. */
+const LONG = 4096
 
 /** JSON in pieces: that of a record is kept, and used by each response that contains the record. */
 export type Pieces = readonly Piece[]
@@ -22,8 +24,10 @@ function collect(parts: Iterator<Piece>, pieces: Piece[], made: number, beforeMo
   let length = made
   for (let part = parts.next(); part.done !== true; part = parts.next()) {
     const { value } = part
-    pieces.push(value)
-    length += typeof value === 'string' ? value.length : value.bytes.length
+    // A long text is encoded once, and not again for its length, its hash and its transmission.
+    const piece = typeof value === 'string' && value.length > LONG ? { bytes: Buffer.from(value), digest: undefined } : value
+    pieces.push(piece)
+    length += typeof piece === 'string' ? piece.length : piece.bytes.length
     const pause = beforeMore(length)
     if (pause !== undefined) return pause.then(() => collect(parts, pieces, length, beforeMore))
   }

@@ -41,7 +41,7 @@ const API: Surface = {
   identify: ({ legacyPrefixes }, { request }) => new TokenPrincipal(request.headers.get('authorization'), legacyPrefixes),
 }
 
-/** Answers a request below /v1. @releases the response; it never throws */
+/** Answers a request below /v1. @returns the response; it never throws */
 export async function handle(services: Services, request: CallRequest): Promise<Response> {
   const call = new Call(services, request, API)
   return conclude(services, call, {
@@ -54,7 +54,7 @@ export async function handle(services: Services, request: CallRequest): Promise<
 function charged(services: Services, call: Call, { caller }: Answer, response: Response): Response {
   const { work, quota } = call
   if (response instanceof CompressibleResponse) work.bytes = Buffer.byteLength(response.content)
-  services.admission.end(kindOf(services, call), work)
+  services.admission.end(work)
   if (work.units === work.stated) return response
   quota.chargeDone(caller, work.units - work.stated)
   for (const [name, value] of Object.entries(quota.headers)) response.headers.set(name, value)
@@ -67,7 +67,7 @@ interface Presentation<T> {
   refuse(error: ApiError, trail: Trail): T
 }
 
-/** Answers a call. Each one, whatever its surface is, comes this way. @releases what is presented; it never throws */
+/** Answers a call. Each one, whatever its surface is, comes this way. @returns what is presented; it never throws */
 export async function conclude<T extends { readonly status: number; readonly body?: ReadableStream | null }>(
   services: Services,
   call: Call,
@@ -103,7 +103,8 @@ const MAX_ATTEMPTS = 12
 async function follow(services: Services, call: Call, trail: Trail): Promise<Answer> {
   await trail.ready() // 503
   const { principal } = call // 401
-  const waiting = services.admission.begin(principal.partition, kindOf(services, call), call.work)
+  call.work.kind = kindOf(services, call)
+  const waiting = services.admission.begin(principal.partition, call.work)
   if (waiting !== undefined) await waiting
   let poll: LongPoll | undefined
   try {
@@ -121,9 +122,9 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
 }
 
 /** What {@link Admission} knows a request by: its token and its operation. */
-function kindOf({ route }: Services, { principal, method, path }: Call): string {
-  const found = route(method, path)
-  return found instanceof ApiError || principal.tokenHash === undefined ? '' : `${principal.tokenHash} ${found.operation.id}`
+function kindOf({ route }: Services, { principal, method, path }: Call): string | undefined {
+  const found = principal.tokenHash === undefined ? undefined : route(method, path)
+  return found === undefined || found instanceof ApiError ? undefined : `${principal.tokenHash} ${found.operation.id}`
 }
 
 /** The next read of a stream, which is decided like a request. A stream can last longer than a policy. */
@@ -228,19 +229,25 @@ function unitOf(services: Services, call: Call, { tx, caller, params, input, lea
     { tx, caller, params, query, body: input.body },
     {
       evaluate: (questions, semantic) => {
-      call.work.questions = questions.length
-      call.quota.chargeFurther(caller, call.work.stated - 1) // 429
-      return evaluate(services, unit, step, questions, semantic)
-    },
+        call.work.questions = questions.length
+        call.quota.chargeFurther(caller, call.work.stated - 1) // 429
+        return evaluate(services, unit, step, questions, semantic)
+      },
       perform: (boardId, items) => {
         call.work.operations = items.length
-      call.quota.chargeFurther(caller, call.work.stated - 1) // 429
+        call.quota.chargeFurther(caller, call.work.stated - 1) // 429
         return performAll(services, unit, step, boardId, items)
       },
       receive: input.upload ? () => receive(services, call, caller, lease) : undefined,
       beginScan: () => {
         const { workspaceId, userId } = caller
-        return scheduler.begin({ workspaceId, userId, hasLease: lease !== undefined, signal: clientSignal(call.request), onSlice: () => call.work.slices++ })
+        return scheduler.begin({
+          workspaceId,
+          userId,
+          hasLease: lease !== undefined,
+          signal: clientSignal(call.request),
+          onSlice: () => call.work.slices++,
+        })
       },
     },
   )

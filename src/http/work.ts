@@ -7,11 +7,15 @@ const UNIT_BYTES = 64 * 1024
 const UNIT_QUESTIONS = 4
 /** Slices of a search that cost one unit. */
 const UNIT_SLICES = 4
-/** Kinds of requests whose answers were long the last time. */
+/** A unit is about a millisecond of work: this many times as long is left to others. */
+const PAUSES = 2
+/** Kinds of requests that cost more than one unit the last time. */
 const REMEMBERED = 10_000
 
 /** The work that a request makes, and its price in units (api: Contract 3, number 9). Most requests cost 1. */
 export class Work {
+  /** who asks for what; undefined: a person in the web app, or nobody knows */
+  kind: string | undefined
   /** operations of a batch */
   operations = 1
   /** questions of an evaluation */
@@ -40,22 +44,28 @@ function slicesOf(bytes: number): number {
 }
 
 /**
- * Lets long answers wait for their share of the event loop. How long an answer is, is known when its records were read; but reading them
- * takes time, too. So a request whose kind had a long answer the last time waits before it is attempted.
+ * Lets what costs more than one unit wait for its share of the event loop. The cost of an answer is known when its records were read; but
+ * reading them takes time, too. So a request whose kind was expensive the last time waits before it is attempted.
  */
 export class Admission {
   readonly #scheduler: Scheduler
-  /** the kind of a request → the slices that its last answer took */
+  /** the kind of a request → the units that the last one cost besides the first */
   readonly #expected = new LRUCache<string, number>({ max: REMEMBERED })
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler
   }
 
-  /** Waits before a request is attempted. @param kind who asks for what */
-  begin(workspaceId: string, kind: string, work: Work): Promise<void> | undefined {
+  /**
+   * Waits before a request is attempted.
+   * @returns undefined if it need not wait
+   */
+  begin(workspaceId: string, work: Work): Promise<void> | undefined {
+    const { kind } = work
+    if (kind === undefined) return undefined
     const expected = this.#expected.get(kind)
-    return expected === undefined ? undefined : this.#wait(workspaceId, expected, work)
+    if (expected !== undefined) return expected === 0 ? undefined : this.#wait(workspaceId, expected, work)
+    return undefined
   }
 
   /** Waits before more of an answer is serialized. @param made the bytes that were, roughly */
@@ -64,15 +74,15 @@ export class Admission {
     return missing <= 0 ? undefined : this.#wait(workspaceId, missing, work)
   }
 
-  /** Remembers what an answer took. */
-  end(kind: string, { bytes }: Work): void {
-    const slices = slicesOf(bytes)
-    if (slices > 0) this.#expected.set(kind, slices)
-    else this.#expected.delete(kind)
+  /** Remembers what a request has cost. */
+  end(work: Work): void {
+    const { kind } = work
+    if (kind === undefined) return
+    this.#expected.set(kind, work.units - 1)
   }
 
   #wait(workspaceId: string, slices: number, work: Work): Promise<void> {
     work.admitted += slices
-    return this.#scheduler.slice(workspaceId, slices)
+    return this.#scheduler.slice(workspaceId, slices * PAUSES)
   }
 }

@@ -1,5 +1,5 @@
 import { ResourceNotFoundError, type ListResourcesResult, type ReadResourceResult } from '@modelcontextprotocol/server'
-import type { ApiAnswer, ApiRequest, Exchange } from './exchange.ts'
+import { textOf, type ApiAnswer, type ApiRequest, type Exchange } from './exchange.ts'
 
 const URI = /^lanekeeper:\/\/boards\/([A-Za-z0-9_]+)$/
 const JSON_TYPE = 'application/json'
@@ -51,8 +51,8 @@ export async function listBoards(exchange: Exchange, cursor: string | undefined)
 export async function readBoard(exchange: Exchange, uri: string): Promise<ReadResourceResult> {
   const [, id] = URI.exec(uri) ?? []
   if (id === undefined) throw new ResourceNotFoundError(uri)
-  const { text } = await get(exchange, `/boards/${id}`, '?include=columns,cards,labels,members', uri)
-  return { contents: [{ uri, mimeType: JSON_TYPE, text: exchange.insertText(text.slice(BEFORE_DATA.length, -1)) }] }
+  const { content } = await get(exchange, `/boards/${id}`, '?include=columns,cards,labels,members', uri)
+  return { contents: [{ uri, mimeType: JSON_TYPE, text: exchange.insertText(textOf(content).slice(BEFORE_DATA.length, -1)) }] }
 }
 
 async function get(exchange: Exchange, path: string, search: string, uri?: string): Promise<ApiAnswer> {

@@ -9,12 +9,18 @@ const RESOURCE = /^\/\w+\/[^/]+/
  * @returns the answer with `current` and its `current_etag`; the answer itself if it is no such refusal, or if there is nothing to read
  */
 export async function withCurrentState(exchange: Exchange, { path }: ApiRequest, answer: ApiAnswer): Promise<ApiAnswer> {
+  if (answer.status !== 412) return answer
   const { error } = answer.body
   // Of a part of a batch, `current_etag` is not that of the path.
-  if (answer.status !== 412 || error?.['current_etag'] === undefined || error['index'] !== undefined) return answer
+  if (error?.['current_etag'] === undefined || error['index'] !== undefined) return answer
   const [resource = path] = RESOURCE.exec(path) ?? []
   const { status, headers, body } = await exchange.send({ method: 'GET', path: resource, search: '', headers: {}, body: undefined })
   if (status !== 200) return answer
-  const { text } = answer
-  return { status: answer.status, headers: answer.headers, text, body: { error: { ...error, current_etag: headers.get('etag'), current: body.data } } }
+  const { content } = answer
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    content,
+    body: { error: { ...error, current_etag: headers.get('etag'), current: body.data } },
+  }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import type { ServerRequest } from 'srvx'
+import { FastResponse, type ServerRequest } from 'srvx'
 import { CompressibleResponse } from '../http/compression.ts'
 import { API_HEADERS, errorBody } from '../http/envelope.ts'
 import { toApiError } from '../http/error-mapping.ts'
@@ -108,7 +108,7 @@ async function findScopeRefusal(
 }
 
 /** Answers with an error of the API: its status and headers, and a message of JSON-RPC that has all its members. */
-function refuse(exchange: Exchange, { status, headers, body }: Omit<ApiAnswer, 'text'>, id: unknown): Response {
+function refuse(exchange: Exchange, { status, headers, body }: Omit<ApiAnswer, 'content'>, id: unknown): Response {
   const data = describeError(body.error ?? {}, headers)
   const message = [data['message'], data['next']].filter((text) => text !== undefined).join(' ')
   const own = Object.fromEntries([...headers].filter(([name]) => OF_REFUSALS.has(name)))
@@ -142,17 +142,17 @@ async function complete(exchange: Exchange, response: Response): Promise<Respons
     headers.delete('content-type')
     return new Response(null, { status, statusText, headers })
   }
-  const text = exchange.completed(await response.text())
+  const content = exchange.completed(await response.text())
   // The answer may have changed what remains of the rate limits.
   for (const [name, value] of exchange.shared) headers.set(name, value)
   const isJson = headers.get('content-type')?.startsWith('application/json') === true
-  return isJson ? whole(status, headers, text) : new Response(text, { status, statusText, headers })
+  return isJson ? whole(status, headers, content) : new FastResponse(content as BodyInit, { status, statusText, headers })
 }
 
 /** A response that may be compressed: no tool returns a secret. */
-function whole(status: number, headers: Headers, text: string): Response {
-  headers.set('content-length', String(Buffer.byteLength(text)))
-  return new CompressibleResponse(text, { status, statusText: STATUS_CODES[status] ?? '', headers })
+function whole(status: number, headers: Headers, content: string | Uint8Array): Response {
+  headers.set('content-length', String(Buffer.byteLength(content)))
+  return new CompressibleResponse(content, { status, statusText: STATUS_CODES[status] ?? '', headers })
 }
 
 /** The headers of every response that depends on a token, and those of this one. */

@@ -23,7 +23,7 @@ export interface ApiAnswer {
   readonly status: number
   readonly headers: Headers
   /** the body as it was made */
-  readonly text: string
+  readonly content: string | Uint8Array
   readonly body: {
     readonly data?: unknown
     readonly page?: { readonly next_cursor: string | null }
@@ -50,7 +50,8 @@ export class Exchange {
   /** whether the client knows structured content (MCP 2025-06-18); older ones state no revision */
   readonly takesStructured: boolean
   readonly #services: Services
-  readonly #insertions = new Map<string, string>()
+  /** what has to be replaced → by what */
+  readonly #insertions = new Map<string, Uint8Array>()
   readonly #request: ServerRequest
   #part: ExchangePart = 'first'
 
@@ -81,25 +82,27 @@ export class Exchange {
     return this.#read(await handle(this.#services, this.#incoming(this.#apiRequest(request), method, path, search, part)))
   }
 
-  /** Stands for a long text, which takes its place when the response is complete: so it is serialized once. */
+  /** Stands for a long text, which takes its place when the response is complete: so it is serialized once. An answer has one of them. */
   insertText(text: string): string {
     const place = randomUUID()
-    this.#insertions.set(JSON.stringify(place), JSON.stringify(text))
+    this.#insertions.set(JSON.stringify(place), Buffer.from(JSON.stringify(text)))
     return place
   }
 
   /** Stands for a long object. @param json its JSON */
-  insertObject(json: string): Record<string, unknown> {
+  insertObject(json: Uint8Array): Record<string, unknown> {
     const place = { [randomUUID()]: true }
     this.#insertions.set(JSON.stringify(place), json)
     return place
   }
 
   /** The text of a response, with what was inserted. */
-  completed(text: string): string {
-    let whole = text
-    for (const [place, json] of this.#insertions) whole = whole.replace(place, () => json)
-    return whole
+  completed(text: string): string | Uint8Array {
+    const [insertion] = this.#insertions
+    if (insertion === undefined) return text
+    const [place, json] = insertion
+    const start = text.indexOf(place)
+    return start === -1 ? text : Buffer.concat([Buffer.from(text.slice(0, start)), json, Buffer.from(text.slice(start + place.length))])
   }
 
   #incoming(request: ServerRequest, method: string, path: string, search: string, part?: ExchangePart) {
@@ -132,14 +135,19 @@ export class Exchange {
 /** The answer of a response. Its body is parsed when it is first needed: what is long is passed on as it is. */
 async function readAnswer(response: Response): Promise<ApiAnswer> {
   const { status, headers } = response
-  const text = response instanceof CompressibleResponse ? response.content.toString() : await response.text()
+  const content = response instanceof CompressibleResponse ? response.content : await response.text()
   let body: ApiAnswer['body'] | undefined
   return {
     status,
     headers,
-    text,
+    content,
     get body() {
-      return (body ??= JSON.parse(text) as ApiAnswer['body'])
+      return (body ??= JSON.parse(textOf(content)) as ApiAnswer['body'])
     },
   }
+}
+
+/** The text of a body. */
+export function textOf(content: string | Uint8Array): string {
+  return typeof content === 'string' ? content : Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString()
 }

@@ -4,12 +4,12 @@ import type { ApiError } from '../model/errors.ts'
 import { adviceFor } from './advice.ts'
 import type { ApiAnswer, Exchange } from './exchange.ts'
 
-/** The length from which an answer is long, in characters. */
+/** The length from which an answer is long, in bytes. */
 const LONG = 64 * 1024
 
 /** The result of a call: the answer of the API, with what its headers say. */
 export function toResult(exchange: Exchange, answer: ApiAnswer): CallToolResult {
-  const { status, headers, text } = answer
+  const { status, headers, content } = answer
   if (status >= 400) return failedResult(answer.body.error ?? {}, headers)
   const etag = headers.get('etag')
   const more = {
@@ -17,14 +17,14 @@ export function toResult(exchange: Exchange, answer: ApiAnswer): CallToolResult 
     ...(headers.has('dry-run') ? { dry_run: true } : {}),
     ...(headers.has('idempotent-replayed') ? { idempotent_replayed: true } : {}),
   }
-  if (text.length <= LONG) return resultOf({ ...answer.body, ...more })
+  if (content.length <= LONG) return resultOf({ ...answer.body, ...more })
   const further = Object.entries(more).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
-  return longResult(exchange, `${text.slice(0, -1)}${further.join('')}}`)
+  return longResult(exchange, Buffer.concat([Buffer.from(content.slice(0, -1) as string), Buffer.from(`${further.join('')}}`)]))
 }
 
 /** A long answer is not sent twice: as text only to clients that know no structured content. */
-function longResult(exchange: Exchange, json: string): CallToolResult {
-  if (!exchange.takesStructured) return { content: [{ type: 'text', text: exchange.insertText(json) }] }
+function longResult(exchange: Exchange, json: Buffer): CallToolResult {
+  if (!exchange.takesStructured) return { content: [{ type: 'text', text: exchange.insertText(json.toString()) }] }
   const text = `The answer has ${Math.round(json.length / 1024)} KiB and is in structuredContent. To read less, use fields or a smaller limit.`
   return { content: [{ type: 'text', text }], structuredContent: exchange.insertObject(json) }
 }

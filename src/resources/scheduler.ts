@@ -11,7 +11,7 @@ export interface Scan {
   /**
    * Reports what is examined next.
    * @param characters its size
-   * @releases a promise to wait for before; undefined if the scan may go on
+   * @returns a promise to wait for before; undefined if the scan may go on
    * @throws {ApiError} `request_timeout` when the client has left
    */
   examine(characters: number): Promise<void> | undefined
@@ -98,7 +98,7 @@ export class Scheduler {
     return this.#nextSlice(workspaceId, count)
   }
 
-  /** @releases whether it had to wait */
+  /** @returns whether it had to wait */
   async #enter(user: string, signal: AbortSignal): Promise<boolean> {
     const queue = this.#queues.get(user)
     if (queue === undefined) {

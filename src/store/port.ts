@@ -73,7 +73,7 @@ export interface ReadRequest {
   readonly ranges: readonly IndexRange[]
   /** indexes whose entries are counted */
   readonly counts: readonly string[]
-  /** the read releases null unless all of this is still true */
+  /** the read returns null unless all of this is still true */
   readonly expect: Expectation
 }
 
@@ -178,12 +178,12 @@ export interface Store {
   readonly driver: string
   /** whether each read is a round trip, so that several reads are better made together */
   readonly isRemote: boolean
-  /** @releases null when the expectation is not met */
+  /** @returns null when the expectation is not met */
   read(partition: string, request: ReadRequest): Awaitable<Snapshot | null>
   /**
    * Applies a change. The driver defines what a committed change survives. While another lease is held in the
    * partition, it waits.
-   * @releases `conflict` when the expectation is not met; nothing is changed then
+   * @returns `conflict` when the expectation is not met; nothing is changed then
    */
   commit(partition: string, change: Change): Awaitable<'done' | 'conflict'>
   /**
@@ -226,7 +226,7 @@ export interface Store {
   /**
    * Calls a function soon after each commit that appends to an index, in this process or another one. It is a hint: it may also
    * come without a reason, and none comes while a connection is lost.
-   * @releases ends it
+   * @returns ends it
    */
   watch(partition: string, index: string, listener: () => void): () => void
   /** @throws {StorageUnavailable} when storage cannot be read or written at present */

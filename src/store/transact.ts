@@ -15,7 +15,7 @@ const CONFLICTS_BEFORE_LEASE = 3
  * Runs work in a transaction and commits it. When another commit conflicts with it, the work runs again in a new
  * transaction.
  * @param work reads and writes; it must have no effects outside the transaction
- * @releases the result of the work, after the commit
+ * @returns the result of the work, after the commit
  * @throws {StorageUnavailable} when storage fails
  * @throws {Contention} when 50 attempts have ended in a conflict
  */

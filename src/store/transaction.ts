@@ -116,7 +116,7 @@ export class Transaction {
 
   /**
    * Reads ahead, in one snapshot: later reads of the same records, ranges and counts need no access to storage.
-   * @releases the values of the records
+   * @returns the values of the records
    * @throws {TransactionConflict} when something read before has changed since
    */
   prefetch({ records = [], ranges = [], counts = [] }: PrefetchRequest): Awaitable<readonly unknown[]> {

@@ -40,7 +40,7 @@ afterEach(() => {
 })
 
 describe('the sinks of decision records', () => {
-  /** Reads a board with these sinks. @releases the response, and what was logged */
+  /** Reads a board with these sinks. @returns the response, and what was logged */
   const readBoard = async (sinks: Services['sinks']) => {
     const captured = captureLog()
     const request = new Request(`http://x/v1${path}`, { headers: { authorization: `Bearer ${ann.read}` } })

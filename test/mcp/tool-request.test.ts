@@ -11,7 +11,7 @@ const list = new ToolList(() => engine, operations)
 const callable = (id: string) => selectOperation(list.find(tools.find((tool) => tool.operations.includes(id))!.name)!, { operation: id })!
 const offered = operations.filter(({ id }) => tools.some((tool) => tool.operations.includes(id)))
 const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
-  toResult({} as Exchange, { status, headers: new Headers(headers), text: JSON.stringify(body), body })
+  toResult({} as Exchange, { status, headers: new Headers(headers), content: JSON.stringify(body), body })
 
 describe('the request of a call', () => {
   test.each(offered.map((operation) => [operation.id, operation] as const))('%s is that of the API', (id, operation) => {

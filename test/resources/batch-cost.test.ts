@@ -4,6 +4,7 @@ import { limits } from '../../src/model/limits.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { setUpBoard } from '../support/board.ts'
 import { memory } from '../support/memory.ts'
+import { admitAtOnce } from '../support/no-admission.ts'
 
 const setup = setUpBoard(memory)
 const send = (items: readonly object[]) =>
@@ -18,6 +19,7 @@ test.each([
   [20, 1],
   [21, 2],
 ])('a batch of %i operations pauses %i times for other requests', async (count, expected) => {
+  admitAtOnce(setup.service)
   const { scheduler } = setup.service.app.services
   const original = scheduler.slice
   let pauses = 0

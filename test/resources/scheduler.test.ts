@@ -15,6 +15,7 @@ import { TestBoard } from '../support/board.ts'
 import { watchCards } from '../support/card-reads.ts'
 import { drivers } from '../support/drivers.ts'
 import { memory } from '../support/memory.ts'
+import { admitAtOnce } from '../support/no-admission.ts'
 import { Service } from '../support/service.ts'
 
 /** Scheduler whose pauses end when the test says so. */
@@ -167,6 +168,7 @@ describe.each(drivers)('a search on $name', (driver) => {
       setImmediate(work)
     }
     const service = await Service.start(driver, { scheduler: new Scheduler({ slice: 30_000, afterPause }) })
+    admitAtOnce(service)
     const board = await largeBoard(service, 150)
     watchCards(service, (records) => (read += records))
     for (const path of [`/boards/${board.id}/cards?q=q`, '/cards?q=q', '/cards?q=q&sort=position', '/cards?archived=true']) {

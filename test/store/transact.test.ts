@@ -118,7 +118,7 @@ describe('a unit of work', () => {
     expect([events, await work((tx) => tx.get(a))]).toEqual([[], undefined])
   })
 
-  test('listAll() releases all records of an index, without the entries that have none', async () => {
+  test('listAll() returns all records of an index, without the entries that have none', async () => {
     const workspaces = ['w2', 'w3', 'w4']
     await work(async (tx) => {
       for (const id of workspaces) await tx.create(keys.workspaceEntry(id), { id })

@@ -140,7 +140,7 @@ describe('what a transaction reads and expects', () => {
       await tx.commit()
     })
 
-    test('it releases what the transaction itself has read or written', async () => {
+    test('it returns what the transaction itself has read or written', async () => {
       await tx.get(key('1'))
       tx.put(key('1'), { n: 10 })
       await tx.get(key('2'))

@@ -189,7 +189,7 @@ export class Service {
     return this.#answer(localRequest(`http://localhost/v1${path}`, { method, headers: all, ...content }), json)
   }
 
-  /** Sends a request below /v1, and releases the response unread and unchecked. */
+  /** Sends a request below /v1, and returns the response unread and unchecked. */
   fetch(token: string, method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
     return this.app.fetch(new Request(`http://localhost/v1${path}`, { method, headers: { authorization: `Bearer ${token}`, ...headers } }))
   }

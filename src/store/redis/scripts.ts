@@ -51,7 +51,7 @@ end
 /**
  * Reads a snapshot. `size` limits the bytes of the records of ranges, and of `rest`, which are more keys: only the last record
  * may exceed it. The records after it are left out.
- * @releases nil when the expectation is not met; otherwise records, ranges, counts, and the records of `rest`
+ * @returns nil when the expectation is not met; otherwise records, ranges, counts, and the records of `rest`
  */
 export const READ = `${SHARED}
 if not meetsExpectation() then return false end
@@ -109,7 +109,7 @@ return { records, ranges, counts, rest }
  * Arguments after the request: how long the outcome is stored, in milliseconds, "1" for a resent commit, and the records to put
  * and then those to append, each with its revision. They are not in the request, because Lua decodes JSON much slower than Redis
  * reads arguments.
- * @releases 1 when the change is applied, now or by an earlier attempt; 0 when the expectation is not met; 2 while another
+ * @returns 1 when the change is applied, now or by an earlier attempt; 0 when the expectation is not met; 2 while another
  * lease is held
  */
 export const COMMIT = `${SHARED}

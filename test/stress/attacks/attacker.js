@@ -17,11 +17,16 @@ const ended = once(process, 'message')
 const agent = new Agent({ keepAlive: true, maxSockets: connections })
 const authorization = `Bearer ${token}`
 
+const ofMcp = {
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2025-11-25',
+}
+
 /** Sends a request and reads its response. */
 function send({ method, path, body }) {
   return new Promise((resolve) => {
-    const headers = { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
-    const sent = request(`${url}/v1${path}`, { method, agent, headers }, (response) => {
+    const headers = { authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...(kind === 'mcp' && ofMcp) }
+    const sent = request(kind === 'mcp' ? `${url}/mcp` : `${url}/v1${path}`, { method, agent, headers }, (response) => {
       response.on('end', () => resolve(count(response.statusCode))).resume()
     })
     sent.on('error', () => resolve(count('lost'))).end(body)

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { driversOf, type DriverName } from '../../support/driver-selection.ts'
 import { effort } from '../../support/effort.ts'
 import { startRedis, type RedisServer } from '../../support/redis.ts'
@@ -40,11 +40,16 @@ const onOthers = async (target: Target, attack: Omit<Attack, 'token'>) => {
   return { attack: { token: target.token(0, 0), ...attack }, victim, requests: await ordinary(target, victim) }
 }
 
+/** A board with cards of 200 KB. */
+const fatBoard = async (target: Target, cards: number) => target.board(target.token(0, 0), cards, '\u{1F600}'.repeat(50_000))
+/** What the limits let through, and what they refuse. */
+const LIMITED = ['200', '429']
+
 const drills: Readonly<Record<string, Drill>> = {
   'a board is renamed all the time, and another member comments on it and lists its cards': {
     quantile: 0.99,
     goal: 10,
-    statuses: ['200'],
+    statuses: LIMITED,
     async prepare(target) {
       const [attacker, victim] = [target.token(0, 0), target.token(0, 1)]
       const requests = await ordinary(target, attacker)
@@ -66,7 +71,7 @@ const drills: Readonly<Record<string, Drill>> = {
   'bodies with 50,000 unknown members are sent': {
     quantile: 0.99,
     goal: 10,
-    statuses: ['422'],
+    statuses: ['422', '429'],
     async prepare(target) {
       const members = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`${i.toString(36)}`, 1]))
       const requests = [{ method: 'POST', path: '/boards', body: { name: 'x', ...members } }]
@@ -76,10 +81,63 @@ const drills: Readonly<Record<string, Drill>> = {
   'a large board is searched over 32 connections': {
     quantile: 0.5,
     goal: 3,
-    statuses: ['200'],
+    statuses: LIMITED,
     async prepare(target) {
       const { board } = await target.board(target.token(0, 0), Math.min(effort(500), 5000), 'lorem ipsum '.repeat(50))
       return onOthers(target, { kind: 'hammer', connections: 32, requests: [{ method: 'GET', path: `/boards/${board}/cards?q=nothing` }] })
+    },
+  },
+  'long cards are listed over 60 connections': {
+    quantile: 0.5,
+    goal: 5,
+    statuses: LIMITED,
+    async prepare(target) {
+      const { board } = await fatBoard(target, 8)
+      return onOthers(target, { kind: 'hammer', connections: 60, requests: [{ method: 'GET', path: `/boards/${board}/cards?limit=100` }] })
+    },
+  },
+  'snapshots with long cards are read over 60 connections': {
+    quantile: 0.5,
+    goal: 5,
+    statuses: LIMITED,
+    async prepare(target) {
+      const { board } = await fatBoard(target, 8)
+      return onOthers(target, { kind: 'hammer', connections: 60, requests: [{ method: 'GET', path: `/boards/${board}?include=cards` }] })
+    },
+  },
+  'long cards are completed in batches through MCP over 48 connections': {
+    quantile: 0.5,
+    goal: 5,
+    statuses: LIMITED,
+    async prepare(target) {
+      const { board, cards } = await fatBoard(target, 5)
+      const requests = [true, false].map((completed) => {
+        const operations = cards.map((card_id) => ({ operation: 'cards.complete', params: { card_id }, body: { completed } }))
+        const params = { name: 'make_many_changes', arguments: { board_id: board, operations } }
+        return { method: 'POST', path: '', body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params } }
+      })
+      return onOthers(target, { kind: 'mcp', connections: 48, requests })
+    },
+  },
+  'evaluations name 35 ids in each of 100 questions, over 32 connections': {
+    quantile: 0.5,
+    goal: 5,
+    statuses: LIMITED,
+    async prepare(target) {
+      const token = target.token(0, 0)
+      const { board } = await target.board(token, 1, 'A card')
+      const label_ids: string[] = []
+      for (let i = 0; i < 30; i++) label_ids.push(await target.create(token, `/boards/${board}/labels`, { name: `${i}`, color: '#000000' }))
+      const column_id = (await target.send(token, { method: 'GET', path: `/boards/${board}/columns` })).data[0].id
+      const members = (await target.send(token, { method: 'GET', path: '/members' })).data as { user_id: string }[]
+      const properties = { column_id, label_ids, assignee_ids: members.slice(0, 5).map(({ user_id }) => user_id) }
+      const question = {
+        subject: { type: 'user', id: 'me' },
+        action: { name: 'cards.create' },
+        resource: { type: 'board', id: board, properties },
+      }
+      const body = { evaluations: Array.from({ length: 100 }, () => question) }
+      return onOthers(target, { kind: 'hammer', connections: 32, requests: [{ method: 'POST', path: '/access/evaluations', body }] })
     },
   },
 }
@@ -110,12 +168,13 @@ afterAll(() => {
 describe.each(driversOf('service'))('an attack does not stop others, on %s', (storage: DriverName) => {
   let redis: RedisServer | undefined
   let target: Target
-  beforeAll(async () => {
+  // A token has its units in each drill.
+  beforeEach(async () => {
     if (storage === 'redis') redis = await startRedis()
     const folder = storage === 'fs' ? `fs:${await mkdtemp(join(tmpdir(), 'lanekeeper-'))}` : storage
     target = await Target.start(redis?.url ?? folder)
   })
-  afterAll(async () => {
+  afterEach(async () => {
     await target.stop()
     await redis?.stop()
   })

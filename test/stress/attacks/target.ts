@@ -10,6 +10,7 @@ const attacker = fileURLToPath(new URL('attacker.js', import.meta.url))
 /** A request of a client. */
 export interface Sent {
   readonly method: string
+  /** below /v1 */
   readonly path: string
   readonly body?: unknown
 }
@@ -37,7 +38,7 @@ export class Target {
 
   static async start(storage: string): Promise<Target> {
     const args = ['serve', '--json', '--demo', '--metrics', '0']
-    const process = startProcess(args, { LANEKEEPER_STORAGE: storage }, { underLoad: true })
+    const process = startProcess(args, { LANEKEEPER_STORAGE: storage, LANEKEEPER_RATE_LIMITS: 'on' }, { underLoad: true })
     return new Target(process, JSON.parse(await process.until('\n')))
   }
 
@@ -105,9 +106,12 @@ export class Target {
   }
 }
 
-/** How an attacker behaves: `hammer` sends one request after the other, `ignore` sends many at once and reads no response. */
+/**
+ * How an attacker behaves: `hammer` sends one request after the other, `mcp` does so with calls of tools, and `ignore` sends many at once
+ * and reads no response.
+ */
 export interface Attack {
-  readonly kind: 'hammer' | 'ignore'
+  readonly kind: 'hammer' | 'mcp' | 'ignore'
   readonly token: string
   readonly connections: number
   readonly requests: readonly Sent[]
