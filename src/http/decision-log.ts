@@ -1,4 +1,5 @@
 import { LogUnavailable, type DecisionLog } from '../decision-log/log.ts'
+import { warningOf, type SpaceWarning } from '../decision-log/space.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Clock } from '../model/time.ts'
 import { StorageUnavailable } from '../store/port.ts'
@@ -17,6 +18,12 @@ export class RequestLog {
   constructor(log: DecisionLog, clock: Clock) {
     this.#log = log
     this.#clock = clock
+  }
+
+  /** @returns a warning if little space is left for it */
+  async spaceWarning(): Promise<SpaceWarning | undefined> {
+    const space = await this.#log.space()
+    return space && warningOf(space)
   }
 
   /** @returns undefined if a record can be written @throws {ApiError} `unavailable`, as a rejection */
