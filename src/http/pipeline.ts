@@ -81,6 +81,7 @@ export async function conclude<T extends { readonly status: number; readonly bod
     await presented.body?.cancel()
     presented = present.refuse(unrecorded, trail)
   }
+  call.quota.addLogged(trail.step.logBytes ?? 0)
   trail.end()
   return presented
 }
@@ -180,7 +181,10 @@ async function attempt(
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const done = toDone(operation, unit, input, result, named && shownRevision(tx, named))
   if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
-  await key?.remember(tx, services.clock, firstResponse(done, loaded.board?.id ?? createdBoard(result)), await call.uploaded)
+  if (key !== undefined) {
+    const response = firstResponse(done, loaded.board?.id ?? createdBoard(result))
+    quota.chargeStored(caller, await key.remember(tx, services.clock, response, await call.uploaded)) // 429
+  }
   if (tx.writeCount > 0) await commit(services.decisionLog, tx, step, operation.status, changes)
   const created = result.location?.split('/').at(-1)
   if (created !== undefined) step.created = created

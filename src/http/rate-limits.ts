@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerRequest } from 'srvx'
 import { tokenOf, type Caller } from '../authz/context.ts'
 import { ApiError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import type { Clock } from '../model/time.ts'
 import type { SharedCounters } from '../store/counters.ts'
 import { onceAnswered } from './answered.ts'
@@ -139,6 +140,10 @@ export interface Quota {
   charge(caller: Caller): void
   /** Counts the further operations of a batch. @throws {ApiError} `rate_limited` */
   chargeFurther(caller: Caller, count: number): void
+  /** Counts the bytes that its commit stores for its Idempotency-Key ({@link limits.keptBytes}). @throws {ApiError} `rate_limited` */
+  chargeStored(caller: Caller, bytes: number): void
+  /** Counts the bytes that it has left in the decision log. It is done, so only the next requests can be refused. */
+  addLogged(bytes: number): void
   /** Counts a failed credential. @returns the error of the response: `rate_limited` if the address failed too often */
   fail(error: ApiError): ApiError
   end(): void
@@ -150,6 +155,8 @@ export const UNLIMITED: Quota = {
   exceeded: undefined,
   charge: () => undefined,
   chargeFurther: () => undefined,
+  chargeStored: () => undefined,
+  addLogged: () => undefined,
   fail: (error) => error,
   end: () => undefined,
 }
@@ -162,6 +169,8 @@ class LimitedQuota implements Quota {
   readonly #request: ServerRequest
   #charged = false
   #chargedFurther = false
+  #chargedStored = 0
+  #caller: Caller | undefined
   #leave: (() => void) | undefined
 
   constructor(limits: RateLimits, request: ServerRequest) {
@@ -172,6 +181,7 @@ class LimitedQuota implements Quota {
   charge(caller: Caller): void {
     if (this.#charged) return
     this.#charged = true
+    this.#caller = caller
     this.#setStates(this.#limits.countRequest(caller))
     if (this.exceeded !== undefined) throw new ApiError('rate_limited')
     this.#leave = this.#limits.enter(tokenOf(caller).id)
@@ -185,6 +195,19 @@ class LimitedQuota implements Quota {
     this.#chargedFurther = true
     this.#setStates(this.#limits.countRequest(caller, count))
     if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+  }
+
+  chargeStored(caller: Caller, bytes: number): void {
+    const units = Math.floor(bytes / limits.keptBytes) - this.#chargedStored
+    if (units <= 0) return
+    this.#chargedStored += units
+    this.#setStates(this.#limits.countRequest(caller, units))
+    if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+  }
+
+  addLogged(bytes: number): void {
+    const units = Math.floor(bytes / limits.keptBytes)
+    if (this.#caller !== undefined && units > 0) this.#limits.countRequest(this.#caller, units)
   }
 
   /** Makes sure that the response has its headers, too. */
