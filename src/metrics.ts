@@ -4,6 +4,7 @@ import { isIPv6, type AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AuditCounts } from './audit/recorder.ts'
 import type { LogCounts } from './decision-log/options.ts'
+import type { DiskSpace } from './decision-log/space.ts'
 import type { Awaitable } from './model/awaitable.ts'
 import { decorateStore } from './store/decorate.ts'
 import type { Store, StoreMetrics } from './store/port.ts'
@@ -33,6 +34,8 @@ const LOG_METRICS = [
   ['dropped', 'lanekeeper_decision_log_dropped_total', 'Records that the decision log could not take, and that were left out'],
   ['refused', 'lanekeeper_decision_log_refused_total', 'Requests that were refused because the decision log could not take their records'],
 ] as const
+
+const LOG_SPACE = 'Space that is left on the disk of the decision log'
 
 /** The metrics of the audit trail. */
 const AUDIT_METRICS = [
@@ -109,6 +112,7 @@ export class Metrics {
 
   #store: Store | undefined
   #logCounts: (() => LogCounts) | undefined
+  #logSpace: (() => Promise<DiskSpace | undefined>) | undefined
   #auditCounts: (() => AuditCounts) | undefined
 
   constructor() {
@@ -184,9 +188,10 @@ export class Metrics {
     })
   }
 
-  /** Adds what a decision log has counted. */
-  watchLog(counts: () => LogCounts): void {
+  /** Adds what a decision log has counted. @param space of its disk, if it has one */
+  watchLog(counts: () => LogCounts, space?: () => Promise<DiskSpace | undefined>): void {
     this.#logCounts = counts
+    this.#logSpace = space
   }
 
   /** Adds what the audit trail has counted. */
@@ -212,12 +217,15 @@ export class Metrics {
     if (state !== undefined) this.#setState(state)
     const counts = this.#logCounts?.()
     if (counts !== undefined) for (const [member, name, help] of LOG_METRICS) this.#set(Counter, name, help, counts[member])
+    const space = await this.#logSpace?.()
+    if (space !== undefined) this.#set(Gauge, 'lanekeeper_decision_log_free_bytes', LOG_SPACE, space.free, 'min')
     const ofAudit = this.#auditCounts?.()
     if (ofAudit !== undefined) for (const [member, name, help] of AUDIT_METRICS) this.#set(Counter, name, help, ofAudit[member])
   }
 
-  #set(Kind: typeof Counter | typeof Gauge, name: string, help: string, value: number): void {
-    const metric = this.registry.getSingleMetric(name) ?? new Kind({ name, help, registers: [this.registry] })
+  /** @param aggregator what the metrics of several workers become */
+  #set(Kind: typeof Counter | typeof Gauge, name: string, help: string, value: number, aggregator: 'sum' | 'min' = 'sum'): void {
+    const metric = this.registry.getSingleMetric(name) ?? new Kind({ name, help, registers: [this.registry], aggregator })
     metric.reset()
     ;(metric as Counter).inc(value)
   }

@@ -15,7 +15,10 @@ import { quiet } from './support/log.ts'
 async function scrape(store: Store): Promise<{ text: string; names: string[] }> {
   const metrics = new Metrics()
   metrics.measure(store)
-  metrics.watchLog(() => ({ written: 1, dropped: 2, refused: 3 }))
+  metrics.watchLog(
+    () => ({ written: 1, dropped: 2, refused: 3 }),
+    async () => ({ free: 1, total: 2 }),
+  )
   metrics.watchAudit(() => ({ written: 4, dropped: 5 }))
   // The second time, each metric exists already.
   await metrics.read()

@@ -34,7 +34,7 @@ const exportLine = z.union([
   z.strictObject({ bytes: z.base64(), blob_id: id, last: z.boolean() }),
   z.strictObject({ abandoned: id }),
   z.strictObject({ omitted: id, name: z.string(), size: z.int(), reason: z.enum(['removed', 'unreadable', 'damaged']) }),
-  z.strictObject({ key: z.string().regex(/^[a-z_]+(:[0-9A-Za-z_]+)*$/), value }),
+  z.strictObject({ key: z.string().regex(/^[a-z_]+(:[0-9A-Za-z_-]+)*$/), value }),
   z.strictObject({ end: z.literal(true), lines: z.int(), sha256: z.string() }),
   z.strictObject({ lanekeeper_backup: z.int(), schema: version, created_at: z.string() }),
   z.strictObject({ workspace: id }),

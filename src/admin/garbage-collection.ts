@@ -124,6 +124,8 @@ const collectReferences: Step = async (tx, { id }, { clock, random, batch = BATC
 
 const collectResponses: Step = async (tx, { id, target }) => {
   if ((await removeNext(tx, indexes.firstResponses(target))) > 0) return
+  // After the responses that need them.
+  if ((await removeNext(tx, indexes.responseTexts(target))) > 0) return
   tx.remove(keys.tombstone(id))
 }
 

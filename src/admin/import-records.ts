@@ -226,8 +226,13 @@ export const workspaceKinds: Readonly<Record<string, Kind>> = {
       location: z.string().max(200).nullable(),
       revision: entry.nullable(),
       data: z.json(),
+      texts: z.array(z.strictObject({ path: z.array(z.union([entry, size])).max(8), sha256: hash })).optional(),
     }),
     key: ({ token_hash, key_hash }) => `${token_hash}:${key_hash}`,
+  },
+  response_text: {
+    shape: z.strictObject({ hour, sha256: hash, text: z.string() }),
+    key: ({ hour, sha256 }) => `${hour}:${sha256}`,
   },
   change: {
     shape: z.strictObject({

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import { ConfigError, type Config } from '../config.ts'
 import { logFileSystem } from '../decision-log/disk.ts'
@@ -7,6 +8,7 @@ import { FileSink } from '../decision-log/file.ts'
 import { NoDecisionLog } from '../decision-log/line.ts'
 import { DecisionLog } from '../decision-log/log.ts'
 import { streamSink, type Sink } from '../decision-log/sink.ts'
+import { LogSpace, spaceOf } from '../decision-log/space.ts'
 import { systemClock } from '../model/time.ts'
 import { FolderInUse, lockFolder, type FolderLock } from '../store/fs/lock.ts'
 
@@ -24,10 +26,24 @@ export async function openDecisionLog(settings: Settings, policy: string, log: L
     onFull: settings.decisionLogFull,
     policy,
     clock: systemClock,
+    space: settings.decisionLog === 'stdout' ? undefined : spaceOfLog(pathOf(settings.decisionLog!), log),
     onState: (failure) =>
       failure === undefined
         ? log.info({ event: 'decision_log.written' }, 'the decision log can be written again')
         : log.error({ event: 'decision_log.failed', err: failure }, 'the decision log cannot be written'),
+  })
+}
+
+/** Warns before the disk of the log is full. */
+function spaceOfLog(path: string, log: Logger): LogSpace {
+  return new LogSpace({
+    read: () => spaceOf(dirname(path)),
+    now: () => performance.now(),
+    onWarning: (warning, { free, total }) =>
+      log[warning === 'low' ? 'warn' : 'error'](
+        { event: `decision_log.disk_${warning}`, free_bytes: free, total_bytes: total },
+        'the disk of the decision log has little space left; when it is full, requests are refused',
+      ),
   })
 }
 

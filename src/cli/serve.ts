@@ -93,7 +93,10 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     config.decisionLog === undefined ? undefined : await (await import('./decision-log.ts')).openDecisionLog(config, engine.hash, log)
   if (decisionLog !== undefined) {
     onStop(() => decisionLog.close())
-    metrics?.watchLog(() => decisionLog.counts)
+    metrics?.watchLog(
+      () => decisionLog.counts,
+      () => decisionLog.space(),
+    )
   }
   const audit = new AuditRecorder(deps, log)
   metrics?.watchAudit(() => audit.counts)

@@ -3,6 +3,7 @@ import { SyncFailed } from '../store/fs/disk.ts'
 import { Chain, type EncodedLines } from './chain.ts'
 import type { LogCounts, LogOptions } from './options.ts'
 import type { Sink } from './sink.ts'
+import type { DiskSpace } from './space.ts'
 
 /** A line cannot be written now. */
 export class LogUnavailable extends Error {
@@ -82,6 +83,11 @@ export class DecisionLog {
 
   get counts(): LogCounts {
     return this.#counts
+  }
+
+  /** The space of its disk; undefined if it has none, or that cannot be examined. */
+  async space(): Promise<DiskSpace | undefined> {
+    return this.#options.space?.read()
   }
 
   /** Whether what a line is about must wait until it is synced. */
@@ -214,6 +220,7 @@ export class DecisionLog {
     for (const [i, entry] of entries.entries()) entry.n = first + i
     this.#chain.advance(lines)
     this.#counts.written += entries.length
+    void this.#options.space?.read()
   }
 
   #requestInterval(): void {

@@ -1,3 +1,5 @@
+import type { LogSpace } from './space.ts'
+
 /** When lines are synced. `always`: before what waits for them goes on; `interval`: every second. */
 export type SyncPolicy = 'always' | 'interval' | 'never'
 /** What happens when a line cannot be written. `fail`: nothing is done without a record; `drop`: the record is left out, and counted. */
@@ -11,6 +13,8 @@ export interface LogOptions {
   readonly clock: () => number
   /** the bytes of lines that may wait; default: 8 MiB */
   readonly queueBytes?: number
+  /** the space of its disk; default: it has none */
+  readonly space?: LogSpace | undefined
   /** is called when lines cannot be written, and when they can again */
   readonly onState?: (failure: Error | undefined) => void
 }

@@ -23,10 +23,17 @@ interface Recorded {
   readonly list?: { readonly decisions: readonly Counted[] }
   readonly evaluations?: readonly Recorded[]
   readonly batch?: readonly Recorded[]
+  /** the number of an earlier item that has the decisions */
+  readonly as?: number
 }
 interface Counted {
   readonly count: number
   readonly permission: Asked
+}
+
+/** What has the decisions of an item: the item, or the earlier one that was decided in the same way. */
+export function withDecisions<Item extends { readonly as?: number }>(item: Item, items: readonly Item[]): Item {
+  return item.as === undefined ? item : (items[item.as] ?? item)
 }
 
 /** All decisions in a line of a decision log. @returns undefined if the text is no JSON object */
@@ -52,7 +59,7 @@ function* decisionsOf({
   if (hidden !== undefined) yield { stage: 'definition', ...hidden, count: 1 }
   if (permission !== undefined) yield asked(permission, 1)
   for (const one of [...further, ...(list?.decisions ?? [])]) yield asked(one.permission, one.count)
-  for (const item of [...evaluations, ...batch]) yield* decisionsOf(item)
+  for (const items of [evaluations, batch]) for (const item of items) yield* decisionsOf(withDecisions(item, items))
 }
 
 function asked({ permission, fields, facts }: Asked, count: number): RecordedDecision {

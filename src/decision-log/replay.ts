@@ -1,5 +1,6 @@
 import type { Decision, Engine, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
+import { withDecisions } from './recorded-decisions.ts'
 
 /** The members of a line that are decided again. */
 interface Recorded {
@@ -13,6 +14,8 @@ interface Recorded {
   readonly list?: { readonly decisions: readonly Counted[] }
   readonly evaluations?: readonly Recorded[]
   readonly batch?: readonly Recorded[]
+  /** the number of an earlier item that has the decisions */
+  readonly as?: number
 }
 
 type RecordedScope = ScopeDecision & { readonly permission: string; readonly facts: Facts }
@@ -102,7 +105,7 @@ export class Replay {
     if (permission !== undefined) this.#count(place, 1, permission, () => this.#permission(permission))
     for (const one of [...further, ...(list?.decisions ?? [])])
       this.#count(place, one.count, one.permission, () => this.#permission(one.permission))
-    for (const item of [...evaluations, ...batch]) this.#decideStages(item, place)
+    for (const items of [evaluations, batch]) for (const item of items) this.#decideStages(withDecisions(item, items), place)
   }
 
   #count(place: Place & { readonly request_id: string | null }, count: number, recorded: object, decide: () => Change | undefined): void {

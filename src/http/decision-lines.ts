@@ -38,8 +38,8 @@ export function toLine(record: DecisionRecord, time: number, status: number, eff
           decisions: [...vectors.values()].map(({ decision, count }) => ({ count, permission: decisionOf(decision) })),
         },
       }),
-    ...(evaluations !== undefined && { evaluations: evaluations.map(itemOf) }),
-    ...(batch !== undefined && { batch: batch.map(itemOf) }),
+    ...(evaluations !== undefined && { evaluations: itemsOf(evaluations) }),
+    ...(batch !== undefined && { batch: itemsOf(batch) }),
   }
   return JSON.stringify(members).slice(1, -1)
 }
@@ -68,24 +68,32 @@ function stagesOf({ scope, hidden, decision, further }: Pick<DecisionRecord, 'sc
   }
 }
 
-function itemOf(item: ItemRecord): object {
-  return { ...what(item), code: item.code ?? null, ...stagesOf(item) }
+/** The records of items. One that was decided as an earlier one, from the same facts, has the number of that in place of the decisions. */
+function itemsOf(items: readonly ItemRecord[]): object[] {
+  const numbers = new Map<string, number>()
+  return items.map((item, i) => {
+    const stages = stagesOf(item)
+    const key = JSON.stringify(stages)
+    const as = numbers.get(key)
+    if (as === undefined && key !== '{}') numbers.set(key, i)
+    return { ...what(item), code: item.code ?? null, ...(as === undefined ? stages : { as }) }
+  })
 }
 
 function decisionOf({ permission, fields, facts, derived, outcome, row, rules }: Decision) {
   return { permission, fields: fields ?? null, facts, derived, outcome, row, rules }
 }
 
-/** Decisions in their order; the same one several times in a row is written once. */
+/** Decisions, with each fact vector once, in the order in which they came first. One that was denied is the last one. */
 function counted(decisions: readonly Decision[]): object[] {
-  const groups: { readonly name: string; count: number; readonly permission: object }[] = []
+  const groups = new Map<string, { count: number; readonly permission: object }>()
   for (const decision of decisions) {
     const name = vectorOf(decision.permission, decision.facts, decision.fields)
-    const last = groups.at(-1)
-    if (last?.name === name) last.count++
-    else groups.push({ name, count: 1, permission: decisionOf(decision) })
+    const known = groups.get(name)
+    if (known === undefined) groups.set(name, { count: 1, permission: decisionOf(decision) })
+    else known.count++
   }
-  return groups.map(({ count, permission }) => ({ count, permission }))
+  return [...groups.values()]
 }
 
 /** A text that is the same for the same question to the permission table. */

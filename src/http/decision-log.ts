@@ -1,4 +1,5 @@
 import { LogUnavailable, type DecisionLog } from '../decision-log/log.ts'
+import { warningOf, type SpaceWarning } from '../decision-log/space.ts'
 import { ApiError } from '../model/errors.ts'
 import type { Clock } from '../model/time.ts'
 import { StorageUnavailable } from '../store/port.ts'
@@ -19,6 +20,12 @@ export class RequestLog {
     this.#clock = clock
   }
 
+  /** @returns a warning if little space is left for it */
+  async spaceWarning(): Promise<SpaceWarning | undefined> {
+    const space = await this.#log.space()
+    return space && warningOf(space)
+  }
+
   /** @returns undefined if a record can be written @throws {ApiError} `unavailable`, as a rejection */
   ready(record: DecisionRecord): Promise<void> | undefined {
     return this.#log.ready()?.catch((error: unknown) => this.#refuse(record, error))
@@ -26,7 +33,7 @@ export class RequestLog {
 
   /** Writes the record of a request whose commit follows. @throws {ApiError} `unavailable`: the commit must not be made */
   async beforeCommit(record: DecisionRecord, status: number): Promise<void> {
-    const body = toLine(record, this.#clock(), status, 'commit')
+    const body = this.#lineOf(record, status, 'commit')
     const entry = await this.#log.write(body).catch((error: unknown) => this.#refuse(record, error))
     record.logged = { entry, status }
   }
@@ -50,7 +57,7 @@ export class RequestLog {
     const { logged } = record
     if (record.isUnrecorded) return void log.refuse()
     if (logged !== undefined && logged.outcome === undefined && logged.status === record.status) return undefined
-    const body = toLine(record, this.#clock(), record.status, 'none')
+    const body = this.#lineOf(record, record.status, 'none')
     // It is done, or that is unknown: another response would be wrong.
     if (logged !== undefined && logged.outcome !== 'not_done') return void log.append(body)
     const refused = () => (log.refuse(), false)
@@ -58,6 +65,12 @@ export class RequestLog {
     const waiting = log.ready()
     if (waiting === undefined) return void log.append(body)
     return waiting.then(() => (log.append(body), true), refused)
+  }
+
+  #lineOf(record: DecisionRecord, status: number, effect: 'commit' | 'none'): string {
+    const body = toLine(record, this.#clock(), status, effect)
+    record.logBytes = (record.logBytes ?? 0) + Buffer.byteLength(body)
+    return body
   }
 
   #refuse(record: DecisionRecord, error: unknown): never {

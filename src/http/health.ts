@@ -9,14 +9,22 @@ export function answerAlive(): Response {
 
 /**
  * The probe `/readyz`: storage can be read and written, and the process is not shutting down. It names the workspaces that are damaged;
- * they do not make it fail, because the process serves the others. `policy` is the hash of the policy in use, which was proved.
+ * they do not make it fail, because the process serves the others. Neither does a disk of the decision log that has little space left. `policy` is the hash of the policy in use, which was proved.
  */
-export async function answerReady({ store, blobs, engine }: Services, isDraining: boolean): Promise<Response> {
+export async function answerReady({ store, blobs, engine, decisionLog }: Services, isDraining: boolean): Promise<Response> {
   if (isDraining) return probeResponse(503, { status: 'shutting down', storage: store.driver })
   try {
     await Promise.all([store.ready(), blobs.ready()])
     const damaged = store.damaged?.() ?? []
-    return probeResponse(200, { status: 'ready', storage: store.driver, policy: engine.hash, ...(damaged.length > 0 && { damaged }) })
+    const space = await decisionLog?.spaceWarning()
+    const warnings = space === undefined ? [] : [`decision_log_disk_${space}`]
+    return probeResponse(200, {
+      status: 'ready',
+      storage: store.driver,
+      policy: engine.hash,
+      ...(damaged.length > 0 && { damaged }),
+      ...(warnings.length > 0 && { warnings }),
+    })
   } catch {
     return probeResponse(503, { status: 'not ready', storage: store.driver })
   }

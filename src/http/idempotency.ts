@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { sha256Hex } from '../auth/secrets.ts'
-import type { FirstResponse } from '../model/idempotency.ts'
+import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import { durations } from '../model/durations.ts'
 import { ApiError } from '../model/errors.ts'
 import { HOUR, timestamp, type Clock } from '../model/time.ts'
 import type { Upload } from '../resources/operation.ts'
 import { keys, type Key } from '../store/keys.ts'
 import type { Transaction } from '../store/transaction.ts'
+import { restoreTexts, separateTexts } from './response-texts.ts'
 
 /** A string of structured fields (RFC 8941 §3.3.3), or the same text without quotes, as many clients send it. */
 const KEY = /^(?:"([ !#-[\]-~]{1,255})"|([!#-+\--[\]-~]{1,255}))$/
@@ -70,16 +71,21 @@ export class IdempotentWrite {
       return undefined
     }
     if (first.request_hash !== hashOf(this.#asked, await receive?.())) throw new ApiError('idempotency_key_reused')
-    return first
+    return withTexts(tx, first)
   }
 
-  /** Adds the response to the commit of the change. @param upload the file of the request */
+  /**
+   * Adds the response to the commit of the change. A long text of it is stored once for all responses of an hour: most requests, such as
+   * the completion of a card, are much smaller than the response, which repeats what was there before.
+   * @param upload the file of the request
+   * @returns the bytes that are stored for it, nearly
+   */
   async remember(
     tx: Transaction,
     clock: Clock,
     response: Pick<FirstResponse, 'board_id' | 'status' | 'location' | 'revision' | 'data'>,
     upload: Upload | undefined,
-  ): Promise<void> {
+  ): Promise<number> {
     const now = clock()
     const hour = timestamp(() => now).slice(0, 13)
     const id = tombstoneIdOf(now)
@@ -87,7 +93,11 @@ export class IdempotentWrite {
       const not_before = timestamp(() => now + HOUR + durations.firstResponse)
       tx.put(keys.tombstone(id), { id, kind: 'responses', target: hour, not_before })
     }
-    tx.put(this.#key, { ...this.#hashes, request_hash: hashOf(this.#asked, upload), hour, ...response })
+    const { data, places, texts } = separateTexts(response.data)
+    const memory = { ...this.#hashes, request_hash: hashOf(this.#asked, upload), hour, ...response, data }
+    const record: FirstResponse = places.length === 0 ? memory : { ...memory, texts: places }
+    tx.put(this.#key, record)
+    return Buffer.byteLength(JSON.stringify(record)) + (await storeTexts(tx, hour, texts))
   }
 
   /** Ends the request. */
@@ -100,6 +110,34 @@ export class IdempotentWrite {
     if (this.#running.has(this.#key)) throw new ApiError('idempotency_key_in_use', { headers: { 'retry-after': '1' } })
     this.#running.add(this.#key)
     this.#isRunning = true
+  }
+}
+
+/** Stores the texts that are not there yet. @returns their bytes */
+async function storeTexts(tx: Transaction, hour: string, texts: ReadonlyMap<string, string>): Promise<number> {
+  if (texts.size === 0) return 0
+  const found = await tx.read([...texts.keys()].map((sha256) => keys.responseText(hour, sha256)))
+  let bytes = 0
+  for (const [i, [sha256, text]] of [...texts].entries()) {
+    if (found[i] !== undefined) continue
+    tx.put(keys.responseText(hour, sha256), { hour, sha256, text })
+    bytes += Buffer.byteLength(text)
+  }
+  return bytes
+}
+
+/** A response with its long texts. */
+async function withTexts(tx: Transaction, first: FirstResponse): Promise<FirstResponse> {
+  const { hour, texts: places } = first
+  if (places === undefined) return first
+  const found: readonly (ResponseText | undefined)[] = await tx.read(places.map(({ sha256 }) => keys.responseText(hour, sha256)))
+  return {
+    ...first,
+    data: restoreTexts(
+      first.data,
+      places,
+      found.map((one) => one?.text),
+    ),
   }
 }
 

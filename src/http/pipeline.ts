@@ -1,4 +1,4 @@
-import { ApiError } from '../model/errors.ts'
+import { ApiError, notFound } from '../model/errors.ts'
 import type { FirstResponse } from '../model/idempotency.ts'
 import { isDryRun, type Operation, type OperationRequest, type Upload } from '../resources/operation.ts'
 import type { OperationResult } from '../resources/result.ts'
@@ -93,6 +93,7 @@ export async function conclude<T extends { readonly status: number; readonly bod
     await presented.body?.cancel()
     presented = present.refuse(unrecorded, trail)
   }
+  call.quota.addLogged(trail.step.logBytes ?? 0)
   trail.end()
   return presented
 }
@@ -202,7 +203,10 @@ async function attempt(
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const done = toDone(operation, unit, input, result, named && shownRevision(tx, named))
   if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
-  await key?.remember(tx, services.clock, firstResponse(done, loaded.board?.id), await call.uploaded)
+  if (key !== undefined) {
+    const response = firstResponse(done, loaded.board?.id ?? createdBoard(result))
+    quota.chargeStored(caller, await key.remember(tx, services.clock, response, await call.uploaded)) // 429
+  }
   if (tx.writeCount > 0) await commit(services.decisionLog, tx, step, operation.status, changes)
   const created = result.location?.split('/').at(-1)
   if (created !== undefined) step.created = created
@@ -299,19 +303,33 @@ function firstResponse({ operation, data, revision, location }: Done, boardId: s
   return { board_id: boardId ?? null, status: operation.status, data, revision: revision ?? null, location: location ?? null }
 }
 
+/** The board that a write has created: a repetition needs access to it. */
+function createdBoard({ location }: Pick<OperationResult, 'location'>): string | undefined {
+  return location === undefined ? undefined : /^\/boards\/([^/]+)$/.exec(location)?.[1]
+}
+
 /**
- * Decides on access to the board of a first response as it is now (spec §5 "Credential" 5). A board that was deleted since hides
- * nothing: its deletion may be the write.
+ * Decides on access to the board of a first response as it is now (spec §5 "Credential" 5). A board that was deleted since is answered like
+ * a hidden one, unless its deletion is the write: only that shows nothing of it.
  * @throws {ApiError} `not_found`
  */
 async function requireStillVisible(
   services: Services,
   operation: Operation,
   { tx, caller }: OperationRequest,
-  { board_id }: FirstResponse,
+  first: FirstResponse,
   step: DecisionRecord,
 ): Promise<void> {
+  const { board_id } = first
   if (board_id === null) return
   const [board, boardMember] = await tx.read([keys.board(board_id), keys.boardMember(board_id, caller.userId)])
-  if (board !== undefined) requireVisible(services, operation, caller, { board, boardMember }, step)
+  if (board !== undefined) return requireVisible(services, operation, caller, { board, boardMember }, step)
+  if (isDeletionOf(board_id, first)) return
+  step.absent = true
+  throw notFound()
+}
+
+function isDeletionOf(boardId: string, { data }: FirstResponse): boolean {
+  const { id, deleted } = data as { readonly id?: unknown; readonly deleted?: unknown }
+  return id === boardId && deleted === true
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerRequest } from 'srvx'
 import { tokenOf, type Caller } from '../authz/context.ts'
 import { ApiError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import type { Clock } from '../model/time.ts'
 import type { SharedCounters } from '../store/counters.ts'
 import { onceAnswered } from './answered.ts'
@@ -151,6 +152,10 @@ export interface Quota {
   chargeFurther(caller: Caller, units: number): void
   /** Counts what the work has cost besides. It is done, so nothing is refused: what is exceeded is missing later. */
   chargeDone(caller: Caller, units: number): void
+  /** Counts the bytes that its commit stores for its Idempotency-Key ({@link limits.keptBytes}). @throws {ApiError} `rate_limited` */
+  chargeStored(caller: Caller, bytes: number): void
+  /** Counts the bytes that it has left in the decision log. It is done, so only the next requests can be refused. */
+  addLogged(bytes: number): void
   /** Counts a failed credential. @returns the error of the response: `rate_limited` if the address failed too often */
   fail(error: ApiError): ApiError
   end(): void
@@ -163,6 +168,8 @@ export const UNLIMITED: Quota = {
   charge: () => undefined,
   chargeFurther: () => undefined,
   chargeDone: () => undefined,
+  chargeStored: () => undefined,
+  addLogged: () => undefined,
   fail: (error) => error,
   end: () => undefined,
 }
@@ -176,6 +183,8 @@ class LimitedQuota implements Quota {
   readonly #isPart: boolean
   #charged: boolean
   #chargedFurther = false
+  #chargedStored = 0
+  #caller: Caller | undefined
   #leave: (() => void) | undefined
 
   constructor(limits: RateLimits, request: ServerRequest, part: ExchangePart | undefined) {
@@ -186,6 +195,7 @@ class LimitedQuota implements Quota {
   }
 
   charge(caller: Caller): void {
+    this.#caller = caller
     if (this.#charged) return
     this.#charged = true
     this.#setStates(this.#limits.countRequest(caller))
@@ -206,6 +216,19 @@ class LimitedQuota implements Quota {
 
   chargeDone(caller: Caller, units: number): void {
     if (units > 0) this.headers = this.#limits.headersOf(this.#limits.countRequest(caller, units), false)
+  }
+
+  chargeStored(caller: Caller, bytes: number): void {
+    const units = Math.floor(bytes / limits.keptBytes) - this.#chargedStored
+    if (units <= 0) return
+    this.#chargedStored += units
+    this.#setStates(this.#limits.countRequest(caller, units))
+    if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+  }
+
+  addLogged(bytes: number): void {
+    const units = Math.floor(bytes / limits.keptBytes)
+    if (this.#caller !== undefined && units > 0) this.#limits.countRequest(this.#caller, units)
   }
 
   /** Makes sure that the response has its headers, too. */

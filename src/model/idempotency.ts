@@ -15,5 +15,23 @@ export interface FirstResponse {
   readonly location: string | null
   /** the revision that is the ETag */
   readonly revision: string | null
+  /** without its long texts, if it has any */
   readonly data: unknown
+  /** where long texts belong, which are stored once for all responses of the hour; undefined: it has none */
+  readonly texts?: readonly ResponseTextPlace[]
+}
+
+/** Where in the data of a response a long text belongs. */
+export interface ResponseTextPlace {
+  readonly path: readonly (string | number)[]
+  /** of the text, in hex */
+  readonly sha256: string
+}
+
+/** A long text of the first responses of an hour. Most repeat what is stored already, as the description of a card that is completed. */
+export interface ResponseText {
+  readonly hour: string
+  /** of the text, in hex */
+  readonly sha256: string
+  readonly text: string
 }

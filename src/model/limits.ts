@@ -27,6 +27,8 @@ export const limits = {
   batchOperations: 100,
   /** records that a batch may write, before its last operation */
   batchRecords: 1_000,
+  /** bytes that a request may leave for its Idempotency-Key, or in the decision log; each time as many again count as a further request */
+  keptBytes: 8 * 1024,
   /** seconds that a long poll waits */
   longPoll: 30,
   /** characters of a bearer token, checked before anything else */

@@ -6,7 +6,7 @@ import type { ChangeRecord } from '../model/change.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
-import type { FirstResponse } from '../model/idempotency.ts'
+import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { Challenge } from '../model/second-factor.ts'
 import type { Subtask } from '../model/subtask.ts'
@@ -115,6 +115,9 @@ export const indexes = {
   /** first responses to writes with an Idempotency-Key, by their hour */
   firstResponses: (hour: string): Index<FirstResponse> => ({ name: `first_responses:${hour}`, fetch: 'first_response:' }),
 
+  /** the long texts of the first responses of an hour */
+  responseTexts: (hour: string): Index<ResponseText> => ({ name: `response_texts:${hour}`, fetch: `response_text:${hour}:` }),
+
   /** tombstones, by the earliest time at which garbage collection may process them */
   tombstones: (): Index<Tombstone> => ({ name: 'tombstones', fetch: 'tombstone:' }),
 }
@@ -157,6 +160,7 @@ const kinds: readonly Index<unknown>[] = [
   indexes.audit(),
   indexes.auditOf('*'),
   indexes.firstResponses('*'),
+  indexes.responseTexts('*'),
   indexes.tombstones(),
 ]
 const fetchByKind = new Map(kinds.map(({ name, fetch }) => [name.split(':')[0]!, fetch]))

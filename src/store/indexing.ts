@@ -5,7 +5,7 @@ import type { Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
-import type { FirstResponse } from '../model/idempotency.ts'
+import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { Challenge } from '../model/second-factor.ts'
 import type { Subtask } from '../model/subtask.ts'
@@ -64,6 +64,7 @@ const indexing: Indexing = {
     return [[indexes.audit().name, entry], ...users.map((userId): Entry => [indexes.auditOf(userId).name, entry])]
   },
   first_response: ({ hour, token_hash, key_hash }: FirstResponse) => [[indexes.firstResponses(hour).name, `${token_hash}:${key_hash}`]],
+  response_text: ({ hour, sha256 }: ResponseText) => [[indexes.responseTexts(hour).name, sha256]],
   tombstone: ({ id, not_before }: Tombstone) => [[indexes.tombstones().name, `${not_before} ${id}`]],
 }
 

@@ -6,7 +6,7 @@ import type { ChangeRecord } from '../model/change.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
-import type { FirstResponse } from '../model/idempotency.ts'
+import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
@@ -78,6 +78,8 @@ export const keys = {
   order: (list: string): Key<OrderRecord> => `order:${list}`,
   /** the first response to a write with an Idempotency-Key, by the hashes of the token and of the key */
   firstResponse: (tokenHash: string, keyHash: string): Key<FirstResponse> => `first_response:${tokenHash}:${keyHash}`,
+  /** a long text of the first responses of an hour */
+  responseText: (hour: string, sha256: string): Key<ResponseText> => `response_text:${hour}:${sha256}`,
   /** a change of a board, by its number (see `appends.ts`) */
   change: (boardId: string, entry: string): Key<ChangeRecord> => `change:${boardId}:${entry}`,
   /** entries of the audit trail, in a workspace or global */

@@ -32,6 +32,7 @@ const transfers: Readonly<Record<string, Transfer>> = {
   tombstone: 'exported',
   removals: 'exported',
   first_response: 'exported',
+  response_text: 'exported',
   change: 'exported',
   user: 'exported',
   workspace_entry: 'written by the import',

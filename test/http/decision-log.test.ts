@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DecisionLog } from '../../src/decision-log/log.ts'
+import { readDecisionsOf } from '../../src/decision-log/recorded-decisions.ts'
+import { Replay } from '../../src/decision-log/replay.ts'
 import { toLine } from '../../src/http/decision-lines.ts'
 import { filteredPage } from '../../src/http/filtered-page.ts'
+import { limits } from '../../src/model/limits.ts'
 import { isChain, linesOf, logDisk, PATH, recordRequests } from '../support/decision-log.ts'
 import { TestBoard } from '../support/board.ts'
 import type { FaultyDisk } from '../support/faulty-disk.ts'
@@ -267,6 +270,43 @@ describe('a request', () => {
       { operation: 'boards.delete', code: 'insufficient_scope', scope: { allowed: false, required: 'kanban:admin' } },
       { operation: 'boards.read', resource_id: hidden.id, code: 'not_found', hidden: { definition: 'board.access' } },
     ])
+  })
+
+  test('has at most 4 KB for each question, whatever it names, and the same decision once', async () => {
+    const others = await Promise.all(['member', 'owner', 'member'].map((role) => service.person(ann.workspaceId, role as 'member')))
+    await board.add(others[0]!)
+    const labels: string[] = []
+    for (let i = 0; i < limits.labelsPerCard; i++) labels.push(await board.label(`${i}`))
+    // Assignees whose facts differ, in turns.
+    const assignee_ids = [others[0]!, bob, ann, others[1]!, others[2]!].map(({ id }) => id)
+    const column_id = await board.column()
+    const asked = (board_id: string, properties: object) => ({
+      subject: { type: 'user', id: 'me' },
+      action: { name: 'cards.create' },
+      resource: { type: 'board', id: board_id, properties },
+    })
+    const many = asked(board.id, { column_id, label_ids: labels, assignee_ids })
+    const evaluations = [...Array.from({ length: 50 }, () => many), ...Array.from({ length: 50 }, () => asked(hidden.id, { column_id }))]
+    const [record] = await send(bob.write, 'POST', '/access/evaluations', { evaluations })
+    const [first, ...further] = record.evaluations
+    expect(Buffer.byteLength(JSON.stringify(first))).toBeLessThan(4096)
+    expect(first.further.reduce((sum: number, { count }: any) => sum + count, 0)).toBe(labels.length + assignee_ids.length)
+    const vectors = first.further.map(({ permission }: any) => JSON.stringify(permission))
+    expect(new Set(vectors).size).toBe(vectors.length)
+    const [same, hiddenFrom] = [
+      { operation: 'cards.create', code: null, as: 0 },
+      { operation: 'cards.create', code: 'not_found' },
+    ]
+    const repeated = Array.from({ length: 49 }, () => expect.any(Object))
+    expect(further).toEqual([...repeated, expect.objectContaining({ ...hiddenFrom, hidden: expect.any(Object) }), ...repeated])
+    expect(further.slice(0, 49)).toMatchObject(repeated.map(() => same))
+    expect(further.slice(50)).toMatchObject(repeated.map(() => ({ ...hiddenFrom, as: 50 })))
+    expect(Buffer.byteLength(JSON.stringify(record))).toBeLessThan(20_000)
+    const decided = readDecisionsOf(JSON.stringify(record))!
+    expect(decided.reduce((sum, { count }) => sum + count, 0)).toBe(2 + 50 * (2 + labels.length + assignee_ids.length) + 50 * 2)
+    const replay = new Replay(engine)
+    replay.add(JSON.stringify(record), { file: 'x', line: 1 })
+    expect([replay.decisions, replay.differences]).toEqual([decided.reduce((sum, { count }) => sum + count, 0), []])
   })
 
   test('of an MCP client is recorded as any other', async () => {

@@ -163,8 +163,8 @@ describe.each(drivers)('an Idempotency-Key, on $name', (driver) => {
     expect(isReplayed(await create('label', withKey()))).toBe('true')
   })
 
-  test('shows nothing of a board that the caller has lost access to, and of a deleted one only the first response', async () => {
-    const { service, ann, bob, board, cardId } = setup
+  test('shows nothing of a board that the caller has lost access to or that was deleted, and both look alike', async () => {
+    const { service, bob, board, cardId } = setup
     const requests = [
       ['PATCH', `/cards/${cardId}`, { title: 'Secret' }],
       ['POST', `/boards/${board.id}/labels`, { name: 'Secret', color: '#000000' }],
@@ -177,11 +177,27 @@ describe.each(drivers)('an Idempotency-Key, on $name', (driver) => {
     const absent = await service.send(bob.write, 'PATCH', '/cards/crd_00000000000000000000', { title: 'x' })
     const withoutId = ({ request_id: _id, ...error }: Record<string, unknown>) => error
     await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
-    for (const { status, body } of await send()) expect([status, withoutId(body.error)]).toEqual([404, withoutId(absent.body.error)])
+    const expectNothing = async () => {
+      for (const { status, body } of await send()) expect([status, withoutId(body.error)]).toEqual([404, withoutId(absent.body.error)])
+    }
+    await expectNothing()
     await board.put(`/boards/${board.id}/members/${bob.id}`)
     expect((await send()).map(comparable)).toEqual(first.map(comparable))
-    await service.send(ann.admin, 'DELETE', `/boards/${board.id}`)
-    expect((await send()).map(comparable)).toEqual(first.map(comparable))
+    await board.makePrivate()
+    await board.delete(`/boards/${board.id}/members/${bob.id}`)
+    await board.delete(`/boards/${board.id}`)
+    await expectNothing()
+    expect(service.records.at(-1)).toMatchObject({ stage: 'idempotency', absent: true, code: 'not_found' })
+  })
+
+  test('of the creation of a board shows it while it exists, and that of its deletion only that', async () => {
+    const { board } = setup
+    const createBoard = () => board.send('POST', '/boards', { name: 'Secret' }, withKey('creation'))
+    const created = await createBoard()
+    expect(comparable(await createBoard())).toEqual(comparable(created))
+    const remove = () => board.send('DELETE', `/boards/${created.body.data.id}`, undefined, withKey('deletion'))
+    const removed = await remove()
+    expect([(await createBoard()).status, removed.status, comparable(await remove())]).toEqual([404, 200, comparable(removed)])
   })
 
   test('makes one change when concurrent requests of several processes have it, and each gets its response', async () => {

@@ -43,6 +43,7 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
   const card = await board.card(columns[0]!)
   await board.label()
   await board.send('POST', `/boards/${board.id}/labels`, { name: 'Label', color: '#000000' }, { 'idempotency-key': SECRET })
+  await board.send('PATCH', `/cards/${card}`, { description: 'x'.repeat(2000) }, { 'idempotency-key': `${SECRET}-2` })
   const deletedLabel = await board.label()
   for (const id of [card, await board.card(columns[0]!)]) await board.put(`/cards/${id}/labels/${deletedLabel}`)
   await board.delete(`/labels/${deletedLabel}`)

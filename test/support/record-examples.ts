@@ -228,7 +228,15 @@ export const examples: { readonly [Name in keyof Makers]: Examples<RecordOf<Make
       const [token_hash, key_hash] = [hash(), hash()]
       const request = { request_hash: hash(), hour: '2026-11-20T11', board_id: id('board') }
       const response = { status: 201, location: '/cards/x', revision: 'r', data: { id: 'x', list: [1, null] } }
-      return [[keys.firstResponse(token_hash, key_hash), { token_hash, key_hash, ...request, ...response }]]
+      const texts = [{ path: ['list', 1, 'body'], sha256: hash() }]
+      return [[keys.firstResponse(token_hash, key_hash), { token_hash, key_hash, ...request, ...response, texts }]]
+    },
+  },
+  responseText: {
+    in: ['workspace'],
+    make() {
+      const [hour, sha256] = ['2026-11-20T11', hash()]
+      return [[keys.responseText(hour, sha256), { hour, sha256, text: 'a long text' }]]
     },
   },
   change: {

@@ -7,7 +7,8 @@ export const notes: Readonly<Record<string, string>> = {
     'As `access.evaluate`. A question that is not valid refuses the whole request. `evaluations_semantic` can stop after the first denied or permitted question, which is then the last one of the response.',
   'members.list': 'Resolves user ids, for assignments and for the members of private boards. E-mail addresses are not part of it.',
   'boards.list': 'Boards without access are left out, and pages are filled past them. Archived columns and cards do not matter here.',
-  'boards.create': 'You become its creator. To make it private, set its visibility afterwards.',
+  'boards.create':
+    'You become its creator. To make it private, set its visibility afterwards. A repetition with the same `Idempotency-Key` is 404 when you have no access to the board any more, or it was deleted.',
   'boards.read':
     'The response then has the board with the first 100 active cards and all of its active columns, labels and members. `cards_cursor` continues with the other cards, and `changes_cursor` with what changes later.',
   'boards.update': 'Members that are absent stay as they are. The visibility has its own operation.',

@@ -38,6 +38,8 @@ export const boardOperations = [
     body: boardCreate,
     data: board,
     status: 201,
+    // A repetition after the end of the access to the board.
+    codes: ['not_found'],
     example: { body: { name: 'Spring release' } },
     run: (request) =>
       createResource(request, 'board', keys.board, { ...request.body, visibility: 'workspace', creator_id: request.caller.userId }),

@@ -77,6 +77,11 @@ describe('the errors that the document lists for an operation', () => {
       }
       return send({}).finally(() => (service.store.beforeRead = undefined))
     }
+    const repeatAfterDeletion = async () => {
+      const { data } = (await send({ 'idempotency-key': 'deleted' })).body
+      await service.send(caller.admin, 'DELETE', `/boards/${data.id}`)
+      return send({ 'idempotency-key': 'deleted' })
+    }
     const hasBody = method !== 'GET' && method !== 'DELETE'
     return {
       ...(hasBody && {
@@ -88,6 +93,7 @@ describe('the errors that the document lists for an operation', () => {
       insufficient_scope: () => service.send(caller.none, method, target, body),
       ...(path.includes('{') && { not_found: () => send({}, absent) }),
       ...(path === '/cards' && { not_found: () => send({}, `${target}?board_id=brd_00000000000000000000`) }),
+      ...(id === 'boards.create' && { not_found: repeatAfterDeletion }),
       precondition_failed: () => send({ 'if-match': '"0000"' }),
       ...(/\/(changes|events)$/.test(path) && { cursor_expired: () => send({}, `${target}?after=${LOST}`) }),
       ...(path.endsWith('/content') && { range_not_satisfiable: () => send({ range: 'bytes=999-' }) }),
