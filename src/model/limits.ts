@@ -45,6 +45,8 @@ export const limits = {
   fileName: 255,
   searchText: 200,
   tokenName: 100,
+  /** active tokens of a person in a workspace */
+  tokensPerPerson: 100,
   email: 254,
   /** longer than the usual 8, because there is no second factor (NIST SP 800-63B §3.1.1) */
   passwordShortest: 12,
