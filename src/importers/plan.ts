@@ -65,7 +65,7 @@ export class ImportPlan {
     const { name, description, labels } = this.#board
     yield {
       board: {
-        name: this.#fit.line(name, limits.boardName, 'the name of the board', 'Imported board'),
+        name: this.#fit.name(name, limits.boardName, 'the name of the board', 'Imported board'),
         description: this.#fit.prose(description, limits.boardDescription, 'the description of the board'),
         cover_color: null,
         visibility: this.#visibility,
@@ -74,7 +74,7 @@ export class ImportPlan {
     for (const joins of this.#members) yield { joins }
     for (const label of labels)
       if (this.#labels.has(label.id))
-        yield { label: { name: this.#fit.line(label.name, limits.labelName, `label: ${label.name}`, 'Label'), color: label.color } }
+        yield { label: { name: this.#fit.name(label.name, limits.labelName, `label: ${label.name}`, 'Label'), color: label.color } }
     const columns = this.#columns()
     for (const column of columns) yield { column }
     const byColumn = new Map(this.#board.columns.map(({ id }, i) => [id, { index: i, cards: [] as ForeignCard[] }]))
@@ -98,7 +98,7 @@ export class ImportPlan {
       if (!archived) active++
       const isOver = !archived && active > limits.columnsPerBoard
       if (isOver) this.#report.add('columns_archived', name)
-      return { name: this.#fit.line(name, limits.columnName, `list: ${name}`, 'Untitled'), archived: archived || isOver }
+      return { name: this.#fit.name(name, limits.columnName, `list: ${name}`, 'Untitled'), archived: archived || isOver }
     })
   }
 

@@ -37,7 +37,7 @@ const descriptions = {
   comments_by_others: 'comments whose author is not in the workspace: they begin with the name of the author and the time',
   texts_shortened: 'texts that are too long, and were shortened',
   texts_blank: 'names without a visible character, which are replaced',
-  characters_replaced: 'texts with control characters or invalid Unicode, which are replaced or left out',
+  characters_replaced: 'texts with control characters, invisible characters in names, or invalid Unicode, which are replaced or left out',
   closed_boards: 'closed boards, which are open now',
 } as const
 /** A kind of thing that an import may not carry. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { durations } from './durations.ts'
 import { limits } from './limits.ts'
-import { line } from './text.ts'
+import { nameLine } from './text.ts'
 import { DAY } from './time.ts'
 
 /**
@@ -82,7 +82,7 @@ export const newPassword = z
   .refine((text) => text.isWellFormed(), 'must be valid Unicode')
   .min(limits.passwordShortest, `must have at least ${limits.passwordShortest} characters`)
   .max(limits.passwordLongest, `must have at most ${limits.passwordLongest} characters`)
-export const tokenName = line(limits.tokenName)
+export const tokenName = nameLine(limits.tokenName)
 
 /** The maximum lifetime of a token in days (spec §8). */
 export const MAX_TOKEN_DAYS = durations.token / DAY

@@ -201,6 +201,21 @@ describe('what is too much', () => {
     expect(countOf(result, 'attachments_left_out')! + description.match(/https:/g)!.length).toBe(150)
   })
 
+  test('invisible characters of names are left out, which is reported, and the joiners stay', async () => {
+    const text = changed('trello', (board) => {
+      board.name = 'pay\u202epal'
+      board.lists[0].name = '\u200b'
+      board.labels[0].name = 'ur\ufeffgent \u2066!'
+      board.labels[1].name = '👩\u200d🚀'
+    })
+    const before = countOf((await importText('trello', fixtures['trello']!)).result, 'characters_replaced') ?? 0
+    const { result, lines } = await importText('trello', text)
+    expect(result.name).toBe('paypal')
+    expect(lines.flatMap((line) => ('column' in line ? line.column.name : []))).toContain('Untitled')
+    expect(lines.flatMap((line) => ('label' in line ? line.label.name : []))).toEqual(expect.arrayContaining(['urgent !', '👩\u200d🚀']))
+    expect(countOf(result, 'characters_replaced')! - before).toBe(3)
+  })
+
   test('a byte order mark at the beginning is ignored', async () => {
     expect((await importText('trello', `\ufeff${fixtures['trello']!}`)).result.cards).toBe(4)
   })
