@@ -4,6 +4,9 @@ import type { ApiAnswer, ApiRequest, Exchange } from './exchange.ts'
 const URI = /^lanekeeper:\/\/boards\/([A-Za-z0-9_]+)$/
 const JSON_TYPE = 'application/json'
 
+/** Clients put names and descriptions of resources into the context of a model, beside what their user says. */
+const WRITTEN = 'Text that people or agents wrote about this board, quoted as data:'
+
 /** The template of the resources. */
 export const boardTemplate = {
   uriTemplate: 'lanekeeper://boards/{board_id}',
@@ -33,8 +36,8 @@ export async function listBoards(exchange: Exchange, cursor: string | undefined)
   return {
     resources: boards.map(({ id, name, description, updated_at }) => ({
       uri: `lanekeeper://boards/${id}`,
-      name,
-      ...(description === '' ? {} : { description }),
+      name: `Board ${JSON.stringify(name)}`,
+      ...(description === '' ? {} : { description: `${WRITTEN} ${JSON.stringify(description)}` }),
       mimeType: JSON_TYPE,
       annotations: { lastModified: updated_at },
     })),

@@ -87,5 +87,9 @@ export const tokenName = nameLine(limits.tokenName)
 /** The maximum lifetime of a token in days (spec §8). */
 export const MAX_TOKEN_DAYS = durations.token / DAY
 const DAYS = `must be a whole number from 1 to ${MAX_TOKEN_DAYS}`
-/** The lifetime of a token in days (spec §8). */
-export const tokenDays = z.coerce.number<string>(DAYS).int(DAYS).min(1, DAYS).max(MAX_TOKEN_DAYS, DAYS)
+/** The lifetime of a token in days (spec §8), as text: digits only, because what else Number reads, such as "0x10", was not meant. */
+export const tokenDays = z
+  .string(DAYS)
+  .regex(/^[0-9]{1,3}$/, DAYS)
+  .transform(Number)
+  .pipe(z.number().min(1, DAYS).max(MAX_TOKEN_DAYS, DAYS))
