@@ -60,6 +60,8 @@ export const limits = {
   membersPerBoard: 500,
   columnsPerBoard: 200,
   cardsPerBoard: 5_000,
+  /** cards of a board of another program that is imported, archived ones included */
+  cardsPerImport: 50_000,
   labelsPerBoard: 200,
   assigneesPerCard: 20,
   labelsPerCard: 30,
