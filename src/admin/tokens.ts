@@ -93,7 +93,10 @@ function toAdminError({ reason, message }: IssueRefused, workspace: string, user
   if (reason === 'no_member') return new AdminError('not_found', `${user} is not an active member of ${workspace}`)
   if (reason === 'too_long') return new AdminError('conflict', `days: the rules of ${workspace} allow at most ${rules?.max_days}`)
   if (reason === 'too_many')
-    return new AdminError('conflict', `${user} has ${limits.tokensPerPerson} active tokens in ${workspace}, and cannot have more; revoke one`)
+    return new AdminError(
+      'conflict',
+      `${user} has ${limits.tokensPerPerson} active tokens in ${workspace}, and cannot have more; revoke one`,
+    )
   return new AdminError('conflict', message)
 }
 

@@ -21,7 +21,8 @@ export function parseJson(bytes: Uint8Array, maxDepth: number, maxMembers: numbe
     throw validationFailed([{ in: 'body', path: '', message: `must have at most ${maxMembers} members, nested ones included` }])
   const value = parse(decode(bytes))
   const prototypes: string[] = []
-  if (countParsed(value, [], prototypes) !== members) throw new ApiError('bad_request', { message: 'An object of the body has a duplicate member.' })
+  if (countParsed(value, [], prototypes) !== members)
+    throw new ApiError('bad_request', { message: 'An object of the body has a duplicate member.' })
   if (prototypes.length > 0) {
     const issues = prototypes.slice(0, limits.issues).map((path) => ({ in: 'body' as const, path, message: 'is not a known member' }))
     throw validationFailed(issues, prototypes.length)

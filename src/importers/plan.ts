@@ -93,7 +93,11 @@ export class ImportPlan {
     const active = new Set(columns.flatMap(({ id, archived }) => (archived ? [] : id)))
     const counts: readonly [number, limit: keyof typeof limits & `${string}Per${string}`, what: string][] = [
       [active.size, 'columnsPerBoard', 'lists that are not archived'],
-      [cards.filter(({ column, archivedAt }) => archivedAt === null && active.has(column)).length, 'cardsPerBoard', 'cards that are not archived'],
+      [
+        cards.filter(({ column, archivedAt }) => archivedAt === null && active.has(column)).length,
+        'cardsPerBoard',
+        'cards that are not archived',
+      ],
       [cards.length, 'cardsPerImport', 'cards, archived ones included'],
       [labels.length, 'labelsPerBoard', 'labels'],
       [this.#members.size, 'membersPerBoard', 'members'],

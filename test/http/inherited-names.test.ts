@@ -8,7 +8,9 @@ const setup = setUpBoard(memory)
 test.each(inherited)('the member %s is refused wherever a request could have it, as any unknown one', async (name) => {
   const { board, cardId, ann } = setup
   const member = { [name]: 'x' }
-  const item = (changes: object) => ({ operations: [{ operation: 'cards.update', params: { card_id: cardId }, body: { title: 'x' }, ...changes }] })
+  const item = (changes: object) => ({
+    operations: [{ operation: 'cards.update', params: { card_id: cardId }, body: { title: 'x' }, ...changes }],
+  })
   const question = (properties: object, members: object = {}) => ({
     subject: { type: 'user', id: 'me' },
     action: { name: 'cards.assign', properties: members },
@@ -29,6 +31,9 @@ test.each(inherited)('the member %s is refused wherever a request could have it,
   const changed = await board.send('POST', '/access/evaluation', question({}, member))
   expect(changed.status === 422 || changed.body.data.decision === false).toBe(true)
   for (const value of ['cards.assign', 'card'])
-    expect((await board.send('POST', '/access/evaluation', JSON.parse(JSON.stringify(question({})).replace(`"${value}"`, JSON.stringify(name))))).status).toBe(422)
+    expect(
+      (await board.send('POST', '/access/evaluation', JSON.parse(JSON.stringify(question({})).replace(`"${value}"`, JSON.stringify(name)))))
+        .status,
+    ).toBe(422)
   expect((await board.send('POST', batch, item({ operation: name }))).status).toBe(422)
 })

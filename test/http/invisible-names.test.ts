@@ -61,21 +61,24 @@ describe('names elsewhere', () => {
   })
   afterAll(() => service.stop())
 
-  test.each(invisible.map((character) => [character.codePointAt(0)!.toString(16), character]))('U+%s is refused by the commands of operators', async (_code, character) => {
-    const name = `a${character}b`
-    const { id: user, workspaceId: workspace } = person
-    for (const [command, input] of [
-      ['workspace.create', { name }],
-      ['user.add', { name }],
-      ['token.create', { workspace, user, scope: 'read', name }],
-      ['init', { workspace: name, owner: 'Ada', email: 'ada@example.org' }],
-    ] as const)
-      await expect(runCommand(service.adminDeps, command, input, noIo), command).rejects.toMatchObject({
-        name: 'AdminError',
-        code: 'invalid',
-        message: expect.stringContaining(REFUSED) as string,
-      })
-  })
+  test.each(invisible.map((character) => [character.codePointAt(0)!.toString(16), character]))(
+    'U+%s is refused by the commands of operators',
+    async (_code, character) => {
+      const name = `a${character}b`
+      const { id: user, workspaceId: workspace } = person
+      for (const [command, input] of [
+        ['workspace.create', { name }],
+        ['user.add', { name }],
+        ['token.create', { workspace, user, scope: 'read', name }],
+        ['init', { workspace: name, owner: 'Ada', email: 'ada@example.org' }],
+      ] as const)
+        await expect(runCommand(service.adminDeps, command, input, noIo), command).rejects.toMatchObject({
+          name: 'AdminError',
+          code: 'invalid',
+          message: expect.stringContaining(REFUSED) as string,
+        })
+    },
+  )
 
   test('the form of a new token answers 422, with the message', async () => {
     const visitor = await signedIn(service, person)

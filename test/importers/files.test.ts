@@ -195,7 +195,12 @@ describe('what is too much', () => {
       (board) => board.lists.push(...many(201, (i) => ({ id: `l${i}`, name: `List ${i}`, closed: false }))),
       ' lists that are not archived (at most 200)',
     ],
-    ['labels', 'trello', (board) => (board.labels = many(201, (i) => ({ id: `b${i}`, name: 'x', color: 'red' }))), '201 labels (at most 200)'],
+    [
+      'labels',
+      'trello',
+      (board) => (board.labels = many(201, (i) => ({ id: `b${i}`, name: 'x', color: 'red' }))),
+      '201 labels (at most 200)',
+    ],
   ])('a file with %s beyond what a board can have (%s) is refused, and nothing is written', async (_what, from, change, message) => {
     const commands: string[] = []
     const run = async (name: string) => (commands.push(name), members)

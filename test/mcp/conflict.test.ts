@@ -60,7 +60,9 @@ describe('a write with the ETag of an older state', () => {
     ]
     const { error } = (await mcp.call(mcp.ann.write, 'make_many_changes', { board_id: board.id, operations })).content
     expect(error).toMatchObject({ code: 'precondition_failed', index: 1 })
-    expect(error.next).toMatch(/^Nothing was changed\. The ETag in if_match is not current, .*another agent may be working on it.*Do not replace/)
+    expect(error.next).toMatch(
+      /^Nothing was changed\. The ETag in if_match is not current, .*another agent may be working on it.*Do not replace/,
+    )
     expect(await titleOf(board, id)).toBe('Theirs')
   })
 

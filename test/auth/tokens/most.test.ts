@@ -55,12 +55,7 @@ describe.each(drivers)('the most tokens that a person has in a workspace, on $na
     for (let i = 0; i < 5; i++) {
       await service.write(workspaceId, async (tx) => {
         for (let k = 0; k < 100; k++) {
-          const { token } = await issueToken(
-            tx,
-            { userId: person.id, name: 'x', scopes: [] },
-            service.deps.clock,
-            service.deps.random,
-          )
+          const { token } = await issueToken(tx, { userId: person.id, name: 'x', scopes: [] }, service.deps.clock, service.deps.random)
           endToken(tx, token, 'revoke', service.deps.clock)
         }
       })
@@ -78,13 +73,15 @@ describe.each(drivers)('the most tokens that a person has in a workspace, on $na
   test('a rotation is not one more, and other people and workspaces have their own', async () => {
     const [first] = await issue(96)
     const rotation = { userId: person.id, tokenId: first!.id, lifetime: DAY }
-    expect(await outcome(service.write(workspaceId, (tx) => rotateToken(tx, rotation, service.deps.clock, service.deps.random)))).toBe('issued')
+    expect(await outcome(service.write(workspaceId, (tx) => rotateToken(tx, rotation, service.deps.clock, service.deps.random)))).toBe(
+      'issued',
+    )
     expect(await outcome(issue())).toBe('too_many')
     const other = await service.person(workspaceId)
     expect(await outcome(issue(1, { userId: other.id }))).toBe('issued')
   })
 
-  test('the form in the web app answers 422 with the limit, and so do the confirmation and the operator\'s command', async () => {
+  test("the form in the web app answers 422 with the limit, and so do the confirmation and the operator's command", async () => {
     const visitor = await signedIn(service, person)
     await visitor.choose(workspaceId)
     await issue(96)
