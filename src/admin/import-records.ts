@@ -281,7 +281,7 @@ export function readRecordOf(known: Readonly<Record<string, Kind>>, key: string,
   const kind = key.slice(0, colon)
   if (!Object.hasOwn(known, kind)) throw new AdminError('invalid', `unknown kind of record "${kind}"`)
   const { shape, key: keyOf } = known[kind]!
-  const result = shape.safeParse(value)
+  const result = parse(key, shape, value)
   if (!result.success) throw new AdminError('invalid', `${key}: ${describe(result.error)}`)
   const rest = key.slice(colon + 1)
   const expected = keyOf(result.data, rest)
@@ -289,6 +289,16 @@ export function readRecordOf(known: Readonly<Record<string, Kind>>, key: string,
   // Text that the schemas would trim, for example.
   if (!isDeepStrictEqual(result.data, value)) throw new AdminError('invalid', `${key}: it has a value that is never stored in this form`)
   return value
+}
+
+/** @throws {AdminError} `invalid` if the value is nested so deep that validating it overflows the stack: none that is stored is */
+function parse(key: string, shape: z.ZodType, value: Value): z.ZodSafeParseResult<any> {
+  try {
+    return shape.safeParse(value)
+  } catch (error) {
+    if (error instanceof RangeError) throw new AdminError('invalid', `${key}: it is nested too deeply`)
+    throw error
+  }
 }
 
 function describe({ issues: [issue] }: z.ZodError): string {
