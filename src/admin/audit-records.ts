@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { tokenName } from '../model/account.ts'
 import { auditOutcomes } from '../model/audit.ts'
 import { anyIdPattern } from '../model/ids.ts'
+import { limits } from '../model/limits.ts'
+import { line } from '../model/text.ts'
 import { at, byId, entry, id, type Kind } from './record-fields.ts'
 
 const anyId = z.string().regex(new RegExp(anyIdPattern), 'must be an id')
@@ -18,7 +19,7 @@ export const audit: Kind = {
           at,
           user_id: id('user').nullable(),
           token_id: id('token').nullable(),
-          token_name: tokenName.nullable(),
+          token_name: line(limits.tokenName).nullable(),
           operation: entry,
           ids: z.array(anyId).max(200),
           rows: z.array(z.string().max(3)).max(20),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { color, visibilities } from '../model/board.ts'
 import { limits } from '../model/limits.ts'
-import { line, prose } from '../model/text.ts'
+import { line, nameLine, prose } from '../model/text.ts'
 import { at, id } from './record-fields.ts'
 
 /** The number of a column or a label among the lines before. */
@@ -15,15 +15,15 @@ const times = { created_at: at, updated_at: at }
 export const boardLine = z.union([
   z.strictObject({
     board: z.strictObject({
-      name: line(limits.boardName),
+      name: nameLine(limits.boardName),
       description: prose(limits.boardDescription),
       cover_color: color.nullable(),
       visibility: z.enum(visibilities),
     }),
   }),
   z.strictObject({ joins: id('user') }),
-  z.strictObject({ label: z.strictObject({ name: line(limits.labelName), color }) }),
-  z.strictObject({ column: z.strictObject({ name: line(limits.columnName), archived: z.boolean() }) }),
+  z.strictObject({ label: z.strictObject({ name: nameLine(limits.labelName), color }) }),
+  z.strictObject({ column: z.strictObject({ name: nameLine(limits.columnName), archived: z.boolean() }) }),
   z.strictObject({
     card: z.strictObject({
       column: number,

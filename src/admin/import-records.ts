@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { color, visibilities } from '../model/board.ts'
-import { MAX_TOKEN_DAYS, tokenName } from '../model/account.ts'
+import { MAX_TOKEN_DAYS } from '../model/account.ts'
 import { changedKinds } from '../model/change.ts'
 import { fileVisibilities } from '../model/file.ts'
 import { anyIdPattern, isId, type IdKind } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
 import { line, prose } from '../model/text.ts'
-import { avatarUrl, displayName, roles, workspaceName, type User } from '../model/workspace.ts'
+import { avatarUrl, roles, type User } from '../model/workspace.ts'
 import type { Value } from '../store/port.ts'
 import { audit } from './audit-records.ts'
 import { AdminError } from './deps.ts'
@@ -42,12 +42,12 @@ const removal = z.discriminatedUnion('kind', [
 
 /** Stored records by the first word of their key. What the API accepts as input has the same schema here. */
 export const workspaceKinds: Readonly<Record<string, Kind>> = {
-  workspace: { shape: z.strictObject({ id: id('workspace'), name: workspaceName, ...times }), key: () => 'self' },
+  workspace: { shape: z.strictObject({ id: id('workspace'), name: line(limits.workspaceName), ...times }), key: () => 'self' },
   membership: {
     shape: z.strictObject({
       user_id: id('user'),
       role: z.enum(roles),
-      display_name: displayName,
+      display_name: line(limits.displayName),
       avatar_url: avatarUrl.nullable(),
       joined_at: at,
       ended_at: at.nullable(),
@@ -60,7 +60,7 @@ export const workspaceKinds: Readonly<Record<string, Kind>> = {
       id: id('token'),
       hash,
       user_id: id('user'),
-      name: tokenName,
+      name: line(limits.tokenName),
       scopes: z.array(line(100)).max(20),
       issued_at: at,
       expires_at: at,
@@ -257,7 +257,7 @@ function isChangeKey(rest: string): boolean {
 }
 
 /** The shape of a user. */
-export const user = z.strictObject({ id: id('user'), display_name: displayName, avatar_url: avatarUrl.nullable(), ...times })
+export const user = z.strictObject({ id: id('user'), display_name: line(limits.displayName), avatar_url: avatarUrl.nullable(), ...times })
 
 /** Validates a user of an import. @throws {AdminError} `invalid` */
 export function readUser(value: Value): User {
@@ -286,7 +286,7 @@ export function readRecordOf(known: Readonly<Record<string, Kind>>, key: string,
   const kind = key.slice(0, colon)
   if (!Object.hasOwn(known, kind)) throw new AdminError('invalid', `unknown kind of record "${kind}"`)
   const { shape, key: keyOf } = known[kind]!
-  const result = shape.safeParse(value)
+  const result = parse(key, shape, value)
   if (!result.success) throw new AdminError('invalid', `${key}: ${describe(result.error)}`)
   const rest = key.slice(colon + 1)
   const expected = keyOf(result.data, rest)
@@ -294,6 +294,16 @@ export function readRecordOf(known: Readonly<Record<string, Kind>>, key: string,
   // Text that the schemas would trim, for example.
   if (!isDeepStrictEqual(result.data, value)) throw new AdminError('invalid', `${key}: it has a value that is never stored in this form`)
   return value
+}
+
+/** @throws {AdminError} `invalid` if the value is nested so deep that validating it overflows the stack: none that is stored is */
+function parse(key: string, shape: z.ZodType, value: Value): z.ZodSafeParseResult<any> {
+  try {
+    return shape.safeParse(value)
+  } catch (error) {
+    if (error instanceof RangeError) throw new AdminError('invalid', `${key}: it is nested too deeply`)
+    throw error
+  }
 }
 
 function describe({ issues: [issue] }: z.ZodError): string {

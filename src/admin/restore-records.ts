@@ -10,6 +10,15 @@ import { at, hash, id, times, type Kind } from './record-fields.ts'
 
 const base32 = z.string().regex(/^[A-Z2-7]{16,104}$/, 'must be a secret in base32')
 const base64url = z.string().regex(/^[\w-]{1,4096}$/, 'must be base64url')
+/** A hash states what it costs to compute it, and a sign-in computes it: a backup must not be able to stop the service with one. */
+const MOST: Readonly<Record<string, number>> = { m: 64 * 1024, t: 4, p: 4 }
+const passwordHash = z
+  .string()
+  .regex(/^\$argon2id\$[!-~]{1,200}$/, 'must be a hash of argon2id')
+  .refine(
+    (hash) => [...hash.matchAll(/\b([mtp])=([^,$]*)/g)].every(([, name, cost]) => Number(cost) <= MOST[name!]!),
+    'must be a hash of argon2id with at most 64 MiB, 4 passes and 4 lanes',
+  )
 const text = z.string().max(200)
 const passkey = z.strictObject({
   id: id('passkey'),
@@ -38,7 +47,7 @@ export const globalKinds: Readonly<Record<string, Kind>> = {
     shape: z.strictObject({
       user_id: id('user'),
       email: emailAddress,
-      password_hash: z.string().regex(/^\$argon2id\$[!-~]{1,200}$/, 'must be a hash of argon2id'),
+      password_hash: passwordHash,
       devices: z.array(hash).max(100),
       ...times,
     }),

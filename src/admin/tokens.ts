@@ -3,6 +3,7 @@ import { addNotice } from '../auth/accounts/notices.ts'
 import { endToken, findToken, IssueRefused, issueToken } from '../auth/tokens/issue.ts'
 import { stateOf, type TokenState } from '../auth/tokens/lifecycle.ts'
 import { isId } from '../model/ids.ts'
+import { limits } from '../model/limits.ts'
 import { DAY } from '../model/time.ts'
 import type { TokenRecord, TokenRules } from '../model/token.ts'
 import type { Deps } from '../store/deps.ts'
@@ -66,7 +67,7 @@ const DEFAULT_DAYS = 30
  * Creates a token for a machine without a browser. The rules of the workspace hold as in the web app. The audit trail of the workspace has it
  * in the same commit, and the person gets a notice.
  * @returns the token with its plaintext, which is not stored
- * @throws {AdminError} `not_found`: no active member; `conflict`: the workspace allows only a shorter lifetime
+ * @throws {AdminError} `not_found`: no active member; `conflict`: the workspace allows only a shorter lifetime, or the person has too many active tokens
  */
 export async function createToken(
   deps: AdminDeps,
@@ -91,6 +92,11 @@ export async function createToken(
 function toAdminError({ reason, message }: IssueRefused, workspace: string, user: string, rules: TokenRules | undefined): AdminError {
   if (reason === 'no_member') return new AdminError('not_found', `${user} is not an active member of ${workspace}`)
   if (reason === 'too_long') return new AdminError('conflict', `days: the rules of ${workspace} allow at most ${rules?.max_days}`)
+  if (reason === 'too_many')
+    return new AdminError(
+      'conflict',
+      `${user} has ${limits.tokensPerPerson} active tokens in ${workspace}, and cannot have more; revoke one`,
+    )
   return new AdminError('conflict', message)
 }
 

@@ -1,4 +1,5 @@
 import { ApiError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
 import { validationFailed } from './error-mapping.ts'
 
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]
@@ -10,7 +11,7 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b
  *   serialized again.
  * @param maxMembers the maximum number of members of all objects
  * @throws {ApiError} `bad_request` if the body is not UTF-8, not JSON, nested too deep, or has a duplicate member
- *   (parsers differ in which of two they keep, RFC 8259 §4); `validation_failed` if it has too many members
+ *   (parsers differ in which of two they keep, RFC 8259 §4); `validation_failed` if it has too many members, or one that is `__proto__`
  */
 export function parseJson(bytes: Uint8Array, maxDepth: number, maxMembers: number): unknown {
   const members = countMembers(bytes, maxDepth)
@@ -19,7 +20,13 @@ export function parseJson(bytes: Uint8Array, maxDepth: number, maxMembers: numbe
   if (members > maxMembers)
     throw validationFailed([{ in: 'body', path: '', message: `must have at most ${maxMembers} members, nested ones included` }])
   const value = parse(decode(bytes))
-  if (membersOf(value) !== members) throw new ApiError('bad_request', { message: 'An object of the body has a duplicate member.' })
+  const prototypes: string[] = []
+  if (countParsed(value, [], prototypes) !== members)
+    throw new ApiError('bad_request', { message: 'An object of the body has a duplicate member.' })
+  if (prototypes.length > 0) {
+    const issues = prototypes.slice(0, limits.issues).map((path) => ({ in: 'body' as const, path, message: 'is not a known member' }))
+    throw validationFailed(issues, prototypes.length)
+  }
   return value
 }
 
@@ -32,12 +39,24 @@ function parse(text: string): unknown {
   }
 }
 
-/** The number of members of all objects in a value. Of two members with one name, JSON.parse keeps one. */
-function membersOf(value: unknown): number {
+/** No object has a member of this name. A schema of objects with any members would drop it without telling. */
+const PROTOTYPE = '__proto__'
+
+/**
+ * Counts the members of all objects in a value. Of two members with one name, JSON.parse keeps one.
+ * @param path of the value
+ * @param prototypes gets the paths of the members whose name is that of the prototype
+ */
+function countParsed(value: unknown, path: string[], prototypes: string[]): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
   // An object with many members would make Object.values slow.
-  for (const name in value) count += membersOf((value as Record<string, unknown>)[name]) + (Array.isArray(value) ? 0 : 1)
+  for (const name in value) {
+    path.push(name)
+    if (name === PROTOTYPE) prototypes.push(path.join('.'))
+    count += countParsed((value as Record<string, unknown>)[name], path, prototypes) + (Array.isArray(value) ? 0 : 1)
+    path.pop()
+  }
   return count
 }
 

@@ -1,4 +1,5 @@
 import type { BoardLine } from '../admin/board-lines.ts'
+import { AdminError } from '../admin/deps.ts'
 import type { Board } from '../model/board.ts'
 import { limits } from '../model/limits.ts'
 import { hasAtMost } from '../model/text.ts'
@@ -35,7 +36,6 @@ export class ImportPlan {
   readonly #members: ReadonlySet<string>
   /** the numbers of the labels that are imported, by their ids */
   readonly #labels: ReadonlyMap<string, number>
-  readonly #knownLabels: ReadonlySet<string>
 
   constructor(board: ForeignBoard, to: Destination, report: ImportReport) {
     this.#board = board
@@ -43,12 +43,10 @@ export class ImportPlan {
     this.#report = report
     this.#fit = new TextFitter(report)
     this.#people = new Map(board.people.map((person) => [person.id, person]))
-    this.#knownLabels = new Set(board.labels.map(({ id }) => id))
     this.#visibility = to.visibility ?? (board.isPrivate ? 'private' : 'workspace')
     this.#members = this.#visibility === 'private' ? this.#explicitMembers() : new Set()
-    this.#labels = new Map(
-      this.#first(board.labels, limits.labelsPerBoard, 'labels_left_out', ({ name }) => name).map(({ id }, i) => [id, i]),
-    )
+    this.#labels = new Map(board.labels.map(({ id }, i) => [id, i]))
+    this.#requireRoom()
   }
 
   /** The lines of the board, in the order of `board-lines.ts`. */
@@ -65,7 +63,7 @@ export class ImportPlan {
     const { name, description, labels } = this.#board
     yield {
       board: {
-        name: this.#fit.line(name, limits.boardName, 'the name of the board', 'Imported board'),
+        name: this.#fit.name(name, limits.boardName, 'the name of the board', 'Imported board'),
         description: this.#fit.prose(description, limits.boardDescription, 'the description of the board'),
         cover_color: null,
         visibility: this.#visibility,
@@ -73,33 +71,41 @@ export class ImportPlan {
     }
     for (const joins of this.#members) yield { joins }
     for (const label of labels)
-      if (this.#labels.has(label.id))
-        yield { label: { name: this.#fit.line(label.name, limits.labelName, `label: ${label.name}`, 'Label'), color: label.color } }
-    const columns = this.#columns()
-    for (const column of columns) yield { column }
+      yield { label: { name: this.#fit.name(label.name, limits.labelName, `label: ${label.name}`, 'Label'), color: label.color } }
+    for (const { name, archived } of this.#board.columns)
+      yield { column: { name: this.#fit.name(name, limits.columnName, `list: ${name}`, 'Untitled'), archived } }
     const byColumn = new Map(this.#board.columns.map(({ id }, i) => [id, { index: i, cards: [] as ForeignCard[] }]))
     for (const card of this.#board.cards) byColumn.get(card.column)?.cards.push(card)
-    let active = 0
     for (const { index, cards } of byColumn.values()) {
       for (const card of cards) {
-        const counts = !columns[index]!.archived && card.archivedAt === null
-        if (counts) active++
-        const isOver = counts && active > limits.cardsPerBoard
-        if (isOver) this.#report.add('cards_archived', card.title)
-        yield { card: this.#card(isOver ? { ...card, archivedAt: this.#to.now } : card, index) }
+        yield { card: this.#card(card, index) }
         for (const comment of this.#comments(card)) yield { comment }
       }
     }
   }
 
-  #columns(): Line<'column'>[] {
-    let active = 0
-    return this.#board.columns.map(({ name, archived }) => {
-      if (!archived) active++
-      const isOver = !archived && active > limits.columnsPerBoard
-      if (isOver) this.#report.add('columns_archived', name)
-      return { name: this.#fit.line(name, limits.columnName, `list: ${name}`, 'Untitled'), archived: archived || isOver }
-    })
+  /**
+   * What is written must not exceed the limits of a board, and must end: nothing is written of a file that is beyond them.
+   * @throws {AdminError} `invalid`
+   */
+  #requireRoom(): void {
+    const { columns, cards, labels } = this.#board
+    const active = new Set(columns.flatMap(({ id, archived }) => (archived ? [] : id)))
+    const counts: readonly [number, limit: keyof typeof limits & `${string}Per${string}`, what: string][] = [
+      [active.size, 'columnsPerBoard', 'lists that are not archived'],
+      [
+        cards.filter(({ column, archivedAt }) => archivedAt === null && active.has(column)).length,
+        'cardsPerBoard',
+        'cards that are not archived',
+      ],
+      [cards.length, 'cardsPerImport', 'cards, archived ones included'],
+      [labels.length, 'labelsPerBoard', 'labels'],
+      [this.#members.size, 'membersPerBoard', 'members'],
+    ]
+    const over = counts.filter(([count, limit]) => count > limits[limit])
+    if (over.length === 0) return
+    const parts = over.map(([count, limit, what]) => `${count} ${what} (at most ${limits[limit]})`)
+    throw new AdminError('invalid', `the file has more than a board can have: ${parts.join(', ')}; nothing was imported`)
   }
 
   #card(card: ForeignCard, column: number): Line<'card'> {
@@ -143,7 +149,7 @@ export class ImportPlan {
     const found = [...new Set(labels)].flatMap((id) => {
       const index = this.#labels.get(id)
       if (index !== undefined) return index
-      this.#report.add(this.#knownLabels.has(id) ? 'labels_left_out' : 'labels_unknown', title)
+      this.#report.add('labels_unknown', title)
       return []
     })
     return this.#first(found, limits.labelsPerCard, 'labels_left_out', () => title)
@@ -193,7 +199,7 @@ export class ImportPlan {
     const onBoard = this.#board.people.filter((person) => person.onBoard).map(({ id }) => id)
     const users = new Set([...onBoard, ...assigned].flatMap((id) => this.#to.members.find(id) ?? []))
     users.delete(this.#to.userId)
-    return new Set(this.#first([...users], limits.membersPerBoard, 'board_members_left_out', (user) => user))
+    return users
   }
 
   /** The items up to a limit. The others are reported. */

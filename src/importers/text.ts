@@ -1,4 +1,4 @@
-import { hasAtMost } from '../model/text.ts'
+import { hasAtMost, withoutInvisible } from '../model/text.ts'
 import type { ImportReport } from './report.ts'
 
 /** Fits texts to what is accepted, and reports what this changes. */
@@ -19,6 +19,13 @@ export class TextFitter {
     if (/[^\s\p{Cf}]/u.test(clean)) return this.#cut(clean, max, where).trimEnd()
     this.#report.add('texts_blank', where)
     return fallback
+  }
+
+  /** A name of up to `max` characters: a line without invisible ones. */
+  name(text: string, max: number, where: string, fallback: string): string {
+    const visible = withoutInvisible(text)
+    if (visible !== text) this.#report.add('characters_replaced', where)
+    return this.line(visible, max, where, fallback)
   }
 
   /** Text of several lines with up to `max` characters. */

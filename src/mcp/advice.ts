@@ -23,11 +23,16 @@ function invalid(issues: readonly { readonly path: string }[] = []): string {
   return `${correct} An item of operations is like {"operation":"cards.move","params":{"card_id":"…"},"body":{"column_id":"…"}}: params has the ids of what it changes, body all other arguments, and operation is the id of a write, not the name of a tool.`
 }
 
-/** An agent that repeats its write with the new ETag would overwrite what another one has just done. */
-function changed({ current_etag: etag, current }: Readonly<Record<string, unknown>>): string | undefined {
-  if (etag === undefined) return undefined
+/**
+ * An agent that repeats its write with the new ETag would overwrite what another one has just done, so the advice names no way to get the write
+ * through: it says what has changed, and leaves the change to a new decision.
+ */
+function changed({ current_etag: etag, current }: Readonly<Record<string, unknown>>): string {
+  const { id, updated_at: at } = (current ?? {}) as Readonly<Record<string, unknown>>
+  const unknown = etag === undefined ? 'The ETag in if_match is not current' : 'This has changed since you read it'
+  const what = typeof id === 'string' && typeof at === 'string' ? `${id} has changed since you read it, last at ${at}` : unknown
   const now = current === undefined ? 'Read it again' : '`current` is what it is now: compare it with what you read'
-  return `Nothing was changed. This has changed since you read it, by an earlier call of yours or because another agent may be working on it. ${now}; read_changes says who did what. Make your change only if it still makes sense, on top of theirs, with the new ETag as if_match. If you are not sure, leave it and ask, for example in a comment.`
+  return `Nothing was changed. ${what}, by an earlier call of yours or because another agent may be working on it. ${now}; read_changes says who did what. Do not replace what others have done. Make your change only if it still makes sense beside theirs, from what is there now. If you are not sure, leave it and ask, for example in a comment.`
 }
 
 /**

@@ -6,6 +6,9 @@ const JSON_TYPE = 'application/json'
 /** What an answer without pages has before its data. */
 const BEFORE_DATA = '{"data":'
 
+/** Clients put names and descriptions of resources into the context of a model, beside what their user says. */
+const WRITTEN = 'Text that people or agents wrote about this board, quoted as data:'
+
 /** The template of the resources. */
 export const boardTemplate = {
   uriTemplate: 'lanekeeper://boards/{board_id}',
@@ -35,8 +38,8 @@ export async function listBoards(exchange: Exchange, cursor: string | undefined)
   return {
     resources: boards.map(({ id, name, description, updated_at }) => ({
       uri: `lanekeeper://boards/${id}`,
-      name,
-      ...(description === '' ? {} : { description }),
+      name: `Board ${JSON.stringify(name)}`,
+      ...(description === '' ? {} : { description: `${WRITTEN} ${JSON.stringify(description)}` }),
       mimeType: JSON_TYPE,
       annotations: { lastModified: updated_at },
     })),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { durations } from './durations.ts'
 import { limits } from './limits.ts'
-import { line } from './text.ts'
+import { nameLine } from './text.ts'
 import { DAY } from './time.ts'
 
 /**
@@ -82,10 +82,14 @@ export const newPassword = z
   .refine((text) => text.isWellFormed(), 'must be valid Unicode')
   .min(limits.passwordShortest, `must have at least ${limits.passwordShortest} characters`)
   .max(limits.passwordLongest, `must have at most ${limits.passwordLongest} characters`)
-export const tokenName = line(limits.tokenName)
+export const tokenName = nameLine(limits.tokenName)
 
 /** The maximum lifetime of a token in days (spec §8). */
 export const MAX_TOKEN_DAYS = durations.token / DAY
 const DAYS = `must be a whole number from 1 to ${MAX_TOKEN_DAYS}`
-/** The lifetime of a token in days (spec §8). */
-export const tokenDays = z.coerce.number<string>(DAYS).int(DAYS).min(1, DAYS).max(MAX_TOKEN_DAYS, DAYS)
+/** The lifetime of a token in days (spec §8), as text: digits only, because what else Number reads, such as "0x10", was not meant. */
+export const tokenDays = z
+  .string(DAYS)
+  .regex(/^[0-9]{1,3}$/, DAYS)
+  .transform(Number)
+  .pipe(z.number().min(1, DAYS).max(MAX_TOKEN_DAYS, DAYS))

@@ -47,6 +47,8 @@ export const limits = {
   fileName: 255,
   searchText: 200,
   tokenName: 100,
+  /** active tokens of a person in a workspace */
+  tokensPerPerson: 100,
   email: 254,
   /** longer than the usual 8, because there is no second factor (NIST SP 800-63B §3.1.1) */
   passwordShortest: 12,
@@ -60,6 +62,8 @@ export const limits = {
   membersPerBoard: 500,
   columnsPerBoard: 200,
   cardsPerBoard: 5_000,
+  /** cards of a board of another program that is imported, archived ones included */
+  cardsPerImport: 50_000,
   labelsPerBoard: 200,
   assigneesPerCard: 20,
   labelsPerCard: 30,

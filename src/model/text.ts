@@ -6,6 +6,13 @@ const CONTROL = /(?![\t\n\r])\p{Cc}/u
 const LINE_CONTROL = /\p{Cc}/u
 /** The same as JSON Schema expresses it. */
 const PROSE_PATTERN = '^[^\\u0000-\\u0008\\u000B\\u000C\\u000E-\\u001F\\u007F-\\u009F]*$'
+/**
+ * Characters that have no form of their own and hide in a name, or reverse what is shown after them: two names would look the same, or one like
+ * another text. The joiners U+200C and U+200D are not among them, because emoji and scripts need them.
+ */
+const INVISIBLE = /[\u200b\u202a-\u202e\u2066-\u2069\ufeff]/u
+const INVISIBLE_REFUSED = 'must not contain invisible characters, such as U+200B, U+202E or U+FEFF'
+const NAME_PATTERN = '^[^\\u0000-\\u001F\\u007F-\\u009F\\u200B\\u202A-\\u202E\\u2066-\\u2069\\uFEFF]*$'
 const LINE_PATTERN = '^[^\\u0000-\\u001F\\u007F-\\u009F]*$'
 
 const wellFormed = (text: string) => text.isWellFormed()
@@ -29,14 +36,31 @@ export function atMost(max: number) {
  * @param description for the documentation
  */
 export function line(max: number, description?: string) {
-  const schema = z
-    .string()
+  return lineOf(z.string(), max, LINE_PATTERN, description)
+}
+
+/**
+ * A name: as {@link line}, without invisible characters. It is for what is given: names that are stored may have some.
+ * @param description for the documentation
+ */
+export function nameLine(max: number, description?: string) {
+  const visible = z.string().refine((text) => !INVISIBLE.test(text), { error: INVISIBLE_REFUSED, abort: true })
+  return lineOf(visible, max, NAME_PATTERN, description)
+}
+
+function lineOf(text: z.ZodString, max: number, pattern: string, description: string | undefined) {
+  const schema = text
     .refine(wellFormed, WELL_FORMED)
     .refine((text) => !LINE_CONTROL.test(text), 'must not contain line breaks or control characters')
     .trim()
     .refine((text) => /[^\s\p{Cf}]/u.test(text), 'must not be blank')
     .check(atMost(max))
-  return documented(schema, { minLength: 1, maxLength: max, pattern: LINE_PATTERN, ...(description !== undefined && { description }) })
+  return documented(schema, { minLength: 1, maxLength: max, pattern, ...(description !== undefined && { description }) })
+}
+
+/** A text without the characters that a {@link nameLine} must not have. */
+export function withoutInvisible(text: string): string {
+  return text.replaceAll(new RegExp(INVISIBLE, 'gu'), '')
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
-import { line } from './text.ts'
+import { nameLine } from './text.ts'
 
 /** The roles of a workspace (spec §2: "a workspace owner and an admin exist"). */
 export const roles = ['owner', 'admin', 'member'] as const
@@ -43,7 +43,7 @@ export function isActive(membership: Membership | undefined): membership is Memb
   return membership?.ended_at === null
 }
 
-export const workspaceName = line(limits.workspaceName)
-export const displayName = line(limits.displayName)
+export const workspaceName = nameLine(limits.workspaceName)
+export const displayName = nameLine(limits.displayName)
 /** The address of a picture. Clients load it, so no other scheme is accepted. */
 export const avatarUrl = z.url({ protocol: /^https$/, error: 'must be an https:// URL' }).max(2000)

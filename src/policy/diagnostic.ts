@@ -15,24 +15,32 @@ export interface PolicyDiagnostic {
   readonly rule?: string | undefined
 }
 
-/** Policy files that are refused. The message shows every diagnostic with carets under its position. */
+/** Diagnostics that a message shows, and characters of a line that each of them quotes. */
+const SHOWN = 100
+const QUOTED = 400
+
+/** Policy files that are refused. The message shows the first diagnostics with carets under their positions. */
 export class PolicyError extends Error {
   override readonly name = 'PolicyError'
   readonly diagnostics: readonly PolicyDiagnostic[]
 
   constructor(diagnostics: readonly PolicyDiagnostic[]) {
-    super(diagnostics.map(formatDiagnostic).join('\n\n'))
+    const more = diagnostics.length > SHOWN ? [`and ${diagnostics.length - SHOWN} more`] : []
+    super([...diagnostics.slice(0, SHOWN).map(formatDiagnostic), ...more].join('\n\n'))
     this.diagnostics = diagnostics
   }
 }
 
 function formatDiagnostic({ path, line, column, width, text, message, suggestion, rule }: PolicyDiagnostic): string {
   const gutter = ' '.repeat(String(line).length)
+  const start = text.length > QUOTED ? Math.max(0, column - 1 - QUOTED / 2) : 0
+  const quoted = text.slice(start, start + QUOTED)
+  const before = quoted.slice(0, column - 1 - start)
   return [
     `${path}:${line}:${column}: ${rule === undefined ? '' : `${rule}: `}${message}`,
-    ` ${line} | ${text}`,
+    ` ${line} | ${quoted}`,
     // Tabs are kept, so that the carets line up whatever the width of a tab.
-    ` ${gutter} | ${text.slice(0, column - 1).replaceAll(/[^\t]/g, ' ')}${'^'.repeat(width)}${suggestion === undefined ? '' : ` ${suggestion}`}`,
+    ` ${gutter} | ${before.replaceAll(/[^\t]/g, ' ')}${'^'.repeat(Math.max(1, Math.min(width, quoted.length - before.length)))}${suggestion === undefined ? '' : ` ${suggestion}`}`,
   ].join('\n')
 }
 

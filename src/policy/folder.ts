@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import { policyPaths, type PolicyFile, type PolicyFiles } from './engine.ts'
 import type { SourceFile } from './source.ts'
 import { WIDENINGS } from './widenings.ts'
 
-/** Whatever is larger is no policy, and reading it would stop a service. */
-const MAX_BYTES = 1024 * 1024
+/** Whatever is larger is no policy: the longest file that is shipped has 11 KB. To read it would stop a service. */
+const MAX_BYTES = 128 * 1024
 
 /** A policy that cannot be used: a file cannot be read, or tables, facts, decisions and operations contradict each other. */
 export class PolicyInvariantError extends Error {
@@ -19,26 +19,28 @@ export class PolicyInvariantError extends Error {
  * @throws {PolicyInvariantError} if a file cannot be read
  */
 export function readPolicyFolder(folder: string, name: string): PolicyFiles {
-  const entries = Object.entries(policyPaths).map(([file, path]) => [
-    file,
-    { path: join(name, path), text: readText(join(folder, path), join(name, path)) },
-  ])
+  const entries = Object.entries(policyPaths).map(([file, path]) => [file, { path: join(name, path), text: readText(folder, path, name) }])
   return Object.fromEntries(entries) as Record<PolicyFile, PolicyFiles[PolicyFile]>
 }
 
 /** The file in which a policy declares widenings, if it has one. The parameters are those of {@link readPolicyFolder}. */
 export function readWideningsFile(folder: string, name: string): SourceFile | undefined {
   if (!existsSync(join(folder, WIDENINGS))) return undefined
-  return { path: join(name, WIDENINGS), text: readText(join(folder, WIDENINGS), join(name, WIDENINGS)) }
+  return { path: join(name, WIDENINGS), text: readText(folder, WIDENINGS, name) }
 }
 
-function readText(path: string, name: string): string {
+function readText(folder: string, file: string, name: string): string {
   try {
+    // A diagnostic quotes the file, so a link in the policy of a stranger could show another file where the diagnostic is shown.
+    const path = realpathSync(join(folder, file))
+    if (!path.startsWith(`${realpathSync(folder)}${sep}`)) throw new Error('it is a link to a file outside of the folder')
     const found = statSync(path)
-    if (!found.isFile() || found.size > MAX_BYTES) throw new Error('it is not a file of at most 1 MiB')
+    if (!found.isFile() || found.size > MAX_BYTES) throw new Error('it is not a file of at most 128 KiB')
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new PolicyInvariantError(`${name} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : (error as Error).message}`)
+    throw new PolicyInvariantError(
+      `${join(name, file)} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : (error as Error).message}`,
+    )
   }
 }

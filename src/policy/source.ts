@@ -85,11 +85,14 @@ function parseStrictly(text: string, diagnosticAt: DiagnosticAt): Document {
 function locate({ path, text }: SourceFile): DiagnosticAt {
   let lines: readonly string[] | undefined
   let counter: LineCounter | undefined
+  // A long line can have thousands of them.
+  const shownLines = new Map<number, string>()
   return ([start, end], message, suggestion, rule) => {
     lines ??= text.split('\n')
     counter ??= countLines(lines)
     const { line, col: column } = counter.linePos(start)
-    const shown = markHiddenCharacters((lines[line - 1] ?? '').replace(/\r$/, ''))
+    let shown = shownLines.get(line)
+    if (shown === undefined) shownLines.set(line, (shown = markHiddenCharacters((lines[line - 1] ?? '').replace(/\r$/, ''))))
     const width = Math.max(1, Math.min(end - start, shown.length - column + 1))
     return { path, line, column, width, text: shown, message, suggestion, rule }
   }

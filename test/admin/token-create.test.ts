@@ -86,6 +86,7 @@ describe.each(drivers)('"token create", on $name', (driver) => {
       [{ scope: 'everything' }, 'invalid', 'scope: it must be read or write'],
       [{ days: '91' }, 'invalid', 'days: must be a whole number from 1 to 90'],
       [{ days: '0' }, 'invalid', 'days: must be a whole number from 1 to 90'],
+      [{ days: '1e1' }, 'invalid', 'days: must be a whole number from 1 to 90'],
       [{ days: 'x' }, 'invalid', 'days: must be a whole number from 1 to 90'],
       [{ days: '8' }, 'conflict', `days: the rules of ${workspace} allow at most 7`],
       [{ name: '' }, 'invalid', 'name: '],

@@ -36,6 +36,13 @@ function changed(from: string, change: (board: any) => void): string {
   change(board)
   return JSON.stringify(board)
 }
+const many = <T>(length: number, itemOf: (i: number) => T): T[] => Array.from({ length }, (_item, i) => itemOf(i))
+/** Gives a board of Trello other cards, or adds some if they have an id of their own. */
+function addCards(board: any, count: number, { id = 'c', ...changes }: Record<string, unknown> = {}): void {
+  const card = { ...board.cards.at(-1), closed: false, idList: board.lists[0].id, ...changes }
+  const added = many(count, (i) => ({ ...card, id: `${id as string}${i}`, pos: i, name: `Card ${i}` }))
+  board.cards = id === 'c' ? added : [...board.cards, ...added]
+}
 const cardsIn = (lines: readonly BoardLine[]) => lines.flatMap((line) => ('card' in line ? line.card : []))
 const commentsIn = (lines: readonly BoardLine[]) => lines.flatMap((line) => ('comment' in line ? line.comment : []))
 const countOf = ({ not_carried }: ImportResult, kind: string) => not_carried.find((line) => line.kind === kind)?.count
@@ -167,12 +174,52 @@ describe('what is too much', () => {
     expect(countOf(result, 'texts_shortened')).toBe(8)
   })
 
-  test('columns and cards beyond the limits are archived, labels, subtasks and comments are left out', async () => {
+  test.each<[what: string, from: string, change: (board: any) => void, message: string]>([
+    ['active cards', 'trello', (board) => addCards(board, 5_001), '5001 cards that are not archived (at most 5000)'],
+    ['cards', 'trello', (board) => addCards(board, 50_001, { closed: true }), '50001 cards, archived ones included (at most 50000)'],
+    [
+      '150,000 cards',
+      'trello',
+      (board) => addCards(board, 150_000),
+      '150000 cards that are not archived (at most 5000), 150000 cards, archived ones included (at most 50000)',
+    ],
+    [
+      '150,000 cards',
+      'planka',
+      ({ included }) => (included.cards = many(150_000, (i) => ({ ...included.cards[0], id: `c${i}` }))),
+      '150000 cards that are not archived (at most 5000), 150000 cards, archived ones included (at most 50000)',
+    ],
+    [
+      'columns',
+      'trello',
+      (board) => board.lists.push(...many(201, (i) => ({ id: `l${i}`, name: `List ${i}`, closed: false }))),
+      ' lists that are not archived (at most 200)',
+    ],
+    [
+      'labels',
+      'trello',
+      (board) => (board.labels = many(201, (i) => ({ id: `b${i}`, name: 'x', color: 'red' }))),
+      '201 labels (at most 200)',
+    ],
+  ])('a file with %s beyond what a board can have (%s) is refused, and nothing is written', async (_what, from, change, message) => {
+    const commands: string[] = []
+    const run = async (name: string) => (commands.push(name), members)
+    const options = { from, workspace: 'wsp_00000000000000000000', user: USER, members: [] }
+    const text = changed(from, change)
+    for (const dryRun of text.length > 10_000_000 ? [false] : [false, true])
+      await expect(importForeignBoard(text, { ...options, dryRun }, run, '2026-11-20T12:00:00.000Z')).rejects.toMatchObject({
+        name: 'AdminError',
+        code: 'invalid',
+        message: expect.stringContaining(message) as string,
+      })
+    expect(new Set(commands)).toEqual(new Set(['member.list']))
+  })
+
+  test('subtasks, comments and labels beyond the limits of a card are left out', async () => {
     const text = changed('trello', (board) => {
-      const card = { ...board.cards[3], idList: board.lists[0].id }
-      board.cards = Array.from({ length: 5_002 }, (_item, i) => ({ ...card, id: `c${i}`, pos: i, name: `Card ${i}` }))
-      board.lists.push(...Array.from({ length: 200 }, (_item, i) => ({ id: `l${i}`, name: `List ${i}`, closed: false, pos: 1e6 + i })))
-      board.labels = Array.from({ length: 203 }, (_item, i) => ({ id: `b${i}`, name: `Label ${i}`, color: 'red' }))
+      addCards(board, 5_000)
+      addCards(board, 100, { closed: true, id: 'archived' })
+      board.labels = Array.from({ length: 200 }, (_item, i) => ({ id: `b${i}`, name: `Label ${i}`, color: 'red' }))
       board.cards[0].idLabels = board.labels.slice(0, 32).map(({ id }: any) => id)
       const checkItems = Array.from({ length: 201 }, (_item, i) => ({ name: `Step ${i}`, state: 'complete', pos: i }))
       board.checklists = [{ id: 'k', idCard: 'c0', name: 'Checklist', pos: 1, checkItems }]
@@ -180,10 +227,10 @@ describe('what is too much', () => {
       board.actions = Array.from({ length: 5_001 }, (_item, i) => comment(i)).toReversed()
     })
     const { result, lines } = await importText('trello', text)
-    expect(result).toMatchObject({ columns: 204, cards: 5_002, labels: 200, subtasks: 200, comments: 5_000 })
-    const kinds = ['columns_archived', 'cards_archived', 'labels_left_out', 'subtasks_left_out', 'comments_left_out']
-    expect(kinds.map((kind) => countOf(result, kind))).toEqual([3, 2, 3 + 2, 1, 1])
-    expect(cardsIn(lines).flatMap(({ title, archived_at }) => (archived_at === null ? [] : title))).toEqual(['Card 5000', 'Card 5001'])
+    expect(result).toMatchObject({ cards: 5_100, labels: 200, subtasks: 200, comments: 5_000 })
+    const kinds = ['labels_left_out', 'subtasks_left_out', 'comments_left_out']
+    expect(kinds.map((kind) => countOf(result, kind))).toEqual([2, 1, 1])
+    expect(cardsIn(lines).filter(({ archived_at }) => archived_at === null)).toHaveLength(5_000)
     const comments = commentsIn(lines)
     expect(new Set(comments.map(({ created_at }) => created_at)).size).toBe(5_000)
     expect([comments[0]!.body, comments.at(-1)!.body].map((body) => body.split('\n').at(-1))).toEqual(['1', '5000'])
@@ -199,6 +246,21 @@ describe('what is too much', () => {
     const { description } = cardsIn(lines)[0]!
     expect(description.length).toBeLessThan(10_200)
     expect(countOf(result, 'attachments_left_out')! + description.match(/https:/g)!.length).toBe(150)
+  })
+
+  test('invisible characters of names are left out, which is reported, and the joiners stay', async () => {
+    const text = changed('trello', (board) => {
+      board.name = 'pay\u202epal'
+      board.lists[0].name = '\u200b'
+      board.labels[0].name = 'ur\ufeffgent \u2066!'
+      board.labels[1].name = '👩\u200d🚀'
+    })
+    const before = countOf((await importText('trello', fixtures['trello']!)).result, 'characters_replaced') ?? 0
+    const { result, lines } = await importText('trello', text)
+    expect(result.name).toBe('paypal')
+    expect(lines.flatMap((line) => ('column' in line ? line.column.name : []))).toContain('Untitled')
+    expect(lines.flatMap((line) => ('label' in line ? line.label.name : []))).toEqual(expect.arrayContaining(['urgent !', '👩\u200d🚀']))
+    expect(countOf(result, 'characters_replaced')! - before).toBe(3)
   })
 
   test('a byte order mark at the beginning is ignored', async () => {

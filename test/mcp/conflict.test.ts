@@ -26,7 +26,8 @@ describe('a write with the ETag of an older state', () => {
     expect(error).toMatchObject({ code: 'precondition_failed', current: now.body.data, current_etag: now.headers.get('etag') })
     expect(error.current.title).toBe('Theirs')
     expect(error.next).toMatch(/^Nothing was changed\. .*another agent may be working on it.*compare it with what you read.*read_changes/)
-    expect(error.next).not.toMatch(/\b(?:repeat|retry|again)\b/i)
+    expect(error.next).toContain(`${id} has changed since you read it, last at ${now.body.data.updated_at}`)
+    expect(error.next).not.toMatch(/\b(?:repeat|retry|again|overwrite|new ETag|if_match)\b/i)
     expect(await titleOf(board, id)).toBe('Theirs')
     // What it says leads on.
     const changes = await client.callTool({ name: 'read_changes', arguments: { board_id: board.id } })
@@ -49,6 +50,20 @@ describe('a write with the ETag of an older state', () => {
     const { error } = (await mcp.call(mcp.ann.write, 'make_many_changes', { board_id: board.id, operations })).content
     expect(error).toMatchObject({ code: 'precondition_failed', index: 0, next: expect.stringContaining('Read it again') })
     expect(error).not.toHaveProperty('current')
+  })
+
+  test('that has no ETag to compare with says the same, without what is there', async () => {
+    const { board, id } = await changedCard()
+    const operations = [
+      { operation: 'cards.update', params: { card_id: id }, body: { title: 'Mine' } },
+      { operation: 'cards.update', params: { card_id: id }, body: { title: 'Mine too' }, if_match: '"old"' },
+    ]
+    const { error } = (await mcp.call(mcp.ann.write, 'make_many_changes', { board_id: board.id, operations })).content
+    expect(error).toMatchObject({ code: 'precondition_failed', index: 1 })
+    expect(error.next).toMatch(
+      /^Nothing was changed\. The ETag in if_match is not current, .*another agent may be working on it.*Do not replace/,
+    )
+    expect(await titleOf(board, id)).toBe('Theirs')
   })
 
   test('of a board that is hidden from the token by now is answered like an absent one', async () => {

@@ -106,6 +106,11 @@ describe('the pages of tokens', () => {
     ['"Custom" without a number', { days: 'custom', custom_days: '' }, 'must be a whole number'],
     ['a number that is too large', { days: '30', custom_days: '91' }, '91'],
     ['nothing', {}, 'must be a whole number'],
+    ...['1e1', '0x10', ' 5 ', '+5', '5.0', '٥', '0b1', '1_0'].map((text): [string, Record<string, string>, string] => [
+      `the text "${text}"`,
+      { days: 'custom', custom_days: text },
+      'must be a whole number',
+    ]),
   ])('the lifetime of a new token is what was chosen: %s', async (_case, fields, expected) => {
     const path = `/settings/tokens/new?workspace=${workspaceId}`
     const form = await visitor.open(path)
@@ -117,7 +122,7 @@ describe('the pages of tokens', () => {
     if (typeof expected === 'number') return expect(textOf(page.text)).toContain(`after ${expected} days`)
     expect(page.status).toBe(422)
     // What was entered stays, and is marked.
-    const entered = fields['custom_days'] ? `value="${fields['custom_days']}"` : 'value'
+    const entered = fields['custom_days'] ? `value="${fields['custom_days'].replaceAll('+', String.raw`\+`)}"` : 'value'
     expect(page.text).toMatch(new RegExp(`name="custom_days"[^>]* ${entered} [^>]*aria-invalid="true"`))
     expect(page.text.includes('name="days" value="custom" checked')).toBe('days' in fields)
     expect(page.text).toContain('id="days-error"')

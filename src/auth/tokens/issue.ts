@@ -1,12 +1,14 @@
 import { durations } from '../../model/durations.ts'
 import { newId, type RandomSource } from '../../model/ids.ts'
+import { limits } from '../../model/limits.ts'
 import { DAY, type Clock } from '../../model/time.ts'
 import { effectiveScopes, type TokenRecord } from '../../model/token.ts'
 import { isActive } from '../../model/workspace.ts'
+import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { mintToken } from './format.ts'
-import { transition, newLifecycle } from './lifecycle.ts'
+import { newLifecycle, stateOf, transition } from './lifecycle.ts'
 
 /** What a user chooses when they create a token. */
 export interface TokenRequest {
@@ -24,12 +26,12 @@ export interface IssuedToken {
 }
 
 /**
- * A token cannot be issued: the user is not an active member, the rules of the workspace do not allow it, or the token to rotate is absent or not
- * active.
+ * A token cannot be issued: the user is not an active member or has too many active tokens, the rules of the workspace do not allow it, or the
+ * token to rotate is absent or not active.
  */
 export class IssueRefused extends Error {
   override readonly name = 'IssueRefused'
-  readonly reason: 'no_member' | 'no_token' | 'not_active' | 'too_long' | 'admin'
+  readonly reason: 'no_member' | 'no_token' | 'not_active' | 'too_long' | 'admin' | 'too_many'
 
   constructor(reason: IssueRefused['reason']) {
     super(`the token was not issued: ${reason}`)
@@ -39,9 +41,31 @@ export class IssueRefused extends Error {
 
 /**
  * Creates a token in the transaction's workspace.
- * @throws {IssueRefused} `no_member`; `too_long`, `admin`: the rules of the workspace
+ * @throws {IssueRefused} `no_member`; `too_long`, `admin`: the rules of the workspace; `too_many`
  */
-export async function issueToken(
+export async function issueToken(tx: Transaction, request: TokenRequest, clock: Clock, random: RandomSource): Promise<IssuedToken> {
+  if (!(await hasRoomForToken(tx, request.userId, clock))) throw new IssueRefused('too_many')
+  return issue(tx, request, clock, random)
+}
+
+/** Tokens that are read at a time to count those that are active. */
+const PAGE = 2 * limits.tokensPerPerson
+
+/** Whether a user may have one more active token. The commit succeeds only if the user has got no other token meanwhile. */
+export async function hasRoomForToken(tx: Transaction, userId: string, clock: Clock): Promise<boolean> {
+  let active = 0
+  for (let before: string | undefined; ;) {
+    const page = await tx.range(indexes.tokensOf(userId), { limit: PAGE, reverse: true, before, weak: 'records' })
+    for (const token of page.values) if (token !== undefined && stateOf(token, clock()) === 'active') active++
+    if (active >= limits.tokensPerPerson) return false
+    before = page.entries.at(-1)
+    // Tokens issued longer ago than the maximum lifetime have ended.
+    const oldest = page.values.at(-1)
+    if (page.entries.length < PAGE || oldest === undefined || Date.parse(oldest.issued_at) + durations.token <= clock()) return true
+  }
+}
+
+async function issue(
   tx: Transaction,
   { userId, name, scopes, lifetime }: TokenRequest,
   clock: Clock,
@@ -74,7 +98,7 @@ export async function rotateToken(
 ): Promise<IssuedToken & { readonly replaced: TokenRecord }> {
   const old = await findToken(tx, tokenId)
   if (old === undefined || old.user_id !== userId) throw new IssueRefused('no_token')
-  const { plaintext, token } = await issueToken(tx, { userId, name: old.name, scopes: old.scopes, lifetime }, clock, random)
+  const { plaintext, token } = await issue(tx, { userId, name: old.name, scopes: old.scopes, lifetime }, clock, random)
   const replaced = transition(old, { type: 'rotate', successor: token.id }, clock())
   if (replaced === undefined) throw new IssueRefused('not_active')
   tx.put(keys.token(old.hash), replaced)

@@ -6,12 +6,12 @@ import { column } from '../../model/column.ts'
 import { documented } from '../../model/fields.ts'
 import { label } from '../../model/label.ts'
 import { limits } from '../../model/limits.ts'
-import { line, prose } from '../../model/text.ts'
+import { nameLine, prose } from '../../model/text.ts'
 import { boardMemberEntry } from '../board-members/schema.ts'
 import { countsShape } from '../counts.ts'
 
 const members = {
-  name: line(limits.boardName, 'The name of the board.'),
+  name: nameLine(limits.boardName, 'The name of the board.'),
   description: prose(limits.boardDescription, 'What the board is for.'),
   cover_color: documented(color.nullable(), { description: 'The color of the board, as `#rrggbb`; null: none.' }),
 }

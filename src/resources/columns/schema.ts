@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { booleanParameter } from '../../listing/pages.ts'
 import { onePlacement, place } from '../../listing/placement.ts'
 import { limits } from '../../model/limits.ts'
-import { line } from '../../model/text.ts'
+import { nameLine } from '../../model/text.ts'
 
-const name = line(limits.columnName, 'The name of the column.')
+const name = nameLine(limits.columnName, 'The name of the column.')
 
 /** The query member of the list. */
 export const archivedColumns = booleanParameter.describe('Whether to list the archived columns instead of the active ones.').default(false)

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { color } from '../../model/board.ts'
 import { limits } from '../../model/limits.ts'
-import { line } from '../../model/text.ts'
+import { nameLine } from '../../model/text.ts'
 
 export const labelCreate = z.strictObject({
-  name: line(limits.labelName, 'The name of the label.'),
+  name: nameLine(limits.labelName, 'The name of the label.'),
   color: color.describe('The color of the label, as `#rrggbb`.'),
 })
 export const labelUpdate = labelCreate.partial()

@@ -5,7 +5,7 @@ import { mayIssue } from '../../auth/tokens/lifecycle.ts'
 import type { Session } from '../../model/account.ts'
 import { limits } from '../../model/limits.ts'
 import type { Passkey } from '../../model/second-factor.ts'
-import { line } from '../../model/text.ts'
+import { nameLine } from '../../model/text.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { notFoundPage, sessionChangedPage, tooManyAttempts } from '../error-pages.ts'
@@ -15,7 +15,7 @@ import { announce } from './notices.ts'
 import { passkeyButton } from './passkey-button.ts'
 import { ACCOUNT_CHANGE, passwordField, reauthenticate } from './re-authentication.ts'
 
-const passkeyName = line(limits.passkeyName)
+const passkeyName = nameLine(limits.passkeyName)
 
 /** Adds a passkey: asks for a recent proof, then for a name, and stores what the browser answers. */
 export const newPasskeyPage: Page = {

@@ -8,8 +8,8 @@ export const DEFAULT_DAYS = 30
 
 /** The days of a submitted form as text: the number that was entered, else the preset that was chosen. */
 export function daysOf(form: URLSearchParams): string {
-  const [days, custom] = [form.get('days') ?? '', form.get('custom_days')?.trim() ?? '']
-  if (custom !== '') return custom
+  const [days, custom] = [form.get('days') ?? '', form.get('custom_days') ?? '']
+  if (custom.trim() !== '') return custom
   return days === 'custom' ? '' : days
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hasRoomForToken } from '../../auth/tokens/issue.ts'
 import { MAX_TOKEN_DAYS, tokenDays, tokenName, type Confirmation } from '../../model/account.ts'
 import { newId } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
@@ -7,16 +8,17 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { allowances } from './allowances.ts'
 import { notFoundPage } from '../error-pages.ts'
-import { field, html } from '../html.ts'
+import { field, html, notice } from '../html.ts'
 import { workspaceOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
 import { brokenRules, rulesOf } from '../workspace/rules.ts'
 import { daysOf, DEFAULT_DAYS, renderLifetime } from './lifetime.ts'
+import { TOO_MANY } from './refused.ts'
 
 /** Maximum number of unconfirmed tokens per session. When it is exceeded, the oldest one is discarded. */
 const MAX_CONFIRMATIONS = 5
 const input = z.object({ name: tokenName, scope: z.enum(scopes, 'choose one of these scopes'), days: tokenDays })
-type FieldErrors = Readonly<Partial<Record<'name' | 'scope' | 'days', readonly string[]>>>
+type FieldErrors = Readonly<Partial<Record<'name' | 'scope' | 'days' | 'form', readonly string[]>>>
 
 /** What the form had when the session ended. */
 function keptValues(query: URLSearchParams): Record<string, string> {
@@ -43,6 +45,8 @@ export const newTokenPage: Page = {
     const { name, scope, days } = parsed.data
     const broken = brokenRules(await rulesOf(web, workspace.id), scope, days)
     if (Object.keys(broken).length > 0) return renderNewToken(context, workspace, Object.fromEntries(form), broken)
+    const hasRoom = await transact(web.store, workspace.id, web.random, (tx) => hasRoomForToken(tx, session.user_id, web.clock))
+    if (!hasRoom) return renderNewToken(context, workspace, Object.fromEntries(form), { form: [TOO_MANY] })
     const confirmation: Confirmation = { id: newId('confirmation', web.random), workspace_id: workspace.id, name, scopes: [scope], days }
     await transact(web.store, GLOBAL, web.random, async (tx) => {
       const stored = await tx.get(keys.session(session.hash))
@@ -72,6 +76,7 @@ async function renderNewToken(
     </div>`
   const body = html`
     <h1>New token in ${workspace.name}</h1>
+    ${errors.form && notice('error', errors.form[0]!)}
     <form method="post" action="/settings/tokens/new" class="card">
       <input type="hidden" name="form_token" value=${session.form_token} />
       <input type="hidden" name="workspace" value=${workspace.id} />

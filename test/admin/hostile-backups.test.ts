@@ -1,0 +1,96 @@
+import { beforeAll, expect, test } from 'vitest'
+import { backUp } from '../../src/admin/backup.ts'
+import { runCommand } from '../../src/admin/commands.ts'
+import type { AdminDeps } from '../../src/admin/deps.ts'
+import { restore } from '../../src/admin/restore.ts'
+import { systemRandom } from '../../src/model/ids.ts'
+import { createIo } from '../support/command-io.ts'
+import { drivers } from '../support/drivers.ts'
+import { createWorkspaceWithEveryKind } from '../support/every-kind.ts'
+import { withTrailer } from '../support/export-lines.ts'
+import { Service } from '../support/service.ts'
+
+interface Line {
+  readonly key: string
+  readonly value: Record<string, any>
+}
+
+/** The lines of a backup without the last one. */
+let lines: readonly string[]
+beforeAll(async () => {
+  const service = await Service.start(drivers[0]!, { batch: 1 })
+  await createWorkspaceWithEveryKind(service)
+  const io = createIo()
+  await backUp(service.adminDeps, io)
+  lines = io.written.slice(0, -1)
+  await service.stop()
+})
+
+const kindOf = (line: string) => /^\{"key":"(\w+):/.exec(line)?.[1]
+/** Changes the first record of a kind. */
+const changed = (kind: string, change: (record: Line) => object) => {
+  const at = lines.findIndex((line) => kindOf(line) === kind)
+  return lines.with(at, JSON.stringify(change(JSON.parse(lines[at]!))))
+}
+const member = (kind: string, name: string, value: unknown) =>
+  changed(kind, (line) => ({ ...line, value: { ...line.value, [name]: value } }))
+
+/** Restores a backup whose checksum is right. @returns the outcome, and how many findings a check of the storage has */
+async function outcomeOf(hostile: readonly string[]): Promise<readonly [outcome: string, damage: number | undefined]> {
+  const opened = await drivers[0]!.open()
+  const deps: AdminDeps = { store: opened.store, blobs: opened.blobs, clock: Date.now, random: systemRandom }
+  const outcome = await restore(deps, createIo(withTrailer(hostile))).then(
+    () => 'restored',
+    (error: Error & { code?: string }) => `${error.name} ${error.code}: ${error.message}`,
+  )
+  const check = () => runCommand(deps, 'check', { reindex: false, quick: false }, createIo()) as Promise<{ damage: number }>
+  const damage = outcome === 'restored' ? (await check()).damage : undefined
+  expect((await opened.recordKeys('global')).length > 0).toBe(outcome === 'restored')
+  await opened.store.close()
+  await opened.blobs.close()
+  return [outcome, damage]
+}
+const idOf = (kind: string) => `${kind}_00000000000000000000`
+const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+const argon = (cost: string) => `$argon2id$v=19$${cost}$c29tZXNhbHQ$aGFzaA`
+
+test.each<[string, () => readonly string[], string]>([
+  ['a member of a prototype', () => member('board', 'constructor', 'x'), 'Unrecognized key: "constructor"'],
+  ['an unknown role', () => member('membership', 'role', 'root'), 'role: '],
+  ['another workspace', () => member('workspace', 'id', idOf('wsp')), 'has no record of'],
+  ['a name with a control character', () => member('board', 'name', 'a\u009b31m'), 'control characters'],
+  ['bytes of another hash', () => member('file', 'sha256', '0'.repeat(64)), 'its bytes do not have the size and SHA-256'],
+  ['a line that is nested deep', () => lines.toSpliced(3, 0, deep(100_000)), 'line 4 is not a valid line of a backup'],
+  [
+    'a response that is nested deep',
+    () => lines.map((line) => (kindOf(line) === 'first_response' ? line.replace(/"data":.*$/, `"data":${deep(50_000)}}}`) : line)),
+    'it is nested too deeply',
+  ],
+  ...['m=4294967295,t=2,p=1', 'm=65537,t=2,p=1', 'm=19456,t=5,p=1', 'm=19456,t=4294967295,p=1', 'm=19456,t=2,p=255'].map(
+    (cost): [string, () => readonly string[], string] => [
+      `a password that costs ${cost}`,
+      () => member('account', 'password_hash', argon(cost)),
+      'must be a hash of argon2id with at most 64 MiB',
+    ],
+  ),
+])('a backup with %s is refused, and leaves nothing', async (_what, make, message) => {
+  expect(await outcomeOf(make())).toEqual([
+    expect.stringMatching(new RegExp(`^AdminError invalid: .*${message.replaceAll(/[^\w ]/g, '.')}`)),
+    undefined,
+  ])
+})
+
+test.each<[string, () => readonly string[]]>([
+  ['a card in a column that is not on its board', () => member('card', 'column_id', idOf('col'))],
+  ['a card of a board that is not there', () => member('card', 'board_id', idOf('brd'))],
+  ['a token of a stranger', () => member('token', 'user_id', idOf('usr'))],
+])('what a backup cannot show alone, a check finds afterwards: %s', async (_what, make) => {
+  const [outcome, damage] = await outcomeOf(make())
+  expect([outcome, damage! > 0]).toEqual(['restored', true])
+})
+
+test('a backup as it was written is restored without a finding, also with a member __proto__, which is left out', async () => {
+  expect(await outcomeOf(lines)).toEqual(['restored', 0])
+  const own = changed('board', ({ key, value }) => ({ key, value: { ...value, ['__proto__']: { visibility: 'workspace' } } }))
+  expect(await outcomeOf(own)).toEqual(['restored', 0])
+})
