@@ -197,10 +197,10 @@ export const settings = z.object({
   }),
   tokenRate: rate
     .default(defaultRates.token)
-    .register(sources, { env: 'LANEKEEPER_TOKEN_RATE', description: 'the number of requests of one token in a minute' }),
+    .register(sources, { env: 'LANEKEEPER_TOKEN_RATE', description: 'the units of requests of one token in a minute' }),
   workspaceRate: rate
     .default(defaultRates.workspace)
-    .register(sources, { env: 'LANEKEEPER_WORKSPACE_RATE', description: 'the number of requests in one workspace in a minute' }),
+    .register(sources, { env: 'LANEKEEPER_WORKSPACE_RATE', description: 'the units of requests in one workspace in a minute' }),
   failureRate: rate
     .default(defaultRates.address)
     .register(sources, { env: 'LANEKEEPER_FAILURE_RATE', description: 'the number of failed credentials from one address in a minute' }),

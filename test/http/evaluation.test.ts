@@ -4,6 +4,7 @@ import { keys } from '../../src/store/keys.ts'
 import { recordUses, TestBoard } from '../support/board.ts'
 import { questionOf } from '../support/evaluations.ts'
 import { memory } from '../support/memory.ts'
+import { admitAtOnce } from '../support/no-admission.ts'
 import { Service, type Person, type Reply } from '../support/service.ts'
 
 // That each decision equals the response of the operation is tested for every cell of the matrix, in matrix.test.ts.
@@ -286,6 +287,7 @@ describe('several questions', () => {
     [11, 1],
     [100, 9],
   ])('%i of them make %i pauses, in which other requests have their time', async (length, pauses) => {
+    admitAtOnce(service)
     const slice = vi.spyOn(service.app.services.scheduler, 'slice')
     await decisions(bob.read, { evaluations: Array.from({ length }, () => ({ action: { name: 'boards.read' } })) })
     expect(slice).toHaveBeenCalledTimes(pauses)

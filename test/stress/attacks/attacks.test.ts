@@ -161,7 +161,7 @@ async function measure(target: Target, token: string, requests: readonly Sent[],
 
 const rows: string[] = []
 afterAll(() => {
-  const head = '| attack | storage | quiet p50 | p99 | attacked p50 | p99 | ratio | goal | MiB | responses of the attacker |'
+  const head = '| attack | storage | quiet p50 | p99 | attacked p50 | p99 | ratio | goal | CPU s | MiB | responses of the attacker |'
   console.log([head, head.replaceAll(/[^|]+/g, ' --- '), ...rows].join('\n'))
 })
 
@@ -187,13 +187,17 @@ describe.each(driversOf('service'))('an attack does not stop others, on %s', (st
     const attacked: number[] = []
     const found: { refused: number[]; statuses: Record<string, number> } = { refused: [], statuses: {} }
     let memory = 0
-    const note = (now: number) => (memory = Math.max(memory, now))
+    let cpu = 0
+    const note = ({ memory: now }: { readonly memory: number }) => (memory = Math.max(memory, now))
     for (let round = 0; round < ROUNDS; round++) {
       quiet.push(...(await measure(target, victim, requests, SECONDS / ROUNDS / 4)).durations)
+      const before = await target.usage()
       const end = await begin(target.url, attack)
-      const sampling = setInterval(() => void target.memory().then(note, () => undefined), 200)
+      const sampling = setInterval(() => void target.usage().then(note, () => undefined), 200)
       const { durations, refused } = await measure(target, victim, requests, SECONDS / ROUNDS).finally(() => clearInterval(sampling))
-      note(await target.memory())
+      const after = await target.usage()
+      note(after)
+      cpu += after.cpu - before.cpu
       for (const [status, count] of Object.entries(await end())) found.statuses[status] = (found.statuses[status] ?? 0) + count
       attacked.push(...durations)
       found.refused.push(...refused)
@@ -201,7 +205,9 @@ describe.each(driversOf('service'))('an attack does not stop others, on %s', (st
     const ratio = quantileOf(attacked, quantile) / quantileOf(quiet, quantile)
     const times = [quiet, attacked].flatMap((all) => [0.5, 0.99].map((one) => quantileOf(all, one).toFixed(1)))
     const judged = `p${quantile * 100} × ${ratio.toFixed(1)}`
-    rows.push(`| ${[name, storage, ...times, judged, `≤ ${goal}`, memory.toFixed(0), JSON.stringify(found.statuses)].join(' | ')} |`)
+    rows.push(
+      `| ${[name, storage, ...times, judged, `≤ ${goal}`, cpu.toFixed(2), memory.toFixed(0), JSON.stringify(found.statuses)].join(' | ')} |`,
+    )
     expect(found.refused).toEqual([])
     expect(Object.keys(found.statuses).filter((status) => !statuses.includes(status))).toEqual([])
     expect(memory).toBeLessThan(MAX_MEMORY)

@@ -94,10 +94,11 @@ export class Target {
     return { board, cards: ids }
   }
 
-  /** The memory of the process in MiB. */
-  async memory(): Promise<number> {
+  /** What the process uses: memory in MiB, and the processor time since its start in seconds. */
+  async usage(): Promise<{ readonly memory: number; readonly cpu: number }> {
     const text = await (await fetch(this.#metrics)).text()
-    return Number(/^process_resident_memory_bytes (.*)$/m.exec(text)![1]) / 1024 / 1024
+    const valueOf = (name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)![1])
+    return { memory: valueOf('process_resident_memory_bytes') / 1024 / 1024, cpu: valueOf('process_cpu_seconds_total') }
   }
 
   async stop(): Promise<void> {
