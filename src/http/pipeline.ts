@@ -84,6 +84,7 @@ export async function conclude<T extends { readonly status: number; readonly bod
   } catch (error) {
     // Only if nothing was committed for certain. Garbage collection finds the rest.
     if (error instanceof ApiError) await call.discardUpload()
+    services.admission.end(call.work, false)
     refusal = call.quota.fail(toApiError(services.log, call.requestId, error, call.isRepeatable))
     presented = present.refuse(refusal, trail)
   }
@@ -103,10 +104,6 @@ const MAX_ATTEMPTS = 12
 /** Attempts a call until it has an outcome, and as long as its client waits for one. */
 async function follow(services: Services, call: Call, trail: Trail): Promise<Answer> {
   await trail.ready() // 503
-  const { principal } = call // 401
-  call.work.kind = kindOf(services, call)
-  const waiting = services.admission.begin(principal.partition, call.work)
-  if (waiting !== undefined) await waiting
   let poll: LongPoll | undefined
   try {
     for (;;) {
@@ -122,10 +119,11 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
   }
 }
 
-/** What {@link Admission} knows a request by: its token and its operation. */
-function kindOf({ route }: Services, { principal, method, path }: Call): string | undefined {
-  const found = principal.tokenHash === undefined ? undefined : route(method, path)
-  return found === undefined || found instanceof ApiError ? undefined : `${principal.tokenHash} ${found.operation.id}`
+/** Waits until the request may be performed, in its first attempt. What it is known by is its token and its operation. */
+function admit({ admission }: Services, { work, principal, search }: Call, { id, isRead, isStream }: Operation): Promise<void> | undefined {
+  if (work.kind !== undefined || principal.tokenHash === undefined) return undefined
+  work.kind = `${principal.tokenHash} ${id}`
+  return admission.begin(principal.partition, work, isRead && !isStream && !search.includes('wait='))
 }
 
 /** The next read of a stream, which is decided like a request. A stream can last longer than a policy. */
@@ -166,6 +164,8 @@ async function attempt(
   step.operation = operation.id
   recordResources(step, params)
   requireScope(services, operation, caller, step) // 403
+  const waiting = admit(services, call, operation)
+  if (waiting !== undefined) await waiting
   step.stage = 'input'
   const input = await readOnce(services, call, operation, params, caller) // 400 413 415 422
   const unit = unitOf(services, call, { tx, caller, params, input, lease, step, position })

@@ -9,6 +9,8 @@ const UNIT_QUESTIONS = 4
 const UNIT_SLICES = 4
 /** A unit is about a millisecond of work: this many times as long is left to others. */
 const PAUSES = 2
+/** How many reads of a kind that is not known yet are performed at once. */
+const FIRST_AT_ONCE = 4
 /** Kinds of requests that cost more than one unit the last time. */
 const REMEMBERED = 10_000
 
@@ -16,6 +18,8 @@ const REMEMBERED = 10_000
 export class Work {
   /** who asks for what; undefined: a person in the web app, or nobody knows */
   kind: string | undefined
+  /** whether others of its kind wait for it */
+  isFirst = false
   /** operations of a batch */
   operations = 1
   /** questions of an evaluation */
@@ -45,26 +49,37 @@ function slicesOf(bytes: number): number {
 
 /**
  * Lets what costs more than one unit wait for its share of the event loop. The cost of an answer is known when its records were read; but
- * reading them takes time, too. So a request whose kind was expensive the last time waits before it is attempted.
+ * reading them takes time, too. So a request whose kind was expensive the last time waits before it is performed, and of reads that are not
+ * known yet, few are performed at once.
  */
 export class Admission {
   readonly #scheduler: Scheduler
   /** the kind of a request → the units that the last one cost besides the first */
   readonly #expected = new LRUCache<string, number>({ max: REMEMBERED })
+  /** the kinds of which the first reads are in progress; who waits for their cost */
+  readonly #first = new Map<string, FirstReads>()
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler
   }
 
   /**
-   * Waits before a request is attempted.
+   * Waits before a request is performed. {@link Admission.end} must follow.
+   * @param isShort it waits for nothing, neither for its client nor for others
    * @returns undefined if it need not wait
    */
-  begin(workspaceId: string, work: Work): Promise<void> | undefined {
+  begin(workspaceId: string, work: Work, isShort: boolean): Promise<void> | undefined {
     const { kind } = work
     if (kind === undefined) return undefined
     const expected = this.#expected.get(kind)
     if (expected !== undefined) return expected === 0 ? undefined : this.#wait(workspaceId, expected, work)
+    if (!isShort) return undefined
+    const first = this.#first.get(kind) ?? { running: 0, waiting: [] }
+    this.#first.set(kind, first)
+    if (first.running === FIRST_AT_ONCE)
+      return new Promise<void>((begin) => first.waiting.push(begin)).then(() => this.begin(workspaceId, work, isShort))
+    first.running++
+    work.isFirst = true
     return undefined
   }
 
@@ -74,15 +89,26 @@ export class Admission {
     return missing <= 0 ? undefined : this.#wait(workspaceId, missing, work)
   }
 
-  /** Remembers what a request has cost. */
-  end(work: Work): void {
+  /** Remembers what a request has cost. @param isDone false: it was refused */
+  end(work: Work, isDone = true): void {
     const { kind } = work
     if (kind === undefined) return
-    this.#expected.set(kind, work.units - 1)
+    if (isDone) this.#expected.set(kind, work.units - 1)
+    if (!work.isFirst) return
+    work.isFirst = false
+    const first = this.#first.get(kind)!
+    if (--first.running === 0) this.#first.delete(kind)
+    for (const begin of first.waiting.splice(0)) begin()
   }
 
   #wait(workspaceId: string, slices: number, work: Work): Promise<void> {
     work.admitted += slices
     return this.#scheduler.slice(workspaceId, slices * PAUSES)
   }
+}
+
+/** Reads of a kind that is not known yet. */
+interface FirstReads {
+  running: number
+  readonly waiting: (() => void)[]
 }
