@@ -102,7 +102,7 @@ export class Transaction {
   ): Awaitable<{ records: { [K in keyof Reads]: ValueOf<Reads[K]> }; ranges: { [R in keyof Ranges]: PageOf<Ranges[R]> } }> {
     const reads = this.#writes.resolve((request.records ?? []).map(toRecordRead))
     const ranges = request.ranges ?? []
-    // What was read ahead may have too few entries of an index that was written since.
+    // What was prefetched may have too few entries of an index that was written since.
     const pages = ranges.some(({ index }) => this.#writtenTo(index.name)) ? undefined : this.#prefetched.pagesOf(ranges)
     const known = pages && this.#reads.resolve(reads)
     if (known !== undefined)
@@ -115,7 +115,7 @@ export class Transaction {
   }
 
   /**
-   * Reads ahead, in one snapshot: later reads of the same records, ranges and counts need no access to storage.
+   * Prefetches, in one snapshot: later reads of the same records, ranges and counts need no access to storage.
    * @returns the values of the records
    * @throws {TransactionConflict} when something read before has changed since
    */

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { parse, stringify } from 'yaml'
-import { loadPolicy } from '../../dist/app.js'
+import { loadPolicy } from '../../dist/authz/shipped-policy.js'
 import { createDocument } from '../../dist/http/openapi/document.js'
 import { defaultRates, limits } from '../../dist/model/limits.js'
 import { operations } from '../../dist/resources/table.js'

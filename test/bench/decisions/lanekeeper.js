@@ -1,5 +1,5 @@
 // Both tables of the service, as a request asks them.
-import { loadPolicy } from '../../../dist/app.js'
+import { loadPolicy } from '../../../dist/authz/shipped-policy.js'
 
 export function createLanekeeper() {
   const engine = loadPolicy()
