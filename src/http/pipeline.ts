@@ -45,18 +45,18 @@ const API: Surface = {
 export async function handle(services: Services, request: CallRequest): Promise<Response> {
   const call = new Call(services, request, API)
   return conclude(services, call, {
-    answer: async (answer, trail) => charged(services, call, answer, await render(services, call, answer, trail.step)),
+    answer: async (answer, trail) => charged(services, call, await render(services, call, answer, trail.step)),
     refuse: (error, trail) => renderError(call, error, trail.step),
   })
 }
 
 /** Charges what the work has cost besides what was charged before. */
-function charged(services: Services, call: Call, { caller }: Answer, response: Response): Response {
+function charged(services: Services, call: Call, response: Response): Response {
   const { work, quota } = call
   if (response instanceof CompressibleResponse) work.bytes = Buffer.byteLength(response.content)
   services.admission.end(work)
   if (work.units === work.stated) return response
-  quota.chargeDone(caller, work.units - work.stated)
+  quota.chargeDone(work.units - work.stated)
   for (const [name, value] of Object.entries(quota.headers)) response.headers.set(name, value)
   return response
 }
@@ -85,6 +85,7 @@ export async function conclude<T extends { readonly status: number; readonly bod
     // Only if nothing was committed for certain. Garbage collection finds the rest.
     if (error instanceof ApiError) await call.discardUpload()
     services.admission.end(call.work, false)
+    call.quota.chargeDone(call.work.units - call.work.stated)
     refusal = call.quota.fail(toApiError(services.log, call.requestId, error, call.isRepeatable))
     presented = present.refuse(refusal, trail)
   }
@@ -120,10 +121,17 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
 }
 
 /** Waits until the request may be performed, in its first attempt. What it is known by is its token and its operation. */
-function admit({ admission }: Services, { work, principal, search }: Call, { id, isRead, isStream }: Operation): Promise<void> | undefined {
+function admit(
+  { admission }: Services,
+  { work, principal }: Call,
+  { id, method, isStream }: Operation,
+  { query }: Input,
+): Promise<void> | undefined {
+  const { wait = 0 } = query as { readonly wait?: number }
+
   if (work.kind !== undefined || principal.tokenHash === undefined) return undefined
   work.kind = `${principal.tokenHash} ${id}`
-  return admission.begin(principal.partition, work, isRead && !isStream && !search.includes('wait='))
+  return admission.begin(principal.partition, work, method === 'GET' && !isStream && wait === 0)
 }
 
 /** The next read of a stream, which is decided like a request. A stream can last longer than a policy. */
@@ -164,10 +172,10 @@ async function attempt(
   step.operation = operation.id
   recordResources(step, params)
   requireScope(services, operation, caller, step) // 403
-  const waiting = admit(services, call, operation)
-  if (waiting !== undefined) await waiting
   step.stage = 'input'
   const input = await readOnce(services, call, operation, params, caller) // 400 413 415 422
+  const waiting = admit(services, call, operation, input)
+  if (waiting !== undefined) await waiting
   const unit = unitOf(services, call, { tx, caller, params, input, lease, step, position })
   if (operation.kind === 'filtered_list') {
     await requireNamed(services, operation, unit, step) // 404

@@ -71,6 +71,14 @@ export class RateLimits {
 
   /** Counts a request of a token, in its workspace too. @param by how many it counts as */
   countRequest(caller: Caller, by = 1): RateState[] {
+    const ofToken = this.#count('token', tokenOf(caller).id, by)
+    // What is refused to one token must not be missing to the others.
+    if (ofToken.remaining < 0) return [ofToken, this.#stateOf('workspace', this.#counters.read(`workspace:${caller.workspaceId}`))]
+    return [ofToken, this.#count('workspace', caller.workspaceId, by)]
+  }
+
+  /** Counts work that is done, whatever remains. @param by in units */
+  countDone(caller: Caller, by: number): RateState[] {
     return [this.#count('token', tokenOf(caller).id, by), this.#count('workspace', caller.workspaceId, by)]
   }
 
@@ -151,7 +159,7 @@ export interface Quota {
    */
   chargeFurther(caller: Caller, units: number): void
   /** Counts what the work has cost besides. It is done, so nothing is refused: what is exceeded is missing later. */
-  chargeDone(caller: Caller, units: number): void
+  chargeDone(units: number): void
   /** Counts the bytes that its commit stores for its Idempotency-Key ({@link limits.keptBytes}). @throws {ApiError} `rate_limited` */
   chargeStored(caller: Caller, bytes: number): void
   /** Counts the bytes that it has left in the decision log. It is done, so only the next requests can be refused. */
@@ -214,8 +222,8 @@ class LimitedQuota implements Quota {
     if (this.exceeded !== undefined) throw new ApiError('rate_limited')
   }
 
-  chargeDone(caller: Caller, units: number): void {
-    if (units > 0) this.headers = this.#limits.headersOf(this.#limits.countRequest(caller, units), false)
+  chargeDone(units: number): void {
+    if (units > 0 && this.#caller !== undefined) this.headers = this.#limits.headersOf(this.#limits.countDone(this.#caller, units), false)
   }
 
   chargeStored(caller: Caller, bytes: number): void {
@@ -228,7 +236,7 @@ class LimitedQuota implements Quota {
 
   addLogged(bytes: number): void {
     const units = Math.floor(bytes / limits.keptBytes)
-    if (this.#caller !== undefined && units > 0) this.#limits.countRequest(this.#caller, units)
+    if (this.#caller !== undefined && units > 0) this.#limits.countDone(this.#caller, units)
   }
 
   /** Makes sure that the response has its headers, too. */

@@ -19,7 +19,12 @@ import type { Services } from './services.ts'
 export async function render(services: Services, call: Call, answer: Answer, step: DecisionRecord): Promise<Response> {
   const { requestId, method, headers } = call
   const shared = { ...call.quota.headers, ...expiryHeader(step) }
-  const json = (data: unknown) => piecesOf(data, (length) => services.admission.serialize(call.principal.partition, length, call.work))
+  const json = (data: unknown) =>
+    piecesOf(data, (length) => {
+      // The work is done also if the client has the answer already (304).
+      call.work.bytes = length
+      return services.admission.serialize(call.principal.partition, length, call.work)
+    })
   switch (answer.kind) {
     case 'events':
       return renderEvents(services, call, answer, shared)
@@ -44,8 +49,10 @@ function renderDone(
   json: (data: unknown) => Awaitable<Pieces>,
 ): Awaitable<Response> {
   const { status, isRead } = operation
-  if (nextCursor !== undefined)
-    return andThen(json(selectFields(data, fields)), (pieces) => listResponse(requestId, headers, status, pieces, nextCursor, shared)) // 412
+  if (nextCursor !== undefined) {
+    requireMatch(headers, undefined) // 412
+    return andThen(json(selectFields(data, fields)), (pieces) => listResponse(requestId, headers, status, pieces, nextCursor, shared))
+  }
   if (isRead) requireMatch(headers, revision) // 412
   const all = Object.assign({}, shared, resourceHeaders(headers, revision, location))
   if (isRead && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)

@@ -11,7 +11,7 @@ const UNIT_SLICES = 4
 const PAUSES = 2
 /** How many reads of a kind that is not known yet are performed at once. */
 const FIRST_AT_ONCE = 4
-/** Kinds of requests that cost more than one unit the last time. */
+/** Kinds of requests of which is known what the last one cost. */
 const REMEMBERED = 10_000
 
 /** The work that a request makes, and its price in units (api: Contract 3, number 9). Most requests cost 1. */
@@ -93,7 +93,7 @@ export class Admission {
   end(work: Work, isDone = true): void {
     const { kind } = work
     if (kind === undefined) return
-    if (isDone) this.#expected.set(kind, work.units - 1)
+    if (isDone || work.units > 1) this.#expected.set(kind, work.units - 1)
     if (!work.isFirst) return
     work.isFirst = false
     const first = this.#first.get(kind)!

@@ -51,8 +51,9 @@ describe('the rate of a token', () => {
       [200, '"token";r=2;t=40, "workspace";r=4;t=40', POLICY, null],
       [200, '"token";r=1;t=40, "workspace";r=3;t=40', POLICY, null],
       [200, '"token";r=0;t=40, "workspace";r=2;t=40', POLICY, null],
-      [429, '"token";r=0;t=40, "workspace";r=1;t=40', POLICY, '40'],
-      [429, '"token";r=0;t=40, "workspace";r=0;t=40', POLICY, '40'],
+      // What is refused to one token is not missing to the others.
+      [429, '"token";r=0;t=40, "workspace";r=2;t=40', POLICY, '40'],
+      [429, '"token";r=0;t=40, "workspace";r=2;t=40', POLICY, '40'],
     ])
   })
 
@@ -73,7 +74,7 @@ describe('the rate of a token', () => {
     service.now += 20_000
     for (let i = 0; i < 4; i++) await statusOf(ann.read)
     service.now += 40_000 - 1
-    expect(ratesOf(await service.send(ann.read, 'GET', '/account')).slice(0, 2)).toEqual([429, '"token";r=0;t=1, "workspace";r=0;t=1'])
+    expect(ratesOf(await service.send(ann.read, 'GET', '/account')).slice(0, 2)).toEqual([429, '"token";r=0;t=1, "workspace";r=2;t=1'])
     service.now += 1
     expect(ratesOf(await service.send(ann.read, 'GET', '/account')).slice(0, 2)).toEqual([200, '"token";r=2;t=60, "workspace";r=4;t=60'])
   })

@@ -122,6 +122,17 @@ describe('the units that a request costs', () => {
     if (tool !== undefined) expect(await spentBy(called)).toEqual([units, units])
   })
 
+  test('a page that the client has costs what it costs to find that out', async () => {
+    const path = `/boards/${fat.id}/cards`
+    const etag = (await mcp.service.send(mcp.ann.admin, 'GET', path)).headers.get('etag')!
+    const again = async () => {
+      const { status, headers } = await mcp.service.send(mcp.ann.admin, 'GET', path, undefined, { 'if-none-match': etag })
+      expect(status).toBe(304)
+      return headers
+    }
+    expect(await spentBy(again)).toEqual([5, 5])
+  })
+
   test('a search costs what it examines', async () => {
     const column = await fat.column()
     for (let i = 0; i < 20; i++) await fat.card(column, `Another ${i}`, { description: 'y'.repeat(50_000) })
