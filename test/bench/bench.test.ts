@@ -58,7 +58,7 @@ test('a sample of a profile belongs to the innermost function that is not of Nod
   const nodes = [
     at(1, '', [2, 5, 6]),
     at(2, 'file:///x/node_modules/h3/dist/h3.mjs', [3]),
-    at(3, 'file:///x/dist/http/authenticate.js', [4]),
+    at(3, 'file:///x/dist/http/principal.js', [4]),
     at(4, 'node:internal/crypto/hash'),
     at(5, '', [], '(idle)'),
     at(6, 'node:events'),

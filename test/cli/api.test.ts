@@ -64,7 +64,7 @@ describe('lanekeeper api', () => {
 
   test('a list is a table for people, and the whole response for programs', async () => {
     await api('columns.create', '--board-id', board, '--name', 'To do')
-    await api('columns.create', '--board-id', board, '--name', 'Do\u202ene')
+    await api('columns.create', '--board-id', board, '--name', 'Do\u200dne')
     const { stdout, stderr } = await api('columns.list', '--board-id', board, '--limit', '1')
     expect(stdout.split('\n')[0]).toMatch(/^id +board_id +name +position/)
     expect(stderr).toMatch(/^there are more: add --all, or --cursor \S+\n$/)
@@ -75,13 +75,13 @@ describe('lanekeeper api', () => {
     expect((await api('boards.changes', '--board-id', board, '--after', changes.stderr.split(' ').at(-1)!.trim())).code).toBe(0)
     expect((await api('boards.changes', '--board-id', board, '--all')).code).toBe(2)
     // A name must not control the terminal.
-    expect(all.stdout).toContain('Do\\u{202e}ne')
+    expect(all.stdout).toContain('Do\\u{200d}ne')
     const page = await json('columns.list', '--board-id', board, '--limit', '1')
     expect(page).toMatchObject({ data: [{ name: 'To do' }], page: { next_cursor: /--cursor (\S+)/.exec(stderr)![1] } })
     expect(page.request_id).toMatch(/^[0-9a-f-]{36}$/)
-    expect((await api('columns.list', '--board-id', board, '--print', 'name')).stdout).toBe('To do\nDo\\u{202e}ne\n')
+    expect((await api('columns.list', '--board-id', board, '--print', 'name')).stdout).toBe('To do\nDo\\u{200d}ne\n')
     const lines = (await api('columns.list', '--board-id', board, '--all', '--json')).stdout.trimEnd().split('\n')
-    expect(lines.map((line) => JSON.parse(line).name)).toEqual(['To do', 'Do\u202ene'])
+    expect(lines.map((line) => JSON.parse(line).name)).toEqual(['To do', 'Do\u200dne'])
   })
 
   test('the members of a body come from --data as text, file or stdin, and options win', async () => {
