@@ -45,16 +45,14 @@ const API: Surface = {
 export async function handle(services: Services, request: CallRequest): Promise<Response> {
   const call = new Call(services, request, API)
   return conclude(services, call, {
-    answer: async (answer, trail) => charged(services, call, await render(services, call, answer, trail.step)),
+    answer: async (answer, trail) => chargeRest(call, await render(services, call, answer, trail.step)),
     refuse: (error, trail) => renderError(call, error, trail.step),
   })
 }
 
 /** Charges what the work has cost besides what was charged before. */
-function charged(services: Services, call: Call, response: Response): Response {
-  const { work, quota } = call
+function chargeRest({ work, quota }: Call, response: Response): Response {
   if (response instanceof CompressibleResponse) work.bytes = Buffer.byteLength(response.content)
-  services.admission.end(work)
   if (work.units === work.stated) return response
   quota.chargeDone(work.units - work.stated)
   for (const [name, value] of Object.entries(quota.headers)) response.headers.set(name, value)
@@ -84,11 +82,11 @@ export async function conclude<T extends { readonly status: number; readonly bod
   } catch (error) {
     // Only if nothing was committed for certain. Garbage collection finds the rest.
     if (error instanceof ApiError) await call.discardUpload()
-    services.admission.end(call.work, false)
     call.quota.chargeDone(call.work.units - call.work.stated)
     refusal = call.quota.fail(toApiError(services.log, call.requestId, error, call.isRepeatable))
     presented = present.refuse(refusal, trail)
   }
+  services.admission.end(call.work, refusal === undefined)
   call.end()
   const unrecorded = await trail.record(presented.status, refusal?.code)
   if (unrecorded !== undefined) {
@@ -127,9 +125,8 @@ function admit(
   { id, method, isStream }: Operation,
   { query }: Input,
 ): Promise<void> | undefined {
-  const { wait = 0 } = query as { readonly wait?: number }
-
   if (work.kind !== undefined || principal.tokenHash === undefined) return undefined
+  const { wait = 0 } = query as { readonly wait?: number }
   work.kind = `${principal.tokenHash} ${id}`
   return admission.begin(principal.partition, work, method === 'GET' && !isStream && wait === 0)
 }

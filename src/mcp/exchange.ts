@@ -50,8 +50,8 @@ export class Exchange {
   /** whether the client knows structured content (MCP 2025-06-18); older ones state no revision */
   readonly takesStructured: boolean
   readonly #services: Services
-  /** what has to be replaced → by what */
-  readonly #insertions = new Map<string, Uint8Array>()
+  /** the text to replace when the response is complete, and by what */
+  #insertion: { readonly place: string; readonly json: Uint8Array } | undefined
   readonly #request: ServerRequest
   #part: ExchangePart = 'first'
 
@@ -85,22 +85,21 @@ export class Exchange {
   /** Stands for a long text, which takes its place when the response is complete: so it is serialized once. An answer has one of them. */
   insertText(text: string): string {
     const place = randomUUID()
-    this.#insertions.set(JSON.stringify(place), Buffer.from(JSON.stringify(text)))
+    this.#insertion = { place: JSON.stringify(place), json: Buffer.from(JSON.stringify(text)) }
     return place
   }
 
   /** Stands for a long object. @param json its JSON */
   insertObject(json: Uint8Array): Record<string, unknown> {
     const place = { [randomUUID()]: true }
-    this.#insertions.set(JSON.stringify(place), json)
+    this.#insertion = { place: JSON.stringify(place), json }
     return place
   }
 
   /** The text of a response, with what was inserted. */
   completed(text: string): string | Uint8Array {
-    const [insertion] = this.#insertions
-    if (insertion === undefined) return text
-    const [place, json] = insertion
+    if (this.#insertion === undefined) return text
+    const { place, json } = this.#insertion
     const start = text.indexOf(place)
     return start === -1 ? text : Buffer.concat([Buffer.from(text.slice(0, start)), json, Buffer.from(text.slice(start + place.length))])
   }
