@@ -87,8 +87,8 @@ function isUndecided({ stage, logged }: DecisionRecord): boolean {
 }
 
 /** Who sent a request that was refused. All requests without a valid token are of one source: their records do not differ either. */
-function sourceOf({ tokenId = null, userId = null }: DecisionRecord): string {
-  return JSON.stringify({ token_id: tokenId, user_id: userId }).slice(1, -1)
+function sourceOf({ tokenId, userId }: DecisionRecord): string {
+  return JSON.stringify({ token_id: tokenId ?? null, user_id: userId ?? null }).slice(1, -1)
 }
 
 /**
