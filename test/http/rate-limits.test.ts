@@ -271,19 +271,22 @@ describe('processes that share counters', () => {
     expect(rests.filter((rest) => rest >= 0).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test.each([1, 25, 100])('requests of %i units to four processes have one limit, exceeded by a hundredth of each other one at most', async (units) => {
-    const LIMIT = 1200
-    const processes = Array.from({ length: 4 }, () => createLimits(LIMIT, 12_000))
-    // What one process does not know of the others grows as long as it is not asked.
-    let admitted = 0
-    const send = async (process: number) => {
-      if ((await count(processes[process]!, units)) >= 0) admitted += units
-    }
-    for (const process of [0, 1, 2, 3]) for (let i = 0; i < 12; i++) await send(process)
-    await Promise.all(Array.from({ length: 4 * LIMIT }, (_, i) => send(i % 4)))
-    expect(admitted).toBeLessThanOrEqual(LIMIT + (3 * LIMIT) / 100)
-    expect(admitted).toBeGreaterThan(LIMIT - units)
-  })
+  test.each([1, 25, 100])(
+    'requests of %i units to four processes have one limit, exceeded by a hundredth of each other one at most',
+    async (units) => {
+      const LIMIT = 1200
+      const processes = Array.from({ length: 4 }, () => createLimits(LIMIT, 12_000))
+      // What one process does not know of the others grows as long as it is not asked.
+      let admitted = 0
+      const send = async (process: number) => {
+        if ((await count(processes[process]!, units)) >= 0) admitted += units
+      }
+      for (const process of [0, 1, 2, 3]) for (let i = 0; i < 12; i++) await send(process)
+      await Promise.all(Array.from({ length: 4 * LIMIT }, (_, i) => send(i % 4)))
+      expect(admitted).toBeLessThanOrEqual(LIMIT + (3 * LIMIT) / 100)
+      expect(admitted).toBeGreaterThan(LIMIT - units)
+    },
+  )
 
   test('while the shared counters cannot be reached, each process counts alone', async () => {
     const one = createLimits()

@@ -161,7 +161,10 @@ describe.each(Object.entries(flows))('the challenge of %s', (name, flow) => {
       ...attempt,
       answer: flow.answer(options, 'https://localhost.evil.example', rpIdOf(options)),
     }),
-    'for another relying party': (attempt, options) => ({ ...attempt, answer: flow.answer(options, attempt.visitor.origin, 'evil.example') }),
+    'for another relying party': (attempt, options) => ({
+      ...attempt,
+      answer: flow.answer(options, attempt.visitor.origin, 'evil.example'),
+    }),
   }
   test.each(Object.keys(wrong))('is refused if it is answered %s, and nothing is changed', async (how) => {
     const own = person
@@ -179,24 +182,27 @@ describe.each(Object.entries(flows))('the challenge of %s', (name, flow) => {
     expect(await stored()).toBe(before)
   })
 
-  test.each(Object.keys(flows).filter((other) => other !== name))('is refused if it is answered to %s, and nothing is changed', async (other) => {
-    const target = flows[other]!
-    // Nothing but the purpose of the challenge is wrong: the passkey is one that the other page accepts, and the session is recent for a
-    // registration and not for a proof.
-    await authenticator.giveTo(service, person)
-    if (other === 'a registration') authenticator = new SoftwareAuthenticator()
-    const page = name === 'a proof' ? flows['a registration']! : flow
-    const visitor = await page.browser()
-    const { options, form_token } = await ask({ ...flow, path: page.path }, visitor)
-    if (other === 'a proof') service.now += 4.5 * MINUTE
-    const rp = { id: rpIdOf(options) }
-    const user = { id: Buffer.from(person.id).toString('base64url') }
-    const answer = target.answer({ ...options, rp, user, rpId: rp.id }, visitor.origin, rp.id)
-    const before = await stored()
-    const response = await send(target, visitor, form_token, answer)
-    expect([response.status >= 300, isSignedIn(response)]).toEqual([true, false])
-    expect(await stored()).toBe(before)
-  })
+  test.each(Object.keys(flows).filter((other) => other !== name))(
+    'is refused if it is answered to %s, and nothing is changed',
+    async (other) => {
+      const target = flows[other]!
+      // Nothing but the purpose of the challenge is wrong: the passkey is one that the other page accepts, and the session is recent for a
+      // registration and not for a proof.
+      await authenticator.giveTo(service, person)
+      if (other === 'a registration') authenticator = new SoftwareAuthenticator()
+      const page = name === 'a proof' ? flows['a registration']! : flow
+      const visitor = await page.browser()
+      const { options, form_token } = await ask({ ...flow, path: page.path }, visitor)
+      if (other === 'a proof') service.now += 4.5 * MINUTE
+      const rp = { id: rpIdOf(options) }
+      const user = { id: Buffer.from(person.id).toString('base64url') }
+      const answer = target.answer({ ...options, rp, user, rpId: rp.id }, visitor.origin, rp.id)
+      const before = await stored()
+      const response = await send(target, visitor, form_token, answer)
+      expect([response.status >= 300, isSignedIn(response)]).toEqual([true, false])
+      expect(await stored()).toBe(before)
+    },
+  )
 
   test('is no challenge to a code', async () => {
     const visitor = await flow.browser()

@@ -32,7 +32,8 @@ describe.each(driversOf('service'))('what one token makes the service keep, at t
     logFolder = await mkdtemp(join(tmpdir(), 'lanekeeper-'))
     target = await Target.start(
       storage === 'fs' ? `fs:${folder}` : (redis?.url ?? storage),
-      ...['--decision-log', join(logFolder, 'decisions.jsonl')],
+      '--decision-log',
+      join(logFolder, 'decisions.jsonl'),
     )
   })
   afterEach(async () => {

@@ -74,7 +74,8 @@ export class Target {
       })
       sent.on('error', (error: NodeJS.ErrnoException) => {
         // The service has closed a connection that was idle for a while, at the moment at which it was used again.
-        if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(token, { method, path, body, ...(key !== undefined && { key }) }))
+        if (sent.reusedSocket && error.code === 'ECONNRESET')
+          resolve(this.send(token, { method, path, body, ...(key !== undefined && { key }) }))
         else reject(error)
       })
       sent.end(text)

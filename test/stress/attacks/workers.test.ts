@@ -52,7 +52,7 @@ test('one token over many connections to four workers on one Redis has the limit
   const isOfAttack = ({ operation, token_id, status }: any) =>
     operation === 'access.evaluate_all' && token_id === account.token.id && status === 200
   const hasUnits = async () => (await target.send(token, ACCOUNT)).rate!.rest > LIMIT / 2
-  for (let isMeasured = false; !isMeasured; ) {
+  for (let isMeasured = false; !isMeasured;) {
     await expect.poll(hasUnits, { timeout: 120_000, interval: 1000 }).toBe(true)
     const others: number[] = []
     const send = async () => {
