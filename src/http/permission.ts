@@ -47,7 +47,7 @@ const TARGET_GROUPS = new Set(['caller', 'board'])
  */
 export function requireVisible(
   { engine }: Policy,
-  { permission }: Operation,
+  { permission }: Pick<Operation, 'permission'>,
   caller: Caller,
   target: AuthorizationContext,
   record: PermissionRecord,

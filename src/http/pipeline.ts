@@ -334,11 +334,18 @@ async function requireStillVisible(
     return requireVisible(services, operation, caller, target, step, { isWhole: true })
   }
   const [board, boardMember] = await tx.read([keys.board(board_id), keys.boardMember(board_id, caller.userId)])
-  if (board !== undefined) return requireVisible(services, operation, caller, { board, boardMember }, step)
+  if (board !== undefined) {
+    // The creation of a board is decided without one.
+    for (const { permission } of [operation, READ_BOARD]) requireVisible(services, { permission }, caller, { board, boardMember }, step)
+    return
+  }
   if (isDeletionOf(board_id, first)) return
   step.absent = true
   throw notFound()
 }
+
+/** Who reads a board may see what was answered about it. */
+const READ_BOARD = { permission: 'read Board' }
 
 function isDeletionOf(boardId: string, { data }: FirstResponse): boolean {
   const { id, deleted } = data as { readonly id?: unknown; readonly deleted?: unknown }
