@@ -119,12 +119,7 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
 }
 
 /** Waits until the request may be performed, in its first attempt. What it is known by is its token and its operation. */
-function admit(
-  { admission }: Services,
-  call: Call,
-  { id, method, isStream }: Operation,
-  { query }: Input,
-): Promise<void> | undefined {
+function admit({ admission }: Services, call: Call, { id, method, isStream }: Operation, { query }: Input): Promise<void> | undefined {
   const { work, principal } = call
   if (work.kind !== undefined || principal.tokenHash === undefined) return undefined
   const { wait = 0 } = query as { readonly wait?: number }

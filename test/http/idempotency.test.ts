@@ -60,7 +60,13 @@ async function changeAccess(service: Service, workspaceId: string, other: string
     before = await tx.get(key)
     if (before === undefined) return
     if (how === 'remove') tx.remove(key)
-    else tx.put(key, 'owner_id' in before ? { ...before, owner_id: other, visibility: 'private' } : { ...before, creator_id: other, visibility: 'private' })
+    else
+      tx.put(
+        key,
+        'owner_id' in before
+          ? { ...before, owner_id: other, visibility: 'private' }
+          : { ...before, creator_id: other, visibility: 'private' },
+      )
   })
   return () =>
     service.write(workspaceId, async (tx) => {
