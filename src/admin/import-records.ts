@@ -124,8 +124,7 @@ export const workspaceKinds: Readonly<Record<string, Kind>> = {
       position,
       due_at: at.nullable(),
       completed_at: at.nullable(),
-      // Records of earlier versions do not have it.
-      completed_by_id: id('user').nullable().optional(),
+      completed_by_id: id('user').nullable(),
       archived_at: at.nullable(),
       assignee_ids: z.array(id('user')).max(limits.assigneesPerCard),
       label_ids: z.array(id('label')).max(limits.labelsPerCard),

@@ -13,8 +13,6 @@ export function decorateStore(store: Store, overrides: Partial<Store>): Store {
     scan: (partition) => store.scan(partition),
     indexNames: (partition) => store.indexNames(partition),
     ...(store.findDamage && { findDamage: () => store.findDamage!() }),
-    ...(store.impliedSchema !== undefined && { impliedSchema: store.impliedSchema }),
-    ...(store.adoptFormat && { adoptFormat: () => store.adoptFormat!() }),
     ...(store.hold && { hold: (partition, work) => store.hold!(partition, work) }),
     ...(store.mayHaveTombstoneBefore && {
       mayHaveTombstoneBefore: (partition: string, entry: string) => store.mayHaveTombstoneBefore!(partition, entry),

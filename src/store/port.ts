@@ -219,10 +219,6 @@ export interface Store {
   mayHaveTombstoneBefore?(partition: string, entry: string): boolean
   /** Finds the damage that no other method shows, in batches. It changes nothing. Absent in drivers that cannot have any. @throws {StorageUnavailable} */
   findDamage?(): AsyncIterable<readonly DriverDamage[]>
-  /** The version of the records, if the storage has no record of it: its format implies one. Absent: the present version. */
-  readonly impliedSchema?: number
-  /** Gives the storage the present format, so that versions of Lanekeeper that do not know it refuse it. @throws {StorageUnavailable} */
-  adoptFormat?(): Promise<void>
   /**
    * Calls a function soon after each commit that appends to an index, in this process or another one. It is a hint: it may also
    * come without a reason, and none comes while a connection is lost.

@@ -203,56 +203,6 @@ describe('the manifest of a folder', () => {
     })
   })
 
-  describe('a folder of format 2, which has no manifest', () => {
-    const checkpoint = withChecksum('{"format":1,"partition":"p1","sequence":2}\n{"k":"a:1","r":"r1","v":{"n":1}}\n{"i":"i","e":["a:1"]}\n')
-    beforeEach(async () => {
-      for (const name of ['journal', 'records']) await folder.disk.makeFolder(`${PATH}/${name}`)
-      await put(`${PATH}/format.json`, '{"lanekeeper":2}\n')
-      await put(`${PATH}/records/p1`, checkpoint)
-      await put(`${PATH}/records/.p9.tmp`, 'left by a crash')
-      await put(JOURNAL, Buffer.concat([frame(3), frame(4, 'p2'), Buffer.from('lk1 5 ')]))
-    })
-
-    test('it is opened as before, and gets a manifest and the present format', async () => {
-      const store = await folder.open()
-      expect([await keysOf(store), await keysOf(store, 'p2')]).toEqual([['a:1', 'z:3'], ['z:4']])
-      const manifest = withChecksum('{"start":3,"sequence":4,"checkpoints":[["p1",0]]}\n')
-      expect([(await read(`${PATH}/manifest.json`)).toString(), (await read(`${PATH}/format.json`)).toString()]).toEqual([
-        manifest,
-        '{"lanekeeper":3}\n',
-      ])
-      await store.close()
-      await remove(`${PATH}/records/p1`)
-      const next = await folder.open()
-      expect(await outcomeOf('p1', next)).toEqual(['StorageUnavailable', `${PATH}/records/p1 is missing`])
-      await next.close()
-      await remove(`${PATH}/manifest.json`)
-      await refusal()
-    })
-
-    test('it gets them also after a crash between the two', async () => {
-      folder.fail(`create ${PATH}/.format`, 'EIO')
-      await expect(folder.open()).rejects.toThrow('EIO')
-      folder.repair()
-      // An earlier version may have used it since.
-      await put(JOURNAL, frame(3))
-      const store = await folder.open()
-      expect(await keysOf(store)).toEqual(['a:1', 'z:3'])
-      await store.close()
-      await (await folder.open()).close()
-    })
-
-    test('it is opened when it has no journal yet', async () => {
-      folder = new StoreFolder()
-      for (const name of ['journal', 'records']) await folder.disk.makeFolder(`${PATH}/${name}`)
-      await put(`${PATH}/format.json`, '{"lanekeeper":2}\n')
-      await (await folder.open()).close()
-      expect((await read(`${PATH}/manifest.json`)).toString()).toBe(
-        `${withChecksum('{"start":1,"sequence":0,"checkpoints":[],"tombstones":[]}\n')}{"closed":true}\n`,
-      )
-    })
-  })
-
   test('the shutdown is not recorded after a failed sync, and a failure to record it is logged', async () => {
     const store = await fill()
     folder.fail(`sync ${PATH}/journal`, 'EIO')

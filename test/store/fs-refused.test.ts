@@ -75,8 +75,8 @@ describe('folders that are refused and not changed', () => {
   })
 
   test.each([
-    ['{"lanekeeper":4}\n', 'has format 4; this version of Lanekeeper supports formats 1 to 3'],
-    ['{"lanekeeper":0}\n', 'has format 0; this version of Lanekeeper supports formats 1 to 3'],
+    ['{"lanekeeper":4}\n', 'has format 4, and this version of Lanekeeper reads format 3: use the version of Lanekeeper that wrote it'],
+    ['{"lanekeeper":2}\n', 'has format 2, and this version of Lanekeeper reads format 3: use the version of Lanekeeper that wrote it'],
     ['{"lanekeeper":1', 'has an unreadable format.json'],
     ['', 'has an unreadable format.json'],
   ])('a folder whose format.json is %j is refused and not changed', async (text, message) => {

@@ -1,10 +1,10 @@
 import { Partition } from '../partition.ts'
 import { StorageUnavailable, type Store } from '../port.ts'
 import { realDisk } from './disk.ts'
-import { checkFolder, hasManifest, schemaOf, UnusableFolder } from './folder.ts'
+import { checkFolder, UnusableFolder } from './folder.ts'
 import { readJournal } from './journal.ts'
 import { defaultCacheBytes } from './loaded-partitions.ts'
-import { listCheckpoints, readManifest } from './manifest.ts'
+import { readManifest } from './manifest.ts'
 import { Partitions } from './partitions.ts'
 import type { FsStoreOptions } from './store.ts'
 
@@ -25,12 +25,9 @@ type ReadOnlyOptions = Pick<FsStoreOptions, 'log' | 'disk' | 'cacheBytes'>
  */
 export async function openFsStoreForReading(path: string, options: ReadOnlyOptions): Promise<Store> {
   const { log, disk = realDisk, cacheBytes = defaultCacheBytes() } = options
-  const format = await checkFolder(path, disk)
-  if (format === undefined) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
+  if (!(await checkFolder(path, disk))) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
   const journal = await readJournal(disk, `${path}/journal`)
-  const manifest = hasManifest(format)
-    ? (await readManifest(disk, path, journal)).manifest
-    : { checkpoints: await listCheckpoints(disk, path) }
+  const { manifest } = await readManifest(disk, path, journal)
   const journalEnd = () => journal.sequence
   const partitions = new Partitions({ disk, folder: `${path}/records`, log, journal, manifest, journalEnd, cacheBytes })
   const refuse = async (): Promise<never> => {
@@ -39,7 +36,6 @@ export async function openFsStoreForReading(path: string, options: ReadOnlyOptio
   return {
     driver: 'fs',
     isRemote: false,
-    impliedSchema: schemaOf(format),
     read: (partition, request) => partitions.use(partition, (loaded) => (loaded?.state ?? new Partition(new Map())).read(request)),
     commit: refuse,
     takeLease: refuse,
