@@ -171,7 +171,7 @@ export const workspaceKinds: Readonly<Record<string, Kind>> = {
       id: id('file'),
       owner_id: id('user'),
       visibility: z.enum(fileVisibilities),
-      board_id: id('board').nullable(),
+      board_id: id('board'),
       name: line(limits.fileName),
       content_type: line(200),
       size,

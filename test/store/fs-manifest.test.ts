@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { encodeFrame, StorageDamaged } from '../../src/store/fs/journal.ts'
 import { entriesOf, keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
 
-const ADVICE = '; restore the folder from a backup, or see "Damaged folders" in src/admin/README.md'
+const ADVICE = '; restore the last backup, see "Damaged folders" in src/admin/README.md'
 const JOURNAL = `${PATH}/journal/0000000003.log`
 const frame = (sequence: number, partition = 'p1') => encodeFrame(sequence, [{ partition, ...putOne(`z:${sequence}`) }])
 const withChecksum = (text: string) => `${text}{"crc":"${crc32(text).toString(16).padStart(8, '0')}"}\n`

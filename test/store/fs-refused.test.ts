@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UnusableFolder } from '../../src/store/fs/folder.ts'
-import { StorageDamaged } from '../../src/store/fs/journal.ts'
+import { ADVICE, StorageDamaged } from '../../src/store/fs/journal.ts'
 import { openFsStore } from '../../src/store/fs/store.ts'
 import { openStorage } from '../../src/store/open.ts'
 import { Commits, compare } from '../support/commits.ts'
@@ -110,7 +110,7 @@ describe('folders that are refused and not changed', () => {
     await store.close()
     await rewrite(await journalPath(), flipBit(4))
     const before = await contents()
-    expect((await openError()).message).toBe('0000000001.log: frame 1 is missing; frame 0 follows')
+    expect((await openError()).message).toBe(`0000000001.log: frame 1 is missing, frame 0 follows; ${ADVICE}`)
     expect(await contents()).toEqual(before)
   })
 
@@ -121,7 +121,7 @@ describe('folders that are refused and not changed', () => {
     await writeFile(name, bytes.subarray(0, bytes.indexOf('lk1 7 ')))
     await writeFile(`${path}/journal/0000000008.log`, bytes.subarray(third))
     const before = await contents()
-    expect((await openError()).message).toBe('0000000008.log: frame 7 is missing; frame 8 follows')
+    expect((await openError()).message).toBe(`0000000008.log: frame 7 is missing, frame 8 follows; ${ADVICE}`)
     expect(await contents()).toEqual(before)
   })
 

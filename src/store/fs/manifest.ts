@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { replaceFile, truncateFile, type Disk } from './disk.ts'
-import { StorageDamaged, type Journal } from './journal.ts'
+import { ADVICE, StorageDamaged, type Journal } from './journal.ts'
 
 /**
  * The manifest: what the folder must contain, as far as that is known without a sync for each commit. It tells what a
@@ -31,9 +31,6 @@ export const EMPTY_MANIFEST: Manifest = { start: 1, sequence: 0, checkpoints: ne
 const NAME = 'manifest.json'
 const MARK = '{"closed":true}\n'
 const LAYOUT = /^(\{.*\}\n)\{"crc":"([0-9a-f]{8})"\}\n(\{"closed":true\}\n)?$/
-
-/** What to do with a damaged folder. */
-const ADVICE = 'restore the folder from a backup, or see "Damaged folders" in src/admin/README.md'
 
 /**
  * Replaces the manifest.
