@@ -123,4 +123,15 @@ describe('the service with a damaged workspace', () => {
     expect(await service.stop()).toBe(0)
     expect(await readFile(`${path}/records/${ids[0]!}`, 'utf8')).toBe('x')
   })
+
+  test('it does not start without the records of all workspaces, and says what is damaged and what to do', async () => {
+    const storage = ['--storage', `fs:${path}`]
+    await runCommandLine(['workspace', 'create', 'one', ...storage])
+    await writeFile(`${path}/records/global`, 'x')
+    const message = `${path}/records/global is damaged: its checksum does not match; restore the last backup, see "Damaged folders" in src/admin/README.md`
+    for (const command of [['serve', '--port', '0'], ['check'], ['workspace', 'list']]) {
+      const { code, stderr } = await runCommandLine([...command, ...storage])
+      expect([command, code, stderr.trimEnd().split('\n').at(-1)]).toEqual([command, 4, message])
+    }
+  })
 })
