@@ -96,12 +96,11 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/references.ts': { suites: suites('store/references store/contract store/transaction-parts') },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
   'src/store/commit-leases.ts': { suites: suites('store/commit-leases store/contract http/races') },
-  'src/store/only-removes.ts': { suites: suites('store/only-removes') },
+  'src/store/writes.ts': { suites: suites('store/only-removes store/transaction-own-writes store/transaction') },
   'src/store/index-check.ts': { suites: suites('admin/check admin/check-concurrency store/migrations') },
   'src/store/migrations/run.ts': { suites: suites('store/migrations') },
   'src/store/migrations/lease.ts': { suites: suites('store/migrations') },
   'src/store/migrations/list.ts': { suites: suites('store/migrations admin/transfer') },
-  'src/store/fs/batch.ts': { drivers: 'fs', suites: suites('store/fs-writer store/fs-full') },
   'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blob-driver store/fs-blobs resources/attachments') },
   'src/store/fs/checkpoint.ts': { drivers: 'fs', suites: [...suites('store/fs-checkpoint'), ...FOLDER] },
   'src/store/fs/compaction.ts': {

@@ -1,5 +1,6 @@
 import { Partition } from '../partition.ts'
 import { StorageUnavailable, type Store } from '../port.ts'
+import { damagedCheckpoints } from './checkpoint.ts'
 import { realDisk } from './disk.ts'
 import { checkFolder, UnusableFolder } from './folder.ts'
 import { readJournal } from './journal.ts'
@@ -44,6 +45,9 @@ export async function openFsStoreForReading(path: string, options: ReadOnlyOptio
     scan: (partition) => partitions.read(partition, (state) => state.scan()),
     indexNames: (partition) => partitions.read(partition, (state) => state.indexNames()),
     hold: (partition, work) => partitions.hold(partition, work),
+    mayHaveTombstoneBefore: (partition, entry) => partitions.mayHaveTombstoneBefore(partition, entry),
+    findDamage: () => damagedCheckpoints(disk, `${path}/records`, [...manifest.checkpoints.keys()]),
+    metrics: async () => partitions.metrics(),
     watch: () => () => undefined,
     ready: refuse,
     damaged: () => partitions.damaged,

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { RandomSource } from '../../model/ids.ts'
 import type { SchemaRecord } from '../../model/schema.ts'
-import { hold } from '../hold.ts'
 import { rebuildIndexes } from '../index-check.ts'
 import { GLOBAL, keys } from '../keys.ts'
 import type { Store, Value } from '../port.ts'
@@ -101,7 +100,7 @@ export async function migrateStore(deps: MigrationDeps): Promise<MigrationSummar
   for (const partition of [...others, GLOBAL]) {
     let from = schema.pending?.[partition] ?? schema.version
     try {
-      summary.records += await hold(store, partition, async () => {
+      summary.records += await store.hold(partition, async () => {
         if (partition !== GLOBAL) from = (await readSchemaOf(store, partition, random))?.version ?? from
         const changed = from < to ? await migratePartition(deps, partition, from) : 0
         if (partition !== GLOBAL) await writeSchema(store, partition, random, () => ({ version: to }))
@@ -110,7 +109,7 @@ export async function migrateStore(deps: MigrationDeps): Promise<MigrationSummar
       summary.partitions++
       progress(`${summary.partitions} of ${others.length + 1} partitions, ${summary.records} records changed`)
     } catch (error) {
-      if (partition === GLOBAL || store.damaged?.().includes(partition) !== true) throw error
+      if (partition === GLOBAL || store.damaged().includes(partition) !== true) throw error
       pending[partition] = from
       summary.damaged.push(partition)
     }

@@ -205,6 +205,18 @@ export class RedisStore implements Store {
     return scanUnlisted(this.#run, this.#prefix)
   }
 
+  hold<T>(_partition: string, work: () => Promise<T>): Promise<T> {
+    return work()
+  }
+
+  mayHaveTombstoneBefore(): boolean {
+    return true
+  }
+
+  damaged(): readonly [] {
+    return []
+  }
+
   async ready(): Promise<void> {
     const checked = (async () => {
       await this.#commits.probe(`${this.#prefix}:ready`)
