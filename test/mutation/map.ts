@@ -25,7 +25,7 @@ const DECISIONS = suites(
 const FILES = suites('resources/files resources/attachments http/limits listener/listener')
 const LISTS = suites('resources/columns resources/cards http/paging http/order resources/cards-list')
 const TRANSACTIONS = suites('store/transaction store/contract http/races admin/garbage-collection')
-const FOLDER = suites('store/fs-journal store/fs-compaction store/fs-refused store/contract store/contract-dump stress/fs-crash')
+const FOLDER = suites('store/fs-journal store/fs-manifest store/contract store/contract-dump stress/fs-crash')
 const REDIS = suites('store/contract store/contract-dump store/redis-commit-leases store/redis-commit store/redis-network store/open')
 
 const PIPELINE = suites(

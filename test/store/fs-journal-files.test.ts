@@ -89,6 +89,8 @@ describe('the files of the journal', () => {
     expect((await errorOf(readJournal(disk, '/j'))).message).toBe(`0000000010.log: frame 9 is missing, frame 10 follows; ${ADVICE}`)
     await disk.remove('/j/0000000007.log')
     expect(await sequences()).toEqual([10])
+    await write({ '0000000010.log': frames(9) })
+    expect((await errorOf(readJournal(disk, '/j'))).message).toBe(`0000000010.log: frame 10 is missing, frame 9 follows; ${ADVICE}`)
   })
 
   test('empty files at the end are removed, and the one before them is continued', async () => {

@@ -179,6 +179,22 @@ describe('the manifest of a folder', () => {
       expect(await folder.journal()).toEqual([file.split('/').at(-1), '0000000007.log'])
     })
 
+    test('a journal that ends anywhere in its last frame, also in zeros, is read up to that frame and continued', async () => {
+      const intact = await read(JOURNAL)
+      const { disk } = folder
+      for (let size = intact.lastIndexOf('\nlk1 ') + 1; size < intact.byteLength; size += 7) {
+        for (const zeros of [0, 50]) {
+          folder = new StoreFolder(disk.after('nothing kept'))
+          await put(JOURNAL, Buffer.concat([intact.subarray(0, size), Buffer.alloc(zeros)]))
+          const store = await folder.open()
+          expect([await keysOf(store), await keysOf(store, 'p2')]).toEqual([['a:1', 'a:2', 'a:3'], ['a:1', 'a:2']])
+          expect(await store.commit('p2', putOne('a:4'))).toBe('done')
+          await store.close()
+          expect(await keysOf(await folder.open(), 'p2')).toEqual(['a:1', 'a:2', 'a:4'])
+        }
+      }
+    })
+
     test('a journal that ends before what it had reached is refused', async () => {
       await put(JOURNAL, '')
       await (await folder.open()).close()

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { inspect } from 'node:util'
 import { join } from 'node:path'
@@ -124,6 +124,25 @@ test('a Redis that is out of memory can be opened and dumped', async () => {
   await storage.close()
   client.disconnect()
   await redis.stop()
+})
+
+test.each([
+  ['notes.txt', 'mine', 'is not empty and contains no Lanekeeper data: notes.txt'],
+  ['format.json', '{"lanekeeper":4}\n', 'has format 4, and this version of Lanekeeper reads format 3: use the version of Lanekeeper that wrote it'],
+  ['format.json', '{"lanekeeper":2}\n', 'has format 2, and this version of Lanekeeper reads format 3: use the version of Lanekeeper that wrote it'],
+  ['format.json', '', 'has an unreadable format.json'],
+])('a folder whose %s is %j is refused, and nothing is created in it', async (name, content, message) => {
+  await writeFile(`${folder}/${name}`, content)
+  const refusal = { name: 'UnusableFolder', message: expect.stringContaining(message) }
+  await expect(openStorage(`fs:${folder}`, { log: quiet })).rejects.toMatchObject(refusal)
+  expect([await readdir(folder), await readFile(`${folder}/${name}`, 'utf8')]).toEqual([[name], content])
+})
+
+test('a folder whose first start crashed can be opened', async () => {
+  for (const name of ['journal', 'records', 'bytes', 'run']) await mkdir(`${folder}/${name}`)
+  await writeFile(`${folder}/.format.json.tmp`, '{"lane')
+  await (await openStorage(`fs:${folder}`, { log: quiet })).close()
+  expect(await readdir(folder)).not.toContain('.format.json.tmp')
 })
 
 describe.each(['a folder', 'a Redis'])('records of another version in %s', (kind) => {
