@@ -30,9 +30,11 @@ export async function registerWorkspace({ store, random }: Deps, id: string): Pr
 export async function listWorkspaces(deps: Deps): Promise<Workspace[]> {
   const entries = await listAll(deps, GLOBAL, indexes.workspaces())
   const findUnlessDamaged = (id: string) =>
-    deps.store.hold(id, () => findWorkspace(deps, id)).catch((error: unknown) => {
-      if (deps.store.damaged().includes(id) !== true) throw error
-    })
+    deps.store
+      .hold(id, () => findWorkspace(deps, id))
+      .catch((error: unknown) => {
+        if (deps.store.damaged().includes(id) !== true) throw error
+      })
   const workspaces = await Promise.all(entries.map(({ id }) => findUnlessDamaged(id)))
   return workspaces
     .filter((workspace): workspace is Workspace => workspace !== undefined)

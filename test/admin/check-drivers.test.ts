@@ -140,7 +140,7 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
       0,
       expect.stringMatching(/^import_unfinished wsp_0{19}1 importing:self: an import of this workspace has begun/),
     ])
-    const [blob] = (await readdir(`${path}/bytes`)).filter((name) => name.startsWith('blb_'))
+    const blob = (await readdir(`${path}/bytes`)).find((name) => name.startsWith('blb_'))
     await flipBit(`bytes/${blob}/0`)
     await flipBit(`records/${Globex}`)
     const service = startProcess(['--json'], env)

@@ -122,7 +122,9 @@ describe.each(drivers)('transfer to $name', (driver) => {
       ],
       ...([1, 3] as const).map((format): [string[], RegExp] => [
         [lines[0]!.replace('"lanekeeper_export":2', `"lanekeeper_export":${format}`), ...lines.slice(1)],
-        new RegExp(`has format ${format}, and this version of Lanekeeper reads format 2: read it with the version of Lanekeeper that wrote it`),
+        new RegExp(
+          `has format ${format}, and this version of Lanekeeper reads format 2: read it with the version of Lanekeeper that wrote it`,
+        ),
       ]),
       ...(['', '"schema":3,', '"schema":99,'] as const).map((schema): [string[], RegExp] => [
         [lines[0]!.replace(/"schema":\d+,/, schema), ...lines.slice(1)],

@@ -1,7 +1,15 @@
 import { crc32 } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Disk } from '../../src/store/fs/disk.ts'
-import { ADVICE, encodeFrame, journalName, readJournal as readOnly, repairJournal, StorageDamaged, type Entry } from '../../src/store/fs/journal.ts'
+import {
+  ADVICE,
+  encodeFrame,
+  journalName,
+  readJournal as readOnly,
+  repairJournal,
+  StorageDamaged,
+  type Entry,
+} from '../../src/store/fs/journal.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { diskError, recordDisk } from '../support/recording-disk.ts'
 

@@ -187,7 +187,10 @@ describe('the manifest of a folder', () => {
           folder = new StoreFolder(disk.after('nothing kept'))
           await put(JOURNAL, Buffer.concat([intact.subarray(0, size), Buffer.alloc(zeros)]))
           const store = await folder.open()
-          expect([await keysOf(store), await keysOf(store, 'p2')]).toEqual([['a:1', 'a:2', 'a:3'], ['a:1', 'a:2']])
+          expect([await keysOf(store), await keysOf(store, 'p2')]).toEqual([
+            ['a:1', 'a:2', 'a:3'],
+            ['a:1', 'a:2'],
+          ])
           expect(await store.commit('p2', putOne('a:4'))).toBe('done')
           await store.close()
           expect(await keysOf(await folder.open(), 'p2')).toEqual(['a:1', 'a:2', 'a:4'])

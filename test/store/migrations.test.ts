@@ -251,9 +251,7 @@ describe.each(drivers)('migrations on $name', (driver) => {
     const clock = () => now
     const run = () => migrate(adminOf(store, clock), NO_IO, list)
     const lease = await takeLease(store, clock, systemRandom)
-    await expect(run()).rejects.toThrow(
-      'another process migrates this storage; if it has ended, try again after 2026-01-01T00:00:30.000Z',
-    )
+    await expect(run()).rejects.toThrow('another process migrates this storage; if it has ended, try again after 2026-01-01T00:00:30.000Z')
     now += 15_000
     await lease.renew()
     now += 20_000

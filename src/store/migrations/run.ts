@@ -75,8 +75,7 @@ export async function requireCurrent({ isReadOnly, log, ...deps }: MigrationDeps
   // A damaged workspace of an earlier version cannot be read either way.
   if (isReadOnly && schema.version === to) return
   if (isReadOnly) throw new UnsupportedSchema(`this folder ${found}: copy it to a disk that can be written to`)
-  if (deps.store.isRemote)
-    throw new UnsupportedSchema(`this Redis ${found}: end all services that use it, and run "lanekeeper migrate"`)
+  if (deps.store.isRemote) throw new UnsupportedSchema(`this Redis ${found}: end all services that use it, and run "lanekeeper migrate"`)
   const summary = await migrateStore(deps)
   if (summary.from !== summary.to) log.info(summary, 'the records were brought to the present version')
 }

@@ -116,11 +116,7 @@ export class RedisStore implements Store {
   readonly #parentKeys = new ParentKeyCache()
   readonly #commitPubSub: CommitPubSub
 
-  constructor(
-    pool: Pool,
-    prefix: string,
-    { lease = LEASE_DURATION, identity, commits, pools = [pool], commitPubSub }: StoreParts = {},
-  ) {
+  constructor(pool: Pool, prefix: string, { lease = LEASE_DURATION, identity, commits, pools = [pool], commitPubSub }: StoreParts = {}) {
     this.#pool = pool
     this.#pools = pools
     this.#prefix = prefix
