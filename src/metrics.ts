@@ -213,7 +213,7 @@ export class Metrics {
 
   async #readState(): Promise<void> {
     // A disk that cannot be examined must not hide the other metrics.
-    const state = await this.#store?.metrics?.().catch(() => undefined)
+    const state = await this.#store?.metrics().catch(() => undefined)
     if (state !== undefined) this.#setState(state)
     const counts = this.#logCounts?.()
     if (counts !== undefined) for (const [member, name, help] of LOG_METRICS) this.#set(Counter, name, help, counts[member])

@@ -1,4 +1,3 @@
-import { hold } from '../store/hold.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { SCHEMA_VERSION } from '../store/migrations/list.ts'
@@ -40,7 +39,7 @@ export async function backUp(deps: AdminDeps, io: CommandIo): Promise<BackupSumm
   const [written, lost] = [new Set<string>(), [] as string[]]
   for (const { id } of entries) {
     const progress = () => io.progress(`${written.size} of ${entries.length} workspaces, ${counter.progress}`)
-    await hold(deps.store, id, async () => {
+    await deps.store.hold(id, async () => {
       if (await isReadable(deps, id)) {
         await writer.write({ workspace: id })
         await writeWorkspace(deps, id, { writer, counter, progress })

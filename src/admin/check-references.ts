@@ -43,7 +43,7 @@ const references: References = {
     board(board_id),
     { key: keys.column(column_id), members: { board_id }, explainedBy: [ofBoard(board_id)] },
     member(creator_id),
-    typeof completed_by_id === 'string' ? member(completed_by_id) : undefined,
+    completed_by_id === null ? undefined : member(completed_by_id),
     ...assignee_ids.map(member),
     ...label_ids.map((labelId) => ({
       key: keys.label(labelId),

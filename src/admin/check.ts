@@ -1,4 +1,3 @@
-import { hold } from '../store/hold.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { NO_EXPECTATION, type Store } from '../store/port.ts'
@@ -66,10 +65,10 @@ export async function checkStorage(deps: AdminDeps, options: CheckOptions, io: C
           io.progress(`${summary.partitions} of ${partitions.length} partitions, ${summary.records} records, ${summary.damage} damaged`)
         },
       }
-      const count = await hold(store, partition, () => checkPartition(deps, partition, check))
+      const count = await store.hold(partition, () => checkPartition(deps, partition, check))
       if (count > 0 && partition !== GLOBAL) readable.add(partition)
     } catch (error) {
-      if (store.damaged?.().includes(partition) !== true) throw error
+      if (store.damaged().includes(partition) !== true) throw error
       unreadable.add(partition)
       const { cause, message } = error as Error
       if (!damagedFiles.has(partition))
@@ -107,14 +106,14 @@ async function nameBlobsAgain(deps: AdminDeps, unreferenced: Set<string>): Promi
   for (let scans = 1; scans < 3; scans++) {
     if (unreferenced.size === 0) return
     for (const partition of await allPartitions(deps))
-      await hold(deps.store, partition, () => nameBlobsOf(deps.store, partition, (id) => unreferenced.delete(id)))
+      await deps.store.hold(partition, () => nameBlobsOf(deps.store, partition, (id) => unreferenced.delete(id)))
   }
 }
 
 /** The partitions of all workspaces, also of unlisted ones, and the one of the installation. */
 async function allPartitions(deps: AdminDeps): Promise<string[]> {
   const listed = await listAll(deps, GLOBAL, indexes.workspaces()).catch((error: unknown) => {
-    if (deps.store.damaged?.().includes(GLOBAL) === true) return []
+    if (deps.store.damaged().includes(GLOBAL) === true) return []
     throw error
   })
   return [...new Set([GLOBAL, ...(await deps.store.partitions()).toSorted(), ...listed.map(({ id }) => id)])]
@@ -125,7 +124,7 @@ type Report = (finding: Finding) => Promise<void>
 /** @returns the partitions with a damaged file */
 async function reportDriverDamage({ store, random }: AdminDeps, { reindex }: CheckOptions, report: Report): Promise<ReadonlySet<string>> {
   const damagedFiles = new Set<string>()
-  for await (const batch of store.findDamage?.() ?? [])
+  for await (const batch of store.findDamage())
     for (const { partition, record, index, file } of batch) {
       if (file !== undefined) {
         damagedFiles.add(partition)
@@ -165,10 +164,10 @@ async function checkWorkspaces(deps: AdminDeps, { reindex }: CheckOptions, parti
   const listed = new Set((await listAll(deps, GLOBAL, indexes.workspaces())).map(({ id }) => id))
   const reportMissing = (id: string) =>
     report({ partition: id, kind: 'workspace_incomplete', subject: keys.workspace(), message: 'the workspace has no record of its name' })
-  for (const id of listed) if (!partitions.has(id) && store.damaged?.().includes(id) !== true) await reportMissing(id)
+  for (const id of listed) if (!partitions.has(id) && store.damaged().includes(id) !== true) await reportMissing(id)
   for (const id of partitions) {
     const readBoth = () => transact(store, id, random, (tx) => tx.read([keys.workspace(), keys.importing()]))
-    const [workspace, importing] = await hold(store, id, readBoth)
+    const [workspace, importing] = await store.hold(id, readBoth)
     if (importing !== undefined) continue
     if (workspace === undefined || workspace.id !== id) await reportMissing(id)
     else if (!listed.has(id) && (await transact(store, GLOBAL, random, (tx) => tx.get(keys.workspaceEntry(id)))) === undefined) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
-import { SCHEMA_VERSION } from '../store/migrations/list.ts'
+import { isReadable, SCHEMA_VERSION } from '../store/migrations/list.ts'
 import { AdminError, type CommandIo } from './deps.ts'
 
 /** The version of the export format. */
@@ -100,15 +100,24 @@ export async function* readExport(lines: AsyncIterable<string>, kind: 'export' |
   if (!ended) throw new AdminError('invalid', `the ${kind} is incomplete: its last line is missing`)
 }
 
+/** What to do with an export or a backup of another version. */
+const ADVICE = 'read it with the version of Lanekeeper that wrote it'
+
+/** @throws {AdminError} `invalid` if an export or a backup has another format than this version of Lanekeeper reads */
+export function requireFormat(kind: 'export' | 'backup', format: number, read: number): void {
+  if (format !== read)
+    throw new AdminError('invalid', `the ${kind} has format ${format}, and this version of Lanekeeper reads format ${read}: ${ADVICE}`)
+}
+
 /**
  * The version of the records of an export or a backup.
- * @throws {AdminError} `invalid` if it is newer than this version of Lanekeeper
+ * @throws {AdminError} `invalid` if this version of Lanekeeper does not read it
  */
-export function readSchemaVersion({ schema = 1 }: { readonly schema?: number | undefined }, kind: 'export' | 'backup'): number {
-  if (schema > SCHEMA_VERSION)
+export function readSchemaVersion({ schema = 0 }: { readonly schema?: number | undefined }, kind: 'export' | 'backup'): number {
+  if (!isReadable(schema))
     throw new AdminError(
       'invalid',
-      `the ${kind} has records of version ${schema}; this version of Lanekeeper reads version ${SCHEMA_VERSION}`,
+      `the ${kind} has records of version ${schema}, and this version of Lanekeeper reads version ${SCHEMA_VERSION}: ${ADVICE}`,
     )
   return schema
 }

@@ -5,7 +5,6 @@ import { durations } from '../model/durations.ts'
 import { timestamp } from '../model/time.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { decorateStore } from '../store/decorate.ts'
-import { hold } from '../store/hold.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL } from '../store/keys.ts'
 import type { Change, Store } from '../store/port.ts'
@@ -71,7 +70,7 @@ export class GarbageCollector {
       this.#queue.delete(workspaceId)
       const begin = performance.now()
       try {
-        await hold(this.#deps.store, workspaceId, () => collectGarbage(this.#deps, workspaceId, () => signal.aborted))
+        await this.#deps.store.hold(workspaceId, () => collectGarbage(this.#deps, workspaceId, () => signal.aborted))
       } catch (error) {
         // The next interval tries again.
         this.#log.warn({ workspace_id: workspaceId, err: error }, 'garbage collection failed')
@@ -87,7 +86,7 @@ export class GarbageCollector {
       const now = endOfDue(this.#deps)
       const workspaces = await listAll(this.#deps, GLOBAL, indexes.workspaces())
       // What people did outside of workspaces is removed too when it is old.
-      for (const { id } of [...workspaces, { id: GLOBAL }]) if (store.mayHaveTombstoneBefore?.(id, now) !== false) this.schedule(id)
+      for (const { id } of [...workspaces, { id: GLOBAL }]) if (store.mayHaveTombstoneBefore(id, now)) this.schedule(id)
     } catch (error) {
       this.#log.warn({ err: error }, 'garbage collection could not list the workspaces')
     }

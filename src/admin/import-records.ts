@@ -124,8 +124,7 @@ export const workspaceKinds: Readonly<Record<string, Kind>> = {
       position,
       due_at: at.nullable(),
       completed_at: at.nullable(),
-      // Records of earlier versions do not have it.
-      completed_by_id: id('user').nullable().optional(),
+      completed_by_id: id('user').nullable(),
       archived_at: at.nullable(),
       assignee_ids: z.array(id('user')).max(limits.assigneesPerCard),
       label_ids: z.array(id('label')).max(limits.labelsPerCard),
@@ -172,7 +171,7 @@ export const workspaceKinds: Readonly<Record<string, Kind>> = {
       id: id('file'),
       owner_id: id('user'),
       visibility: z.enum(fileVisibilities),
-      board_id: id('board').nullable(),
+      board_id: id('board'),
       name: line(limits.fileName),
       content_type: line(200),
       size,

@@ -124,11 +124,6 @@ export class ImportSession {
     return undefined
   }
 
-  /** Changes what was written. @param prefix of the keys of the records that may change @throws {AdminError} `conflict` */
-  async change(prefix: string, work: (tx: Transaction, batch: readonly string[]) => Promise<unknown>): Promise<void> {
-    for await (const batch of this.#keys((key) => key.startsWith(prefix))) await this.#commit(async (tx) => void (await work(tx, batch)))
-  }
-
   /** Removes the attachments of a file that is not imported, also where they are covers. @throws {AdminError} `conflict` */
   async detach(fileId: string): Promise<void> {
     for (let found = BATCH_SIZE; found === BATCH_SIZE;) {

@@ -4,14 +4,11 @@ import { GLOBAL, keys } from '../store/keys.ts'
 import { bringForward } from '../store/migrations/list.ts'
 import { transact } from '../store/transact.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
-import { EXPORT_FORMAT, readExport, readSchemaVersion, type ExportLine } from './export-format.ts'
+import { EXPORT_FORMAT, readExport, readSchemaVersion, requireFormat, type ExportLine } from './export-format.ts'
 import { readUser } from './import-records.ts'
 import { linkWorkspace } from './memberships.ts'
 import { TransferCounter, type TransferSummary } from './transfer-summary.ts'
 import { WorkspaceImport } from './workspace-import.ts'
-
-/** The format of exports whose records have the version 0. */
-const FORMAT_OF_OLD_RECORDS = 1
 
 /**
  * Imports an exported workspace under its own id. It is accessible only after the whole export was read and its
@@ -50,14 +47,9 @@ function readHeader(line: ExportLine | undefined): { workspaceId: string; schema
   if (line !== undefined && 'lanekeeper_backup' in line)
     throw new AdminError('invalid', 'the input is a backup of a whole installation; use "restore"')
   if (line === undefined || !('lanekeeper_export' in line)) throw new AdminError('invalid', 'the input is not an export of a workspace')
-  const { lanekeeper_export: format } = line
-  if (format !== EXPORT_FORMAT && format !== FORMAT_OF_OLD_RECORDS)
-    throw new AdminError(
-      'invalid',
-      `the export has format ${format}; this version reads formats ${FORMAT_OF_OLD_RECORDS} and ${EXPORT_FORMAT}`,
-    )
+  requireFormat('export', line.lanekeeper_export, EXPORT_FORMAT)
   if (!isId('workspace', line.workspace_id)) throw new AdminError('invalid', `${line.workspace_id} is not the id of a workspace`)
-  return { workspaceId: line.workspace_id, schema: format === EXPORT_FORMAT ? readSchemaVersion(line, 'export') : 0 }
+  return { workspaceId: line.workspace_id, schema: readSchemaVersion(line, 'export') }
 }
 
 async function importUser({ store, random }: AdminDeps, user: User): Promise<void> {

@@ -5,7 +5,7 @@ import { bringForward } from '../store/migrations/list.ts'
 import type { Value } from '../store/port.ts'
 import type { BackupSummary } from './backup.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
-import { BACKUP_FORMAT, readExport, readSchemaVersion, type ExportLine } from './export-format.ts'
+import { BACKUP_FORMAT, readExport, readSchemaVersion, requireFormat, type ExportLine } from './export-format.ts'
 import { BATCH_SIZE } from './import-session.ts'
 import { readGlobalRecord } from './restore-records.ts'
 import { RestoreRun } from './restore-run.ts'
@@ -39,8 +39,7 @@ function readHeader(line: ExportLine | undefined): number {
   if (line !== undefined && 'lanekeeper_export' in line)
     throw new AdminError('invalid', 'the input is an export of one workspace; use "import"')
   if (line === undefined || !('lanekeeper_backup' in line)) throw new AdminError('invalid', 'the input is not a backup')
-  if (line.lanekeeper_backup !== BACKUP_FORMAT)
-    throw new AdminError('invalid', `the backup has format ${line.lanekeeper_backup}; this version reads format ${BACKUP_FORMAT}`)
+  requireFormat('backup', line.lanekeeper_backup, BACKUP_FORMAT)
   return readSchemaVersion(line, 'backup')
 }
 

@@ -1,6 +1,6 @@
 import { durations } from '../model/durations.ts'
 import { keys } from '../store/keys.ts'
-import { bringForward, completionsAfter } from '../store/migrations/list.ts'
+import { bringForward } from '../store/migrations/list.ts'
 import type { Value } from '../store/port.ts'
 import { AdminError, type AdminDeps } from './deps.ts'
 import type { ExportLine } from './export-format.ts'
@@ -68,9 +68,6 @@ export class WorkspaceImport {
     const workspace = this.#deferred.find(([key]) => key === keys.workspace())?.[1]
     if (workspace?.['id'] !== this.#workspaceId) throw new AdminError('invalid', `the export has no record of ${this.#workspaceId}`)
     for (const fileId of this.#omitted) await this.#session.detach(fileId)
-    const unwritten = new Map(this.#deferred)
-    for (const { prefix, complete } of completionsAfter(this.#schema))
-      await this.#session.change(prefix, (tx, batch) => complete(tx, batch, unwritten))
   }
 
   /** Makes the workspace accessible. @throws {AdminError} `conflict` */

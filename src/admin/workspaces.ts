@@ -2,7 +2,6 @@ import { isId, newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import { workspaceName, type Workspace } from '../model/workspace.ts'
 import type { Deps } from '../store/deps.ts'
-import { hold } from '../store/hold.ts'
 import { indexes } from '../store/indexes.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
 import { listAll, transact } from '../store/transact.ts'
@@ -31,9 +30,11 @@ export async function registerWorkspace({ store, random }: Deps, id: string): Pr
 export async function listWorkspaces(deps: Deps): Promise<Workspace[]> {
   const entries = await listAll(deps, GLOBAL, indexes.workspaces())
   const findUnlessDamaged = (id: string) =>
-    hold(deps.store, id, () => findWorkspace(deps, id)).catch((error: unknown) => {
-      if (deps.store.damaged?.().includes(id) !== true) throw error
-    })
+    deps.store
+      .hold(id, () => findWorkspace(deps, id))
+      .catch((error: unknown) => {
+        if (deps.store.damaged().includes(id) !== true) throw error
+      })
   const workspaces = await Promise.all(entries.map(({ id }) => findUnlessDamaged(id)))
   return workspaces
     .filter((workspace): workspace is Workspace => workspace !== undefined)

@@ -84,17 +84,12 @@ async function runLocally(
 
 /** Loads what decides requests: with the policy that a service with the same environment has. Other commands start faster without it. */
 async function loadPolicyAnswers(): Promise<PolicyAnswers> {
-  const [{ loadPolicy }, { createPolicyAnswers }, { operations }, { Scheduler }] = await Promise.all([
+  const [{ loadPolicy }, { createPolicyAnswers }, { operations }] = await Promise.all([
     import('../authz/shipped-policy.ts'),
     import('./policy/stored-answers.ts'),
     import('../resources/table.ts'),
-    import('../resources/scheduler.ts'),
   ])
-  return createPolicyAnswers({
-    engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined),
-    operations,
-    scheduler: new Scheduler(),
-  })
+  return createPolicyAnswers({ engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined), operations })
 }
 
 function reportReadOnly({ message }: Error): void {

@@ -241,7 +241,7 @@ export interface Card {
   due_at: string | null
   /** When the card was completed; null if it is not completed. */
   completed_at: string | null
-  /** The user who completed the card; null if it is not completed, or if that is not known: it was imported, or completed before this was recorded. */
+  /** The user who completed the card; null if it is not completed, or if that is not known: it was imported from another program. */
   completed_by_id: string | null
   /** When the card was archived; null if it is active. */
   archived_at: string | null
@@ -367,7 +367,7 @@ export interface File {
   owner_id: string
   /** Who has access to the file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the board that the file was uploaded to. `private`: only its owner. */
   visibility: 'workspace' | 'board' | 'private'
-  /** The board that the file was uploaded to. It may be deleted by now. null: the file is not yours, and you have no access to that board; or an earlier version stored the file, and it was attached to no card. */
+  /** The board that the file was uploaded to. It may be deleted by now. null: the file is not yours, and you have no access to that board. */
   board_id: string | null
   /** The name of the file. */
   name: string

@@ -3,6 +3,7 @@ import { limits } from '../model/limits.ts'
 import type { BatchItem, BatchResult } from '../resources/batch/schema.ts'
 import { isDryRun, type Operation, type OperationRequest } from '../resources/operation.ts'
 import { shownRevision } from '../resources/pending-removals.ts'
+import type { Stint } from '../resources/scheduler.ts'
 import { loadTarget, readsOf, textsOf } from '../resources/targets.ts'
 import type { Key } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
@@ -15,13 +16,8 @@ import { requireAccess, requireScope } from './permission.ts'
 import { entityTag, requireMatch } from './preconditions.ts'
 import type { Services } from './services.ts'
 
-/** Operations between two pauses for other requests. */
-const AT_ONCE = 10
-/** Bytes of their answers after which there is such a pause. */
-const BYTES_AT_ONCE = 64 * 1024
-
 /**
- * Performs the operations of a batch in the transaction of its request. Each is decided as if it were requested alone, after the
+ * Performs the operations of a batch in the transaction of its request, with pauses between them. Each is decided as if it were requested alone, after the
  * ones before it, and sees what they have written.
  * @throws {ApiError} the error of the first one that fails, with its `index`; nothing is changed then
  */
@@ -31,27 +27,22 @@ export async function performAll(
   record: DecisionRecord,
   boardId: string,
   items: readonly BatchItem[],
+  stint: Stint,
 ): Promise<BatchResult[]> {
   const planned = plan(services, request.caller.userId, boardId, items)
   await readTargets(request, planned)
   const performed: Performed[] = []
   const records: ItemRecord[] = []
   let bytes = 0
-  let made = 0
   record.batch = records
   for (const [index, one] of planned.entries()) {
-    if (index > 0 && (index % AT_ONCE === 0 || made > BYTES_AT_ONCE)) {
-      await services.scheduler.slice(request.caller.workspaceId, Math.ceil(made / BYTES_AT_ONCE))
-      made = 0
-    }
+    await stint.next()
     const own: ItemRecord = { operation: one.operation.id }
     records.push(own)
     try {
       requireRoom(request.tx, index)
       const done = await perform(services, request, planned, performed, boardId, own)
-      const size = Buffer.byteLength(JSON.stringify(done.result.data))
-      bytes += size
-      made += size
+      bytes += Buffer.byteLength(JSON.stringify(done.result.data))
       if (bytes > limits.pageBytes) throw refusal(index, `makes the response longer than ${limits.pageBytes} bytes`)
       performed.push(done)
     } catch (error) {

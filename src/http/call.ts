@@ -1,6 +1,9 @@
 import type { ServerRequest } from 'srvx'
 import type { Upload } from '../resources/operation.ts'
+import type { Client } from '../resources/scheduler.ts'
+import type { CommitLease } from '../store/commit-leases.ts'
 import type { PresentedToken } from './decision-record.ts'
+import { clientSignal } from './answered.ts'
 import { IdempotentWrite } from './idempotency.ts'
 import type { Input } from './input.ts'
 import type { Principal } from './principal.ts'
@@ -49,6 +52,7 @@ export class Call implements CallRequest {
   #key: IdempotentWrite | undefined
   #input: Input | Promise<Input> | undefined
   #upload: Promise<Upload> | undefined
+  #signal: AbortSignal | undefined
 
   constructor(services: Services, { request, requestId, method, path, search, part }: CallRequest, surface: Surface) {
     this.request = request
@@ -63,6 +67,23 @@ export class Call implements CallRequest {
 
   get headers(): Headers {
     return this.request.headers
+  }
+
+  /** Is aborted when its client leaves. */
+  get signal(): AbortSignal {
+    return (this.#signal ??= clientSignal(this.request))
+  }
+
+  /** As whom it waits for its share of the event loop. @param lease that it has */
+  client(lease?: CommitLease): Client {
+    const signal = (): AbortSignal => this.signal
+    return {
+      workspaceId: this.principal.partition,
+      hasLease: lease !== undefined,
+      get signal() {
+        return signal()
+      },
+    }
   }
 
   /** Who makes it. @throws {ApiError} `unauthorized` if that cannot be read from it */

@@ -39,13 +39,16 @@ export class RequestLog {
   }
 
   /** The commit after {@link beforeCommit} has failed. */
-  withdraw({ logged, requestId }: DecisionRecord, error: unknown): void {
+  withdraw(record: DecisionRecord, error: unknown): void {
+    const { logged, requestId } = record
     const isKnown = error instanceof TransactionConflict || (error instanceof StorageUnavailable && error.outcomeKnown)
     logged!.outcome = isKnown ? 'not_done' : 'unknown'
     const { n } = logged!.entry
     if (n === undefined) return
     const time = new Date(this.#clock()).toISOString()
-    this.#log.append(`"time":"${time}","kind":"outcome","of":${n},"request_id":"${requestId}","outcome":"${logged!.outcome}"`)
+    const body = `"time":"${time}","kind":"outcome","of":${n},"request_id":"${requestId}","outcome":"${logged!.outcome}"`
+    record.logBytes += Buffer.byteLength(body)
+    this.#log.append(body)
   }
 
   /**
@@ -70,7 +73,7 @@ export class RequestLog {
 
   #lineOf(record: DecisionRecord, status: number, effect: 'commit' | 'none'): string {
     const body = toLine(record, this.#clock(), status, effect)
-    record.logBytes = (record.logBytes ?? 0) + Buffer.byteLength(body)
+    record.logBytes += Buffer.byteLength(body)
     return body
   }
 

@@ -72,7 +72,7 @@ export interface DecisionRecord {
   /** the line of the decision log that was written before the commit */
   logged?: WrittenAhead
   /** the bytes of its lines in the decision log */
-  logBytes?: number
+  logBytes: number
   /** whether the decision log cannot take the record */
   isUnrecorded?: true
   /** the number of attempts; more than one if concurrent writes caused a conflict */

@@ -6,6 +6,7 @@ import { OWN_ID } from '../model/fields.ts'
 import type { Scope } from '../model/token.ts'
 import type { Evaluation, EvaluationResult, Question, Semantic } from '../resources/access/schema.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
+import type { Stint } from '../resources/scheduler.ts'
 import { readsOf, textsOf } from '../resources/targets.ts'
 import type { Read } from '../store/reads.ts'
 import { isIdMember, isUserMember, shapeOf } from './body-members.ts'
@@ -17,7 +18,7 @@ import { withOwnId, withOwnParameter } from './own-id.ts'
 import type { Services } from './services.ts'
 
 /** What an evaluation depends on. */
-export type EvaluationServices = Pick<Services, 'engine' | 'operations' | 'scheduler'>
+export type EvaluationServices = Pick<Services, 'engine' | 'operations'>
 
 /** The type of the resource of operations whose path has no parameter. */
 const WORKSPACE = 'workspace'
@@ -28,9 +29,6 @@ const STOPS: Readonly<Record<Semantic, boolean | undefined>> = {
   deny_on_first_deny: false,
   permit_on_first_permit: true,
 }
-
-/** How many questions are decided before other requests have their time. Each takes 30 µs, and many times that if it names many ids. */
-const AT_ONCE = 10
 
 /** A request that is not made: what an operation would be called with, as far as its permission depends on it. */
 export interface Evaluated {
@@ -49,6 +47,7 @@ export interface Evaluated {
  * request does after its decision is left out. All reads belong to one state of the data: a later read fails if an earlier one
  * would now be another, and the request starts again.
  * @param request that of the evaluation itself
+ * @param stint its steps: to read a question, and to decide it, takes 30 µs, and many times that if it names many ids
  * @returns the decisions, in the order of the questions, up to the one after which it stops
  * @throws {ApiError} `validation_failed` if a question names nothing that can be decided
  */
@@ -58,14 +57,15 @@ export async function evaluate(
   record: DecisionRecord,
   questions: readonly Question[],
   semantic: Semantic,
+  stint: Stint,
 ): Promise<EvaluationResult[]> {
-  const evaluated = readQuestions(services, request.caller, questions)
+  const evaluated = await readQuestions(services, request.caller, questions, stint)
   const targets = await readTargets(services, request, evaluated)
   const results: EvaluationResult[] = []
   const records: ItemRecord[] = []
   record.evaluations = records
   for (const [i, one] of evaluated.entries()) {
-    if (i > 0 && i % AT_ONCE === 0) await services.scheduler.slice(request.caller.workspaceId)
+    await stint.next()
     const own: ItemRecord = { operation: one.operation.id }
     recordResources(own, one.params)
     records.push(own)
@@ -170,14 +170,19 @@ function bodyOf({ operation, body, members }: Evaluated): object {
 const LONGEST_NAME = 100
 
 /** Reads all questions. @throws {ApiError} `validation_failed`, with the issues of all */
-export function readQuestions({ operations }: EvaluationServices, caller: Caller, questions: readonly Question[]): Evaluated[] {
+export async function readQuestions(
+  { operations }: EvaluationServices,
+  caller: Caller,
+  questions: readonly Question[],
+  stint: Stint,
+): Promise<Evaluated[]> {
   const issues: ValidationIssue[] = []
-  const evaluated = questions.flatMap(({ asked, path }) => {
-    const own: [path: string, message: string][] = []
-    const result = readQuestion(operations, caller, asked, (at, message) => own.push([at, message]))
-    for (const [at, message] of own) issues.push({ in: 'body', path: path + at, message })
-    return result ?? []
-  })
+  const evaluated: Evaluated[] = []
+  for (const { asked, path } of questions) {
+    await stint.next()
+    const read = readQuestion(operations, caller, asked, (at, message) => issues.push({ in: 'body', path: path + at, message }))
+    if (read !== undefined) evaluated.push(read)
+  }
   if (issues.length > 0) throw validationFailed(issues)
   return evaluated
 }

@@ -15,7 +15,7 @@ export async function answerReady({ store, blobs, engine, decisionLog }: Service
   if (isDraining) return probeResponse(503, { status: 'shutting down', storage: store.driver })
   try {
     await Promise.all([store.ready(), blobs.ready()])
-    const damaged = store.damaged?.() ?? []
+    const damaged = store.damaged()
     const space = await decisionLog?.spaceWarning()
     const warnings = space === undefined ? [] : [`decision_log_disk_${space}`]
     return probeResponse(200, {

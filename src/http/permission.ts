@@ -42,20 +42,21 @@ const TARGET_GROUPS = new Set(['caller', 'board'])
  * Refuses a target on a board that the caller has no access to, before anything else is read. So a hidden resource costs
  * the same number of reads as an absent one (spec §5, rule 3).
  * @param parameter see {@link notFound}
+ * @param isWhole whether the target has everything that decides about access to it
  * @throws {ApiError} `not_found`
  */
 export function requireVisible(
   { engine }: Policy,
-  { permission }: Operation,
+  { permission }: Pick<Operation, 'permission'>,
   caller: Caller,
   target: AuthorizationContext,
   record: PermissionRecord,
-  parameter?: string,
+  { parameter, isWhole = false }: { readonly parameter?: string; readonly isWhole?: boolean } = {},
 ): void {
   const { vocabulary } = engine
   for (const name of vocabulary.permissions.get(permission)!.notFoundUnless) {
     const { groups } = vocabulary.definitions.get(name)!
-    if (!groups.every((group) => TARGET_GROUPS.has(group))) continue
+    if (!isWhole && !groups.every((group) => TARGET_GROUPS.has(group))) continue
     const facts = factsFor(vocabulary, groups, caller, target)
     if (engine.holds(name, facts)) continue
     record.hidden = { definition: name, facts }
@@ -76,7 +77,7 @@ export async function requireNamed(
   record.stage = 'target'
   for (const { parameter, context } of (await operation.named?.(request)) ?? []) {
     if (context === undefined) throw notFound(parameter)
-    requireVisible(services, operation, request.caller, context, record, parameter)
+    requireVisible(services, operation, request.caller, context, record, { parameter })
   }
 }
 

@@ -3,6 +3,7 @@ import type { FirstResponse } from '../model/idempotency.ts'
 import { isDryRun, type Operation, type OperationRequest, type Upload } from '../resources/operation.ts'
 import type { OperationResult } from '../resources/result.ts'
 import { shownRevision } from '../resources/pending-removals.ts'
+import { loadTarget } from '../resources/targets.ts'
 import { keys } from '../store/keys.ts'
 import { retryConflicts } from '../store/transact.ts'
 import { Transaction } from '../store/transaction.ts'
@@ -18,7 +19,6 @@ import { toApiError } from './error-mapping.ts'
 import { evaluate } from './evaluation.ts'
 import { filteredPage } from './filtered-page.ts'
 import { requireValidKey } from './idempotency.ts'
-import { clientSignal } from './answered.ts'
 import { readInput, type Input } from './input.ts'
 import { withItemTags } from './item-tags.ts'
 import { LongPoll, waitSignal } from './long-poll.ts'
@@ -93,7 +93,7 @@ export async function conclude<T extends { readonly status: number; readonly bod
     await presented.body?.cancel()
     presented = present.refuse(unrecorded, trail)
   }
-  call.quota.addLogged(trail.step.logBytes ?? 0)
+  call.quota.addLogged(trail.step.logBytes)
   trail.end()
   return presented
 }
@@ -119,16 +119,12 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
 }
 
 /** Waits until the request may be performed, in its first attempt. What it is known by is its token and its operation. */
-function admit(
-  { admission }: Services,
-  { work, principal }: Call,
-  { id, method, isStream }: Operation,
-  { query }: Input,
-): Promise<void> | undefined {
+function admit({ admission }: Services, call: Call, { id, method, isStream }: Operation, { query }: Input): Promise<void> | undefined {
+  const { work, principal } = call
   if (work.kind !== undefined || principal.tokenHash === undefined) return undefined
   const { wait = 0 } = query as { readonly wait?: number }
   work.kind = `${principal.tokenHash} ${id}`
-  return admission.begin(principal.partition, work, method === 'GET' && !isStream && wait === 0)
+  return admission.begin(call.client(), work, method === 'GET' && !isStream && wait === 0)
 }
 
 /** The next read of a stream, which is decided like a request. A stream can last longer than a policy. */
@@ -143,7 +139,12 @@ async function readOn(began: Services, call: Call, position: string): Promise<Ev
  */
 function attemptAll(services: Services, call: Call, trail: Trail, position: string | undefined): Promise<Outcome> {
   const { partition } = call.principal // 401
-  return retryConflicts(services.store, partition, MAX_ATTEMPTS, (lease) => attempt(services, call, lease, trail.next(), position))
+  let isRetry = false
+  return retryConflicts(services.store, partition, MAX_ATTEMPTS, (lease) => {
+    const step = trail.next(isRetry)
+    isRetry = true
+    return attempt(services, call, lease, step, position)
+  })
 }
 
 /** One attempt, in the order in which the contract refuses requests. @param position where a stream goes on */
@@ -232,7 +233,8 @@ interface Attempt {
 
 /** What an operation is called with. */
 function unitOf(services: Services, call: Call, { tx, caller, params, input, lease, step, position }: Attempt): OperationRequest {
-  const { scheduler } = services
+  const { scheduler, admission } = services
+  const client = call.client(lease)
   const query = position === undefined ? input.query : Object.assign({}, input.query, { after: position })
   const unit: OperationRequest = createUnit(
     services,
@@ -241,24 +243,16 @@ function unitOf(services: Services, call: Call, { tx, caller, params, input, lea
       evaluate: async (questions, semantic) => {
         call.work.questions = questions.length
         await call.quota.chargeFurther(caller, call.work.stated - 1) // 429
-        return evaluate(services, unit, step, questions, semantic)
+        if (!client.hasLease) await admission.more(client, call.work.stated - 1, call.work)
+        return evaluate(services, unit, step, questions, semantic, scheduler.stint(client))
       },
       perform: async (boardId, items) => {
         call.work.operations = items.length
         await call.quota.chargeFurther(caller, call.work.stated - 1) // 429
-        return performAll(services, unit, step, boardId, items)
+        return performAll(services, unit, step, boardId, items, scheduler.stint(client))
       },
       receive: input.upload ? () => receive(services, call, caller, lease) : undefined,
-      beginScan: () => {
-        const { workspaceId, userId } = caller
-        return scheduler.begin({
-          workspaceId,
-          userId,
-          hasLease: lease !== undefined,
-          signal: clientSignal(call.request),
-          onSlice: () => call.work.slices++,
-        })
-      },
+      beginScan: () => scheduler.begin({ ...client, userId: caller.userId, onSlice: () => call.work.slices++ }),
     },
   )
   return unit
@@ -276,11 +270,11 @@ function readOnce(
   call: Call,
   operation: Operation,
   params: OperationRequest['params'],
-  { userId, workspaceId }: Caller,
+  { userId }: Caller,
 ): Input | Promise<Input> {
   requireValidKey(call.method, call.headers) // 400
   const search = operation.isStream ? continued(call) : call.search
-  const beforeLarge = () => services.scheduler.slice(workspaceId)
+  const beforeLarge = () => services.scheduler.slice(call.client())
   return call.input(() => readInput(call.request, search, operation, params, userId, services.uploadBytes, beforeLarge))
 }
 
@@ -315,25 +309,39 @@ function createdBoard({ location }: Pick<OperationResult, 'location'>): string |
 }
 
 /**
- * Decides on access to the board of a first response as it is now (spec §5 "Credential" 5). A board that was deleted since is answered like
- * a hidden one, unless its deletion is the write: only that shows nothing of it.
+ * Decides on access to what a first response shows as it is now (spec §5 "Credential" 5; api: Contract 3, number 2): to its board, or else to
+ * the target of the path. What was deleted since is answered like what is hidden, unless the deletion of the board is the write: only that
+ * shows nothing of it.
  * @throws {ApiError} `not_found`
  */
 async function requireStillVisible(
   services: Services,
-  operation: Operation,
-  { tx, caller }: OperationRequest,
+  operation: Operation & { kind: 'single' },
+  request: OperationRequest,
   first: FirstResponse,
   step: DecisionRecord,
 ): Promise<void> {
+  const { tx, caller } = request
   const { board_id } = first
-  if (board_id === null) return
+  if (board_id === null) {
+    step.absent = true
+    const target = await loadTarget(operation.target, request)
+    delete step.absent
+    return requireVisible(services, operation, caller, target, step, { isWhole: true })
+  }
   const [board, boardMember] = await tx.read([keys.board(board_id), keys.boardMember(board_id, caller.userId)])
-  if (board !== undefined) return requireVisible(services, operation, caller, { board, boardMember }, step)
+  if (board !== undefined) {
+    // The creation of a board is decided without one.
+    for (const { permission } of [operation, READ_BOARD]) requireVisible(services, { permission }, caller, { board, boardMember }, step)
+    return
+  }
   if (isDeletionOf(board_id, first)) return
   step.absent = true
   throw notFound()
 }
+
+/** Who reads a board may see what was answered about it. */
+const READ_BOARD = { permission: 'read Board' }
 
 function isDeletionOf(boardId: string, { data }: FirstResponse): boolean {
   const { id, deleted } = data as { readonly id?: unknown; readonly deleted?: unknown }

@@ -1,5 +1,5 @@
 import { andThen, type Awaitable } from '../model/awaitable.ts'
-import type { ApiError } from '../model/errors.ts'
+import { ApiError } from '../model/errors.ts'
 import type { Call } from './call.ts'
 import type { DecisionRecord } from './decision-record.ts'
 import { download } from './download.ts'
@@ -18,12 +18,13 @@ import type { Services } from './services.ts'
  */
 export async function render(services: Services, call: Call, answer: Answer, step: DecisionRecord): Promise<Response> {
   const { requestId, method, headers } = call
+  const client = call.client()
   const shared = { ...call.quota.headers, ...expiryHeader(step) }
   const json = (data: unknown) =>
     piecesOf(data, (length) => {
       // The work is done also if the client has the answer already (304).
       call.work.bytes = length
-      return services.admission.serialize(call.principal.partition, length, call.work)
+      return services.admission.serialize(client, length, call.work)
     })
   switch (answer.kind) {
     case 'events':
@@ -38,8 +39,17 @@ export async function render(services: Services, call: Call, answer: Answer, ste
       return dataResponse(requestId, status, await json(data), { ...shared, ...own, 'idempotent-replayed': 'true' })
     }
     case 'done':
-      return renderDone(call, answer, shared, json)
+      return renderDone(call, answer, shared, answer.operation.isRead ? json : (data) => orNothing(json(data)))
   }
+}
+
+/** What was done is not answered with an error because its client does not wait for the answer: nobody reads that. */
+function orNothing(pieces: Awaitable<Pieces>): Awaitable<Pieces> {
+  if (!(pieces instanceof Promise)) return pieces
+  return pieces.catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'request_timeout') return []
+    throw error
+  })
 }
 
 function renderDone(

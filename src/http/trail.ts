@@ -13,22 +13,26 @@ export class Trail {
   constructor(services: Services, call: Call) {
     this.#services = services
     this.#call = call
-    this.#step = this.#begin(0)
+    this.#step = this.#begin(0, 0)
   }
 
   get step(): DecisionRecord {
     return this.#step
   }
 
-  /** The record of the next attempt. What the one before has recorded is no part of the answer. */
-  next(): DecisionRecord {
-    this.#step = this.#begin(this.#step.attempts + 1)
+  /**
+   * The record of the next attempt. What the one before has recorded is no part of the answer, except what it has written to the log.
+   * @param isRetry whether a conflict is the reason; otherwise there is none yet, or it has waited for something
+   */
+  next(isRetry: boolean): DecisionRecord {
+    const { attempts, logBytes } = this.#step
+    this.#step = this.#begin(Math.max(attempts, 1) + (isRetry ? 1 : 0), logBytes)
     return this.#step
   }
 
-  #begin(attempts: number): DecisionRecord {
+  #begin(attempts: number, logBytes: number): DecisionRecord {
     const { requestId, method, arrivedAt, surface } = this.#call
-    const step: DecisionRecord = { requestId, method, arrivedAt, policy: this.#services.engine.hash, attempts, status: 0 }
+    const step: DecisionRecord = { requestId, method, arrivedAt, policy: this.#services.engine.hash, attempts, logBytes, status: 0 }
     return surface.name === undefined ? step : { surface: surface.name, ...step }
   }
 

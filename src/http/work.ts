@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Scheduler } from '../resources/scheduler.ts'
+import { placeIn, type Client, type Scheduler } from '../resources/scheduler.ts'
 
 /** Bytes of an answer that cost one unit, and that a slice of the event loop serializes. */
 const UNIT_BYTES = 64 * 1024
@@ -9,8 +9,8 @@ const UNIT_QUESTIONS = 4
 const UNIT_SLICES = 4
 /** A unit is about a millisecond of work: this many times as long is left to others. */
 const PAUSES = 2
-/** How many reads of a kind that is not known yet are performed at once. */
-const FIRST_AT_ONCE = 4
+/** How many reads of a kind are performed at once, unless they wait for slices. */
+const READS_AT_ONCE = 4
 /** Kinds of requests of which is known what the last one cost. */
 const REMEMBERED = 10_000
 
@@ -18,8 +18,8 @@ const REMEMBERED = 10_000
 export class Work {
   /** who asks for what; undefined: a person in the web app, or nobody knows */
   kind: string | undefined
-  /** whether others of its kind wait for it */
-  isFirst = false
+  /** whether it has one of the places of its kind */
+  hasPlace = false
   /** operations of a batch */
   operations = 1
   /** questions of an evaluation */
@@ -49,15 +49,15 @@ function slicesOf(bytes: number): number {
 
 /**
  * Lets what costs more than one unit wait for its share of the event loop. The cost of an answer is known when its records were read; but
- * reading them takes time, too. So a request whose kind was expensive the last time waits before it is performed, and of reads that are not
- * known yet, few are performed at once.
+ * reading them takes time, too. So a request whose kind was expensive the last time waits before it is performed. Others of its kind may
+ * cost more than the last one, which had another target: so few reads of a kind are performed at once without having waited.
  */
 export class Admission {
   readonly #scheduler: Scheduler
   /** the kind of a request → the units that the last one cost besides the first */
   readonly #expected = new LRUCache<string, number>({ max: REMEMBERED })
-  /** the kinds of which the first reads are in progress; who waits for their cost */
-  readonly #first = new Map<string, FirstReads>()
+  /** the kinds of which reads are in progress that have not waited */
+  readonly #reads = new Map<string, Reads>()
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler
@@ -67,26 +67,34 @@ export class Admission {
    * Waits before a request is performed. {@link Admission.end} must follow.
    * @param isShort it waits for nothing, neither for its client nor for others
    * @returns undefined if it need not wait
+   * @throws {ApiError} `request_timeout`, as a rejection, when the client leaves before
    */
-  begin(workspaceId: string, work: Work, isShort: boolean): Promise<void> | undefined {
+  begin(client: Client, work: Work, isShort: boolean): Promise<void> | undefined {
     const { kind } = work
     if (kind === undefined) return undefined
-    const expected = this.#expected.get(kind)
-    if (expected !== undefined) return expected === 0 ? undefined : this.#wait(workspaceId, expected, work)
+    const expected = this.#expected.get(kind) ?? 0
+    if (expected > 0) return this.#wait(client, expected, work)
     if (!isShort) return undefined
-    const first = this.#first.get(kind) ?? { running: 0, waiting: [] }
-    this.#first.set(kind, first)
-    if (first.running === FIRST_AT_ONCE)
-      return new Promise<void>((begin) => first.waiting.push(begin)).then(() => this.begin(workspaceId, work, isShort))
-    first.running++
-    work.isFirst = true
+    const reads = this.#reads.get(kind) ?? { places: 0, waiting: new Set() }
+    this.#reads.set(kind, reads)
+    if (reads.places === READS_AT_ONCE)
+      return placeIn(reads.waiting, client.signal, (enter): Entry => ({ work, enter })).then(() =>
+        work.hasPlace ? undefined : this.begin(client, work, isShort),
+      )
+    reads.places++
+    work.hasPlace = true
     return undefined
   }
 
+  /** Waits for what the work costs as far as it is known now, besides the first unit and what it has waited for. */
+  more(client: Client, units: number, work: Work): Promise<void> | undefined {
+    const missing = units - work.admitted
+    return missing <= 0 ? undefined : this.#wait(client, missing, work)
+  }
+
   /** Waits before more of an answer is serialized. @param made the bytes that were, roughly */
-  serialize(workspaceId: string, made: number, work: Work): Promise<void> | undefined {
-    const missing = slicesOf(made) - work.admitted
-    return missing <= 0 ? undefined : this.#wait(workspaceId, missing, work)
+  serialize(client: Client, made: number, work: Work): Promise<void> | undefined {
+    return this.more(client, slicesOf(made), work)
   }
 
   /** Remembers what a request has cost. @param isDone false: it was refused */
@@ -94,21 +102,39 @@ export class Admission {
     const { kind } = work
     if (kind === undefined) return
     if (isDone || work.units > 1) this.#expected.set(kind, work.units - 1)
-    if (!work.isFirst) return
-    work.isFirst = false
-    const first = this.#first.get(kind)!
-    if (--first.running === 0) this.#first.delete(kind)
-    for (const begin of first.waiting.splice(0)) begin()
+    if (work.hasPlace) this.#leave(kind, work)
   }
 
-  #wait(workspaceId: string, slices: number, work: Work): Promise<void> {
+  /** Its place is that of the next one; but if its kind is expensive, all others wait for slices. */
+  #leave(kind: string, work: Work): void {
+    work.hasPlace = false
+    const { waiting } = this.#reads.get(kind)!
+    const [next] = waiting
+    if (next !== undefined && (this.#expected.get(kind) ?? 0) === 0) {
+      waiting.delete(next)
+      next.work.hasPlace = true
+      return next.enter()
+    }
+    if (--this.#reads.get(kind)!.places === 0) this.#reads.delete(kind)
+    for (const { enter } of waiting) enter()
+    waiting.clear()
+  }
+
+  #wait(client: Client, slices: number, work: Work): Promise<void> {
     work.admitted += slices
-    return this.#scheduler.slice(workspaceId, slices * PAUSES)
+    return this.#scheduler.slice(client, slices * PAUSES)
   }
 }
 
-/** Reads of a kind that is not known yet. */
-interface FirstReads {
-  running: number
-  readonly waiting: (() => void)[]
+/** A read that waits for a place. */
+interface Entry {
+  readonly work: Work
+  readonly enter: () => void
+}
+
+/** The reads of a kind that have not waited for slices. */
+interface Reads {
+  /** those that are performed */
+  places: number
+  readonly waiting: Set<Entry>
 }

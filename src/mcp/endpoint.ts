@@ -68,7 +68,7 @@ export function createMcpEndpoint(current: () => Services, options: McpOptions):
     if (account.status !== 200) return refuse(exchange, account, null)
     if (request.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
     const { scopes, workspace } = account.body.data as Account
-    const beforeLarge = () => scheduler.slice(workspace.id)
+    const beforeLarge = () => scheduler.slice({ workspaceId: workspace.id, hasLease: false, signal: exchange.signal })
     const message = await readJson(request, { method: 'POST', body: {}, takesUpload: false }, beforeLarge)
     if (Array.isArray(message)) return respond(exchange, 400, {}, { id: null, error: { code: INVALID_REQUEST, message: NO_BATCH } })
     const { id, method, params } = (message ?? {}) as Message

@@ -31,7 +31,7 @@ export const file = documented(
     visibility,
     board_id: idField(
       'board',
-      'The board that the file was uploaded to. It may be deleted by now. null: the file is not yours, and you have no access to that board; or an earlier version stored the file, and it was attached to no card.',
+      'The board that the file was uploaded to. It may be deleted by now. null: the file is not yours, and you have no access to that board.',
     ).nullable(),
     name,
     content_type,
@@ -42,7 +42,8 @@ export const file = documented(
 )
 
 /** A file as it is stored. */
-export type FileRecord = Readonly<z.infer<typeof file>> & {
+export type FileRecord = Readonly<Omit<z.infer<typeof file>, 'board_id'>> & {
+  readonly board_id: string
   /** the id of its bytes */
   readonly blob_id: string
   /** SHA-256 of its bytes, in hex */

@@ -49,9 +49,8 @@ export async function continueRemoval(work: RemovalWork, id: string): Promise<vo
   if (rest === undefined) tx.remove(keys.tombstone(id))
 }
 
-/** A card as it counts: without the assignees and labels whose removal is pending, and with the members that older records do not have. */
-export function shownCard(record: Card, removals: PendingRemovals | undefined): Card {
-  const card = (record.completed_by_id as string | null | undefined) === undefined ? { ...record, completed_by_id: null } : record
+/** A card as it counts: without the assignees and labels whose removal is pending. */
+export function shownCard(card: Card, removals: PendingRemovals | undefined): Card {
   if (removals === undefined || countPending(card, removals) === 0) return card
   return {
     ...card,

@@ -126,7 +126,7 @@ function cardEntries(card: Card): Entry[] {
     for (const userId of assignee_ids) entries.push([indexes.sortedCards(sort, userId).name, sorted])
   }
   // A card that was completed before that was recorded does not have the member.
-  if (card.completed_at !== null && typeof card.completed_by_id === 'string')
+  if (card.completed_at !== null && card.completed_by_id !== null)
     entries.push([indexes.cardsCompletedBy(board_id, card.completed_by_id).name, sortedEntry('completed_at', card)])
   for (const userId of assignee_ids)
     entries.push(

@@ -2,7 +2,7 @@ import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { Partition, type Records } from './partition.ts'
-import type { Change, ReadRequest, Snapshot, Store, Stored, Value } from './port.ts'
+import type { Change, ReadRequest, Snapshot, Store, Stored, StoreMetrics, Value } from './port.ts'
 import { CommitLeases, type CommitLease } from './commit-leases.ts'
 import { Watchers } from './watchers.ts'
 
@@ -69,6 +69,26 @@ export class MemoryStore implements Store {
 
   watch(partition: string, index: string, listener: () => void): () => void {
     return this.#watchers.watch(partition, index, listener)
+  }
+
+  hold<T>(_partition: string, work: () => Promise<T>): Promise<T> {
+    return work()
+  }
+
+  mayHaveTombstoneBefore(): boolean {
+    return true
+  }
+
+  findDamage(): readonly [] {
+    return []
+  }
+
+  damaged(): readonly [] {
+    return []
+  }
+
+  async metrics(): Promise<StoreMetrics> {
+    return {}
   }
 
   async ready(): Promise<void> {}

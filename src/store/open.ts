@@ -13,8 +13,7 @@ import { lockFolder, lockFolderForReading } from './fs/lock.ts'
 import { isReadOnlyError, openFsStoreForReading } from './fs/read-only.ts'
 import { openFsStore } from './fs/store.ts'
 import { createMemoryStore } from './memory.ts'
-import { SCHEMA_VERSION } from './migrations/list.ts'
-import { isCurrent, migrateStore, readSchema, UnsupportedSchema } from './migrations/run.ts'
+import { requireCurrent } from './migrations/run.ts'
 import type { Store } from './port.ts'
 
 /** Opened storage. */
@@ -75,7 +74,7 @@ export function folderOf(address: string): string {
  * Opens the storage at an address.
  * @throws {BadAddress} {@link BadRedisUrl} {@link RangeError} when an address is invalid, or the path is too long
  * @throws {UnusableFolder} {@link FolderInUse} {@link StorageDamaged} {@link SyncFailed} {@link StorageUnavailable}
- * @throws {UnsupportedSchema} when the records have a newer version, or an earlier one in a Redis
+ * @throws {UnsupportedSchema} when the records have a version that is not read, or one that must be migrated first
  * @throws {BlobMountMismatch} when the bytes belong to another storage
  */
 export async function openStorage(address: string, options: StorageOptions): Promise<StorageHandle> {
@@ -85,7 +84,7 @@ export async function openStorage(address: string, options: StorageOptions): Pro
   const close = () => closeAll(closers)
   try {
     const { store, isReadOnly } = await openStore(kind, address, options, closers)
-    if (kind !== 'memory' && !allowOutdated) await requireSchema(kind, store, log, isReadOnly)
+    if (kind !== 'memory' && !allowOutdated) await requireCurrent({ store, random: systemRandom, isReadOnly, log })
     const driver = await openBlobDriver(bytes ?? defaultBlobAddress(kind, address), log)
     const blobs = createBlobs(driver)
     closers.push(() => blobs.close())
@@ -101,27 +100,6 @@ export async function openStorage(address: string, options: StorageOptions): Pro
 
 async function closeAll(closers: Closers): Promise<void> {
   for (const closer of closers.splice(0).toReversed()) await closer()
-}
-
-/**
- * Requires that the records have the present version. Those of a folder are migrated: this process alone uses it.
- * @throws {UnsupportedSchema}
- */
-async function requireSchema(kind: 'fs' | 'redis', store: Store, log: Logger, isReadOnly: boolean): Promise<void> {
-  const deps = { store, random: systemRandom }
-  const schema = await readSchema(deps)
-  if (isReadOnly && schema.version !== SCHEMA_VERSION)
-    throw new UnsupportedSchema(
-      `this folder holds records of version ${schema.version}, and this version of Lanekeeper needs version ${SCHEMA_VERSION}: copy it to a disk that can be written to`,
-    )
-  if (isReadOnly) return
-  if (isCurrent(schema)) return
-  if (kind === 'redis')
-    throw new UnsupportedSchema(
-      `this Redis holds records of version ${schema.version}, and this version of Lanekeeper needs version ${SCHEMA_VERSION}: end all services that use it, and run "lanekeeper migrate"`,
-    )
-  const summary = await migrateStore(deps)
-  if (summary.from !== summary.to) log.info(summary, 'the records were brought to the present version')
 }
 
 async function openStore(

@@ -209,20 +209,16 @@ export interface Store {
   indexNames(partition: string): AsyncIterable<readonly string[]>
   /**
    * Runs maintenance of a partition. A driver that keeps partitions in memory keeps this one until the work has ended, and then
-   * releases it, unless it was in memory before. Absent in other drivers.
+   * releases it, unless it was in memory before.
    */
-  hold?<T>(partition: string, work: () => Promise<T>): Promise<T>
+  hold<T>(partition: string, work: () => Promise<T>): Promise<T>
   /**
-   * Whether a partition may have a tombstone whose index entry is before a text. Costs nothing. Absent in drivers that read only
+   * Whether a partition may have a tombstone whose index entry is before a text. Costs nothing. Always true in drivers that read only
    * what is asked for: there, a read costs little.
    */
-  mayHaveTombstoneBefore?(partition: string, entry: string): boolean
-  /** Finds the damage that no other method shows, in batches. It changes nothing. Absent in drivers that cannot have any. @throws {StorageUnavailable} */
-  findDamage?(): AsyncIterable<readonly DriverDamage[]>
-  /** The version of the records, if the storage has no record of it: its format implies one. Absent: the present version. */
-  readonly impliedSchema?: number
-  /** Gives the storage the present format, so that versions of Lanekeeper that do not know it refuse it. @throws {StorageUnavailable} */
-  adoptFormat?(): Promise<void>
+  mayHaveTombstoneBefore(partition: string, entry: string): boolean
+  /** Finds the damage that no other method shows, in batches. It changes nothing. @throws {StorageUnavailable} */
+  findDamage(): AsyncIterable<readonly DriverDamage[]> | Iterable<readonly DriverDamage[]>
   /**
    * Calls a function soon after each commit that appends to an index, in this process or another one. It is a hint: it may also
    * come without a reason, and none comes while a connection is lost.
@@ -231,10 +227,10 @@ export interface Store {
   watch(partition: string, index: string, listener: () => void): () => void
   /** @throws {StorageUnavailable} when storage cannot be read or written at present */
   ready(): Promise<void>
-  /** The partitions that were found damaged: they cannot be read, and the others can. Absent in drivers that do not know. */
-  damaged?(): readonly string[]
-  /** The state of the store, for the metrics. Absent in drivers that have none. */
-  metrics?(): Promise<StoreMetrics>
+  /** The partitions that were found damaged: they cannot be read, and the others can. A driver may not know. */
+  damaged(): readonly string[]
+  /** The state of the store, for the metrics. */
+  metrics(): Promise<StoreMetrics>
   /** Releases all resources. The store cannot be used afterwards. */
   close(): Promise<void>
 }

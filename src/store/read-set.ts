@@ -1,6 +1,6 @@
 import { lastWord } from './indexes.ts'
 import type { ExpectedRecord, Expectation, Reference, Stored, Value } from './port.ts'
-import type { Read } from './reads.ts'
+import { nameOf, type RangeRequest, type Read } from './reads.ts'
 import { membersOf, resolveReference } from './references.ts'
 
 /** A reference with the members of the record that a read of it relies on; undefined: on the whole record. */
@@ -133,6 +133,32 @@ export class ReadSet {
       for (const [i, key] of keysOf(page).entries())
         if (page.weak) this.addWeak(key, page.records[i] ?? null)
         else this.add(key, page.records[i] ?? null)
+  }
+}
+
+/** What a transaction has prefetched, besides records. */
+export class Prefetched {
+  readonly #pages = new Map<string, ReadPage>()
+  readonly #counts = new Map<string, number>()
+
+  addPage(range: RangeRequest, page: ReadPage): void {
+    this.#pages.set(nameOf(range), page)
+  }
+
+  addCount(index: string, count: number): void {
+    this.#counts.set(index, count)
+  }
+
+  /** @returns undefined unless all of them were prefetched */
+  pagesOf(ranges: readonly RangeRequest[]): ReadPage[] | undefined {
+    if (ranges.length > 0 && this.#pages.size === 0) return undefined
+    const pages = ranges.map((range) => this.#pages.get(nameOf(range)))
+    return pages.every((page) => page !== undefined) ? pages : undefined
+  }
+
+  /** @returns undefined unless all of them were prefetched */
+  countsOf(indexes: readonly string[]): number[] | undefined {
+    return indexes.every((index) => this.#counts.has(index)) ? indexes.map((index) => this.#counts.get(index)!) : undefined
   }
 }
 

@@ -4,8 +4,7 @@ import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
 import type { Author, ChangeLog } from './change-log.ts'
 import type { Change, Snapshot, Store, Value } from './port.ts'
-import { Prefetched } from './prefetched.ts'
-import { keysOf, ReadSet, toRecordRead, type ReadPage, type RecordRead } from './read-set.ts'
+import { keysOf, Prefetched, ReadSet, toRecordRead, type ReadPage, type RecordRead } from './read-set.ts'
 import {
   PAGE_SIZE,
   toIndexRange,
@@ -18,8 +17,7 @@ import {
   type Read,
   type ValueOf,
 } from './reads.ts'
-import { onlyRemoves } from './only-removes.ts'
-import { merged, widened, Writes } from './writes.ts'
+import { merged, onlyRemoves, widened, Writes } from './writes.ts'
 
 /** Length of a revision, in characters. */
 const REVISION_LENGTH = 20

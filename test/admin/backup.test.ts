@@ -164,6 +164,12 @@ describe.each(drivers)('restores to $name', (driver) => {
       /use "import"/,
     ],
     ['has another format', () => [lines[0]!.replace('"lanekeeper_backup":1', '"lanekeeper_backup":2'), ...lines.slice(1)], /format 2/],
+    [
+      'has records of an earlier version',
+      () => [lines[0]!.replace(/"schema":\d+/, '"schema":3'), ...lines.slice(1)],
+      /version 3, .*wrote it/,
+    ],
+    ['has no version of its records', () => [lines[0]!.replace(/"schema":\d+,/, ''), ...lines.slice(1)], /version 0, .*wrote it/],
     ['has records of a newer version', () => [lines[0]!.replace(/"schema":\d+/, '"schema":99'), ...lines.slice(1)], /version 99/],
     ['is cut in the first workspace', () => lines.slice(0, 100), /incomplete/],
     ['is cut between two workspaces', () => lines.slice(0, section()), /incomplete/],

@@ -1,43 +1,57 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { migrate } from '../../src/admin/migrate.ts'
+import { createApp } from '../../src/app.ts'
+import { seedDemo } from '../../src/demo/seed.ts'
+import { readWorld } from '../../src/demo/world.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { systemClock } from '../../src/model/time.ts'
+import type { FsStore } from '../../src/store/fs/store.ts'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { createRedisDriver } from '../../src/store/redis/client.ts'
+import { keys } from '../../src/store/keys.ts'
+import { transact } from '../../src/store/transact.ts'
 import { driversOf } from '../support/driver-selection.ts'
 import { findDamage } from '../support/findings.ts'
-import { known, root } from '../support/format-1.ts'
-import { copyFolder, loadRedis } from '../support/old-format.ts'
 import { quiet } from '../support/log.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
+import { cheapPasswords, engine } from '../support/service.ts'
 import { CommandHost, startProcess } from '../support/process.ts'
 
-const { Acme, Globex } = known.workspaces
+/** A workspace whose import was interrupted: its rest is no damage. */
+const INTERRUPTED = 'wsp_00000000000000000001'
 const namesOf = (findings: readonly { kind: string; subject: string }[]) =>
   findings.map(({ kind, subject }) => `${kind} ${subject}`).toSorted()
 const depsOf = ({ store, blobs }: StorageHandle) => ({ store, blobs, clock: systemClock, random: systemRandom })
-const io = { progress: () => undefined, write: async () => undefined, lines: (async function* () {})() }
+/** Writes the demo data, and what an interrupted import leaves. @returns the ids of its workspaces */
+async function fill(storage: StorageHandle): Promise<{ Acme: string; Globex: string }> {
+  const deps = { ...depsOf(storage), passwords: cheapPasswords }
+  const app = createApp({ ...deps, log: quiet, engine, rateLimits: undefined })
+  const { workspaces } = await seedDemo(deps, app.fetch, readWorld())
+  await app.services.usage.settled()
+  await transact(storage.store, INTERRUPTED, systemRandom, async (tx) => {
+    tx.create(keys.importing(), { id: 'run', begun_at: '2026-11-20T12:00:00.000Z' })
+  })
+  return { Acme: workspaces[0]!.id, Globex: workspaces[1]!.id }
+}
 
 describe.runIf(driversOf('service').includes('redis'))('a check of Redis', () => {
   let server: RedisServer
   let storage: StorageHandle
   let client: Redis
+  let Acme: string
   const key = (name: string) => `lk:{${Acme}}:${name}`
   /** The key of a record of a kind. */
   const recordOf = async (kind: string) => (await client.zrange(key('k'), 0, -1)).find((name) => name.startsWith(`${kind}:`))!
   const check = (options = {}) => findDamage(depsOf(storage), options)
   beforeEach(async () => {
     server = await startRedis()
-    await loadRedis(root, server.url)
-    const outdated = await openStorage(server.url, { log: quiet, allowOutdated: true })
-    await migrate(depsOf(outdated), io)
-    await outdated.close()
     storage = await openStorage(server.url, { log: quiet })
+    Acme = (await fill(storage)).Acme
     client = createRedisDriver(server.url).getInstance() as Redis
     await client.connect()
-    // The fixture has an interrupted import, whose rest is no damage.
     expect(namesOf((await check()).findings)).toEqual(['import_unfinished importing:self'])
   })
   afterEach(async () => {
@@ -87,40 +101,47 @@ describe.runIf(driversOf('service').includes('redis'))('a check of Redis', () =>
 })
 
 describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () => {
-  let folder: { path: string; remove(): Promise<void> }
+  let path: string
+  let workspaces: { Acme: string; Globex: string }
   const flipBit = async (name: string) => {
-    const bytes = await readFile(`${folder.path}/${name}`)
+    const bytes = await readFile(`${path}/${name}`)
     bytes[bytes.byteLength >> 1]! ^= 1
-    await writeFile(`${folder.path}/${name}`, bytes)
+    await writeFile(`${path}/${name}`, bytes)
   }
   beforeEach(async () => {
-    folder = await copyFolder(root)
-    await (await openStorage(`fs:${folder.path}`, { log: quiet })).close()
+    path = await mkdtemp(join(tmpdir(), 'lanekeeper-check-'))
+    const storage = await openStorage(`fs:${path}`, { log: quiet })
+    workspaces = await fill(storage)
+    await (storage.store as FsStore).compact()
+    await storage.close()
   })
-  afterEach(() => folder.remove())
+  afterEach(() => rm(path, { recursive: true }))
 
   test('names a checkpoint that the disk has damaged, before it is used and after', async () => {
+    const { Acme } = workspaces
     for (const loadBefore of [false, true]) {
-      const storage = await openStorage(`fs:${folder.path}`, { log: quiet })
+      const storage = await openStorage(`fs:${path}`, { log: quiet })
       if (loadBefore) expect((await findDamage(depsOf(storage))).summary.damage).toBe(0)
       await flipBit(`records/${Acme}`)
       const { findings } = await findDamage(depsOf(storage))
       const messages = findings.filter(({ kind }) => kind === 'partition_damaged').map(({ partition, message }) => [partition, message])
-      expect(messages).toEqual([[Acme, `${folder.path}/records/${Acme} is damaged: its checksum does not match`]])
+      expect(messages).toEqual([[Acme, `${path}/records/${Acme} is damaged: its checksum does not match`]])
       await storage.close()
       await flipBit(`records/${Acme}`)
     }
   })
 
   test('reports damage on the command line, with the exit code 6, also through the running service', async () => {
-    const env = { LANEKEEPER_STORAGE: `fs:${folder.path}`, LANEKEEPER_LOG: 'silent' }
+    const { Globex } = workspaces
+    const env = { LANEKEEPER_STORAGE: `fs:${path}`, LANEKEEPER_LOG: 'silent' }
     const host = new CommandHost(env)
     const clean = await host.run(['check'])
     expect([clean.code, clean.stdout.split('\n')[0]]).toEqual([
       0,
       expect.stringMatching(/^import_unfinished wsp_0{19}1 importing:self: an import of this workspace has begun/),
     ])
-    await flipBit('bytes/blb_xcs89szj3s49zym04an5/0').catch(() => undefined)
+    const blob = (await readdir(`${path}/bytes`)).find((name) => name.startsWith('blb_'))
+    await flipBit(`bytes/${blob}/0`)
     await flipBit(`records/${Globex}`)
     const service = startProcess(['--json'], env)
     await service.until('\n')
@@ -142,33 +163,7 @@ describe.runIf(driversOf('service').includes('fs'))('a check of a folder', () =>
     host.stop()
     expect([code, stdout]).toEqual([
       6,
-      expect.stringContaining(`partition_damaged ${Globex} ${Globex}: ${folder.path}/records/${Globex} is damaged`),
+      expect.stringContaining(`partition_damaged ${Globex} ${Globex}: ${path}/records/${Globex} is damaged`),
     ])
-  })
-})
-
-describe.runIf(driversOf('service').includes('redis'))('the command `migrate`', () => {
-  test('migrates a Redis, on which neither a service nor another command starts before', async () => {
-    const server = await startRedis()
-    await loadRedis(root, server.url)
-    const env = { LANEKEEPER_STORAGE: server.url }
-    const host = new CommandHost(env)
-    const refusal =
-      'this Redis holds records of version 0, and this version of Lanekeeper needs version 4: end all services that use it, and run "lanekeeper migrate"\n'
-    for (const args of [['serve'], ['workspace', 'list'], ['check']])
-      expect(await host.run(args)).toEqual({ code: 4, stdout: '', stderr: refusal })
-    const { code, stdout } = await host.run(['migrate', '--json'])
-    expect([code, JSON.parse(stdout)]).toEqual([0, { from: 0, to: 4, partitions: 4, records: 23, damaged: [] }])
-    const again = await host.run(['migrate', '--json'])
-    expect([again.code, JSON.parse(again.stdout)]).toEqual([0, { from: 4, to: 4, partitions: 0, records: 0, damaged: [] }])
-    const listed = await host.run(['workspace', 'list', '--json'])
-    host.stop()
-    expect(JSON.parse(listed.stdout).map(({ name }: { name: string }) => name)).toEqual(['Acme', 'Globex'])
-    // The code before it refuses the storage now, because of its format.
-    const client = createRedisDriver(server.url).getInstance() as Redis
-    await client.connect()
-    expect(await client.get('lk:format')).toBe('2')
-    client.disconnect()
-    await server.stop()
   })
 })

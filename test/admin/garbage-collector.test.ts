@@ -1,14 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AdminDeps } from '../../src/admin/deps.ts'
 import { GarbageCollector } from '../../src/admin/garbage-collector.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { newId, systemRandom } from '../../src/model/ids.ts'
 import { timestamp } from '../../src/model/time.ts'
-import type { FsStore } from '../../src/store/fs/store.ts'
 import { openStorage, type StorageHandle } from '../../src/store/open.ts'
 import { keys } from '../../src/store/keys.ts'
 import { transact } from '../../src/store/transact.ts'
@@ -57,7 +55,7 @@ describe('the garbage collector on a folder with many workspaces', () => {
     return found.length
   }
   const state = async () => {
-    const { loadedPartitions, partitionLoads } = await storage.store.metrics!()
+    const { loadedPartitions, partitionLoads } = await storage.store.metrics()
     return { loadedPartitions, partitionLoads }
   }
   /** Runs the collection of a start. */
@@ -73,21 +71,6 @@ describe('the garbage collector on a folder with many workspaces', () => {
     await collect()
     // The records of the installation.
     expect(await state()).toEqual({ loadedPartitions: 1, partitionLoads: 1 })
-  })
-
-  test('in a folder of an earlier version, which does not know what is due, it loads each workspace once and keeps none', async () => {
-    // Otherwise the journal tells what is due.
-    await (storage.store as FsStore).compact()
-    await storage.close()
-    const [manifest] = (await readFile(`${path}/manifest.json`, 'utf8')).split('\n')
-    const old = `${manifest!.replace(/,"tombstones":.*\]/, '')}\n`
-    const checksum = crc32(old).toString(16).padStart(8, '0')
-    await writeFile(`${path}/manifest.json`, `${old}{"crc":"${checksum}"}\n{"closed":true}\n`)
-    await open()
-    await collect()
-    expect(await state()).toEqual({ loadedPartitions: 1, partitionLoads: 1 + 1 + IDLE })
-    await collect()
-    expect((await state()).partitionLoads).toBe(1 + 1 + IDLE)
   })
 
   test('it loads the one in which something has become due, collects it, and loads it no more', async () => {

@@ -162,7 +162,13 @@ describe.each(drivers)('imports on $name', (driver) => {
   const file = (changes: { id?: string; size?: number; sha256?: string }) => {
     const id = changes.id ?? 'fil_00000000000000000000'
     const sha256 = createHash('sha256').update(Buffer.alloc(3)).digest('hex')
-    const common = { owner_id: 'usr_00000000000000000000', visibility: 'private', board_id: null, name: 'x', content_type: 'text/plain' }
+    const common = {
+      owner_id: 'usr_00000000000000000000',
+      visibility: 'private',
+      board_id: 'brd_00000000000000000000',
+      name: 'x',
+      content_type: 'text/plain',
+    }
     return record(`file:${id}`, { id, ...common, size: 3, blob_id: `blb_${'0'.repeat(20)}`, sha256, ...times, ...changes })
   }
   const token = (changes: object) => {

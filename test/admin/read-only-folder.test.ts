@@ -6,8 +6,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statusesOf } from '../support/accepted-tokens.ts'
-import { root } from '../support/format-1.ts'
-import { copyFolder } from '../support/old-format.ts'
 import { CommandHost, runCommandLine, startProcess } from '../support/process.ts'
 
 const run = promisify(execFile)
@@ -48,17 +46,12 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
     }
     return hash.digest('hex')
   }
-  const setWritable = async (writable: boolean, root = data): Promise<void> => {
-    for (const entry of ['', ...(await readdir(root, { recursive: true }))]) {
-      const path = `${root}/${entry}`
+  const setWritable = async (writable: boolean): Promise<void> => {
+    for (const entry of ['', ...(await readdir(data, { recursive: true }))]) {
+      const path = `${data}/${entry}`
       await chmod(path, (await stat(path)).isDirectory() ? (writable ? 0o700 : 0o500) : writable ? 0o600 : 0o400)
     }
   }
-  const hostOn = (path: string) =>
-    new CommandHost(
-      { LANEKEEPER_STORAGE: `fs:${path}` },
-      isRoot ? ['unshare', '-m', 'sh', '-c', MOUNT, path, process.execPath] : [process.execPath],
-    )
   let host: CommandHost
   const command = (...args: string[]) => host.run(args)
 
@@ -75,7 +68,10 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
     await service.stop('SIGKILL')
     if (!isRoot) await setWritable(false)
     before = await fingerprint()
-    host = hostOn(data)
+    host = new CommandHost(
+      { LANEKEEPER_STORAGE: `fs:${data}` },
+      isRoot ? ['unshare', '-m', 'sh', '-c', MOUNT, data, process.execPath] : [process.execPath],
+    )
   })
   afterAll(async () => {
     host.stop()
@@ -103,18 +99,6 @@ describe.skipIf(!isTestable)('a folder that cannot be written to', () => {
     const target = { LANEKEEPER_STORAGE: `fs:${folder}/restored` }
     expect((await runCommandLine(['restore'], target, stdout)).code).toBe(0)
     expect(await statusesOf(target.LANEKEEPER_STORAGE, tokens)).toEqual([200, 200])
-  })
-
-  // The copy has no folder for sockets either, which the lock for writing would create.
-  test('a folder with records of an earlier version is refused: it cannot be migrated', async () => {
-    const { path, remove } = await copyFolder(root)
-    if (!isRoot) await setWritable(false, path)
-    const other = hostOn(path)
-    const { code, stderr } = await other.run(['workspace', 'list'])
-    other.stop()
-    if (!isRoot) await setWritable(true, path)
-    expect([code, stderr]).toEqual([4, expect.stringMatching(/holds records of version 0.* copy it to a disk that can be written to/)])
-    await remove()
   })
 
   test.each([['workspace', 'create', 'Other'], ['user', 'add', 'Other'], ['restore'], ['serve', '--port', '0']])(

@@ -120,7 +120,16 @@ describe.each(drivers)('transfer to $name', (driver) => {
         lines.map((line, i) => (i === 7 ? line.replace(/\d/, '7').replace('a', 'b') : line)),
         /checksum|unknown kind of record|not the key of its record/,
       ],
-      [lines.map((line, i) => (i === 0 ? line.replace('"lanekeeper_export":2', '"lanekeeper_export":3') : line)), /format 3/],
+      ...([1, 3] as const).map((format): [string[], RegExp] => [
+        [lines[0]!.replace('"lanekeeper_export":2', `"lanekeeper_export":${format}`), ...lines.slice(1)],
+        new RegExp(
+          `has format ${format}, and this version of Lanekeeper reads format 2: read it with the version of Lanekeeper that wrote it`,
+        ),
+      ]),
+      ...(['', '"schema":3,', '"schema":99,'] as const).map((schema): [string[], RegExp] => [
+        [lines[0]!.replace(/"schema":\d+,/, schema), ...lines.slice(1)],
+        new RegExp(`records of version ${/\d+/.exec(schema)?.[0] ?? 0}, .* read it with the version of Lanekeeper that wrote it`),
+      ]),
     ]
     for (let cut = 1; cut < lines.length; cut += 17) invalid.push([lines.slice(0, cut), /incomplete/])
     for (const [text, message] of invalid) {

@@ -37,7 +37,16 @@ function randomLog(count: number): {
   const texts: string[] = []
   let head: string | null = null
   while (decisions.length < count) {
-    const base = { requestId: 'r', method: 'GET', arrivedAt: 0, policy: shipped.hash, attempts: 1, status: 200, operation: 'x.y' } as const
+    const base = {
+      requestId: 'r',
+      method: 'GET',
+      arrivedAt: 0,
+      policy: shipped.hash,
+      attempts: 1,
+      logBytes: 0,
+      status: 200,
+      operation: 'x.y',
+    } as const
     const { id } = pick(permissions)
     const facts = { [SCOPE_FACT.name]: pick(SCOPE_FACT.values) }
     scopes.push([id, facts[SCOPE_FACT.name]!])

@@ -199,6 +199,7 @@ describe('a request', () => {
       vectors: new Map(),
       operation: 'boards.list',
       attempts: 1,
+      logBytes: 0,
       policy: 'p',
       requestId: 'r',
       method: 'GET',

@@ -45,6 +45,7 @@ describe('the decision record of a request', () => {
       arrivedAt: expect.any(Number),
       policy: expect.any(String),
       attempts: 2,
+      logBytes: 0,
       stage: 'credential',
       status: 401,
       code: 'unauthorized',

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Scheduler } from '../../src/resources/scheduler.ts'
 import { operations } from '../../src/resources/table.ts'
 import { keys } from '../../src/store/keys.ts'
 import { recordUses, TestBoard } from '../support/board.ts'
@@ -283,15 +284,23 @@ describe('several questions', () => {
   })
 
   test.each([
-    [10, 0],
-    [11, 1],
-    [100, 9],
-  ])('%i of them make %i pauses, in which other requests have their time', async (length, pauses) => {
-    admitAtOnce(service)
-    const slice = vi.spyOn(service.app.services.scheduler, 'slice')
-    await decisions(bob.read, { evaluations: Array.from({ length }, () => ({ action: { name: 'boards.read' } })) })
-    expect(slice).toHaveBeenCalledTimes(pauses)
-    slice.mockRestore()
+    [0, 0],
+    [0.25, 50],
+    [1, 200],
+    [4, 200],
+  ])('that take %f ms each, to read and to decide, make %i pauses, in which other requests have their time', async (each, expected) => {
+    let [now, pauses] = [0, 0]
+    // Each look at the clock comes after another question.
+    const slow = { now: () => (now += each), afterPause: (work: () => void) => setImmediate(() => (pauses++, work())) }
+    const own = await Service.start(memory, { scheduler: new Scheduler(slow) })
+    admitAtOnce(own)
+    const person = await own.person(await own.workspace())
+    const { id } = await TestBoard.create(own, person)
+    pauses = 0
+    const evaluations = Array.from({ length: 100 }, () => about('boards.read', 'board', id))
+    const { body } = await own.send(person.read, 'POST', '/access/evaluations', { evaluations })
+    expect([body.data.evaluations.length, pauses]).toEqual([100, expected])
+    await own.stop()
   })
 
   test('belong to one state of the data: a change between their reads lets the request begin again', async () => {

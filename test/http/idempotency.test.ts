@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { durations } from '../../src/model/durations.ts'
+import type { Board } from '../../src/model/board.ts'
+import type { FileRecord } from '../../src/model/file.ts'
 import { operations } from '../../src/resources/table.ts'
 import { HOUR } from '../../src/model/time.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
+import { keys, type Key } from '../../src/store/keys.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { recordUses, setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
@@ -47,6 +50,57 @@ describe.each(drivers)('every write with an Idempotency-Key, on $name', (driver)
     expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused'])
     expect(changes.length).toBe(commits)
     expect(service.records.at(-2)!.replayed).toBe(true)
+  })
+})
+
+/** Ends the access of everyone to a board or a file, as far as records decide about it, or removes it. */
+async function changeAccess(service: Service, workspaceId: string, other: string, key: Key<Board | FileRecord>, how: 'hide' | 'remove') {
+  let before: Board | FileRecord | undefined
+  await service.write(workspaceId, async (tx) => {
+    before = await tx.get(key)
+    if (before === undefined) return
+    if (how === 'remove') tx.remove(key)
+    else
+      tx.put(
+        key,
+        'owner_id' in before
+          ? { ...before, owner_id: other, visibility: 'private' }
+          : { ...before, creator_id: other, visibility: 'private' },
+      )
+  })
+  return () =>
+    service.write(workspaceId, async (tx) => {
+      await tx.get(key)
+      if (before !== undefined) tx.put(key, before)
+    })
+}
+
+describe('the repetition of every write', () => {
+  const setup = setUpObservedWorld(memory)
+
+  test.each(writes)('%s shows nothing while the caller has no access to what it shows, or after its end', async (id, row) => {
+    const { service, world } = setup
+    const scenario = await createAllowed(world, row)
+    const send = () =>
+      service.send(scenario.caller.admin, row.method, pathOf(row.path, scenario), exampleBody(id, scenario), withKey(testKey))
+    const first = await send()
+    const { board_id, file_id } = scenario.params
+    const created = id === 'boards.create' ? first.body.data.id : board_id
+    const shown: Key<Board | FileRecord> = id === 'files.update' ? keys.file(file_id!) : keys.board(created)
+    // Without this, an explicit member keeps access to a private board.
+    await service.write(world.workspaceId, async (tx) => {
+      const member = keys.boardMember(created, scenario.caller.id)
+      if ((await tx.get(member)) !== undefined) tx.remove(member)
+    })
+    const absent = await service.send(scenario.caller.admin, 'GET', '/cards/crd_00000000000000000000')
+    const withoutId = ({ request_id: _id, ...error }: Record<string, unknown>) => error
+    for (const how of ['hide', 'remove'] as const) {
+      const restore = await changeAccess(service, world.workspaceId, world.other.id, shown, how)
+      const again = await send()
+      if (id === 'boards.delete') expect(comparable(again)).toEqual(comparable(first))
+      else expect([again.status, withoutId(again.body.error)]).toEqual([404, withoutId(absent.body.error)])
+      await restore()
+    }
   })
 })
 

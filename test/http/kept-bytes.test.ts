@@ -1,5 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { separateTexts } from '../../src/http/response-texts.ts'
 import { limits } from '../../src/model/limits.ts'
+import { keys } from '../../src/store/keys.ts'
+import type { Transaction } from '../../src/store/transaction.ts'
 import { TestBoard } from '../support/board.ts'
 import { linesOf, logDisk, recordRequests } from '../support/decision-log.ts'
 import { memory } from '../support/memory.ts'
@@ -81,4 +84,51 @@ test('what a request leaves in the decision log counts for the next ones', async
   const units = Math.floor((JSON.stringify(line).length - 2) / limits.keptBytes)
   const second = await send()
   expect([units > 0, remaining(first) - remaining(second)]).toEqual([true, units + evaluations.length / 4])
+})
+
+test('the lines of attempts that began again after a conflict count for the next requests, too', async () => {
+  const disk = await logDisk()
+  const log = await recordRequests(service, disk)
+  const operations = Array.from({ length: 60 }, (_, i) => ({
+    operation: 'cards.update',
+    params: { card_id: card },
+    body: { title: `${i}` },
+  }))
+  const conflict = async (): Promise<void> => void (await service.write(ann.workspaceId, async (tx) => edit(tx, card)))
+  service.store.beforeCommit = conflict
+  const first = await board.send('POST', `/boards/${board.id}/batch`, { operations })
+  expect([first.status, service.records.at(-1)!.attempts]).toEqual([200, 2])
+  await log.flush()
+  const written = (await linesOf(disk)).filter(({ request_id }) => request_id === first.headers.get('x-request-id'))
+  const sizes = written.map(({ n: _n, prev: _prev, hash: _hash, ...line }) => JSON.stringify(line).length - 2)
+  const unitsOf = (bytes: number) => Math.floor(bytes / limits.keptBytes)
+  const units = unitsOf(sizes.reduce((sum, size) => sum + size, 0))
+  const second = await board.get(`/cards/${card}`)
+  expect([written.map(({ kind }) => kind), units > unitsOf(Math.max(...sizes))]).toEqual([['decision', 'outcome', 'decision'], true])
+  expect(remaining(first) - remaining(second)).toBe(units + 1)
+})
+
+/** Changes a card beside the API. */
+async function edit(tx: Transaction, id: string): Promise<void> {
+  const found = await tx.get(keys.card(id))
+  tx.put(keys.card(id), { ...found!, title: 'Other' })
+}
+
+test('what is stored for an Idempotency-Key is serialized by the storage only', async () => {
+  const stringify = vi.spyOn(JSON, 'stringify')
+  await describeCard('short', 'one')
+  const records = stringify.mock.calls.filter(([value]) => typeof value === 'object' && value !== null && 'key_hash' in value)
+  stringify.mockRestore()
+  expect(records).toEqual([])
+})
+
+test.each<[string, unknown]>([
+  ['a card', { id: 'crd_00000000000000000000', title: 'A card', description: textOf(1), assignee_ids: [], due_at: null, position: 'a0' }],
+  ['many short texts of two bytes a character', { results: Array.from({ length: 50 }, () => ({ data: { body: 'é'.repeat(400) } })) }],
+  ['ids', { label_ids: Array.from({ length: 30 }, (_, i) => `lbl_${i}`.padEnd(24, '0')), deleted: true }],
+])('the size of %s is nearly that of its JSON', (_name, data) => {
+  const { size, data: rest, places } = separateTexts(data)
+  const exact = Buffer.byteLength(JSON.stringify({ data: rest, texts: places }))
+  expect(size / exact).toBeGreaterThan(0.8)
+  expect(size / exact).toBeLessThan(1.2)
 })

@@ -259,26 +259,6 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'The index has the files that the end of a membership changes.',
   },
   {
-    path: 'src/store/migrations/0003-home-boards.ts',
-    expression: "visibility !== 'private'",
-    reason: 'A private file of a former member gets the visibility that it would have got when they left.',
-  },
-  {
-    path: 'src/store/migrations/0003-home-boards.ts',
-    expression: 'visibility === file.visibility',
-    reason: 'A file that does not change is not written.',
-  },
-  {
-    path: 'src/store/migrations/0003-home-boards.ts',
-    expression: 'membership !== undefined',
-    reason: 'Whether the owner of a file has left the workspace.',
-  },
-  {
-    path: 'src/store/migrations/0003-home-boards.ts',
-    expression: 'membership.ended_at !== null',
-    reason: 'Whether the owner of a file has left the workspace.',
-  },
-  {
     path: 'src/store/indexing.ts',
     expression: "board.visibility === 'workspace'",
     reason: 'Index entries give candidates. The policy filters what is read through them.',

@@ -25,7 +25,7 @@ const DECISIONS = suites(
 const FILES = suites('resources/files resources/attachments http/limits listener/listener')
 const LISTS = suites('resources/columns resources/cards http/paging http/order resources/cards-list')
 const TRANSACTIONS = suites('store/transaction store/contract http/races admin/garbage-collection')
-const FOLDER = suites('store/fs-journal store/fs-compaction store/fs-refused store/contract store/contract-dump stress/fs-crash')
+const FOLDER = suites('store/fs-journal store/fs-manifest store/contract store/contract-dump stress/fs-crash')
 const REDIS = suites('store/contract store/contract-dump store/redis-commit-leases store/redis-commit store/redis-network store/open')
 
 const PIPELINE = suites(
@@ -96,13 +96,11 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/store/references.ts': { suites: suites('store/references store/contract store/transaction-parts') },
   'src/store/transact.ts': { suites: [...suites('store/transact'), ...TRANSACTIONS] },
   'src/store/commit-leases.ts': { suites: suites('store/commit-leases store/contract http/races') },
-  'src/store/only-removes.ts': { suites: suites('store/only-removes') },
+  'src/store/writes.ts': { suites: suites('store/only-removes store/transaction-own-writes store/transaction') },
   'src/store/index-check.ts': { suites: suites('admin/check admin/check-concurrency store/migrations') },
   'src/store/migrations/run.ts': { suites: suites('store/migrations') },
   'src/store/migrations/lease.ts': { suites: suites('store/migrations') },
-  'src/store/migrations/list.ts': { suites: suites('store/migrations admin/old-exports') },
-  'src/store/migrations/0001-standard-names.ts': { suites: suites('store/migrations admin/old-exports') },
-  'src/store/fs/batch.ts': { drivers: 'fs', suites: suites('store/fs-writer store/fs-full') },
+  'src/store/migrations/list.ts': { suites: suites('store/migrations admin/transfer') },
   'src/store/fs/blob-driver.ts': { drivers: 'fs', suites: suites('store/fs-blob-driver store/fs-blobs resources/attachments') },
   'src/store/fs/checkpoint.ts': { drivers: 'fs', suites: [...suites('store/fs-checkpoint'), ...FOLDER] },
   'src/store/fs/compaction.ts': {

@@ -206,6 +206,8 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
     test('without a change ends with an empty page and the same cursor', async () => {
       const { cursor } = await read()
       expect(await read(cursor, '&wait=1')).toMatchObject({ status: 200, changes: [], cursor })
+      // It has looked several times, and nothing was in its way.
+      expect(setup.service.records.at(-1)).toMatchObject({ operation: 'boards.changes', attempts: 1 })
     })
 
     test('ends with the error of the first look at which access has ended', async () => {

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { startListener } from '../../src/listener/listener.ts'
 import type { Card } from '../../src/model/card.ts'
 import { systemRandom } from '../../src/model/ids.ts'
@@ -14,15 +14,16 @@ import { change } from '../support/changes.ts'
 import { TestBoard } from '../support/board.ts'
 import { watchCards } from '../support/card-reads.ts'
 import { drivers } from '../support/drivers.ts'
+import { effort } from '../support/effort.ts'
 import { memory } from '../support/memory.ts'
 import { admitAtOnce } from '../support/no-admission.ts'
 import { Service } from '../support/service.ts'
 
 /** Scheduler whose pauses end when the test says so. */
-function heldScheduler(slice: number) {
+function heldScheduler(slice: number, now?: () => number) {
   const pauses: (() => void)[] = []
   let turns = 0
-  const options = { slice, afterPause: (work: () => void) => pauses.push(work), nextTurn: async () => void turns++ }
+  const options = { slice, afterPause: (work: () => void) => pauses.push(work), nextTurn: async () => void turns++, ...(now && { now }) }
   const endPause = async (): Promise<void> => {
     pauses.shift()!()
     await nextTurn()
@@ -128,6 +129,45 @@ describe('the scheduler', () => {
     await nextTurn()
     expect(hasBegun).toBe(false)
     first.end()
+  })
+
+  test('work in steps makes no pause before a millisecond is over, and pauses as long as it has worked', async () => {
+    let now = 0
+    const pauses: number[] = []
+    const afterPause = (work: () => void, count: number) => (pauses.push(count), setImmediate(work))
+    const scheduler = new Scheduler({ now: () => now, afterPause })
+    const stint = scheduler.stint(user('a', 'ann'))
+    const after = async (milliseconds: number) => {
+      pauses.length = 0
+      now += milliseconds
+      await stint.next()
+      await nextTurn()
+      return [...pauses]
+    }
+    expect([await after(0.5), await after(0.5), await after(0.9), await after(5), await after(0)]).toEqual([[], [1], [], [1, 5], []])
+  })
+
+  test('what has a lease makes no pause, but lets others run', async () => {
+    let now = 0
+    const { scheduler, pauses, turns } = heldScheduler(10, () => now++)
+    const holder = user('a', 'ann', { hasLease: true })
+    await Promise.all([scheduler.slice(holder, 5), scheduler.stint(holder).next()])
+    expect([turns(), pauses.length]).toEqual([2, 0])
+  })
+
+  test('a thousand that wait for slices leave no queue behind when their clients leave', async () => {
+    const { scheduler, endPause, pauses } = heldScheduler(10)
+    const clients = Array.from({ length: 1000 }, () => new AbortController())
+    const refused: unknown[] = []
+    for (const [i, { signal }] of clients.entries())
+      void scheduler.slice(user(`w${i % 3}`, 'ann', { signal }), 100).catch(({ code }) => refused.push(code))
+    for (const client of clients) client.abort()
+    await expect(scheduler.slice(user('w0', 'ann', { signal: clients[0]!.signal }))).rejects.toMatchObject({ code: 'request_timeout' })
+    expect([refused.length, new Set(refused)]).toEqual([1000, new Set(['request_timeout'])])
+    let isGranted = false
+    void scheduler.slice(user('w0', 'bob')).then(() => (isGranted = true))
+    await endPause()
+    expect([isGranted, pauses.length]).toEqual([true, 0])
   })
 
   test('a scan whose client leaves is dropped: before it begins, while it waits, and while it examines', async () => {
@@ -236,6 +276,31 @@ test('a search that waits ends when its client closes the connection', async () 
     for (const end of pauses.splice(0)) end()
   }
   await expect.poll(() => (endPauses(), statuses())).toEqual([408, 408])
+  await listener.close()
+  await service.stop()
+})
+
+test('expensive requests whose clients close their connections leave no queue behind', async () => {
+  const { scheduler, pauses, endPause } = heldScheduler(10)
+  const service = await Service.start(memory, { scheduler })
+  const board = await largeBoard(service, 1)
+  const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
+  const question = { subject: { type: 'user', id: 'me' }, action: { name: 'boards.read' }, resource: { type: 'board', id: board.id } }
+  const body = JSON.stringify({ evaluations: Array.from({ length: 100 }, () => question) })
+  const count = effort(200)
+  const waiting = vi.spyOn(scheduler, 'slice')
+  const sent = Array.from({ length: count }, () => {
+    const headers = { authorization: `Bearer ${board.creator.read}`, 'content-type': 'application/json' }
+    const request = httpRequest(`${listener.url}/v1/access/evaluations`, { method: 'POST', headers, agent: false })
+    return request.on('error', () => undefined).end(body)
+  })
+  await expect.poll(() => waiting.mock.calls.length, { timeout: 60_000 }).toBe(count)
+  for (const one of sent) one.destroy()
+  const statuses = () => service.records.filter(({ operation }) => operation === 'access.evaluate_all').map(({ status }) => status)
+  await expect.poll(() => statuses().length, { timeout: 60_000 }).toBe(count)
+  expect(new Set(statuses())).toEqual(new Set([408]))
+  await endPause()
+  expect(pauses.length).toBe(0)
   await listener.close()
   await service.stop()
 })

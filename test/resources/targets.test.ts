@@ -130,13 +130,6 @@ describe('the target of a path', () => {
     expect(await loadTarget(fileTarget, request({ file_id: file.id }))).toMatchObject({ file, home: { board: undefined } })
   })
 
-  test('of a file that an earlier version stored has no home board', async () => {
-    const old = { ...file, id: id('fil', 'b'), board_id: null }
-    await store.commit('w1', change({ put: { [keys.file(old.id)]: old } }))
-    const none = { board: undefined, boardMember: undefined }
-    expect(await loadTarget(fileTarget, request({ file_id: old.id }))).toEqual({ file: old, home: none })
-  })
-
   test('of a file is not found by the id of no file', async () => {
     for (const params of [{ file_id: id('fil', 'b') }, { file_id: board.id }])
       await expect(async () => loadTarget(fileTarget, request(params))).rejects.toMatchObject(notFound)

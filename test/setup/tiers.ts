@@ -3,7 +3,7 @@ import type { Tier } from '../support/tier.ts'
 import { importedBy } from './needs.ts'
 
 /** Suites that need nothing but Node.js, and whose searches take long. By the beginnings of their paths. */
-const LONG = ['test/stress/', 'test/setup/interrupted/', 'test/store/fs-refused', 'test/http/bounded-answers']
+const LONG = ['test/stress/', 'test/setup/interrupted/', 'test/http/bounded-answers']
 /** A suite that imports one of these is not in the quick tier: it starts processes, a Redis or a browser. */
 const NOT_QUICK = ['process.ts', 'redis.ts', 'chromium.ts'].map((name) => `test/support/${name}`)
 

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FsStore } from '../../src/store/fs/store.ts'
 import { readRequest } from '../support/changes.ts'
@@ -13,9 +14,9 @@ describe('a damaged partition', () => {
   let intact: Buffer
   const checkpoint = `${PATH}/records/p1`
   const write = async (bytes: Uint8Array) => (await folder.disk.create(checkpoint)).write(bytes)
-  const flipBit = (bytes: Buffer) => {
+  const flipBit = (at: number) => (bytes: Buffer) => {
     const copy = Buffer.from(bytes)
-    copy[60]! ^= 1
+    copy[at < 0 ? copy.byteLength + at : at]! ^= 1
     return copy
   }
   const errorOf = (promise: Promise<unknown>) =>
@@ -32,7 +33,7 @@ describe('a damaged partition', () => {
     for (const name of ['p1', 'p2']) await store.commit(name, putOne('a:2'))
     await store.close()
     intact = (await folder.disk.read(checkpoint))!
-    await write(flipBit(intact))
+    await write(flipBit(60)(intact))
     store = await folder.open()
     folder.recording.operations.length = 0
   })
@@ -55,6 +56,30 @@ describe('a damaged partition', () => {
     expect(store.damaged()).toEqual(['p1'])
     await store.ready()
     expect([await store.commit('p2', putOne('a:3')), await keysOf(store, 'p2')]).toEqual(['done', ['a:1', 'a:2', 'a:3']])
+  })
+
+  /** An intact checkpoint of another format, as a later version may write it. */
+  const withNextFormat = (bytes: Buffer): Buffer => {
+    const text = `${bytes.toString().replace('"format":1', '"format":2').split('\n').slice(0, -2).join('\n')}\n`
+    return Buffer.from(`${text}{"crc":"${crc32(text).toString(16).padStart(8, '0')}"}\n`)
+  }
+
+  test.each([
+    ['has a flipped bit', flipBit(40)],
+    ['has a flipped bit in its checksum', flipBit(-5)],
+    ['has no end', (bytes: Buffer) => bytes.subarray(0, -20)],
+    ['is empty', () => Buffer.alloc(0)],
+    ['has another format', withNextFormat],
+  ])('it is unavailable if its checkpoint %s, which a compaction leaves as it is', async (_what, transform) => {
+    await store.close()
+    await write(transform(intact))
+    store = await folder.open()
+    const cause = { name: 'StorageDamaged', message: expect.stringContaining(`${checkpoint} `) }
+    for (const attempt of [() => keysOf(store), () => store.commit('p1', putOne('a:3'))])
+      expect(await errorOf(attempt())).toMatchObject({ name: 'StorageUnavailable', outcomeKnown: true, cause })
+    await store.compact()
+    expect(await folder.disk.read(checkpoint)).toEqual(transform(intact))
+    expect(await store.commit('p2', putOne('a:3'))).toBe('done')
   })
 
   test('its file is not read again at each use', async () => {
@@ -122,5 +147,16 @@ describe('the service with a damaged workspace', () => {
     expect(service.stderr()).toMatch(new RegExp(`"partition":"${ids[0]!}".*records could not be read`))
     expect(await service.stop()).toBe(0)
     expect(await readFile(`${path}/records/${ids[0]!}`, 'utf8')).toBe('x')
+  })
+
+  test('it does not start without the records of all workspaces, and says what is damaged and what to do', async () => {
+    const storage = ['--storage', `fs:${path}`]
+    await runCommandLine(['workspace', 'create', 'one', ...storage])
+    await writeFile(`${path}/records/global`, 'x')
+    const message = `${path}/records/global is damaged: its checksum does not match; restore the last backup, see "Damaged folders" in src/admin/README.md`
+    for (const command of [['serve', '--port', '0'], ['check'], ['workspace', 'list']]) {
+      const { code, stderr } = await runCommandLine([...command, ...storage])
+      expect([command, code, stderr.trimEnd().split('\n').at(-1)]).toEqual([command, 4, message])
+    }
   })
 })

@@ -1,10 +1,9 @@
-import { crc32 } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { FsStore } from '../../src/store/fs/store.ts'
 import { change, readRequest } from '../support/changes.ts'
 import { effort } from '../support/effort.ts'
 import { seededRandom } from '../support/random.ts'
-import { PATH, StoreFolder } from '../support/store-folder.ts'
+import { StoreFolder } from '../support/store-folder.ts'
 
 /** Turns of the event loop after which everything that can be released is. */
 const TURNS = 50
@@ -72,27 +71,6 @@ describe.each([
     expect(known()).toBe(3)
     await store.read('p1', readRequest({}))
     expect(known()).toBe(4)
-  })
-
-  test('in a folder of an earlier version it is possible, until the partition was read once', async () => {
-    await store.commit('p1', add(entry(3)))
-    await store.commit('p2', change({ put: { 'a:1': {} } }))
-    await rest()
-    await store.compact()
-    await store.close()
-    // The manifest as it was written before.
-    const text = (await folder.disk.read(`${PATH}/manifest.json`))!.toString()
-    const old = text.slice(0, text.indexOf('\n') + 1).replace(/,"tombstones":.*\]/, '')
-    expect(old).toMatch(/^\{"start":\d+,"sequence":\d+,"checkpoints":\[\[.*\]\]\}\n$/)
-    await (
-      await folder.disk.create(`${PATH}/manifest.json`)
-    ).write(Buffer.from(`${old}{"crc":"${crc32(old).toString(16).padStart(8, '0')}"}\n`))
-    store = await folder.open(Infinity, cacheBytes)
-    expect([known('p1'), known('p2')]).toEqual([0, 0])
-    for (const name of ['p1', 'p2']) await store.read(name, readRequest({}))
-    expect([known('p1'), known('p2')]).toEqual([3, undefined])
-    await restart('shutdown')
-    expect([known('p1'), known('p2')]).toEqual([3, undefined])
   })
 
   test('it is never denied while there is one, in random histories with releases, compactions, shutdowns and crashes', async () => {

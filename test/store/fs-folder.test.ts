@@ -15,12 +15,14 @@ async function diskWith(files: Readonly<Record<string, string>>): Promise<Faulty
   return disk
 }
 const check = (disk: FaultyDisk) => checkFolder(PATH, disk).catch((error: unknown) => error)
+const other = (format: number) =>
+  `has format ${format}, and this version of Lanekeeper reads format 3: use the version of Lanekeeper that wrote it, or another folder`
 const refusal = (message: string) => expect.objectContaining({ name: 'UnusableFolder', message: `${PATH} ${message}` })
 
 describe('the check of a folder', () => {
   test('a folder that is missing, empty or was left by the crash of a first start has not been used', async () => {
-    expect(await check(new FaultyDisk(1))).toBeUndefined()
-    expect(await check(await diskWith({}))).toBeUndefined()
+    expect(await check(new FaultyDisk(1))).toBe(false)
+    expect(await check(await diskWith({}))).toBe(false)
     const left = {
       'journal/': '',
       'records/': '',
@@ -30,13 +32,12 @@ describe('the check of a folder', () => {
       '.manifest.json.tmp': '',
       '.format.json.tmp': '{"la',
     }
-    for (const name of Object.keys(left)) expect([name, await check(await diskWith({ [name]: '' }))]).toEqual([name, undefined])
-    expect(await check(await diskWith(left))).toBeUndefined()
+    for (const name of Object.keys(left)) expect([name, await check(await diskWith({ [name]: '' }))]).toEqual([name, false])
+    expect(await check(await diskWith(left))).toBe(false)
   })
 
   test('a folder with our format has been used', async () => {
-    expect(await check(await diskWith({ 'format.json': '{"lanekeeper":3}\n', 'notes.txt': 'mine' }))).toBe(3)
-    expect(await check(await diskWith({ 'format.json': '{"lanekeeper":2}\n', 'notes.txt': 'mine' }))).toBe(2)
+    expect(await check(await diskWith({ 'format.json': '{"lanekeeper":3}\n', 'notes.txt': 'mine' }))).toBe(true)
   })
 
   test('a folder with other files is refused, and the message names three of them', async () => {
@@ -47,11 +48,11 @@ describe('the check of a folder', () => {
   })
 
   test.each([
-    ['{"lanekeeper":0}\n', 'has format 0; this version of Lanekeeper supports formats 1 to 3'],
-    ['{"lanekeeper":22}\n', 'has format 22; this version of Lanekeeper supports formats 1 to 3'],
-    ['{"lanekeeper":2}', 'has an unreadable format.json'],
-    ['{"lanekeeper":2}\n\n', 'has an unreadable format.json'],
-    [' {"lanekeeper":2}\n', 'has an unreadable format.json'],
+    ['{"lanekeeper":2}\n', other(2)],
+    ['{"lanekeeper":33}\n', other(33)],
+    ['{"lanekeeper":3}', 'has an unreadable format.json'],
+    ['{"lanekeeper":3}\n\n', 'has an unreadable format.json'],
+    [' {"lanekeeper":3}\n', 'has an unreadable format.json'],
     ['', 'has an unreadable format.json'],
   ])('a folder whose format.json is %j is refused', async (content, message) => {
     expect(await check(await diskWith({ 'format.json': content }))).toEqual(refusal(message))
@@ -62,7 +63,7 @@ describe('the check of a folder', () => {
     const racing = recordDisk(disk, async (operation) => {
       if (operation === `list ${PATH}`) await createFolder(disk, PATH)
     })
-    expect(await checkFolder(PATH, racing)).toBe(3)
+    expect(await checkFolder(PATH, racing)).toBe(true)
   })
 })
 
@@ -101,7 +102,7 @@ describe('the creation of a folder', () => {
   test.each(['EACCES', 'EPERM', 'EINVAL', 'EROFS'])('a parent that cannot be accessed (%s) is ignored', async (code) => {
     const disk = failing(code)
     await createFolder(disk, PATH)
-    expect(await checkFolder(PATH, disk)).toBe(3)
+    expect(await checkFolder(PATH, disk)).toBe(true)
   })
 
   test('the folder itself must be synced, for whatever reason that fails', async () => {

@@ -1,7 +1,15 @@
 import { crc32 } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Disk } from '../../src/store/fs/disk.ts'
-import { encodeFrame, journalName, readJournal as readOnly, repairJournal, StorageDamaged, type Entry } from '../../src/store/fs/journal.ts'
+import {
+  ADVICE,
+  encodeFrame,
+  journalName,
+  readJournal as readOnly,
+  repairJournal,
+  StorageDamaged,
+  type Entry,
+} from '../../src/store/fs/journal.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { diskError, recordDisk } from '../support/recording-disk.ts'
 
@@ -86,9 +94,11 @@ describe('the files of the journal', () => {
     await write({ '0000000007.log': frames(7, 8), '0000000009.log': '' })
     expect(await sequences()).toEqual([7, 8])
     await write({ '0000000010.log': frames(10) })
-    expect((await errorOf(readJournal(disk, '/j'))).message).toBe('0000000010.log: frame 9 is missing; frame 10 follows')
+    expect((await errorOf(readJournal(disk, '/j'))).message).toBe(`0000000010.log: frame 9 is missing, frame 10 follows; ${ADVICE}`)
     await disk.remove('/j/0000000007.log')
     expect(await sequences()).toEqual([10])
+    await write({ '0000000010.log': frames(9) })
+    expect((await errorOf(readJournal(disk, '/j'))).message).toBe(`0000000010.log: frame 10 is missing, frame 9 follows; ${ADVICE}`)
   })
 
   test('empty files at the end are removed, and the one before them is continued', async () => {
@@ -152,7 +162,7 @@ describe('the files of the journal', () => {
     await write(files)
     const error = await errorOf(readJournal(disk, '/j'))
     expect([error instanceof StorageDamaged, error.name]).toEqual([true, 'StorageDamaged'])
-    expect(error.message).toBe(`/j/${name} is damaged at byte ${end}: intact frames follow`)
+    expect(error.message).toBe(`/j/${name} is damaged at byte ${end}: intact frames follow; ${ADVICE}`)
     expect(await contents()).toEqual(files)
   })
 

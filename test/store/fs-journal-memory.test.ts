@@ -17,7 +17,7 @@ describe('the memory of a folder', () => {
     const open = () => {
       const frame = { sequence: 1, entries: [] }
       const journal = { frames: [frame], first: 1, sequence: 1, last: undefined, empty: [], size: 0 }
-      const manifest = { checkpoints: new Map<string, number>(), tombstones: undefined }
+      const manifest = { checkpoints: new Map<string, number>(), tombstones: new Map<string, string>() }
       const log = pino({ level: 'silent' })
       const partitions = new Partitions({ disk: {} as Disk, folder: '', log, journal, manifest, journalEnd: () => 1, cacheBytes: 0 })
       return { partitions, frame: new WeakRef(frame) }

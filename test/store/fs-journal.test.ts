@@ -36,6 +36,13 @@ async function startLoad(store: FsStore, commits: Commits): Promise<{ stop: () =
   return { stop: async () => ((stopped = true), both) }
 }
 
+const journalSize = async (disk: FaultyDisk) => {
+  const names = await disk.list('/var/data/journal')
+  const files = await Promise.all(names.map((name) => disk.read(`/var/data/journal/${name}`)))
+  return files.reduce((sum, bytes) => sum + bytes!.byteLength, 0)
+}
+const noSpace = () => Promise.reject(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+
 describe('the journal of the fs driver', () => {
   test('the journal is compacted under constant load', async () => {
     const commits = new Commits(1)
@@ -106,17 +113,69 @@ describe('the journal of the fs driver', () => {
       await next.close()
     }
   })
+})
 
-  test('ready() rejects after a sync of the journal has failed', async () => {
+describe('compaction of the journal after failures', () => {
+  test('journal files are removed in order: after a crash an older file never exists without the newer ones', async () => {
+    for (let after = 1, complete = false; !complete; after++) {
+      const disk = new FaultyDisk(1)
+      const commits = new Commits(1)
+      const store = await open(disk, Infinity)
+      // Two failed compactions leave three journal files.
+      const create = disk.create.bind(disk)
+      disk.create = noSpace
+      for (let i = 0; i < 3; i++) {
+        if (i > 0) await store.compact()
+        await commits.round(store, ['p1', 'p2'])
+      }
+      disk.create = create
+      expect(await disk.list('/var/data/journal')).toHaveLength(3)
+      const at = disk.operations + after
+      disk.fault = { at, kind: 'crash' }
+      await store.compact()
+      complete = disk.operations < at
+      for (let seed = 0; seed < 30; seed++) {
+        const next = await open(disk.after(seededRandom(seed)))
+        expect([after, seed, await compare(next, commits.branch(1))]).toEqual([after, seed, []])
+        await next.close()
+      }
+    }
+  })
+
+  test('a torn journal file is recovered when an empty file follows it', async () => {
+    for (let seed = 1; seed <= 50; seed++) {
+      const disk = new FaultyDisk(seed)
+      const commits = new Commits(seed)
+      const store = await open(disk, Infinity)
+      await commits.commit(store, 'p1')
+      disk.fault = { at: disk.operations + 1, kind: 'EIO', permanent: false, effect: 'full' }
+      await store.compact()
+      expect(await disk.list('/var/data/journal')).toHaveLength(2)
+      expect((await commits.commit(store, 'p1')).outcome).toBe('done')
+      await disk.syncFolder('/var/data/journal')
+      // The crash comes after the write of the frame and before its sync.
+      disk.fault = { at: disk.operations + 2, kind: 'crash' }
+      await commits.commit(store, 'p1')
+      const next = await open(disk.after(seededRandom(seed)))
+      expect(await compare(next, commits)).toEqual([])
+      await next.close()
+    }
+  })
+
+  test('a compaction that succeeds includes the partitions of one that failed before', async () => {
     const disk = new FaultyDisk(1)
-    const store = await open(disk)
-    await store.ready()
-    // The commit reads the checkpoint, looks for the journal, writes a frame and syncs it.
-    disk.fault = { at: disk.operations + 4, kind: 'EIO', permanent: false, effect: 'none' }
     const commits = new Commits(1)
-    await commits.commit(store, 'p1')
-    expect([disk.failed, commits.attempts[0]!.outcome]).toEqual(['sync', 'unknown'])
-    await expect(store.ready()).rejects.toThrow(StorageUnavailable)
+    const store = await open(disk, Infinity)
+    await commits.round(store, ['p1', 'p2'])
+    const create = disk.create.bind(disk)
+    disk.create = noSpace
+    await store.compact()
+    disk.create = create
+    await commits.round(store, ['p3'])
+    await store.compact()
     await store.close()
+    const next = await open(disk)
+    expect([await compare(next, commits), await journalSize(disk)]).toEqual([[], 0])
+    await next.close()
   })
 })

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { encodeFrame, StorageDamaged } from '../../src/store/fs/journal.ts'
 import { entriesOf, keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
 
-const ADVICE = '; restore the folder from a backup, or see "Damaged folders" in src/admin/README.md'
+const ADVICE = '; restore the last backup, see "Damaged folders" in src/admin/README.md'
 const JOURNAL = `${PATH}/journal/0000000003.log`
 const frame = (sequence: number, partition = 'p1') => encodeFrame(sequence, [{ partition, ...putOne(`z:${sequence}`) }])
 const withChecksum = (text: string) => `${text}{"crc":"${crc32(text).toString(16).padStart(8, '0')}"}\n`
@@ -179,6 +179,25 @@ describe('the manifest of a folder', () => {
       expect(await folder.journal()).toEqual([file.split('/').at(-1), '0000000007.log'])
     })
 
+    test('a journal that ends anywhere in its last frame, also in zeros, is read up to that frame and continued', async () => {
+      const intact = await read(JOURNAL)
+      const { disk } = folder
+      for (let size = intact.lastIndexOf('\nlk1 ') + 1; size < intact.byteLength; size += 7) {
+        for (const zeros of [0, 50]) {
+          folder = new StoreFolder(disk.after('nothing kept'))
+          await put(JOURNAL, Buffer.concat([intact.subarray(0, size), Buffer.alloc(zeros)]))
+          const store = await folder.open()
+          expect([await keysOf(store), await keysOf(store, 'p2')]).toEqual([
+            ['a:1', 'a:2', 'a:3'],
+            ['a:1', 'a:2'],
+          ])
+          expect(await store.commit('p2', putOne('a:4'))).toBe('done')
+          await store.close()
+          expect(await keysOf(await folder.open(), 'p2')).toEqual(['a:1', 'a:2', 'a:4'])
+        }
+      }
+    })
+
     test('a journal that ends before what it had reached is refused', async () => {
       await put(JOURNAL, '')
       await (await folder.open()).close()
@@ -200,56 +219,6 @@ describe('the manifest of a folder', () => {
         expect(await outcomeOf('p1', store)).toEqual(['StorageUnavailable', message])
         expect(await outcomeOf('p2', store)).toEqual(['a:1', 'a:2', 'a:3'])
       }
-    })
-  })
-
-  describe('a folder of format 2, which has no manifest', () => {
-    const checkpoint = withChecksum('{"format":1,"partition":"p1","sequence":2}\n{"k":"a:1","r":"r1","v":{"n":1}}\n{"i":"i","e":["a:1"]}\n')
-    beforeEach(async () => {
-      for (const name of ['journal', 'records']) await folder.disk.makeFolder(`${PATH}/${name}`)
-      await put(`${PATH}/format.json`, '{"lanekeeper":2}\n')
-      await put(`${PATH}/records/p1`, checkpoint)
-      await put(`${PATH}/records/.p9.tmp`, 'left by a crash')
-      await put(JOURNAL, Buffer.concat([frame(3), frame(4, 'p2'), Buffer.from('lk1 5 ')]))
-    })
-
-    test('it is opened as before, and gets a manifest and the present format', async () => {
-      const store = await folder.open()
-      expect([await keysOf(store), await keysOf(store, 'p2')]).toEqual([['a:1', 'z:3'], ['z:4']])
-      const manifest = withChecksum('{"start":3,"sequence":4,"checkpoints":[["p1",0]]}\n')
-      expect([(await read(`${PATH}/manifest.json`)).toString(), (await read(`${PATH}/format.json`)).toString()]).toEqual([
-        manifest,
-        '{"lanekeeper":3}\n',
-      ])
-      await store.close()
-      await remove(`${PATH}/records/p1`)
-      const next = await folder.open()
-      expect(await outcomeOf('p1', next)).toEqual(['StorageUnavailable', `${PATH}/records/p1 is missing`])
-      await next.close()
-      await remove(`${PATH}/manifest.json`)
-      await refusal()
-    })
-
-    test('it gets them also after a crash between the two', async () => {
-      folder.fail(`create ${PATH}/.format`, 'EIO')
-      await expect(folder.open()).rejects.toThrow('EIO')
-      folder.repair()
-      // An earlier version may have used it since.
-      await put(JOURNAL, frame(3))
-      const store = await folder.open()
-      expect(await keysOf(store)).toEqual(['a:1', 'z:3'])
-      await store.close()
-      await (await folder.open()).close()
-    })
-
-    test('it is opened when it has no journal yet', async () => {
-      folder = new StoreFolder()
-      for (const name of ['journal', 'records']) await folder.disk.makeFolder(`${PATH}/${name}`)
-      await put(`${PATH}/format.json`, '{"lanekeeper":2}\n')
-      await (await folder.open()).close()
-      expect((await read(`${PATH}/manifest.json`)).toString()).toBe(
-        `${withChecksum('{"start":1,"sequence":0,"checkpoints":[],"tombstones":[]}\n')}{"closed":true}\n`,
-      )
     })
   })
 

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/admin/migrate.ts'
 import { systemRandom } from '../../src/model/ids.ts'
+import { systemClock } from '../../src/model/time.ts'
 import { decorateStore } from '../../src/store/decorate.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
 import { takeLease } from '../../src/store/migrations/lease.ts'
-import { bringForward, migrations, SCHEMA_VERSION } from '../../src/store/migrations/list.ts'
+import { bringForward, FIRST_VERSION, migrations, SCHEMA_VERSION } from '../../src/store/migrations/list.ts'
 import type { Migration } from '../../src/store/migrations/migration.ts'
-import { migrateStore, readSchema } from '../../src/store/migrations/run.ts'
+import { migrateStore, readSchema, requireCurrent } from '../../src/store/migrations/run.ts'
 import { StorageUnavailable, type Store, type Value } from '../../src/store/port.ts'
-import { transact } from '../../src/store/transact.ts'
 import { change, readRequest } from '../support/changes.ts'
 import { drivers } from '../support/drivers.ts'
+import { quiet } from '../support/log.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 
@@ -73,50 +73,15 @@ const expected = {
   ),
   indexes: { users: ids.map((id) => `${AT} ${id}`) },
 }
+const NO_IO = { progress: () => undefined, write: async () => undefined, lines: (async function* () {})() }
+const adminOf = (store: Store, clock = systemClock) => ({ store, clock, random: systemRandom, blobs: undefined as never })
 const withVersion = (version: number) => ({ ...expected, records: { ...expected.records, 'schema:self': { version } } })
 
 describe('the list of migrations', () => {
-  test('is numbered from 1 without gaps, and each says what it does and why', () => {
-    expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_migration, i) => i + 1))
+  test('is numbered from the first version without gaps, and each says what it does and why', () => {
+    expect(migrations.map(({ number }) => number)).toEqual(migrations.map((_migration, i) => FIRST_VERSION + 1 + i))
     for (const { summary, reason } of migrations) expect(summary.length * reason.length).toBeGreaterThan(100)
-    expect(SCHEMA_VERSION).toBe(migrations.length)
-  })
-
-  test('gives storage of version 1 the indexes by which cards are sorted', async () => {
-    const store = createMemoryStore()
-    const [id, board_id, userId] = ['crd_00000000000000000001', 'brd_00000000000000000001', 'usr_00000000000000000001']
-    const times = { due_at: null, completed_at: AT, archived_at: null, created_at: AT, updated_at: AT }
-    const card = { id, board_id, column_id: 'col_00000000000000000001', position: 'a0', assignee_ids: [userId], label_ids: [], ...times }
-    // The entry of version 1 had the time of the last change.
-    const index = { [`board_cards:${board_id}`]: { add: [`${AT} ${id}`] } }
-    await store.commit('wsp_a', change({ put: { [`card:${id}`]: card, 'schema:self': { version: 1 } }, index }))
-    await store.commit(GLOBAL, change({ put: { 'schema:self': { version: 1 } } }))
-    await migrateStore({ store, random: systemRandom })
-    const { indexes } = await contentOf(store, 'wsp_a')
-    for (const list of [board_id, userId])
-      expect(['due_at', 'updated_at', 'created_at'].map((sort) => indexes[`cards_by_${sort}:${list}`])).toEqual([
-        [`active_done ~ ${id}`],
-        [`active_done ${AT} ${id}`],
-        [`active_done ${AT} ${id}`],
-      ])
-    expect(indexes[`board_cards:${board_id}`]).toEqual([id])
-  })
-
-  test('gives storage of version 3 the indexes of completed cards, and leaves the records and their ETags as they are', async () => {
-    const store = createMemoryStore()
-    const [board_id, userId] = ['brd_00000000000000000001', 'usr_00000000000000000001']
-    const times = { due_at: null, archived_at: null, created_at: AT, updated_at: AT }
-    const common = { board_id, column_id: 'col_00000000000000000001', position: 'a0', assignee_ids: [userId], label_ids: [], ...times }
-    const cards = ['done', 'open'].map((id) => ({ id, ...common, completed_at: id === 'done' ? AT : null }))
-    const put = Object.fromEntries(cards.map((card) => [`card:${card.id}`, card]))
-    await store.commit('wsp_a', change({ put: { ...put, 'schema:self': { version: 3 } } }))
-    await store.commit(GLOBAL, change({ put: { 'schema:self': { version: 3 } } }))
-    const read = () => store.read('wsp_a', readRequest({ records: ['card:done', 'card:open'] }))
-    const before = await read()
-    await migrateStore({ store, random: systemRandom })
-    expect(await read()).toEqual(before)
-    const { indexes } = await contentOf(store, 'wsp_a')
-    for (const list of [board_id, userId]) expect(indexes[`cards_by_completed_at:${list}`]).toEqual([`active_done ${AT} done`])
+    expect(SCHEMA_VERSION).toBe(FIRST_VERSION + migrations.length)
   })
 
   test('applies to a record only the migrations after its version', () => {
@@ -130,8 +95,6 @@ describe('the list of migrations', () => {
 
   test.each(list)('leaves what it has made as it is: $summary', (migration) => {
     const records: [string, Value][] = [
-      ['belonging:usr_1:wsp_1', { user_id: 'usr_1', workspace_id: 'wsp_1' }],
-      ['trash:trs_1', { id: 'trs_1', kind: 'card', target: 'crd_1' }],
       ['person:1', { id: '1', name: 'A' }],
       ['user:2', { id: '2' }],
       ['card:3', { id: '3' }],
@@ -161,15 +124,12 @@ describe.each(drivers)('migrations on $name', (driver) => {
   })
 
   test('of several processes that start on a storage without data, none takes the record of another one for old data', async () => {
-    const { impliedSchema: _implied, ...rest } = decorateStore(store, {})
-    const racing: Store = {
-      ...rest,
-      impliedSchema: SCHEMA_VERSION - 1,
+    const racing = decorateStore(store, {
       async partitions() {
         await readSchema({ store, random: systemRandom })
         return store.partitions()
       },
-    }
+    })
     expect(await readSchema({ store: racing, random: systemRandom })).toEqual({ version: SCHEMA_VERSION })
   })
 
@@ -183,12 +143,36 @@ describe.each(drivers)('migrations on $name', (driver) => {
     expect(await migrateStore(deps())).toMatchObject({ partitions: 0, records: 0 })
   })
 
-  test('a version that is newer than the code is refused', async () => {
+  test.each([
+    ['newer than the code', SCHEMA_VERSION + 1],
+    ['before the first release', FIRST_VERSION - 1],
+    ['from before records had versions', undefined],
+  ])('records that are %s are refused with what to do, and nothing is changed', async (_what, version) => {
+    await fill(store)
+    if (version !== undefined) await store.commit(GLOBAL, change({ put: { [keys.schema()]: { version } } }))
+    const before = await contentOf(store, GLOBAL)
+    const refusal = `this storage holds records of ${version === undefined ? 'no version' : `version ${version}`}, and this version of Lanekeeper reads version ${SCHEMA_VERSION}: use the version of Lanekeeper that wrote them, or another storage`
+    const current = { store, random: systemRandom }
+    const attempts = [() => readSchema(current), () => migrateStore(current), () => migrate(adminOf(store), NO_IO)]
+    for (const attempt of [...attempts, () => requireCurrent({ ...current, isReadOnly: false, log: quiet })])
+      await expect(attempt()).rejects.toMatchObject({ name: 'UnsupportedSchema', message: refusal })
+    expect(await contentOf(store, GLOBAL)).toEqual(before)
+  })
+
+  test('at the start, records of an earlier version are migrated in a folder, and refused in Redis and on a disk for reading', async () => {
     await outdated()
-    await migrateStore(deps())
-    const refusal = `this storage holds records of version ${SCHEMA_VERSION + 2}; this version of Lanekeeper supports version ${SCHEMA_VERSION}`
-    await expect(readSchema({ store, random: systemRandom })).rejects.toThrow(refusal)
-    await expect(migrateStore({ store, random: systemRandom })).rejects.toThrow(refusal)
+    const before = await contentOf(store, 'wsp_a')
+    const start = (isReadOnly: boolean) => requireCurrent({ ...deps(), isReadOnly, log: quiet })
+    const found = `holds records of version ${SCHEMA_VERSION}, and this version of Lanekeeper needs version ${SCHEMA_VERSION + 2}: `
+    await expect(start(true)).rejects.toThrow(`this folder ${found}copy it to a disk that can be written to`)
+    if (store.isRemote) {
+      await expect(start(false)).rejects.toThrow(`this Redis ${found}end all services that use it, and run "lanekeeper migrate"`)
+      expect(await contentOf(store, 'wsp_a')).toEqual(before)
+      await migrate(adminOf(store), NO_IO, list)
+    }
+    await start(false)
+    expect(await contentOf(store, 'wsp_a')).toEqual(withVersion(SCHEMA_VERSION + 2))
+    await start(true)
   })
 
   test('a migration goes on where storage has failed, and gives the same result', async () => {
@@ -206,6 +190,19 @@ describe.each(drivers)('migrations on $name', (driver) => {
         (error: unknown) => (expect(error).toBeInstanceOf(StorageUnavailable), false),
       )
       if (!done) expect((await readSchema(deps())).version).toBe(SCHEMA_VERSION)
+    }
+    for (const partition of [GLOBAL, 'wsp_a', 'wsp_b']) expect(await contentOf(store, partition)).toEqual(withVersion(SCHEMA_VERSION + 2))
+  })
+
+  test('a migration that is stopped before any of its commits goes on when it is repeated, and gives the same result', async () => {
+    await outdated()
+    for (let left = 1, done = false; !done; left += 3) {
+      let commits = left
+      const beforeCommit = async () => void (commits-- === 0 && expect.unreachable('stopped'))
+      done = await migrateStore({ ...deps(), beforeCommit }).then(
+        () => true,
+        () => false,
+      )
     }
     for (const partition of [GLOBAL, 'wsp_a', 'wsp_b']) expect(await contentOf(store, partition)).toEqual(withVersion(SCHEMA_VERSION + 2))
   })
@@ -250,26 +247,19 @@ describe.each(drivers)('migrations on $name', (driver) => {
 
   test('one process migrates at a time, and the lease of one that has died ends', async () => {
     await outdated()
-    await transact(store, GLOBAL, systemRandom, async (tx) => {
-      await tx.get(keys.schema())
-      tx.put(keys.schema(), { version: 0 })
-    })
     let now = Date.parse(AT)
     const clock = () => now
-    const admin = { store, clock, random: systemRandom, blobs: undefined as never }
-    const io = { progress: () => undefined, write: async () => undefined, lines: (async function* () {})() }
+    const run = () => migrate(adminOf(store, clock), NO_IO, list)
     const lease = await takeLease(store, clock, systemRandom)
-    await expect(migrate(admin, io)).rejects.toThrow(
-      'another process migrates this storage; if it has ended, try again after 2026-01-01T00:00:30.000Z',
-    )
+    await expect(run()).rejects.toThrow('another process migrates this storage; if it has ended, try again after 2026-01-01T00:00:30.000Z')
     now += 15_000
     await lease.renew()
     now += 20_000
-    await expect(migrate(admin, io)).rejects.toThrow('another process migrates this storage')
+    await expect(run()).rejects.toThrow('another process migrates this storage')
     now += 11_000
-    expect(await migrate(admin, io)).toMatchObject({ from: 0, to: SCHEMA_VERSION })
-    expect((await contentOf(store, GLOBAL)).records[keys.schema()]).toEqual({ version: SCHEMA_VERSION })
+    expect(await run()).toMatchObject({ from: SCHEMA_VERSION, to: SCHEMA_VERSION + 2 })
+    expect((await contentOf(store, GLOBAL)).records[keys.schema()]).toEqual({ version: SCHEMA_VERSION + 2 })
     // It finds that the other one has finished.
-    expect(await migrate(admin, io)).toMatchObject({ from: SCHEMA_VERSION, records: 0 })
+    expect(await run()).toMatchObject({ from: SCHEMA_VERSION + 2, records: 0 })
   })
 })

@@ -68,14 +68,14 @@ describe('the connections to a Redis', () => {
       while ((await count()) > 0) await operator.ping()
     })
 
-    test('are closed when Redis holds data of another format', async () => {
-      await operator.set('lk:format', '3')
+    test.each(['1', '3'])('are closed when Redis holds data of another format (%s), and nothing is written', async (format) => {
+      await operator.set('lk:format', format)
       await expect(open(server.url)).rejects.toMatchObject({
         name: 'StorageUnavailable',
-        message: 'this Redis holds data of format 3; this version of Lanekeeper supports formats 1 and 2',
+        message: `this Redis holds data of format ${format}, and this version of Lanekeeper reads format 2: use the version of Lanekeeper that wrote it, or another database`,
       })
       while ((await count()) > 0) await operator.ping()
-      expect(await operator.get('lk:format')).toBe('3')
+      expect([await operator.keys('*'), await operator.get('lk:format')]).toEqual([['lk:format'], format])
     })
 
     test('write the format when it is absent', async () => {

@@ -1,8 +1,9 @@
+import { decorateStore } from '../../src/store/decorate.ts'
 import type { Change, ReadRequest, Snapshot, Store } from '../../src/store/port.ts'
 
 /** A store that records its reads, and that tests can interrupt. */
 export class CountingStore implements Store {
-  readonly driver: string
+  declare readonly driver: Store['driver']
   /** counts what round trips would be, also on drivers that need none */
   isRemote = true
   /** keys and indexes that were read, in order */
@@ -15,11 +16,25 @@ export class CountingStore implements Store {
   beforeCommit: (() => Promise<void>) | undefined
   /** called once after the next commit, for example to make it fail although it is done */
   afterCommit: (() => Promise<void>) | undefined
+  declare takeLease: Store['takeLease']
+  declare readonly dump: Store['dump']
+  declare readonly partitions: Store['partitions']
+  declare readonly scan: Store['scan']
+  declare readonly indexNames: Store['indexNames']
+  declare readonly findDamage: Store['findDamage']
+  declare readonly hold: Store['hold']
+  declare readonly mayHaveTombstoneBefore: Store['mayHaveTombstoneBefore']
+  declare readonly watch: Store['watch']
+  declare readonly ready: Store['ready']
+  declare readonly metrics: Store['metrics']
+  declare readonly damaged: Store['damaged']
+  declare readonly close: Store['close']
   readonly #inner: Store
 
   constructor(inner: Store) {
     this.#inner = inner
-    this.driver = inner.driver
+    const { read: _read, commit: _commit, isRemote: _isRemote, ...others } = decorateStore(inner, {})
+    Object.assign(this, others)
   }
 
   async read(partition: string, request: ReadRequest): Promise<Snapshot | null> {
@@ -41,37 +56,5 @@ export class CountingStore implements Store {
     this.afterCommit = undefined
     await after?.()
     return outcome
-  }
-
-  watch(...watched: Parameters<Store['watch']>): ReturnType<Store['watch']> {
-    return this.#inner.watch(...watched)
-  }
-
-  takeLease(partition: string): ReturnType<Store['takeLease']> {
-    return this.#inner.takeLease(partition)
-  }
-
-  dump(partition: string): ReturnType<Store['dump']> {
-    return this.#inner.dump(partition)
-  }
-
-  partitions(): ReturnType<Store['partitions']> {
-    return this.#inner.partitions()
-  }
-
-  scan(partition: string): ReturnType<Store['scan']> {
-    return this.#inner.scan(partition)
-  }
-
-  indexNames(partition: string): ReturnType<Store['indexNames']> {
-    return this.#inner.indexNames(partition)
-  }
-
-  ready(): Promise<void> {
-    return this.#inner.ready()
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close()
   }
 }

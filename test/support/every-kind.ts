@@ -1,6 +1,7 @@
 import { sha256Hex } from '../../src/auth/secrets.ts'
 import { systemRandom } from '../../src/model/ids.ts'
 import { GLOBAL, keys, type Key } from '../../src/store/keys.ts'
+import { SCHEMA_VERSION } from '../../src/store/migrations/list.ts'
 import { transact } from '../../src/store/transact.ts'
 import { keepAudit } from './audit-trail.ts'
 import { TestBoard } from './board.ts'
@@ -93,7 +94,7 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
     await tx.create(keys.blobMount(), { id: SECRET })
     await tx.create(keys.restoring(), { id: SECRET, begun_at: SECRET })
     await tx.create(keys.restoredWorkspace(workspaceId), { workspace_id: SECRET })
-    if ((await tx.get(keys.schema())) === undefined) tx.put(keys.schema(), { version: 1 })
+    if ((await tx.get(keys.schema())) === undefined) tx.put(keys.schema(), { version: SCHEMA_VERSION })
   })
   await service.app.services.usage.settled()
   return workspaceId

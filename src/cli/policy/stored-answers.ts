@@ -21,6 +21,7 @@ import {
   type FurtherFacts,
 } from '../../resources/explanation.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../../resources/operation.ts'
+import type { Stint } from '../../resources/scheduler.ts'
 import { loadTarget } from '../../resources/targets.ts'
 import { webActions, type WebAction } from '../../resources/web-actions.ts'
 import type { Deps } from '../../store/deps.ts'
@@ -33,6 +34,9 @@ import { evaluate, readQuestions, requestOf, type EvaluationServices } from '../
 import { loadRelated } from '../../http/permission.ts'
 import { createUnit } from '../../http/unit.ts'
 import { groupMembers, permissionsOn, type MemberAnswer, type StoredAnswer } from './answer-groups.ts'
+
+/** One question, and nobody waits for others. */
+const WITHOUT_PAUSES: Stint = { next: () => undefined }
 
 /** Answers questions about decisions on stored data, as requests are decided: by the same reads, facts and tables. */
 export function createPolicyAnswers(services: EvaluationServices): PolicyAnswers {
@@ -127,7 +131,7 @@ async function explainStored(
   const operation = operationOf(operations, question.operation)
   const asked = { asked: questionAbout(operation, question), path: '' }
   const request = createUnit({ ...deps, engine }, { tx, caller, params: {}, query: {}, body: {} })
-  const one = orInvalid(() => readQuestions(services, caller, [asked])[0]!)
+  const [one] = await orInvalid(readQuestions(services, caller, [asked], WITHOUT_PAUSES))
   const answered = await responseTo(services, request, asked, operation)
   // An evaluation does not authenticate: its caller was authenticated before.
   const response = isAuthenticated(factsFor(vocabulary, ['caller'], caller, {})) ? answered : errorOf('unauthorized')
@@ -138,7 +142,7 @@ async function explainStored(
     const facts = { ...scope, ...factsFor(vocabulary, ['caller'], caller, {}) }
     return { ...dependenceOf(engine, { operation, facts }), allowed: response.code === undefined, response }
   }
-  const own = requestOf(one, request)
+  const own = requestOf(one!, request)
   const named = question.resource ?? question.workspace
   const loaded = await orAbsent(() => andThen(loadTarget(operation.target, own), (target) => loadRelated(operation, own, target)), named)
   const further = operation.also.flatMap(({ member, parameter, needs, contexts }) =>
@@ -162,7 +166,7 @@ async function responseTo(
   asked: Parameters<typeof evaluate>[3][number],
   { status }: Operation,
 ): Promise<ExpectedResponse> {
-  const [result] = await evaluate(services, request, {} as DecisionRecord, [asked], 'execute_all')
+  const [result] = await evaluate(services, request, {} as DecisionRecord, [asked], 'execute_all', WITHOUT_PAUSES)
   const { decision, context } = result!
   if (decision) return { status }
   if (context.code === 'validation_failed') throw new AdminError('invalid', context.reason)
@@ -227,9 +231,9 @@ async function orAbsent<T>(load: () => Awaitable<T>, named: string): Promise<T> 
 }
 
 /** @throws {AdminError} `invalid` instead of the error of a request */
-function orInvalid<T>(read: () => T): T {
+async function orInvalid<T>(read: Promise<T>): Promise<T> {
   try {
-    return read()
+    return await read
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { issues = [] } = (error.details.members ?? {}) as { issues?: readonly { path: string; message: string }[] }

@@ -27,8 +27,8 @@ interface Header {
 interface IndexLine {
   readonly i: string
   readonly e: readonly string[]
-  /** its revision; absent in checkpoints of earlier versions */
-  readonly r?: string | null
+  /** its revision */
+  readonly r: string
 }
 type Line =
   | { readonly k: string; readonly r: string; readonly v: Stored['value'] }
@@ -100,23 +100,24 @@ export async function readCheckpoint(disk: Disk, folder: string, name: string): 
       const line = JSON.parse(text) as Header | Line
       if (header === undefined) header = requireHeader(path, name, line as Header)
       else if ('k' in line) records.set(line.k, { revision: texts.intern(line.r), value: freeze(texts.internIn(line.v)) })
-      else if ('i' in line) state.apply(indexChange(line, header))
+      else if ('i' in line) state.apply(indexChange(line))
       else if ('end' in line) end = line.end
     }
   }
   const { sequence } = header ?? requireHeader(path, name)
-  return { state, sequence, end: end ?? sequence, size }
+  if (end === undefined) throw new StorageDamaged(`${path} does not say at which frame it ends`)
+  return { state, sequence, end, size }
 }
 
 function requireHeader(path: string, name: string, header: Partial<Header> = {}): Header {
   const { format, partition } = header
-  if (format !== 1) throw new StorageDamaged(`${path} has format ${String(format)}; this version of Lanekeeper supports format 1`)
+  if (format !== 1) throw new StorageDamaged(`${path} has format ${String(format)}, and this version of Lanekeeper reads format 1`)
   if (partition !== name) throw new StorageDamaged(`${path} is the checkpoint of another partition: ${partition}`)
   return header as Header
 }
 
-const indexChange = ({ i, e, r }: IndexLine, { sequence }: Header) => ({
-  revision: r ?? `checkpoint ${sequence}`,
+const indexChange = ({ i, e, r }: IndexLine) => ({
+  revision: r,
   put: new Map(),
   remove: new Set<string>(),
   indexes: new Map([[i, { add: e, remove: [] }]]),
@@ -184,7 +185,7 @@ async function* chunksOf({ records, indexes }: MapPartition, header: Header, rea
     if (lines.length >= LINES_PER_CHUNK) yield flush()
   }
   for (const [name, index] of indexes) {
-    lines.push(JSON.stringify({ i: name, r: index.revision, e: index.all() } satisfies Line))
+    lines.push(JSON.stringify({ i: name, r: index.revision!, e: index.all() } satisfies Line))
     if (lines.length >= LINES_PER_CHUNK) yield flush()
   }
   lines.push(JSON.stringify({ end: reached() } satisfies Line))

@@ -8,14 +8,14 @@ const INDEX = indexes.tombstones().name
 /**
  * The first entry of the index of tombstones in each partition that is not loaded, so that garbage collection does not need
  * to load a partition in which nothing is due. It may be too early, and never too late: what the manifest says may be old, and
- * the journal has all entries that were added since. Where nothing is known, it is the empty text.
+ * the journal has all entries that were added since.
  */
 export class FirstTombstones {
   readonly #first: Map<string, string>
 
-  /** As of the start: the manifest, and what the journal adds. A manifest of an earlier version says nothing. */
-  constructor({ checkpoints, tombstones }: Pick<Manifest, 'checkpoints' | 'tombstones'>, { frames }: Pick<Journal, 'frames'>) {
-    this.#first = new Map(tombstones ?? [...checkpoints.keys()].map((name) => [name, '']))
+  /** As of the start: the manifest, and what the journal adds. */
+  constructor({ tombstones }: Pick<Manifest, 'tombstones'>, { frames }: Pick<Journal, 'frames'>) {
+    this.#first = new Map(tombstones)
     const added = new Map<string, Set<string>>()
     for (const { partition, indexes } of frames.flatMap(({ entries }) => entries)) {
       const change = indexes.get(INDEX)

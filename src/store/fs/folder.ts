@@ -4,8 +4,6 @@ import { EMPTY_MANIFEST, writeManifest } from './manifest.ts'
 
 /** The layout of the folder and of every file in it. */
 const FORMAT = 3
-/** The formats before it, which had no manifest. A folder of them is brought to the present format when it is opened. */
-const FORMATS_WITHOUT_MANIFEST: ReadonlySet<unknown> = new Set([1, 2])
 /** Names that may exist before `format.json` is written: an earlier first start may have crashed. */
 const KNOWN_NAMES = new Set(['journal', 'records', 'bytes', 'run', 'manifest.json', '.manifest.json.tmp', '.format.json.tmp'])
 
@@ -16,10 +14,10 @@ export class UnusableFolder extends Error {
 
 /**
  * Checks that a folder can be used as storage. Changes nothing.
- * @returns its format, or undefined when it has not been used before
+ * @returns whether it has been used before
  * @throws {UnusableFolder} when it belongs to another program or has another format
  */
-export async function checkFolder(path: string, disk: Disk = realDisk): Promise<number | undefined> {
+export async function checkFolder(path: string, disk: Disk = realDisk): Promise<boolean> {
   const content = await disk.read(`${path}/format.json`)
   if (content === undefined) {
     const foreign = (await disk.list(path)).filter((name) => !KNOWN_NAMES.has(name))
@@ -27,13 +25,15 @@ export async function checkFolder(path: string, disk: Disk = realDisk): Promise<
     if (foreign.includes('format.json')) return checkFolder(path, disk)
     if (foreign.length > 0)
       throw new UnusableFolder(`${path} is not empty and contains no Lanekeeper data: ${foreign.slice(0, 3).join(', ')}`)
-    return undefined
+    return false
   }
   const format = Number(/^\{"lanekeeper":(\d+)\}\n$/.exec(content.toString())?.[1])
   if (Number.isNaN(format)) throw new UnusableFolder(`${path} has an unreadable format.json`)
-  if (format !== FORMAT && !FORMATS_WITHOUT_MANIFEST.has(format))
-    throw new UnusableFolder(`${path} has format ${format}; this version of Lanekeeper supports formats 1 to ${FORMAT}`)
-  return format
+  if (format !== FORMAT)
+    throw new UnusableFolder(
+      `${path} has format ${format}, and this version of Lanekeeper reads format ${FORMAT}: use the version of Lanekeeper that wrote it, or another folder`,
+    )
+  return true
 }
 
 /** Creates the folders of the storage. `format.json` is written last, when everything else survives a crash. */
@@ -44,21 +44,6 @@ export async function createFolder(disk: Disk, path: string): Promise<void> {
   for (let folder = path; folder !== dirname(folder); folder = dirname(folder))
     await disk.syncFolder(dirname(folder)).catch(unlessInaccessible)
   await writeManifest(disk, path, EMPTY_MANIFEST)
-  await writeFormat(disk, path)
-}
-
-/** Whether folders of a format have a manifest. */
-export function hasManifest(format: number | undefined): boolean {
-  return format === undefined || !FORMATS_WITHOUT_MANIFEST.has(format)
-}
-
-/** The version of the records in a folder without a record of it. */
-export function schemaOf(format: number | undefined): number {
-  return format === 1 ? 0 : 1
-}
-
-/** Gives a folder the present format. Everything else of this format has been written before. */
-export async function writeFormat(disk: Disk, path: string): Promise<void> {
   await replaceFile(disk, path, 'format.json', [Buffer.from(`${JSON.stringify({ lanekeeper: FORMAT })}\n`)])
 }
 

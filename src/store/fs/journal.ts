@@ -27,6 +27,9 @@ export class StorageDamaged extends Error {
   override readonly name = 'StorageDamaged'
 }
 
+/** What to do with a damaged folder. */
+export const ADVICE = 'restore the last backup, see "Damaged folders" in src/admin/README.md'
+
 /** A journal file is named after its first frame. */
 const FILE_NAME = /^(\d{10})\.log$/
 const HEADER = /^lk1 (\d+) (\d+) ([0-9a-f]{8})$/
@@ -82,7 +85,7 @@ export async function readJournal(disk: Disk, folder: string): Promise<Journal> 
   for (const [i, { name, bytes }] of files.entries()) {
     const end = readFrames(bytes, frames, name)
     if (end < bytes.byteLength && (i !== lastIndex || hasFrameAfter(bytes, end)))
-      throw new StorageDamaged(`${folder}/${name} is damaged at byte ${end}: intact frames follow`)
+      throw new StorageDamaged(`${folder}/${name} is damaged at byte ${end}: intact frames follow; ${ADVICE}`)
     if (i === lastIndex) last = { name, intact: bytes.subarray(0, end), rest: bytes.subarray(end) }
   }
   return {
@@ -146,7 +149,8 @@ function readFrames(bytes: Buffer, frames: Frame[], name: string): number {
     const frame = frameAt(bytes, offset)
     if (frame === undefined) return offset
     const expected = frames.length === 0 ? firstFrameOf(name)! : frames.at(-1)!.sequence + 1
-    if (frame.sequence !== expected) throw new StorageDamaged(`${name}: frame ${expected} is missing; frame ${frame.sequence} follows`)
+    if (frame.sequence !== expected)
+      throw new StorageDamaged(`${name}: frame ${expected} is missing, frame ${frame.sequence} follows; ${ADVICE}`)
     frames.push({ sequence: frame.sequence, entries: frame.entries })
     offset = frame.end
   }

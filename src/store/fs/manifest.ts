@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { replaceFile, truncateFile, type Disk } from './disk.ts'
-import { StorageDamaged, type Journal } from './journal.ts'
+import { ADVICE, StorageDamaged, type Journal } from './journal.ts'
 
 /**
  * The manifest: what the folder must contain, as far as that is known without a sync for each commit. It tells what a
@@ -14,15 +14,15 @@ export interface Manifest {
   readonly start: number
   /** The journal has reached at least this frame. After a clean shutdown this is its last frame. */
   readonly sequence: number
-  /** partition → the sequence of its checkpoint, or of an earlier one; 0 when it is not known */
+  /** partition → the sequence of its checkpoint, or of an earlier one */
   readonly checkpoints: ReadonlyMap<string, number>
-  /** partition → the first entry of its index of tombstones, or an earlier text (see FirstTombstones); absent when it is not known */
-  readonly tombstones?: ReadonlyMap<string, string> | undefined
+  /** partition → the first entry of its index of tombstones, or an earlier text (see FirstTombstones) */
+  readonly tombstones: ReadonlyMap<string, string>
 }
 
 interface Encoded extends Pick<Manifest, 'start' | 'sequence'> {
   readonly checkpoints: [partition: string, sequence: number][]
-  readonly tombstones?: [partition: string, entry: string][]
+  readonly tombstones: [partition: string, entry: string][]
 }
 
 /** The manifest of a folder without data. */
@@ -31,9 +31,6 @@ export const EMPTY_MANIFEST: Manifest = { start: 1, sequence: 0, checkpoints: ne
 const NAME = 'manifest.json'
 const MARK = '{"closed":true}\n'
 const LAYOUT = /^(\{.*\}\n)\{"crc":"([0-9a-f]{8})"\}\n(\{"closed":true\}\n)?$/
-
-/** What to do with a damaged folder. */
-const ADVICE = 'restore the folder from a backup, or see "Damaged folders" in src/admin/README.md'
 
 /**
  * Replaces the manifest.
@@ -46,7 +43,7 @@ export async function writeManifest(
   { start, sequence, checkpoints, tombstones }: Manifest,
   { closed = false }: { closed?: boolean } = {},
 ): Promise<void> {
-  const text = `${JSON.stringify({ start, sequence, checkpoints: [...checkpoints], tombstones: tombstones && [...tombstones] })}\n`
+  const text = `${JSON.stringify({ start, sequence, checkpoints: [...checkpoints], tombstones: [...tombstones] })}\n`
   const checksum = crc32(text).toString(16).padStart(8, '0')
   await replaceFile(disk, folder, NAME, [Buffer.from(`${text}{"crc":"${checksum}"}\n${closed ? MARK : ''}`)])
 }
@@ -63,7 +60,7 @@ export async function readManifest(disk: Disk, folder: string, journal: Journal)
   if (text === undefined || crc32(text) !== Number.parseInt(checksum!, 16))
     throw new StorageDamaged(`${folder}/${NAME} is damaged; ${ADVICE}`)
   const { start, sequence, checkpoints, tombstones } = JSON.parse(text) as Encoded
-  const manifest: Manifest = { start, sequence, checkpoints: new Map(checkpoints), tombstones: tombstones && new Map(tombstones) }
+  const manifest: Manifest = { start, sequence, checkpoints: new Map(checkpoints), tombstones: new Map(tombstones) }
   const reason = mismatch(manifest, mark !== undefined, journal)
   if (reason !== undefined) throw new StorageDamaged(`${folder}/journal ${reason}; ${ADVICE}`)
   return { manifest, closed: mark !== undefined }
@@ -100,10 +97,4 @@ export async function beginUse(
     if (error.code !== 'ENOSPC') throw error
     return truncate(byteLength)
   })
-}
-
-/** The checkpoints of a folder of the format without a manifest. */
-export async function listCheckpoints(disk: Disk, path: string): Promise<Map<string, number>> {
-  const names = await disk.list(`${path}/records`)
-  return new Map(names.filter((name) => !name.startsWith('.')).map((name) => [name, 0]))
 }

@@ -4,7 +4,7 @@ import { StorageUnavailable, type StoreMetrics } from '../port.ts'
 import { readCheckpoint, type Checkpoint, type MapPartition } from './checkpoint.ts'
 import type { Disk } from './disk.ts'
 import { FirstTombstones } from './first-tombstones.ts'
-import { StorageDamaged, type Entry, type Journal } from './journal.ts'
+import { ADVICE, StorageDamaged, type Entry, type Journal } from './journal.ts'
 import { LoadedPartitions, type LoadedPartition, type ReleaseOptions } from './loaded-partitions.ts'
 import type { Manifest } from './manifest.ts'
 import { Semaphore } from '../semaphore.ts'
@@ -218,8 +218,10 @@ export class Partitions {
       return this.#loaded.add(name, state, size)
     } catch (error) {
       log.error({ err: error, partition: name }, 'records could not be read')
-      const unavailable = new UnreadablePartition('records could not be read', { cause: error })
-      if (error instanceof StorageDamaged) this.#damaged.set(name, unavailable)
+      // At the start of a command or a service, nothing but the message says what is damaged.
+      const isDamaged = error instanceof StorageDamaged
+      const unavailable = new UnreadablePartition(isDamaged ? `${error.message}; ${ADVICE}` : 'records could not be read', { cause: error })
+      if (isDamaged) this.#damaged.set(name, unavailable)
       throw unavailable
     } finally {
       this.#semaphore.release()

@@ -1,10 +1,11 @@
 import { Partition } from '../partition.ts'
 import { StorageUnavailable, type Store } from '../port.ts'
+import { damagedCheckpoints } from './checkpoint.ts'
 import { realDisk } from './disk.ts'
-import { checkFolder, hasManifest, schemaOf, UnusableFolder } from './folder.ts'
+import { checkFolder, UnusableFolder } from './folder.ts'
 import { readJournal } from './journal.ts'
 import { defaultCacheBytes } from './loaded-partitions.ts'
-import { listCheckpoints, readManifest } from './manifest.ts'
+import { readManifest } from './manifest.ts'
 import { Partitions } from './partitions.ts'
 import type { FsStoreOptions } from './store.ts'
 
@@ -25,12 +26,9 @@ type ReadOnlyOptions = Pick<FsStoreOptions, 'log' | 'disk' | 'cacheBytes'>
  */
 export async function openFsStoreForReading(path: string, options: ReadOnlyOptions): Promise<Store> {
   const { log, disk = realDisk, cacheBytes = defaultCacheBytes() } = options
-  const format = await checkFolder(path, disk)
-  if (format === undefined) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
+  if (!(await checkFolder(path, disk))) throw new UnusableFolder(`${path} contains no Lanekeeper data`)
   const journal = await readJournal(disk, `${path}/journal`)
-  const manifest = hasManifest(format)
-    ? (await readManifest(disk, path, journal)).manifest
-    : { checkpoints: await listCheckpoints(disk, path) }
+  const { manifest } = await readManifest(disk, path, journal)
   const journalEnd = () => journal.sequence
   const partitions = new Partitions({ disk, folder: `${path}/records`, log, journal, manifest, journalEnd, cacheBytes })
   const refuse = async (): Promise<never> => {
@@ -39,7 +37,6 @@ export async function openFsStoreForReading(path: string, options: ReadOnlyOptio
   return {
     driver: 'fs',
     isRemote: false,
-    impliedSchema: schemaOf(format),
     read: (partition, request) => partitions.use(partition, (loaded) => (loaded?.state ?? new Partition(new Map())).read(request)),
     commit: refuse,
     takeLease: refuse,
@@ -48,6 +45,9 @@ export async function openFsStoreForReading(path: string, options: ReadOnlyOptio
     scan: (partition) => partitions.read(partition, (state) => state.scan()),
     indexNames: (partition) => partitions.read(partition, (state) => state.indexNames()),
     hold: (partition, work) => partitions.hold(partition, work),
+    mayHaveTombstoneBefore: (partition, entry) => partitions.mayHaveTombstoneBefore(partition, entry),
+    findDamage: () => damagedCheckpoints(disk, `${path}/records`, [...manifest.checkpoints.keys()]),
+    metrics: async () => partitions.metrics(),
     watch: () => () => undefined,
     ready: refuse,
     damaged: () => partitions.damaged,

@@ -8,10 +8,10 @@ import { realDisk, type Disk } from './disk.ts'
 import { CommitLeases, type CommitLease } from '../commit-leases.ts'
 import { Watchers } from '../watchers.ts'
 import { FolderMetrics } from './folder-metrics.ts'
-import { checkFolder, createFolder, hasManifest, schemaOf, writeFormat } from './folder.ts'
+import { checkFolder, createFolder } from './folder.ts'
 import { readJournal, repairJournal, type Journal } from './journal.ts'
 import { defaultCacheBytes } from './loaded-partitions.ts'
-import { beginUse, listCheckpoints, readManifest, writeManifest, type Manifest } from './manifest.ts'
+import { beginUse, readManifest, type Manifest } from './manifest.ts'
 import { Partitions } from './partitions.ts'
 import { Reserve } from './reserve.ts'
 import { JournalWriter } from './writer.ts'
@@ -45,36 +45,24 @@ export interface FsStoreOptions {
  */
 export async function openFsStore(path: string, options: FsStoreOptions): Promise<FsStore> {
   const { log, disk = realDisk, isLocked, reserveSize = 0 } = options
-  const format = await checkFolder(path, disk)
-  if (format === undefined) await createFolder(disk, path)
+  if (!(await checkFolder(path, disk))) await createFolder(disk, path)
   const journal = await readJournal(disk, `${path}/journal`)
-  const read = hasManifest(format) ? await readManifest(disk, path, journal) : undefined
+  const read = await readManifest(disk, path, journal)
   const file = await repairJournal(disk, `${path}/journal`, journal)
   if (file !== undefined) log.warn({ file }, 'the journal had an incomplete entry at its end, as a crash leaves it; it was moved to a file')
-  if (read !== undefined) await beginUse(disk, path, read)
-  const manifest = read?.manifest ?? (await addManifest(disk, path, journal))
-  // The format of a folder with old records remains until it is known otherwise that they are old.
-  if (format !== undefined && !hasManifest(format) && schemaOf(format) > 0) await writeFormat(disk, path)
+  await beginUse(disk, path, read)
   const { sequence, size } = journal
   const reserve = reserveSize === 0 ? undefined : new Reserve(disk, path, reserveSize)
   await reserve?.open()
   const end = { last: journal.last?.name, sequence, written: size }
   const writer = await JournalWriter.open(disk, `${path}/journal`, end, isLocked, reserve)
-  return new FsStore(path, { ...options, disk }, writer, journal, manifest, schemaOf(format))
-}
-
-/** Gives a folder of the format before it a manifest. What is missing from such a folder cannot be known. */
-async function addManifest(disk: Disk, path: string, { first = 1, sequence }: Journal): Promise<Manifest> {
-  const manifest: Manifest = { start: first, sequence, checkpoints: await listCheckpoints(disk, path) }
-  await writeManifest(disk, path, manifest)
-  return manifest
+  return new FsStore(path, { ...options, disk }, writer, journal, read.manifest)
 }
 
 /** A store in a folder. */
 export class FsStore implements Store {
   readonly driver = 'fs'
   readonly isRemote = false
-  readonly impliedSchema: number
   readonly #path: string
   readonly #disk: Disk
   readonly #log: Logger
@@ -93,9 +81,7 @@ export class FsStore implements Store {
     writer: JournalWriter,
     journal: Journal,
     { start, checkpoints: checkpointsAtStart, tombstones }: Manifest,
-    impliedSchema = 1,
   ) {
-    this.impliedSchema = impliedSchema
     this.#path = path
     this.#metrics = new FolderMetrics(disk, path)
     this.#disk = disk
@@ -184,11 +170,6 @@ export class FsStore implements Store {
 
   mayHaveTombstoneBefore(partition: string, entry: string): boolean {
     return this.#partitions.mayHaveTombstoneBefore(partition, entry)
-  }
-
-  async adoptFormat(): Promise<void> {
-    await this.#writer.requireOwner()
-    await writeFormat(this.#disk, this.#path)
   }
 
   /** Reads all checkpoints again: a disk may have damaged one since it was loaded. */

@@ -1,5 +1,4 @@
 import { StorageUnavailable } from '../port.ts'
-import { entriesOf, settle, type QueueItem } from './batch.ts'
 import { assertSynced, SyncFailed, type Disk, type OpenFile } from './disk.ts'
 import { encodeFrame, journalName, type Entry } from './journal.ts'
 import type { Reserve } from './reserve.ts'
@@ -12,6 +11,17 @@ export interface JournalEnd {
   readonly sequence: number
   /** the size of all files, in bytes */
   readonly written: number
+}
+
+/** What the writer of the journal has to do: write a change, or only wait or look. */
+interface QueueItem {
+  /** absent from a flush and a probe, which write nothing */
+  readonly entry?: Entry
+  /** asks whether the disk has space */
+  readonly probe?: boolean
+  /** called synchronously in the order of the journal */
+  readonly done: () => void
+  readonly failed: (error: StorageUnavailable) => void
 }
 
 /** Maximum number of changes per frame. */
@@ -293,5 +303,18 @@ export class JournalWriter {
     } catch (truncateError) {
       return new StorageUnavailable(this.fail(truncateError).message, { outcomeKnown: false, cause })
     }
+  }
+}
+
+/** The changes of a batch. */
+function entriesOf(batch: readonly QueueItem[]): Entry[] {
+  return batch.flatMap(({ entry }) => entry ?? [])
+}
+
+/** Reports the outcome of a batch to those who wait for it. */
+function settle(batch: readonly QueueItem[], error: StorageUnavailable | undefined): void {
+  for (const item of batch) {
+    if (error === undefined) item.done()
+    else item.failed(error)
   }
 }

@@ -15,7 +15,7 @@ export interface Lease {
 }
 
 /**
- * Takes the lease of a storage. It keeps two operators from waiting for the same migration. If it expires too early, two
+ * Takes the lease of a storage, whose version was read. It keeps two operators from waiting for the same migration. If it expires too early, two
  * processes migrate at once, which does no harm.
  * @throws {StorageUnavailable} when another process has it
  */
@@ -24,10 +24,11 @@ export async function takeLease(store: Store, clock: Clock, random: RandomSource
   let renewAt = 0
   const take = async (): Promise<void> => {
     const now = clock()
-    await writeSchema(store, GLOBAL, random, (present = { version: store.impliedSchema ?? 0 }) => {
-      if (present.lease !== undefined && present.lease.id !== id && Date.parse(present.lease.until) > now)
-        throw new StorageUnavailable(`another process migrates this storage; if it has ended, try again after ${present.lease.until}`)
-      return { ...present, lease: { id, until: timestamp(() => now + DURATION) } }
+    await writeSchema(store, GLOBAL, random, (present) => {
+      const { version, lease, ...rest } = present!
+      if (lease !== undefined && lease.id !== id && Date.parse(lease.until) > now)
+        throw new StorageUnavailable(`another process migrates this storage; if it has ended, try again after ${lease.until}`)
+      return { version, ...rest, lease: { id, until: timestamp(() => now + DURATION) } }
     })
     renewAt = now + DURATION / 3
   }
@@ -37,9 +38,9 @@ export async function takeLease(store: Store, clock: Clock, random: RandomSource
       if (clock() >= renewAt) await take()
     },
     end: () =>
-      writeSchema(store, GLOBAL, random, (present = { version: store.impliedSchema ?? 0 }) => {
-        const { lease, ...rest } = present
-        return lease?.id === id ? rest : present
+      writeSchema(store, GLOBAL, random, (present) => {
+        const { lease, ...rest } = present!
+        return lease?.id === id ? rest : present!
       }),
   }
 }

@@ -1,24 +1,23 @@
-import { standardNames } from './0001-standard-names.ts'
-import { sortedCards } from './0002-sorted-cards.ts'
-import { homeBoards } from './0003-home-boards.ts'
-import { completedCards } from './0004-completed-cards.ts'
-import type { Completion, Entry, Migration } from './migration.ts'
 import type { Value } from '../port.ts'
+import type { Entry, Migration } from './migration.ts'
 
-/** All migrations in order. */
-export const migrations: readonly Migration[] = [standardNames, sortedCards, homeBoards, completedCards]
+/** All migrations in order. The first one will have the number after {@link FIRST_VERSION}. */
+export const migrations: readonly Migration[] = []
+
+/** The version of the records of the first release. Nothing reads those before it, which have their numbers. */
+export const FIRST_VERSION = 4
 
 /** The version of the records that this version of Lanekeeper reads and writes. */
 export const SCHEMA_VERSION = versionAfter(migrations)
 
 /** The version that migrations lead to. */
 export function versionAfter(list: readonly Migration[]): number {
-  return list.at(-1)?.number ?? 0
+  return list.at(-1)?.number ?? FIRST_VERSION
 }
 
-/** What the migrations after a version change afterwards, because it depends on other records. */
-export function completionsAfter(version: number, list: readonly Migration[] = migrations): readonly Completion[] {
-  return list.flatMap(({ number, completion }) => (completion !== undefined && number > version ? [completion] : []))
+/** Whether records of a version can be brought to the present one, or have it. */
+export function isReadable(version: number, list: readonly Migration[] = migrations): boolean {
+  return version >= FIRST_VERSION && version <= versionAfter(list)
 }
 
 /** Brings a record from a version to the present one. @returns what replaces it */

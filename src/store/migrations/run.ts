@@ -1,11 +1,11 @@
+import type { Logger } from 'pino'
 import type { RandomSource } from '../../model/ids.ts'
 import type { SchemaRecord } from '../../model/schema.ts'
-import { hold } from '../hold.ts'
 import { rebuildIndexes } from '../index-check.ts'
 import { GLOBAL, keys } from '../keys.ts'
 import type { Store, Value } from '../port.ts'
 import { transact } from '../transact.ts'
-import { bringForward, completionsAfter, migrations, versionAfter } from './list.ts'
+import { bringForward, isReadable, migrations, versionAfter } from './list.ts'
 import type { Migration } from './migration.ts'
 
 /** Records per commit. */
@@ -39,7 +39,7 @@ export interface MigrationSummary {
 
 /**
  * The version of the records of a storage. A storage without data gets the present version.
- * @throws {UnsupportedSchema} when it is newer than the list of migrations
+ * @throws {UnsupportedSchema} when it is newer than the list of migrations, or older than the first release
  * @throws {StorageUnavailable}
  */
 export async function readSchema({ store, random, list = migrations }: MigrationDeps): Promise<SchemaRecord> {
@@ -51,15 +51,33 @@ export async function readSchema({ store, random, list = migrations }: Migration
     // Another process that starts at the same time may have written it since.
     present = await readSchemaOf(store, GLOBAL, random)
   }
-  const { version } = present ?? { version: store.impliedSchema ?? current }
-  if (version > current)
-    throw new UnsupportedSchema(`this storage holds records of version ${version}; this version of Lanekeeper supports version ${current}`)
-  return present ?? { version }
+  if (present === undefined || !isReadable(present.version, list))
+    throw new UnsupportedSchema(
+      `this storage holds records of ${present === undefined ? 'no version' : `version ${present.version}`}, and this version of Lanekeeper reads version ${current}: use the version of Lanekeeper that wrote them, or another storage`,
+    )
+  return present
 }
 
 /** Whether all records have the present version. */
 export function isCurrent({ version, pending }: SchemaRecord, list: readonly Migration[] = migrations): boolean {
   return version === versionAfter(list) && pending === undefined
+}
+
+/**
+ * Requires that the records have the present version. Those of a folder are migrated: this process alone uses it.
+ * @throws {UnsupportedSchema}
+ */
+export async function requireCurrent({ isReadOnly, log, ...deps }: MigrationDeps & { isReadOnly: boolean; log: Logger }): Promise<void> {
+  const schema = await readSchema(deps)
+  if (isCurrent(schema, deps.list)) return
+  const to = versionAfter(deps.list ?? migrations)
+  const found = `holds records of version ${schema.version}, and this version of Lanekeeper needs version ${to}`
+  // A damaged workspace of an earlier version cannot be read either way.
+  if (isReadOnly && schema.version === to) return
+  if (isReadOnly) throw new UnsupportedSchema(`this folder ${found}: copy it to a disk that can be written to`)
+  if (deps.store.isRemote) throw new UnsupportedSchema(`this Redis ${found}: end all services that use it, and run "lanekeeper migrate"`)
+  const summary = await migrateStore(deps)
+  if (summary.from !== summary.to) log.info(summary, 'the records were brought to the present version')
 }
 
 /**
@@ -73,9 +91,6 @@ export async function migrateStore(deps: MigrationDeps): Promise<MigrationSummar
   const to = versionAfter(list)
   const summary = { from: schema.version, to, partitions: 0, records: 0, damaged: [] as string[] }
   if (isCurrent(schema, list)) return summary
-  // Before its format: from then on, only this record tells that the other records are old.
-  await writeSchema(store, GLOBAL, random, (present) => present ?? { version: schema.version })
-  await store.adoptFormat?.()
   const pending: Record<string, number> = {}
   // The partition `global` is the last one, because its version is that of the storage.
   const others = (schema.version === to ? Object.keys(schema.pending!) : await store.partitions())
@@ -84,7 +99,7 @@ export async function migrateStore(deps: MigrationDeps): Promise<MigrationSummar
   for (const partition of [...others, GLOBAL]) {
     let from = schema.pending?.[partition] ?? schema.version
     try {
-      summary.records += await hold(store, partition, async () => {
+      summary.records += await store.hold(partition, async () => {
         if (partition !== GLOBAL) from = (await readSchemaOf(store, partition, random))?.version ?? from
         const changed = from < to ? await migratePartition(deps, partition, from) : 0
         if (partition !== GLOBAL) await writeSchema(store, partition, random, () => ({ version: to }))
@@ -93,7 +108,7 @@ export async function migrateStore(deps: MigrationDeps): Promise<MigrationSummar
       summary.partitions++
       progress(`${summary.partitions} of ${others.length + 1} partitions, ${summary.records} records changed`)
     } catch (error) {
-      if (partition === GLOBAL || store.damaged?.().includes(partition) !== true) throw error
+      if (partition === GLOBAL || store.damaged().includes(partition) !== true) throw error
       pending[partition] = from
       summary.damaged.push(partition)
     }
@@ -134,21 +149,6 @@ async function migratePartition({ store, random, list, beforeCommit }: Migration
   // The entries of records that have changed, of which the present code knows the new ones only.
   await beforeCommit?.()
   await rebuildIndexes(store, partition, random)
-  return changed + (await complete({ store, random, list, beforeCommit }, partition, from))
-}
-
-/** Applies the second parts of the migrations after a version. @returns how many records they have changed */
-async function complete({ store, random, list, beforeCommit }: MigrationDeps, partition: string, from: number): Promise<number> {
-  let changed = 0
-  for (const { prefix, complete: completeBatch } of completionsAfter(from, list)) {
-    for await (const batch of store.scan(partition)) {
-      const found = batch.filter(([key, stored]) => stored !== null && key.startsWith(prefix)).map(([key]) => key)
-      for (let start = 0; start < found.length; start += BATCH) {
-        await beforeCommit?.()
-        changed += await transact(store, partition, random, (tx) => completeBatch(tx, found.slice(start, start + BATCH), new Map()))
-      }
-    }
-  }
   return changed
 }
 

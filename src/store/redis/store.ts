@@ -24,8 +24,6 @@ import { scanIndexNames, scanPartitions, scanRecords, scanUnlisted } from './sca
 
 /** The format of all keys and values. A Redis with data of another format is refused. */
 const FORMAT = '2'
-/** The format before it. It differs in the records only, which a migration brings forward (see `migrations/`). */
-const MIGRATED_FORMAT = '1'
 /** How long a lease lasts at most in its process, in milliseconds: with the time in which it waits for the lease. */
 const LEASE_TIME = 500
 /** How long a lease lasts at most among the processes, in milliseconds, by default. */
@@ -67,9 +65,9 @@ export async function openRedisStore(
     const replication = replicationOf(url)
     const pool = await openPool(connections)
     const format = await readOnce(pool, `${prefix}:format`, FORMAT)
-    if (format !== FORMAT && format !== MIGRATED_FORMAT)
+    if (format !== FORMAT)
       throw new StorageUnavailable(
-        `this Redis holds data of format ${format}; this version of Lanekeeper supports formats ${MIGRATED_FORMAT} and ${FORMAT}`,
+        `this Redis holds data of format ${format}, and this version of Lanekeeper reads format ${FORMAT}: use the version of Lanekeeper that wrote it, or another database`,
       )
     const identity = await Identity.open(pool, prefix)
     await warnOfEviction(pool, log)
@@ -79,7 +77,6 @@ export async function openRedisStore(
     return new RedisStore(pool, prefix, {
       lease,
       identity,
-      impliedSchema: format === MIGRATED_FORMAT ? 0 : 1,
       commits,
       pools,
       commitPubSub,
@@ -96,7 +93,6 @@ interface StoreParts {
   readonly lease?: number | undefined
   /** how the storage must be identified; undefined: that is not checked */
   readonly identity?: Identity | undefined
-  readonly impliedSchema?: number
   /** sends commits; undefined: over the pool of reads */
   readonly commits?: CommitSender | undefined
   /** the pools to close; undefined: that of reads */
@@ -109,7 +105,6 @@ interface StoreParts {
 export class RedisStore implements Store {
   readonly driver = 'redis'
   readonly isRemote = true
-  readonly impliedSchema: number
   readonly #pool: Pool
   /** all that are to be closed */
   readonly #pools: readonly Pool[]
@@ -121,12 +116,7 @@ export class RedisStore implements Store {
   readonly #parentKeys = new ParentKeyCache()
   readonly #commitPubSub: CommitPubSub
 
-  constructor(
-    pool: Pool,
-    prefix: string,
-    { lease = LEASE_DURATION, identity, impliedSchema = 1, commits, pools = [pool], commitPubSub }: StoreParts = {},
-  ) {
-    this.impliedSchema = impliedSchema
+  constructor(pool: Pool, prefix: string, { lease = LEASE_DURATION, identity, commits, pools = [pool], commitPubSub }: StoreParts = {}) {
     this.#pool = pool
     this.#pools = pools
     this.#prefix = prefix
@@ -211,8 +201,16 @@ export class RedisStore implements Store {
     return scanUnlisted(this.#run, this.#prefix)
   }
 
-  async adoptFormat(): Promise<void> {
-    await this.#pool.run((client) => client.set(`${this.#prefix}:format`, FORMAT)).catch(throwUnavailable)
+  hold<T>(_partition: string, work: () => Promise<T>): Promise<T> {
+    return work()
+  }
+
+  mayHaveTombstoneBefore(): boolean {
+    return true
+  }
+
+  damaged(): readonly [] {
+    return []
   }
 
   async ready(): Promise<void> {
