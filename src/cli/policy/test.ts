@@ -3,9 +3,9 @@ import { renderJunit, renderTap } from '../../policy/check-formats.ts'
 import { PolicyError } from '../../policy/diagnostic.ts'
 import type { Check } from '../../policy/decided-space.ts'
 import { PolicyFailed } from '../exit.ts'
+import { POLICY_NAMES } from '../command.ts'
 import { counted } from '../text.ts'
 import { painter } from './colour.ts'
-import { NAMES } from './names.ts'
 
 const formats = ['text', 'json', 'tap', 'junit'] as const
 interface TestFlags {
@@ -17,7 +17,7 @@ interface TestFlags {
 export function addTestCommand(policy: Command): void {
   policy
     .command('test [policy]')
-    .description(`load a policy, prove its invariants, and compare every cell with its hand-written decisions; ${NAMES}`)
+    .description(`load a policy, prove its invariants, and compare every cell with its hand-written decisions; ${POLICY_NAMES}`)
     .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('text'))
     .option('--json', 'the same as --format json')
     .action(test)
