@@ -1477,6 +1477,7 @@ export interface ErrorMembers {
   request_timeout: {}
   /** The request conflicts with the current state of the resource. */
   conflict: {
+    /** The limit that was reached, if one was. */
     limit?: number | 'wip_limit'
     /** In a batch: the number of the operation that failed, from 0. */
     index?: number

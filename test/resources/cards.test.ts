@@ -33,6 +33,7 @@ describe.each(drivers)('cards, on $name', (driver) => {
         archived_at: null,
         assignee_ids: [],
         label_ids: [],
+        blocker_ids: [],
         cover_attachment_id: null,
         creator_id: bob.id,
         created_at: board.now,
