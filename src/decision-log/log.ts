@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { SyncFailed } from '../store/fs/disk.ts'
 import { Chain, type EncodedLines } from './chain.ts'
+import { LeftOut } from './left-out.ts'
 import type { LogCounts, LogOptions } from './options.ts'
 import type { Sink } from './sink.ts'
 import type { DiskSpace } from './space.ts'
@@ -15,6 +16,8 @@ export interface Entry {
   readonly body: string
   /** its number in the log, as soon as it is written */
   n?: number
+  /** the records that it stands for; default: one */
+  readonly records?: number
   readonly done?: () => void
   readonly failed?: (error: LogUnavailable) => void
 }
@@ -50,6 +53,7 @@ export class DecisionLog {
   #isBroken = false
   /** records that are missing since the last line */
   #missing = 0
+  readonly #leftOut = new LeftOut((source, count) => this.#stateLeftOut(source, count))
   #counts = { written: 0, dropped: 0, refused: 0 }
 
   private constructor(sink: Sink, options: LogOptions) {
@@ -57,9 +61,8 @@ export class DecisionLog {
     this.#options = options
     this.#queueBytes = options.queueBytes ?? QUEUE
     this.#chain = new Chain(sink.end)
-    const { policy, clock } = options
-    const started = JSON.stringify(new Date(clock()).toISOString())
-    this.#name = `"chain":"${randomBytes(8).toString('hex')}","pid":${process.pid},"started":${started},"policy":"${policy}"`
+    const chain = randomBytes(8).toString('hex')
+    this.#name = `"chain":"${chain}","pid":${process.pid},"started":"${this.#time()}","policy":"${options.policy}"`
   }
 
   /** Begins a chain after what the sink has. @throws if its first line cannot be written */
@@ -112,9 +115,23 @@ export class DecisionLog {
     this.#missing++
   }
 
+  /**
+   * Asks for the line of a refusal that anyone can cause. At most ten of each source in a second are written; a line of the kind `left_out` has
+   * the number of the others.
+   * @param source the members that name it, as JSON
+   * @returns whether the line is to be written
+   */
+  takesRefusal(source: string): boolean {
+    return this.#leftOut.takes(source)
+  }
+
   /** Writes a line soon. */
   append(body: string): void {
-    this.#enqueue({ body })
+    this.#append({ body })
+  }
+
+  #append(entry: Entry): void {
+    this.#enqueue(entry)
     if (this.#bytes >= BATCH) this.#begin()
     else if (!this.#isRunning) this.#timer ??= setTimeout(() => this.#begin(), DELAY).unref()
   }
@@ -143,6 +160,7 @@ export class DecisionLog {
 
   /** Writes and syncs what waits. @throws {LogUnavailable} if lines are lost */
   async close(): Promise<void> {
+    this.#leftOut.end()
     await this.flush()
     // A failed log tries once more.
     if (this.#queue.length > 0) await this.flush()
@@ -150,6 +168,14 @@ export class DecisionLog {
     for (const timer of [this.#timer, this.#syncTimer]) clearTimeout(timer)
     await this.#sink.close()
     if (this.#queue.length > 0) throw new LogUnavailable(`the last ${this.#queue.length} lines of the decision log are lost`)
+  }
+
+  #stateLeftOut(source: string, count: number): void {
+    this.#append({ body: `"time":"${this.#time()}","kind":"left_out",${source},"count":${count}`, records: count })
+  }
+
+  #time(): string {
+    return new Date(this.#options.clock()).toISOString()
   }
 
   #enqueue(entry: Entry): void {
@@ -235,8 +261,7 @@ export class DecisionLog {
     if (isNew) before.push(`"kind":"continue",${this.#name}`)
     if (this.#missing > 0) {
       const kind = this.#options.onFull === 'drop' ? 'dropped' : 'refused'
-      const time = new Date(this.#options.clock()).toISOString()
-      before.push(`"time":"${time}","kind":"${kind}","count":${this.#missing}`)
+      before.push(`"time":"${this.#time()}","kind":"${kind}","count":${this.#missing}`)
     }
     const missing = this.#missing
     const lines = this.#chain.encode([...before, ...entries.map(({ body }) => body)])
@@ -282,7 +307,8 @@ export class DecisionLog {
   }
 
   #drop(entries: readonly Entry[]): void {
-    const lost = entries.filter(({ n }) => n === undefined).length
+    let lost = 0
+    for (const { n, records = 1 } of entries) if (n === undefined) lost += records
     this.#counts.dropped += lost
     this.#missing += lost
     for (const { done } of entries) done?.()

@@ -59,6 +59,7 @@ export class RequestLog {
     const log = this.#log
     const { logged } = record
     if (record.isUnrecorded) return void log.refuse()
+    if (isUndecided(record) && !log.takesRefusal(sourceOf(record))) return undefined
     if (logged !== undefined && logged.outcome === undefined && logged.status === record.status) return undefined
     const body = this.#lineOf(record, record.status, 'none')
     // It is done, or that is unknown: another response would be wrong.
@@ -81,6 +82,16 @@ export class RequestLog {
     record.isUnrecorded = true
     throw unrecorded()
   }
+}
+
+/** Whether a request was refused before it counted for anyone: anyone can send any number of them. */
+function isUndecided({ stage, logged }: DecisionRecord): boolean {
+  return logged === undefined && (stage === 'credential' || stage === 'rate_limit')
+}
+
+/** Who sent a request that was refused. All requests without a valid token are of one source: their records do not differ either. */
+function sourceOf({ tokenId, userId }: DecisionRecord): string {
+  return JSON.stringify({ token_id: tokenId ?? null, user_id: userId ?? null }).slice(1, -1)
 }
 
 /**

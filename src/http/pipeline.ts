@@ -162,7 +162,8 @@ async function attempt(
   await prefetch(services, tx, call, route)
   const caller = await principal.authenticate(services, tx, step) // 401
   step.stage = 'rate_limit'
-  quota.charge(caller) // 429
+  const counted = quota.charge(caller) // 429
+  if (counted !== undefined) await counted
   step.stage = 'route'
   if (route instanceof ApiError) throw route // 404 405
   const { operation } = route
@@ -211,7 +212,7 @@ async function attempt(
   if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
   if (key !== undefined) {
     const response = firstResponse(done, loaded.board?.id ?? createdBoard(result))
-    quota.chargeStored(caller, await key.remember(tx, services.clock, response, await call.uploaded)) // 429
+    await quota.chargeStored(caller, await key.remember(tx, services.clock, response, await call.uploaded)) // 429
   }
   if (tx.writeCount > 0) await commit(services.decisionLog, tx, step, operation.status, changes)
   const created = result.location?.split('/').at(-1)
@@ -241,13 +242,13 @@ function unitOf(services: Services, call: Call, { tx, caller, params, input, lea
     {
       evaluate: async (questions, semantic) => {
         call.work.questions = questions.length
-        call.quota.chargeFurther(caller, call.work.stated - 1) // 429
+        await call.quota.chargeFurther(caller, call.work.stated - 1) // 429
         if (!client.hasLease) await admission.more(client, call.work.stated - 1, call.work)
         return evaluate(services, unit, step, questions, semantic, scheduler.stint(client))
       },
-      perform: (boardId, items) => {
+      perform: async (boardId, items) => {
         call.work.operations = items.length
-        call.quota.chargeFurther(caller, call.work.stated - 1) // 429
+        await call.quota.chargeFurther(caller, call.work.stated - 1) // 429
         return performAll(services, unit, step, boardId, items, scheduler.stint(client))
       },
       receive: input.upload ? () => receive(services, call, caller, lease) : undefined,

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerRequest } from 'srvx'
 import { tokenOf, type Caller } from '../authz/context.ts'
+import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Clock } from '../model/time.ts'
@@ -70,11 +71,12 @@ export class RateLimits {
   }
 
   /** Counts a request of a token, in its workspace too. @param by how many it counts as */
-  countRequest(caller: Caller, by = 1): RateState[] {
-    const ofToken = this.#count('token', tokenOf(caller).id, by)
-    // What is refused to one token must not be missing to the others.
-    if (ofToken.remaining < 0) return [ofToken, this.#stateOf('workspace', this.#counters.read(`workspace:${caller.workspaceId}`))]
-    return [ofToken, this.#count('workspace', caller.workspaceId, by)]
+  countRequest(caller: Caller, by = 1): Awaitable<RateState[]> {
+    return andThen(this.#countWithin('token', tokenOf(caller).id, by), (ofToken): Awaitable<RateState[]> => {
+      // What is refused to one token must not be missing to the others.
+      if (ofToken.remaining < 0) return [ofToken, this.#stateOf('workspace', this.#counters.read(`workspace:${caller.workspaceId}`))]
+      return andThen(this.#countWithin('workspace', caller.workspaceId, by), (ofWorkspace) => [ofToken, ofWorkspace])
+    })
   }
 
   /** Counts work that is done, whatever remains. @param by in units */
@@ -134,6 +136,10 @@ export class RateLimits {
     return this.#stateOf(name, this.#counters.count(`${name}:${key}`, by))
   }
 
+  #countWithin(name: keyof RateQuotas, key: string, by: number): Awaitable<RateState> {
+    return andThen(this.#counters.countWithin(this.#quotas[name], `${name}:${key}`, by), (count) => this.#stateOf(name, count))
+  }
+
   #stateOf(name: keyof RateQuotas, count: number): RateState {
     return { name, remaining: this.#quotas[name] - count }
   }
@@ -152,16 +158,16 @@ export interface Quota {
   /** the limit that was exceeded */
   readonly exceeded: keyof RateQuotas | 'in_flight' | undefined
   /** Counts the call of an authenticated caller. @throws {ApiError} `rate_limited` */
-  charge(caller: Caller): void
+  charge(caller: Caller): Awaitable<void>
   /**
    * Counts the units that a call costs besides the first one, before its work is done. Its attempts are counted once.
    * @throws {ApiError} `rate_limited`
    */
-  chargeFurther(caller: Caller, units: number): void
+  chargeFurther(caller: Caller, units: number): Awaitable<void>
   /** Counts what the work has cost besides. It is done, so nothing is refused: what is exceeded is missing later. */
   chargeDone(units: number): void
   /** Counts the bytes that its commit stores for its Idempotency-Key ({@link limits.keptBytes}). @throws {ApiError} `rate_limited` */
-  chargeStored(caller: Caller, bytes: number): void
+  chargeStored(caller: Caller, bytes: number): Awaitable<void>
   /** Counts the bytes that it has left in the decision log. It is done, so only the next requests can be refused. */
   addLogged(bytes: number): void
   /** Counts a failed credential. @returns the error of the response: `rate_limited` if the address failed too often */
@@ -202,12 +208,22 @@ class LimitedQuota implements Quota {
     this.#charged = part === 'first'
   }
 
-  charge(caller: Caller): void {
+  charge(caller: Caller): Awaitable<void> {
     this.#caller = caller
-    if (this.#charged) return
+    if (this.#charged) return undefined
     this.#charged = true
-    this.#setStates(this.#limits.countRequest(caller))
-    if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+    return andThen(this.#require(caller, 1), () => this.#enter(caller))
+  }
+
+  /** @throws {ApiError} `rate_limited`, if a limit is exceeded then */
+  #require(caller: Caller, units: number): Awaitable<void> {
+    return andThen(this.#limits.countRequest(caller, units), (states) => {
+      this.#setStates(states)
+      if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+    })
+  }
+
+  #enter(caller: Caller): void {
     if (this.#isPart) return
     this.#leave = this.#limits.enter(tokenOf(caller).id)
     if (this.#leave !== undefined) return
@@ -215,23 +231,21 @@ class LimitedQuota implements Quota {
     throw new ApiError('rate_limited', { message: TOO_MANY_AT_ONCE, headers: { 'retry-after': '1' } })
   }
 
-  chargeFurther(caller: Caller, units: number): void {
-    if (this.#chargedFurther || units <= 0) return
+  chargeFurther(caller: Caller, units: number): Awaitable<void> {
+    if (this.#chargedFurther || units <= 0) return undefined
     this.#chargedFurther = true
-    this.#setStates(this.#limits.countRequest(caller, units))
-    if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+    return this.#require(caller, units)
   }
 
   chargeDone(units: number): void {
     if (units > 0 && this.#caller !== undefined) this.headers = this.#limits.headersOf(this.#limits.countDone(this.#caller, units), false)
   }
 
-  chargeStored(caller: Caller, bytes: number): void {
+  chargeStored(caller: Caller, bytes: number): Awaitable<void> {
     const units = Math.floor(bytes / limits.keptBytes) - this.#chargedStored
-    if (units <= 0) return
+    if (units <= 0) return undefined
     this.#chargedStored += units
-    this.#setStates(this.#limits.countRequest(caller, units))
-    if (this.exceeded !== undefined) throw new ApiError('rate_limited')
+    return this.#require(caller, units)
   }
 
   addLogged(bytes: number): void {

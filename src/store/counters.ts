@@ -19,6 +19,10 @@ export class CounterBatches {
   readonly #seconds: number
   readonly #onSum: (key: string, sum: number, sent: number) => unknown
   #unsent = new Map<string, number>()
+  /** the batch whose sums are not known yet */
+  #sent: ReadonlyMap<string, number> = new Map()
+  #sending: Promise<void> = Promise.resolve()
+  #next: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
   /**
@@ -44,11 +48,25 @@ export class CounterBatches {
     return this.#unsent.get(key) ?? 0
   }
 
-  /** Sends the batch now. If the counters cannot be reached, it is lost: this process counts alone meanwhile. */
-  async send(): Promise<void> {
+  /** What was counted, and may be unknown to the other processes. */
+  unsettled(key: string): number {
+    return this.unsent(key) + (this.#sent.get(key) ?? 0)
+  }
+
+  /**
+   * Sends what was counted until now, after the batch that is on its way: the sums arrive in the order in which they were made. If the
+   * counters cannot be reached, the batch is lost: this process counts alone meanwhile.
+   */
+  send(): Promise<void> {
+    return (this.#next ??= this.#sending.then(() => (this.#sending = this.#sendBatch())))
+  }
+
+  async #sendBatch(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    this.#next = undefined
     const batch = this.#unsent
+    this.#sent = batch
     this.#unsent = new Map()
     await Promise.all(
       [...batch].map(async ([key, points]) => {
@@ -56,5 +74,6 @@ export class CounterBatches {
         if (sum !== undefined) await this.#onSum(key, sum, points)
       }),
     )
+    this.#sent = new Map()
   }
 }

@@ -225,14 +225,14 @@ describe('processes that share counters', () => {
   let reachable = true
   let now = 0
   const caller = { workspaceId: 'w', token: { id: 't' } } as Parameters<RateLimits['countRequest']>[0]
-  const createLimits = () =>
+  const createLimits = (token = 10, workspace = 1000) =>
     new RateLimits(
-      { quotas: { token: 10, workspace: 100, address: 10 }, shared },
+      { quotas: { token, workspace, address: 10 }, shared },
       () => now,
       () => 'x',
     )
   /** What remains of the quota of the token after one more request. */
-  const count = async (limits: RateLimits) => (await limits.countRequest(caller))[0]!.remaining
+  const count = async (limits: RateLimits, by = 1) => (await limits.countRequest(caller, by))[0]!.remaining
 
   beforeEach(() => {
     sums = new Map()
@@ -242,28 +242,51 @@ describe('processes that share counters', () => {
   })
 
   test('two processes count together after each exchange', async () => {
-    const [one, two] = [createLimits(), createLimits()]
-    expect([await count(one), await count(one), await count(two)]).toEqual([9, 8, 9])
+    const [one, two] = [createLimits(1000), createLimits(1000)]
+    expect([await count(one), await count(one), await count(two)]).toEqual([999, 998, 999])
     await one.settle()
     await two.settle()
-    expect(await count(two)).toBe(6)
+    expect(await count(two)).toBe(996)
     // What was counted after the exchange is not lost by the next one.
-    expect(await count(one)).toBe(7)
+    expect(await count(one)).toBe(997)
     await Promise.all([one.settle(), two.settle()])
     await count(one)
     await one.settle()
     expect([...sums.values()]).toEqual([6, 6])
-    expect(await count(one)).toBe(3)
+    expect(await count(one)).toBe(993)
   })
 
   test('a request that is counted during an exchange is not lost', async () => {
-    const one = createLimits()
+    const one = createLimits(1000)
     await count(one)
     const exchanged = one.settle()
-    expect(await count(one)).toBe(8)
+    expect(await count(one)).toBe(998)
     await exchanged
-    expect(await count(one)).toBe(7)
+    expect(await count(one)).toBe(997)
   })
+
+  test('the last units are counted together with the other processes at once: each is given to one request', async () => {
+    const processes = [createLimits(), createLimits(), createLimits()]
+    const rests = await Promise.all(Array.from({ length: 15 }, (_, i) => count(processes[i % 3]!)))
+    expect(rests.filter((rest) => rest >= 0).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  })
+
+  test.each([1, 25, 100])(
+    'requests of %i units to four processes have one limit, exceeded by a hundredth of each other one at most',
+    async (units) => {
+      const LIMIT = 1200
+      const processes = Array.from({ length: 4 }, () => createLimits(LIMIT, 12_000))
+      // What one process does not know of the others grows as long as it is not asked.
+      let admitted = 0
+      const send = async (process: number) => {
+        if ((await count(processes[process]!, units)) >= 0) admitted += units
+      }
+      for (const process of [0, 1, 2, 3]) for (let i = 0; i < 12; i++) await send(process)
+      await Promise.all(Array.from({ length: 4 * LIMIT }, (_, i) => send(i % 4)))
+      expect(admitted).toBeLessThanOrEqual(LIMIT + (3 * LIMIT) / 100)
+      expect(admitted).toBeGreaterThan(LIMIT - units)
+    },
+  )
 
   test('while the shared counters cannot be reached, each process counts alone', async () => {
     const one = createLimits()
@@ -274,20 +297,20 @@ describe('processes that share counters', () => {
   })
 
   test('a count of the previous minute does not count in this one', async () => {
-    const [one, two] = [createLimits(), createLimits()]
+    const [one, two] = [createLimits(1000), createLimits(1000)]
     await count(one)
     now += MINUTE
     await one.settle()
-    expect(await count(two)).toBe(9)
+    expect(await count(two)).toBe(999)
     await two.settle()
-    expect(await count(two)).toBe(8)
-    expect(await count(one)).toBe(9)
+    expect(await count(two)).toBe(998)
+    expect(await count(one)).toBe(999)
   })
 
   test('counts are exchanged without being asked to', async () => {
-    const one = createLimits()
+    const one = createLimits(1000)
     await count(one)
-    await expect.poll(() => sums.size).toBeGreaterThan(0)
+    await expect.poll(() => sums.size).toBe(2)
     const window = 1_000_000
     expect([...sums]).toEqual(
       expect.arrayContaining([

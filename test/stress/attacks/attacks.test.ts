@@ -132,17 +132,7 @@ const drills: Readonly<Record<string, Drill>> = {
     async prepare(target) {
       const token = target.token(0, 0)
       const { board } = await target.board(token, 1, 'A card')
-      const label_ids: string[] = []
-      for (let i = 0; i < 30; i++) label_ids.push(await target.create(token, `/boards/${board}/labels`, { name: `${i}`, color: '#000000' }))
-      const column_id = (await target.send(token, { method: 'GET', path: `/boards/${board}/columns` })).data[0].id
-      const members = (await target.send(token, { method: 'GET', path: '/members' })).data as { user_id: string }[]
-      const properties = { column_id, label_ids, assignee_ids: members.slice(0, 5).map(({ user_id }) => user_id) }
-      const question = {
-        subject: { type: 'user', id: 'me' },
-        action: { name: 'cards.create' },
-        resource: { type: 'board', id: board, properties },
-      }
-      const body = { evaluations: Array.from({ length: 100 }, () => question) }
+      const body = await target.longEvaluation(token, board)
       return onOthers(target, { kind: 'hammer', connections: 32, requests: [{ method: 'POST', path: '/access/evaluations', body }] })
     },
   },

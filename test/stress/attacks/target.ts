@@ -13,10 +13,14 @@ export interface Sent {
   /** below /v1 */
   readonly path: string
   readonly body?: unknown
+  /** an Idempotency-Key */
+  readonly key?: string
 }
 interface Answer {
   readonly status: number
   readonly data: any
+  /** what remains of the units of the token, and the seconds until its window ends; undefined without a token */
+  readonly rate: { readonly rest: number; readonly seconds: number } | undefined
   /** milliseconds until the whole response was there */
   readonly duration: number
 }
@@ -25,7 +29,6 @@ interface Answer {
 export class Target {
   readonly url: string
   readonly #process: RunningProcess
-  readonly #metrics: string
   readonly #world: any
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 })
 
@@ -33,11 +36,11 @@ export class Target {
     this.#process = process
     this.#world = world
     this.url = world.url
-    this.#metrics = /metrics are served at (http:\S+\/metrics)/.exec(process.stderr())![1]!
   }
 
-  static async start(storage: string): Promise<Target> {
-    const args = ['serve', '--json', '--demo', '--metrics', '0']
+  /** @param options further ones of the command */
+  static async start(storage: string, ...options: readonly string[]): Promise<Target> {
+    const args = ['serve', '--json', '--demo', '--metrics', '0', ...options]
     const process = startProcess(args, { LANEKEEPER_STORAGE: storage, LANEKEEPER_RATE_LIMITS: 'on' }, { underLoad: true })
     return new Target(process, JSON.parse(await process.until('\n')))
   }
@@ -50,9 +53,13 @@ export class Target {
   }
 
   /** Sends a request below /v1 over one of a few connections. */
-  send(token: string, { method, path, body }: Sent): Promise<Answer> {
+  send(token: string, { method, path, body, key }: Sent): Promise<Answer> {
     const text = body === undefined ? undefined : JSON.stringify(body)
-    const headers = { authorization: `Bearer ${token}`, ...(text !== undefined && { 'content-type': 'application/json' }) }
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(text !== undefined && { 'content-type': 'application/json' }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+    }
     return new Promise((resolve, reject) => {
       const begin = performance.now()
       const sent = request(`${this.url}/v1${path}`, { method, agent: this.#agent, headers }, (response) => {
@@ -60,12 +67,15 @@ export class Target {
         response.on('data', (part: Buffer) => parts.push(part))
         response.on('end', () => {
           const duration = performance.now() - begin
-          resolve({ status: response.statusCode!, data: JSON.parse(Buffer.concat(parts).toString()).data, duration })
+          const [, rest, seconds] = /"token";r=(\d+);t=(\d+)/.exec(String(response.headers['ratelimit'])) ?? []
+          const rate = rest === undefined ? undefined : { rest: Number(rest), seconds: Number(seconds) }
+          resolve({ status: response.statusCode!, data: JSON.parse(Buffer.concat(parts).toString()).data, rate, duration })
         })
       })
       sent.on('error', (error: NodeJS.ErrnoException) => {
         // The service has closed a connection that was idle for a while, at the moment at which it was used again.
-        if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(token, { method, path, body }))
+        if (sent.reusedSocket && error.code === 'ECONNRESET')
+          resolve(this.send(token, { method, path, body, ...(key !== undefined && { key }) }))
         else reject(error)
       })
       sent.end(text)
@@ -94,9 +104,25 @@ export class Target {
     return { board, cards: ids }
   }
 
+  /** 100 questions about the creation of a card, with 30 labels and 5 people each. */
+  async longEvaluation(token: string, board: string): Promise<{ readonly evaluations: readonly object[] }> {
+    const label_ids: string[] = []
+    for (let i = 0; i < 30; i++) label_ids.push(await this.create(token, `/boards/${board}/labels`, { name: `${i}`, color: '#000000' }))
+    const column_id = (await this.send(token, { method: 'GET', path: `/boards/${board}/columns` })).data[0].id
+    const members = (await this.send(token, { method: 'GET', path: '/members' })).data as { user_id: string }[]
+    const properties = { column_id, label_ids, assignee_ids: members.slice(0, 5).map(({ user_id }) => user_id) }
+    const question = {
+      subject: { type: 'user', id: 'me' },
+      action: { name: 'cards.create' },
+      resource: { type: 'board', id: board, properties },
+    }
+    return { evaluations: Array.from({ length: 100 }, () => question) }
+  }
+
   /** What the process uses: memory in MiB, and the processor time since its start in seconds. */
   async usage(): Promise<{ readonly memory: number; readonly cpu: number }> {
-    const text = await (await fetch(this.#metrics)).text()
+    const url = /metrics are served at (http:\S+\/metrics)/.exec(this.#process.stderr())![1]!
+    const text = await (await fetch(url)).text()
     const valueOf = (name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)![1])
     return { memory: valueOf('process_resident_memory_bytes') / 1024 / 1024, cpu: valueOf('process_cpu_seconds_total') }
   }
