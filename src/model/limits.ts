@@ -67,6 +67,13 @@ export const limits = {
   labelsPerBoard: 200,
   assigneesPerCard: 20,
   labelsPerCard: 30,
+  blockersPerCard: 50,
+  /** cards that one card may be a blocker of */
+  blockedCards: 50,
+  /** cards that wait for a card, directly or not, to which a blocker is added: all are examined, because none may be that blocker */
+  waitingCards: 500,
+  /** the greatest limit of the active cards of a column */
+  wipLimit: 1_000,
   subtasksPerCard: 200,
   commentsPerCard: 5_000,
   attachmentsPerCard: 100,

@@ -159,6 +159,7 @@ describe('the OpenAPI document', () => {
       { name: 'assignee_id', schema: { type: 'string' } },
       { name: 'label_id', schema: { type: 'string' } },
       { name: 'completed', schema: { type: 'boolean' } },
+      { name: 'ready', schema: { type: 'boolean' } },
       { name: 'archived', schema: { type: 'boolean', default: false } },
       { name: 'q', schema: { type: 'string', minLength: 1, maxLength: 200 } },
       { name: 'include', style: 'form', explode: true, schema: { type: 'array', items: { enum: ['counts', 'etag'] } } },
