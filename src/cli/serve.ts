@@ -158,7 +158,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   if (config.policies !== undefined) await reloadSignal?.serve(app, { folder: config.policies, files: policyFiles }, log, metrics)
   void garbageCollector.start()
   serving = true
-  announceWorker(metrics)
+  announceWorker(listener.port, metrics)
   if (isFirstProcess()) announce(config, listener.url, storage.kind, app, contents, log)
   // After the start, and not when it is used for the first time: a failure must not be found only then.
   await loadLazy()

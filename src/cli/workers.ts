@@ -8,12 +8,11 @@ import { isProgramReplaced } from '../model/package-files.ts'
 
 /**
  * Several processes that serve one port, with node:cluster: each accepts connections, and the primary process replaces a worker
- * that ends. The first worker starts alone, so that it can create the demo data and print the banner. With port 0, node:cluster gives
- * all workers the free port that the first one got.
+ * that ends. The first worker starts alone, so that it can create the demo data and print the banner.
  */
 
 /** What a worker sends to the primary process. */
-type FromWorker = { readonly serves: true } | { readonly metrics: MetricValues }
+type FromWorker = { readonly port: number } | { readonly metrics: MetricValues }
 
 /** How long the primary process waits before it replaces a worker, in milliseconds: a worker that cannot start is not started all the time. */
 const RESTART_DELAY = 1000
@@ -31,12 +30,12 @@ export function isFirstProcess(): boolean {
 }
 
 /** Tells the primary process, if there is one, that this one serves a port, and sends it metrics when it asks for them. */
-export function announceWorker(metrics: Metrics | undefined): void {
+export function announceWorker(port: number, metrics: Metrics | undefined): void {
   if (cluster.worker === undefined) return
   process.on('message', (message) => {
     if (message === 'metrics') void metrics?.readValues().then((values) => process.send!({ metrics: values } satisfies FromWorker))
   })
-  process.send!({ serves: true } satisfies FromWorker)
+  process.send!({ port } satisfies FromWorker)
 }
 
 /** Starts the workers and replaces those that end, until a signal ends all of them. */
@@ -48,7 +47,10 @@ export async function supervise(config: Config, log: Logger): Promise<void> {
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const first = fork(1)
   stopOnSignal(() => (stopping = true), log)
-  if (!(await isServing(first))) return
+  const port = await portOf(first)
+  if (port === undefined) return
+  // A free port that the first worker has found, for all others.
+  cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(port)] })
   cluster.on('exit', (worker, code, signal) => {
     if (stopping) return
     const slot = slots.get(worker.id)!
@@ -86,13 +88,14 @@ function fork(slot: number): Worker {
   return worker
 }
 
-/** @returns false if the worker cannot start. It has printed why, and this process ends with its exit code. */
-async function isServing(worker: Worker): Promise<boolean> {
+/** @returns undefined if the worker cannot start. It has printed why, and this process ends with its exit code. */
+async function portOf(worker: Worker): Promise<number | undefined> {
   const ended = once(worker, 'exit').then(([code]: (number | null)[]) => {
     process.exitCode = code ?? 1
-    return false
+    return undefined
   })
-  return Promise.race([once(worker, 'message').then(() => true), ended])
+  const message = once(worker, 'message').then(([{ port }]) => port as number)
+  return Promise.race([message, ended])
 }
 
 /** Lets each worker load the policy again. Each proves it. */

@@ -1,8 +1,8 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { isIPv6, type AddressInfo } from 'node:net'
 import type { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
+import { listen } from 'listhen'
 import { limitRequests } from './connection-limits.ts'
 import { speakEnvelope, type NodeHandler } from './protocol.ts'
 import { dropSlowClients } from './slow-clients.ts'
@@ -34,18 +34,38 @@ export class CannotListen extends Error {
   override readonly name = 'CannotListen'
 }
 
-/** Starts a listener. @throws {CannotListen} if it cannot listen on exactly this host and port */
+/**
+ * Starts a listener with listhen. Its automatic choices are off: it would choose another port if one is taken or unsafe,
+ * "localhost" for a public or mistyped host, and exit immediately on a signal.
+ * @throws {CannotListen} if it cannot listen on exactly this host and port
+ */
 export async function startListener(h3: H3, { port, host, grace = 10_000, sendTimeout = SEND_TIMEOUT }: ListenOptions): Promise<Listener> {
-  const server = createServer()
-  speakEnvelope(server, limitRequests(toNodeHandler(h3) as NodeHandler))
-  dropSlowClients(server, sendTimeout)
-  server.listen(port, host)
-  await once(server, 'listening').catch(({ code, message }: NodeJS.ErrnoException) => {
-    throw new CannotListen(`cannot listen on ${host}, port ${port}: ${code === 'EADDRINUSE' ? 'the port is taken' : message}`)
+  const handler = toNodeHandler(h3) as NodeHandler
+  const anywhere = host === '0.0.0.0' || host === '::'
+  const exactly = { port, random: port === 0, ports: [], portRange: [], alternativePortRange: [], verbose: false }
+  const listener = await listen(handler, {
+    port: exactly as never,
+    hostname: host,
+    public: anywhere,
+    autoClose: false,
+    isProd: true,
+    showURL: false,
+    qr: false,
+  }).catch((error: Error) => {
+    throw new CannotListen(`cannot listen on ${host}, port ${port}: ${error.name === 'GetPortError' ? 'the port is taken' : error.message}`)
   })
-  const { port: taken } = server.address() as AddressInfo
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host
-  return { url: `http://${name}:${taken}`, port: taken, close: () => close(server, grace) }
+  const server = listener.server as Server
+  const address = server.address() as AddressInfo
+  if (port !== 0 && address.port !== port) {
+    server.close()
+    throw new CannotListen(`cannot listen on port ${port}: browsers and listhen refuse it as unsafe`)
+  }
+  // listhen's request counter throws if a body is refused before it was read.
+  server.removeAllListeners('request')
+  speakEnvelope(server, limitRequests(handler))
+  dropSlowClients(server, sendTimeout)
+  const name = anywhere ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host
+  return { url: `http://${name}:${address.port}`, port: address.port, close: () => close(server, grace) }
 }
 
 async function close(server: Server, grace: number): Promise<void> {

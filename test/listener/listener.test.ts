@@ -247,10 +247,11 @@ test('closing the listener refuses new connections and finishes requests in flig
   await service.stop()
 })
 
-test('a taken port is refused, and no other port is used', async () => {
+test('a taken or unsafe port is refused, and no other port is used', async () => {
   const service = await Service.start(memory)
   const first = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
   await expect(startListener(service.app.h3, { port: first.port, host: '127.0.0.1' })).rejects.toThrow('the port is taken')
+  await expect(startListener(service.app.h3, { port: 6000, host: '127.0.0.1' })).rejects.toThrow('unsafe')
   await first.close()
   await service.stop()
 })

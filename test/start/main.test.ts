@@ -122,6 +122,7 @@ describe('lanekeeper serve', () => {
   test.each([
     [['--nonsense'], {}, /--nonsense/],
     [[], { PORT: '70000' }, /port: "70000"/],
+    [['--port', '6000'], {}, /unsafe/],
     [[], { HOST: 'a b' }, /host: "a b"/],
     [[], { LANEKEEPER_LEGACY_PREFIXES: 'ok,NOT OK' }, /"NOT OK"/],
     [[], { LANEKEEPER_LOG: 'loud' }, /"loud"/],
