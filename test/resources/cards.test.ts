@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { Card } from '../../src/model/card.ts'
-import { keys } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { conflict, invalid, notFound } from './refusals.ts'
