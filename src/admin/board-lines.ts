@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { color, visibilities } from '../model/board.ts'
+import { at, id } from '../model/fields.ts'
 import { limits } from '../model/limits.ts'
 import { line, nameLine, prose } from '../model/text.ts'
-import { at, id } from './record-fields.ts'
 
 /** The number of a column or a label among the lines before. */
 const number = z.int().min(0)

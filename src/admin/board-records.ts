@@ -12,7 +12,7 @@ import { keys } from '../store/keys.ts'
 import type { Value } from '../store/port.ts'
 import type { BoardLine } from './board-lines.ts'
 import { AdminError, type AdminDeps } from './deps.ts'
-import { readRecord } from './import-records.ts'
+import { readRecord } from './records.ts'
 
 /** A record with its key. */
 export type BoardRecord = readonly [key: string, value: Value]
@@ -49,7 +49,7 @@ export class BoardRecords {
   /** @throws {AdminError} `invalid` if the line refers to what is not there, or goes beyond a limit */
   of(line: BoardLine): readonly BoardRecord[] {
     const records = this.#recordsOf(line)
-    return records.map(([key, value]) => [key, readRecord(key, { ...value })])
+    return records.map(([key, value]) => [key, readRecord('workspace', key, { ...value })])
   }
 
   #recordsOf(line: BoardLine): readonly (readonly [string, object])[] {
@@ -64,7 +64,7 @@ export class BoardRecords {
 
   #addBoard(board: Line<'board'>): [] {
     this.#board = { id: this.#boardId, ...board, creator_id: this.#userId, ...this.#times() }
-    readRecord(keys.board(this.#boardId), { ...this.#board })
+    readRecord('workspace', keys.board(this.#boardId), { ...this.#board })
     return []
   }
 

@@ -8,9 +8,9 @@ import { GLOBAL, keys } from '../store/keys.ts'
 import { NO_EXPECTATION, type Stored, type Store, type Value } from '../store/port.ts'
 import { listAll, transact } from '../store/transact.ts'
 import { damageOfBytes } from './check-bytes.ts'
-import { invalidityOf } from './check-records.ts'
 import { isMet, referencesOf, type RecordReference } from './check-references.ts'
 import type { AdminDeps } from './deps.ts'
+import { readRecord } from './records.ts'
 
 /** What {@link checkPartition} finds. */
 export interface PartitionFinding {
@@ -102,6 +102,16 @@ async function reportLost(
       await transact(store, partition, random, async (tx) => {
         if ((await tx.get(key)) === undefined) tx.remove(key)
       })
+  }
+}
+
+/** What is wrong with a record, or undefined. */
+function invalidityOf(partition: string, key: string, value: Value): string | undefined {
+  try {
+    readRecord(partition === GLOBAL ? 'storedGlobal' : 'storedOfWorkspace', key, value)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
   }
 }
 

@@ -5,8 +5,8 @@ import { bringForward } from '../store/migrations/list.ts'
 import { transact } from '../store/transact.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { EXPORT_FORMAT, readExport, readSchemaVersion, requireFormat, type ExportLine } from './export-format.ts'
-import { readUser } from './import-records.ts'
 import { linkWorkspace } from './memberships.ts'
+import { readRecord } from './records.ts'
 import { TransferCounter, type TransferSummary } from './transfer-summary.ts'
 import { WorkspaceImport } from './workspace-import.ts'
 
@@ -25,7 +25,9 @@ export async function importWorkspace(deps: AdminDeps, io: CommandIo): Promise<T
   try {
     const users: User[] = []
     for await (const line of lines) {
-      if ('user' in line) for (const [, user] of bringForward(keys.user(line.user.id), line.user, schema)) users.push(readUser(user))
+      if ('user' in line)
+        for (const [key, user] of bringForward(keys.user(line.user.id), line.user, schema))
+          users.push(readRecord('global', key, user) as unknown as User)
       else if (await workspace.take(line, lines)) io.progress(counter.progress)
     }
     await workspace.complete()

@@ -7,7 +7,7 @@ import type { BackupSummary } from './backup.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { BACKUP_FORMAT, readExport, readSchemaVersion, requireFormat, type ExportLine } from './export-format.ts'
 import { BATCH_SIZE } from './import-session.ts'
-import { readGlobalRecord } from './restore-records.ts'
+import { readRecord } from './records.ts'
 import { RestoreRun } from './restore-run.ts'
 import { TransferCounter } from './transfer-summary.ts'
 import { WorkspaceImport } from './workspace-import.ts'
@@ -123,7 +123,7 @@ class BackupReader {
 
   async #takeGlobal(line: ExportLine): Promise<void> {
     if (!('key' in line)) throw new AdminError('invalid', `${JSON.stringify(line)} is not a record`)
-    for (const [key, value] of bringForward(line.key, line.value, this.#schema)) this.#addGlobal(key, readGlobalRecord(key, value))
+    for (const [key, value] of bringForward(line.key, line.value, this.#schema)) this.#addGlobal(key, readRecord('global', key, value))
     if (this.#batch.length >= BATCH_SIZE) await this.#flush()
   }
 

@@ -5,8 +5,8 @@ import type { Value } from '../store/port.ts'
 import { AdminError, type AdminDeps } from './deps.ts'
 import type { ExportLine } from './export-format.ts'
 import { ReceivedBytes } from './import-bytes.ts'
-import { readRecord } from './import-records.ts'
 import { BATCH_SIZE, ImportSession } from './import-session.ts'
+import { readRecord } from './records.ts'
 import type { TransferCounter } from './transfer-summary.ts'
 
 /** Keys of records that make the workspace accessible. They are written last. */
@@ -51,7 +51,7 @@ export class WorkspaceImport {
     if ('bytes' in line) this.#bytes.add(line.blob_id, await this.#session.writeBytes(line, lines))
     else if ('omitted' in line) this.#omit(line)
     else if ('key' in line)
-      for (const [key, value] of bringForward(line.key, line.value, this.#schema)) this.#addRecord(key, readRecord(key, value))
+      for (const [key, value] of bringForward(line.key, line.value, this.#schema)) this.#addRecord(key, readRecord('workspace', key, value))
     else throw new AdminError('invalid', `${JSON.stringify(line)} is not a line of a workspace`)
     if (this.#batch.length < BATCH_SIZE) return false
     await this.#flush()

@@ -1,76 +1,9 @@
 import { z } from 'zod'
 import { durations } from './durations.ts'
+import { at, hash, id, times } from './fields.ts'
 import { limits } from './limits.ts'
 import { nameLine } from './text.ts'
 import { DAY } from './time.ts'
-
-/**
- * The web app's credentials of a user. The API neither reads nor shows them: e-mail addresses are never exposed
- * there (spec §2).
- */
-export interface Account {
-  readonly user_id: string
-  /** normalised for comparison: trimmed and in lower case */
-  readonly email: string
-  /** argon2id in PHC string format */
-  readonly password_hash: string
-  /** SHA-256 of the device cookies that have signed in before, newest first. Known devices are throttled separately. */
-  readonly devices: readonly string[]
-  readonly created_at: string
-  readonly updated_at: string
-}
-
-/** The one-time link with which a user sets a password. Only its hash is stored, and it is removed when it is used. */
-export interface SignUp {
-  readonly user_id: string
-  readonly hash: string
-  readonly expires_at: string
-  /** the e-mail address that the form suggests */
-  readonly email?: string
-}
-
-/**
- * A token that waits for its user's confirmation. The form carries only the id, so what is issued is exactly what
- * was shown.
- */
-export interface Confirmation {
-  readonly id: string
-  readonly workspace_id: string
-  readonly name: string
-  readonly scopes: readonly string[]
-  readonly days: number
-}
-
-/** A session of the web app. Times are RFC 3339. */
-export interface Session {
-  /** SHA-256 of the cookie's value, in hex */
-  readonly hash: string
-  readonly user_id: string
-  /** the address that signed in, shown on every page */
-  readonly email: string
-  readonly begun_at: string
-  readonly seen_at: string
-  /** when the password was last entered */
-  readonly proved_at: string
-  /** the CSRF token in every form of this session */
-  readonly form_token: string
-  readonly confirmations: readonly Confirmation[]
-  /** names the session in the list of its person; it stays the same when the cookie is renewed. Older sessions have none. */
-  readonly id?: string
-  /** the browser, in a few words */
-  readonly agent?: string
-  /** the network that signed in */
-  readonly address?: string
-}
-
-/**
- * A pointer from a user to a workspace that they are, or were, a member of. It only helps to find the workspace: the
- * membership decides.
- */
-export interface WorkspaceLink {
-  readonly user_id: string
-  readonly workspace_id: string
-}
 
 export const emailAddress = z
   .string()
@@ -93,3 +26,81 @@ export const tokenDays = z
   .regex(/^[0-9]{1,3}$/, DAYS)
   .transform(Number)
   .pipe(z.number().min(1, DAYS).max(MAX_TOKEN_DAYS, DAYS))
+
+/** A hash states what it costs to compute it, and a sign-in computes it: a backup must not be able to stop the service with one. */
+const MOST: Readonly<Record<string, number>> = { m: 64 * 1024, t: 4, p: 4 }
+/** argon2id in PHC string format */
+const passwordHash = z
+  .string()
+  .regex(/^\$argon2id\$[!-~]{1,200}$/, 'must be a hash of argon2id')
+  .refine(
+    (text) => [...text.matchAll(/\b([mtp])=([^,$]*)/g)].every(([, name, cost]) => Number(cost) <= MOST[name!]!),
+    'must be a hash of argon2id with at most 64 MiB, 4 passes and 4 lanes',
+  )
+
+/**
+ * The web app's credentials of a user. The API neither reads nor shows them: e-mail addresses are never exposed
+ * there (spec §2).
+ */
+export const account = z.strictObject({
+  user_id: id('user'),
+  email: emailAddress,
+  password_hash: passwordHash,
+  /** SHA-256 of the device cookies that have signed in before, newest first. Known devices are throttled separately. */
+  devices: z.array(hash).max(100).readonly(),
+  ...times,
+})
+export type Account = Readonly<z.infer<typeof account>>
+
+/** The one-time link with which a user sets a password. Only its hash is stored, and it is removed when it is used. */
+export const signUp = z.strictObject({
+  user_id: id('user'),
+  hash,
+  expires_at: at,
+  /** the e-mail address that the form suggests */
+  email: z.string().max(limits.email).optional(),
+})
+export type SignUp = Readonly<z.infer<typeof signUp>>
+
+/**
+ * A token that waits for its user's confirmation. The form carries only the id, so what is issued is exactly what
+ * was shown.
+ */
+const confirmation = z.strictObject({
+  id: id('confirmation'),
+  workspace_id: id('workspace'),
+  name: z.string(),
+  scopes: z.array(z.string()).readonly(),
+  days: z.int().min(1),
+})
+export type Confirmation = Readonly<z.infer<typeof confirmation>>
+
+/** A session of the web app. */
+export const session = z.strictObject({
+  /** SHA-256 of the cookie's value */
+  hash,
+  user_id: id('user'),
+  /** the address that signed in, shown on every page */
+  email: z.string(),
+  begun_at: at,
+  seen_at: at,
+  /** when the password was last entered */
+  proved_at: at,
+  /** the CSRF token in every form of this session */
+  form_token: z.string().regex(/^[\w-]{43}$/, 'must be a secret in base64url'),
+  confirmations: z.array(confirmation).readonly(),
+  /** names the session in the list of its person; it stays the same when the cookie is renewed. Older sessions have none. */
+  id: id('session').optional(),
+  /** the browser, in a few words */
+  agent: z.string().optional(),
+  /** the network that signed in */
+  address: z.string().optional(),
+})
+export type Session = Readonly<z.infer<typeof session>>
+
+/**
+ * A pointer from a user to a workspace that they are, or were, a member of. It only helps to find the workspace: the
+ * membership decides.
+ */
+export const workspaceLink = z.strictObject({ user_id: id('user'), workspace_id: id('workspace') })
+export type WorkspaceLink = Readonly<z.infer<typeof workspaceLink>>

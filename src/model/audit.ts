@@ -1,45 +1,52 @@
+import { z } from 'zod'
+import { anyId, at, id, shortText } from './fields.ts'
+import { limits } from './limits.ts'
+import { line } from './text.ts'
+
 /** What came of something that was asked for. `unknown`: storage did not answer, so it may be done. */
-export const auditOutcomes = ['done', 'denied', 'unknown'] as const
-export type AuditOutcome = (typeof auditOutcomes)[number]
+const auditOutcome = z.enum(['done', 'denied', 'unknown'])
+export type AuditOutcome = z.infer<typeof auditOutcome>
 
 /** One line of the audit trail: a change that was made, or a denial. It has ids, and nothing that a person has written but the name of a token. */
-export interface AuditEntry {
-  readonly at: string
+const auditEntry = z.strictObject({
+  at,
   /** who did it; null: an operator, or it is not known, as with the finder of a leaked token */
-  readonly user_id: string | null
+  user_id: id('user').nullable(),
   /** the token with which it was done; null: in the web app */
-  readonly token_id: string | null
-  readonly token_name: string | null
+  token_id: id('token').nullable(),
+  token_name: line(limits.tokenName).nullable(),
   /** the id of an operation of the API, or of an action of the web app, which begins with `web.`, or of a command of an operator: `operator.` */
-  readonly operation: string
+  operation: shortText,
   /** the resources that it was about, and the one that it created */
-  readonly ids: readonly string[]
+  ids: z.array(anyId()).max(200).readonly(),
   /** the rows of the specification that decided */
-  readonly rows: readonly string[]
-  readonly outcome: AuditOutcome
+  rows: z.array(z.string().max(3)).max(20).readonly(),
+  outcome: auditOutcome,
   /** of the response */
-  readonly status: number
+  status: z.int(),
   /** the error code of the response */
-  readonly code: string | null
-  readonly request_id: string
+  code: shortText.nullable(),
+  request_id: shortText,
   /** of the client */
-  readonly address: string | null
+  address: shortText.nullable(),
   /** the beginning of its User-Agent */
-  readonly agent: string | null
+  agent: shortText.nullable(),
   /** whom it concerns, if that is another person: the holder of a token that was revoked */
-  readonly subject_id?: string | undefined
+  subject_id: id('user').optional(),
   /** how often the same was denied within the time of one batch, if more than once */
-  readonly count?: number | undefined
-}
+  count: z.int().min(2).optional(),
+})
+export type AuditEntry = Readonly<z.infer<typeof auditEntry>>
 
 /** Entries that were written in one commit, in the order in which they were added. */
-export interface AuditBatch {
-  readonly id: string
-  readonly at: string
+export const auditBatch = z.strictObject({
+  id: id('audit'),
+  at,
   /** the people whom the entries concern */
-  readonly users: readonly string[]
-  readonly entries: readonly AuditEntry[]
-}
+  users: z.array(id('user')).readonly(),
+  entries: z.array(auditEntry).max(1000).readonly(),
+})
+export type AuditBatch = Readonly<z.infer<typeof auditBatch>>
 
 const CONTROL = /[^\x20-\x7e]+/g
 const AGENT_LENGTH = 120

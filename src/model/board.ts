@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { colorField, documented, idField, resourceTimes, textField } from './fields.ts'
+import { at, colorField, documented, id, idField, resourceTimes } from './fields.ts'
 import { limits } from './limits.ts'
+import { line, prose } from './text.ts'
 
 /** `workspace`: every member of the workspace has access. `private`: only the creator and explicit members have. */
 export const visibilities = ['workspace', 'private'] as const
@@ -17,8 +18,8 @@ export const color = documented(
 export const board = documented(
   z.strictObject({
     id: idField('board', 'The id of the board.'),
-    name: textField('The name of the board.', limits.boardName),
-    description: textField('What the board is for. It may be empty.', limits.boardDescription),
+    name: line(limits.boardName, 'The name of the board.'),
+    description: prose(limits.boardDescription, 'What the board is for. It may be empty.'),
     cover_color: colorField('The color of the board; null if it has none.').nullable(),
     visibility: documented(z.enum(visibilities), {
       description:
@@ -32,10 +33,11 @@ export const board = documented(
 export type Board = Readonly<z.infer<typeof board>>
 
 /** An explicit membership of a board. The creator needs none. */
-export interface BoardMember {
-  readonly board_id: string
-  readonly user_id: string
+export const boardMember = z.strictObject({
+  board_id: id('board'),
+  user_id: id('user'),
   /** a copy of the board's `created_at`, which orders the user's list of boards */
-  readonly board_created_at: string
-  readonly added_at: string
-}
+  board_created_at: at,
+  added_at: at,
+})
+export type BoardMember = Readonly<z.infer<typeof boardMember>>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { documented, idField, positionField, resourceTimes, textField, timeField } from './fields.ts'
+import { documented, idField, positionField, resourceTimes, timeField } from './fields.ts'
 import { limits } from './limits.ts'
+import { line, prose } from './text.ts'
 
 /** A card, as it is stored and as the API returns it. */
 export const card = documented(
@@ -8,8 +9,8 @@ export const card = documented(
     id: idField('card', 'The id of the card.'),
     board_id: idField('board', 'The board of the card. A card never moves to another board.'),
     column_id: idField('column', 'The column of the card.'),
-    title: textField('The title of the card.', limits.cardTitle),
-    description: textField('The text of the card. It may be empty.', limits.cardDescription),
+    title: line(limits.cardTitle, 'The title of the card.'),
+    description: prose(limits.cardDescription, 'The text of the card. It may be empty.'),
     position: positionField('cards of its column, archived ones included'),
     due_at: timeField('When the card is due; null if it has no due time.').nullable(),
     completed_at: timeField('When the card was completed; null if it is not completed.').nullable(),
@@ -18,18 +19,15 @@ export const card = documented(
       'The user who completed the card; null if it is not completed, or if that is not known: it was imported from another program.',
     ).nullable(),
     archived_at: timeField('When the card was archived; null if it is active.').nullable(),
-    assignee_ids: documented(z.array(idField('user', 'The id of an assignee.')), {
+    assignee_ids: documented(z.array(idField('user', 'The id of an assignee.')).max(limits.assigneesPerCard), {
       description: 'The users who are assigned to the card, in the order in which they were assigned.',
-      maxItems: limits.assigneesPerCard,
     }),
-    label_ids: documented(z.array(idField('label', 'The id of a label.')), {
+    label_ids: documented(z.array(idField('label', 'The id of a label.')).max(limits.labelsPerCard), {
       description: 'The labels of the card, in the order in which they were applied.',
-      maxItems: limits.labelsPerCard,
     }),
-    blocker_ids: documented(z.array(idField('card', 'The id of a blocker.')), {
+    blocker_ids: documented(z.array(idField('card', 'The id of a blocker.')).max(limits.blockersPerCard), {
       description:
         'The cards of the board that block this one, in the order in which they were added. One that is completed or archived stays among them and blocks no more; one that is deleted disappears.',
-      maxItems: limits.blockersPerCard,
     }),
     cover_attachment_id: idField('attachment', 'The attachment that is the cover of the card; null if it has none.').nullable(),
     creator_id: idField('user', 'The user who created the card.'),

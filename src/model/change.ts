@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { countField, documented, idField, neighborField, timeField } from './fields.ts'
+import { anyIdField, countField, documented, idField, timeField } from './fields.ts'
 
 /** The kinds of objects on a board. */
 export const changedKinds = ['board', 'board_member', 'column', 'card', 'label', 'subtask', 'comment', 'attachment'] as const
@@ -27,11 +27,11 @@ export const change = documented(
     ),
     at: timeField('When the change was made, by the clock of the process that made it.'),
     kind,
-    id: neighborField('The id of the object; of a board member, the id of the user.'),
+    id: anyIdField('The id of the object; of a board member, the id of the user.'),
     action,
     actor_id,
     token_id,
-    request_id: documented(z.string(), { description: 'The request that made the change; null if none did.', maxLength: 200 }).nullable(),
+    request_id: documented(z.string().max(200), { description: 'The request that made the change; null if none did.' }).nullable(),
     data: documented(z.looseObject({}), {
       description:
         'The object as it is when you read the change, so it can be newer than the change; null if it no longer exists. The same members as in the responses about this kind of object.',
@@ -42,4 +42,5 @@ export const change = documented(
 export type Change = Readonly<z.infer<typeof change>>
 
 /** A change as it is stored: its key has the board and the number. */
-export type ChangeRecord = Omit<Change, 'seq' | 'data'>
+export const changeRecord = change.omit({ seq: true, data: true })
+export type ChangeRecord = Readonly<z.infer<typeof changeRecord>>

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { documented, idField, positionField, resourceTimes, textField, timeField } from './fields.ts'
+import { documented, idField, positionField, resourceTimes, timeField } from './fields.ts'
 import { limits } from './limits.ts'
+import { line } from './text.ts'
 
 /** A column, as it is stored and as the API returns it. */
 export const column = documented(
   z.strictObject({
     id: idField('column', 'The id of the column.'),
     board_id: idField('board', 'The board of the column.'),
-    name: textField('The name of the column.', limits.columnName),
+    name: line(limits.columnName, 'The name of the column.'),
     position: positionField('columns of its board, archived ones included'),
     wip_limit: documented(z.int().min(1).max(limits.wipLimit).nullable(), {
       description:

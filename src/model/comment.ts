@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { documented, idField, resourceTimes, textField } from './fields.ts'
+import { documented, idField, resourceTimes } from './fields.ts'
 import { limits } from './limits.ts'
+import { prose } from './text.ts'
 
 /** A comment on a card, as it is stored and as the API returns it. */
 export const comment = documented(
@@ -8,7 +9,7 @@ export const comment = documented(
     id: idField('comment', 'The id of the comment.'),
     card_id: idField('card', 'The card of the comment.'),
     author_id: idField('user', 'The user who wrote the comment.'),
-    body: textField('The text of the comment.', limits.commentBody),
+    body: prose(limits.commentBody, 'The text of the comment.'),
     ...resourceTimes,
   }),
   { id: 'Comment', description: 'A comment on a card.' },

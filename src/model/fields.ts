@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { anyIdPattern, idPattern, type IdKind } from './ids.ts'
+import { anyIdPattern, idPattern, isAnyId, isId, type IdKind } from './ids.ts'
 
-// The schemas of members that many resources have, with what the documentation says of them. Their patterns and lengths describe
-// what the service answers. They are not checked when a record is read: what is stored was validated when it was written.
+// The schemas of members that many records have; those of resources with what the documentation says of them. Nothing is validated when a
+// request reads a record: what is stored was validated when it was written. An import, a restore and a check of the storage validate it.
 
 /** Adds to what the documentation says of a schema. Unlike `.meta()`, it makes no copy, which would delay the start. */
 export function documented<Schema extends z.ZodType>(schema: Schema, meta: z.core.GlobalMeta): Schema {
@@ -10,9 +10,46 @@ export function documented<Schema extends z.ZodType>(schema: Schema, meta: z.cor
   return schema
 }
 
-/** The id of something. In a request, a malformed one is answered like an absent one. */
+/** The id of something. */
+export function id(kind: IdKind): z.ZodString {
+  return z.string().refine((text) => isId(kind, text), `must be the id of a ${kind}`)
+}
+
+/** The id of something of any kind. */
+export function anyId(): z.ZodString {
+  return z.string().refine(isAnyId, 'must be an id')
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+/** A time in UTC with milliseconds. All have the same length, because indexes order them as text. */
+export const at = utcTime()
+function utcTime(): z.ZodString {
+  return z.string().refine((text) => TIME.test(text) && !Number.isNaN(Date.parse(text)), 'must be a time as 2026-11-20T12:00:00.000Z')
+}
+
+/** The hour of a time. */
+export const hour = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}$/, 'must be an hour as 2026-11-20T12')
+/** A SHA-256 in hex. */
+export const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
+/** A number of things. */
+export const size = z.int().min(0)
+/** A text of any form. */
+export const shortText = z.string().max(200)
+/** The times of a record that the API does not show. */
+export const times = { created_at: at, updated_at: at }
+
+/** The id of something that a resource has. */
 export function idField(kind: IdKind, description: string): z.ZodString {
-  return documented(z.string(), { description, pattern: idPattern(kind), minLength: 24, maxLength: 24 })
+  return documented(id(kind), { description, ...idMeta(kind) })
+}
+
+/** The id of something in a request: a malformed one is answered like an absent one. */
+export function givenIdField(kind: IdKind, description: string): z.ZodString {
+  return documented(z.string(), { description, ...idMeta(kind) })
+}
+
+function idMeta(kind: IdKind) {
+  return { pattern: idPattern(kind), minLength: 24, maxLength: 24 }
 }
 
 /** Stands for the caller's own id wherever a request takes the id of a user (api: Contract 3, number 1). */
@@ -31,14 +68,21 @@ export function userIdField(description: string): z.ZodString {
   })
 }
 
-/** The id of another item of a list. */
-export function neighborField(description: string): z.ZodString {
-  return documented(z.string(), { description, pattern: anyIdPattern, minLength: 24, maxLength: 24 })
+/** The id of something of any kind. */
+export function anyIdField(description: string): z.ZodString {
+  return documented(anyId(), { description, ...anyIdMeta })
 }
+
+/** The id of another item of a list, in a request. */
+export function neighborField(description: string): z.ZodString {
+  return documented(z.string(), { description, ...anyIdMeta })
+}
+
+const anyIdMeta = { pattern: anyIdPattern, minLength: 24, maxLength: 24 }
 
 /** A time in UTC with milliseconds. */
 export function timeField(description: string): z.ZodString {
-  return documented(z.string(), { description, format: 'date-time', maxLength: 24 })
+  return documented(utcTime(), { description, format: 'date-time', maxLength: 24 })
 }
 
 /** A text of up to `maxLength` characters. */
@@ -48,13 +92,21 @@ export function textField(description: string, maxLength: number): z.ZodString {
 
 /** The color of a board or a label. */
 export function colorField(description: string): z.ZodString {
-  return documented(z.string(), { description, pattern: '^#[0-9a-f]{6}$', minLength: 7, maxLength: 7 })
+  return documented(z.string().regex(/^#[0-9a-f]{6}$/, 'must be a color: "#rrggbb"'), { description, minLength: 7, maxLength: 7 })
+}
+
+/** A position in an ordered list. */
+export function position(): z.ZodString {
+  return z
+    .string()
+    .regex(/^[0-9A-Za-z]+$/, 'must be a position')
+    .max(40)
 }
 
 /** The position of an item in an ordered list. */
 export function positionField(items: string): z.ZodString {
   const description = `The place among the ${items}. To sort them, compare their positions as text, by code unit.`
-  return documented(z.string(), { description, pattern: '^[0-9A-Za-z]+$', minLength: 1, maxLength: 40 })
+  return documented(position(), { description, minLength: 1 })
 }
 
 /** The address of the picture of a user. */
@@ -68,7 +120,7 @@ export function avatarField(): z.ZodString {
 
 /** A number from 0 to `maximum`. */
 export function countField(description: string, maximum: number): z.ZodNumber {
-  return documented(z.number().int(), { description, format: 'int64', minimum: 0, maximum })
+  return documented(z.int().min(0), { description, format: 'int64', minimum: 0, maximum })
 }
 
 /** The times that each resource has. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { countField, documented, idField, resourceTimes, textField } from './fields.ts'
+import { countField, documented, hash, id, idField, resourceTimes } from './fields.ts'
 import { limits } from './limits.ts'
+import { line } from './text.ts'
 
 /**
  * Who has access to a file besides its owner. `workspace`: every member of the workspace. `board`: everyone with access to the
@@ -10,11 +11,8 @@ export const fileVisibilities = ['workspace', 'board', 'private'] as const
 export type FileVisibility = (typeof fileVisibilities)[number]
 
 const MEDIA_TYPE_LENGTH = 129
-const name = textField('The name of the file.', limits.fileName)
-const content_type = textField(
-  'The media type that was stated when the file was uploaded. It is not derived from the bytes.',
-  MEDIA_TYPE_LENGTH,
-)
+const name = line(limits.fileName, 'The name of the file.')
+const content_type = line(MEDIA_TYPE_LENGTH, 'The media type that was stated when the file was uploaded. It is not derived from the bytes.')
 const size = countField('The size of the file in bytes.', Number.MAX_SAFE_INTEGER)
 
 const owner_id = idField('user', 'The user who uploaded the file.')
@@ -41,14 +39,9 @@ export const file = documented(
   { id: 'File', description: 'A file of the workspace. Attachments put it on cards.' },
 )
 
-/** A file as it is stored. */
-export type FileRecord = Readonly<Omit<z.infer<typeof file>, 'board_id'>> & {
-  readonly board_id: string
-  /** the id of its bytes */
-  readonly blob_id: string
-  /** SHA-256 of its bytes, in hex */
-  readonly sha256: string
-}
+/** A file as it is stored, with its home board, the id of its bytes and their hash. */
+export const fileRecord = file.extend({ board_id: id('board'), blob_id: id('blob'), sha256: hash })
+export type FileRecord = Readonly<z.infer<typeof fileRecord>>
 
 /** The attachment of a file to a card, as the API returns it. */
 export const attachment = documented(
@@ -69,4 +62,5 @@ export const attachment = documented(
 export type Attachment = Readonly<z.infer<typeof attachment>>
 
 /** An attachment as it is stored: without what is read from its file. */
-export type AttachmentRecord = Omit<Attachment, 'owner_id' | 'visibility'>
+export const attachmentRecord = attachment.omit({ owner_id: true, visibility: true })
+export type AttachmentRecord = Readonly<z.infer<typeof attachmentRecord>>

@@ -1,37 +1,40 @@
-/** The first response to a write with an Idempotency-Key. It is written in the commit of the change itself. */
-export interface FirstResponse {
-  /** SHA-256 of the token, in hex: a key means something for one token only */
-  readonly token_hash: string
-  /** SHA-256 of the key, in hex */
-  readonly key_hash: string
-  /** SHA-256 of what the request asked for, in hex: another request may not have the same key */
-  readonly request_hash: string
-  /** the hour of the request, as 2026-11-20T12: the responses of one hour are removed together */
-  readonly hour: string
-  /** the board that it is about, to which a repetition needs access */
-  readonly board_id: string | null
-  readonly status: number
-  /** the path of a created resource below /v1 */
-  readonly location: string | null
-  /** the revision that is the ETag */
-  readonly revision: string | null
-  /** without its long texts, if it has any */
-  readonly data: unknown
-  /** where long texts belong, which are stored once for all responses of the hour; undefined: it has none */
-  readonly texts?: readonly ResponseTextPlace[]
-}
+import { z } from 'zod'
+import { hash, hour, id, shortText, size } from './fields.ts'
 
-/** Where in the data of a response a long text belongs. */
-export interface ResponseTextPlace {
-  readonly path: readonly (string | number)[]
-  /** of the text, in hex */
-  readonly sha256: string
-}
+/** Where in the data of a response a long text belongs, and its SHA-256. */
+const responseTextPlace = z.strictObject({
+  path: z
+    .array(z.union([shortText, size]))
+    .max(8)
+    .readonly(),
+  sha256: hash,
+})
+export type ResponseTextPlace = Readonly<z.infer<typeof responseTextPlace>>
+
+/** The first response to a write with an Idempotency-Key. It is written in the commit of the change itself. */
+export const firstResponse = z.strictObject({
+  /** SHA-256 of the token: a key means something for one token only */
+  token_hash: hash,
+  /** SHA-256 of the key */
+  key_hash: hash,
+  /** SHA-256 of what the request asked for: another request may not have the same key */
+  request_hash: hash,
+  /** the hour of the request: the responses of one hour are removed together */
+  hour,
+  /** the board that it is about, to which a repetition needs access */
+  board_id: id('board').nullable(),
+  status: z.literal([200, 201]),
+  /** the path of a created resource below /v1 */
+  location: shortText.nullable(),
+  /** the revision that is the ETag */
+  revision: shortText.nullable(),
+  /** without its long texts, if it has any */
+  data: z.json() as z.ZodType<unknown>,
+  /** where long texts belong, which are stored once for all responses of the hour; undefined: it has none */
+  texts: z.array(responseTextPlace).readonly().optional(),
+})
+export type FirstResponse = Readonly<z.infer<typeof firstResponse>>
 
 /** A long text of the first responses of an hour. Most repeat what is stored already, as the description of a card that is completed. */
-export interface ResponseText {
-  readonly hour: string
-  /** of the text, in hex */
-  readonly sha256: string
-  readonly text: string
-}
+export const responseText = z.strictObject({ hour, sha256: hash, text: z.string() })
+export type ResponseText = Readonly<z.infer<typeof responseText>>

@@ -1,51 +1,46 @@
-/**
- * References to something that has ended, in more records than one commit may change. They count for nothing, and garbage
- * collection removes them in batches. A change of a file that its attachments show is finished in the same way.
- */
-export type PendingRemoval = Progress & RemovalOf
+import { z } from 'zod'
+import { id, shortText, size } from './fields.ts'
 
-/** What the references are to. */
-export type RemovalOf = LabelReferences | Assignments | MemberReferences | FileAttachments
-
-interface Progress {
+const progress = {
   /** the id of the tombstone by which garbage collection finds it */
-  readonly id: string
+  id: id('tombstone'),
   /** the number of indexes that were read to their end, and the last entry that was read of the next one, or null */
-  readonly step: number
-  readonly after: string | null
+  step: size,
+  after: shortText.nullable(),
 }
-
 /** A deleted label, which cards still name. */
-interface LabelReferences {
-  readonly kind: 'label'
-  readonly label_id: string
-}
-
+const labelReferences = { kind: z.literal('label'), label_id: id('label') }
 /** Users who lost access to a board, and are still assigned to its cards. */
-interface Assignments {
-  readonly kind: 'assignments'
-  readonly board_id: string
-  readonly user_ids: readonly string[]
+const assignments = {
+  kind: z.literal('assignments'),
+  board_id: id('board'),
+  user_ids: z.array(id('user')),
   /** assignments that were made since: the user and the card, separated by a space */
-  readonly kept: readonly string[]
+  kept: z.array(shortText),
 }
-
 /**
  * A user whose membership has ended, with board memberships, assignments and private files, which get the visibility `board`. A new
  * membership must wait for the removal.
  */
-interface MemberReferences {
-  readonly kind: 'former_member'
-  readonly user_id: string
-}
-
+const memberReferences = { kind: z.literal('former_member'), user_id: id('user') }
 /** A file whose visibility has changed. Its attachments show it, so they are written again, and the feeds of their boards tell of it. */
-interface FileAttachments {
-  readonly kind: 'file'
-  readonly file_id: string
-}
+const fileAttachments = { kind: z.literal('file'), file_id: id('file') }
+
+/**
+ * References to something that has ended, in more records than one commit may change. They count for nothing, and garbage
+ * collection removes them in batches. A change of a file that its attachments show is finished in the same way.
+ */
+const pendingRemoval = z.discriminatedUnion('kind', [
+  z.strictObject({ ...progress, ...labelReferences }),
+  z.strictObject({ ...progress, ...assignments }),
+  z.strictObject({ ...progress, ...memberReferences }),
+  z.strictObject({ ...progress, ...fileAttachments }),
+])
+export type PendingRemoval = Readonly<z.infer<typeof pendingRemoval>>
+type WithoutProgress<Removal> = Removal extends unknown ? Omit<Removal, keyof typeof progress> : never
+/** What the references are to. */
+export type RemovalOf = WithoutProgress<PendingRemoval>
 
 /** The removals that are pending in a workspace. The record exists only while there are any. */
-export interface PendingRemovals {
-  readonly pending: readonly PendingRemoval[]
-}
+export const pendingRemovals = z.strictObject({ pending: z.array(pendingRemoval).readonly() })
+export type PendingRemovals = Readonly<z.infer<typeof pendingRemovals>>

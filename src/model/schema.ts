@@ -1,11 +1,15 @@
+import { z } from 'zod'
+import { at, size } from './fields.ts'
+
 /**
  * The version of the records: the number of the last migration that was applied to them. The record of the partition `global`
  * is that of the whole storage. Another partition has one from its first migration on.
  */
-export interface SchemaRecord {
-  readonly version: number
+export const schema = z.strictObject({
+  version: size,
   /** partitions that could not be read when the others were migrated, with their versions */
-  readonly pending?: Readonly<Record<string, number>>
+  pending: z.record(z.string(), size).optional(),
   /** the process that migrates the storage at present */
-  readonly lease?: { readonly id: string; readonly until: string }
-}
+  lease: z.strictObject({ id: z.string(), until: at }).optional(),
+})
+export type SchemaRecord = Readonly<z.infer<typeof schema>>

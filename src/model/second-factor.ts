@@ -1,65 +1,75 @@
+import { z } from 'zod'
+import { at, hash, id, shortText, size } from './fields.ts'
+import { limits } from './limits.ts'
+import { line } from './text.ts'
+
+/** The secret of an authenticator app, as the app got it. The service computes the same codes, so it cannot store a hash instead. */
+const secret = z.string().regex(/^[A-Z2-7]{16,104}$/, 'must be a secret in base32')
+const base64url = z.string().regex(/^[\w-]{1,4096}$/, 'must be base64url')
+
 /** An authenticator app that computes codes from a secret (TOTP, RFC 6238). */
-export interface Authenticator {
-  /** in base32, as the app got it. The service computes the same codes, so it cannot store a hash instead. */
-  readonly secret: string
-  readonly added_at: string
+const authenticator = z.strictObject({
+  secret,
+  added_at: at,
   /** the number of the time step whose code was used last: no code of this step or an earlier one is accepted again */
-  readonly last_step: number
-}
+  last_step: size,
+})
 
 /** An authenticator app whose first code has not been entered yet. */
-export interface PendingAuthenticator {
-  readonly secret: string
+const pendingAuthenticator = z.strictObject({
+  secret,
   /** the session that proved the person's identity: no other one is shown the secret, or can complete it */
-  readonly session_id: string | null
-  readonly expires_at: string
-}
+  session_id: id('session').nullable(),
+  expires_at: at,
+})
 
 /** A passkey (WebAuthn credential). */
-export interface Passkey {
-  readonly id: string
-  readonly name: string
-  /** the id that the authenticator gave it, in base64url */
-  readonly credential_id: string
-  /** the public key as COSE, in base64url */
-  readonly public_key: string
+const passkey = z.strictObject({
+  id: id('passkey'),
+  name: line(limits.passkeyName),
+  /** the id that the authenticator gave it */
+  credential_id: base64url,
+  /** the public key as COSE */
+  public_key: base64url,
   /** how often it was used, as the authenticator counts; 0 if it does not count */
-  readonly counter: number
-  readonly transports: readonly string[]
-  readonly added_at: string
-  readonly used_at: string | null
-}
+  counter: size,
+  transports: z.array(shortText).max(20).readonly(),
+  added_at: at,
+  used_at: at.nullable(),
+})
+export type Passkey = Readonly<z.infer<typeof passkey>>
 
-/** What a person proves their identity with, besides the password. Times are RFC 3339. */
-export interface SecondFactor {
-  readonly user_id: string
-  readonly authenticator: Authenticator | null
-  readonly pending: PendingAuthenticator | null
+/** What a person proves their identity with, besides the password. */
+export const secondFactor = z.strictObject({
+  user_id: id('user'),
+  authenticator: authenticator.nullable(),
+  pending: pendingAuthenticator.nullable(),
   /** SHA-256 of the recovery codes that have not been used. Each has 120 random bits, so a slow hash would add nothing. */
-  readonly recovery_hashes: readonly string[]
-  readonly passkeys: readonly Passkey[]
-}
+  recovery_hashes: z.array(hash).max(limits.recoveryCodes).readonly(),
+  passkeys: z.array(passkey).max(limits.passkeysPerPerson).readonly(),
+})
+export type SecondFactor = Readonly<z.infer<typeof secondFactor>>
 
 /** What a challenge is for. */
-export const challengePurposes = ['second_factor', 'sign_in', 'prove', 'register'] as const
-export type ChallengePurpose = (typeof challengePurposes)[number]
+const challengePurpose = z.enum(['second_factor', 'sign_in', 'prove', 'register'])
 
 /** What must be answered once, within five minutes: a challenge to a passkey, or a sign-in that waits for a code. */
-export interface Challenge {
-  /** SHA-256 of the challenge, in hex */
-  readonly hash: string
-  readonly purpose: ChallengePurpose
+export const challenge = z.strictObject({
+  /** SHA-256 of the challenge */
+  hash,
+  purpose: challengePurpose,
   /** null: the owner of the passkey that answers */
-  readonly user_id: string | null
+  user_id: id('user').nullable(),
   /** SHA-256 of the form token of the page: only the browser that got the challenge can answer it */
-  readonly bound_to: string
+  bound_to: hash,
   /** SHA-256 of the stored password hash that was right, for a sign-in that waits for a code: a changed password ends it */
-  readonly credential: string | null
-  readonly expires_at: string
-}
+  credential: hash.nullable(),
+  expires_at: at,
+})
+export type Challenge = Readonly<z.infer<typeof challenge>>
 
 /** What a person is notified of. */
-export const noticeKinds = [
+const noticeKind = z.enum([
   'new_sign_in',
   'token_created',
   'password_changed',
@@ -69,25 +79,24 @@ export const noticeKinds = [
   'recovery_code_used',
   'passkey_added',
   'passkey_removed',
-] as const
-export type NoticeKind = (typeof noticeKinds)[number]
+])
+export type NoticeKind = z.infer<typeof noticeKind>
 
 /** Something that happened to an account. It is shown to its person until they dismiss it. */
-export interface Notice {
-  readonly id: string
-  readonly kind: NoticeKind
-  readonly at: string
+const notice = z.strictObject({
+  id: id('notice'),
+  kind: noticeKind,
+  at,
   /** the browser and the network that did it */
-  readonly agent: string
-  readonly address: string
+  agent: shortText,
+  address: shortText,
   /** the session that did it, which does not see the notice; null: none */
-  readonly session_id: string | null
+  session_id: id('session').nullable(),
   /** the name of the token or passkey */
-  readonly name: string | null
-}
+  name: shortText.nullable(),
+})
+export type Notice = Readonly<z.infer<typeof notice>>
 
 /** The notices of a person, oldest first. */
-export interface Notices {
-  readonly user_id: string
-  readonly notices: readonly Notice[]
-}
+export const notices = z.strictObject({ user_id: id('user'), notices: z.array(notice).max(limits.noticesPerPerson).readonly() })
+export type Notices = Readonly<z.infer<typeof notices>>

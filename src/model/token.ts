@@ -1,3 +1,9 @@
+import { z } from 'zod'
+import { MAX_TOKEN_DAYS } from './account.ts'
+import { at, hash, id, shortText, size } from './fields.ts'
+import { limits } from './limits.ts'
+import { line } from './text.ts'
+
 /** The three scopes, from least to greatest. Each includes those before it (spec §5, "Scopes"). */
 export const scopes = ['kanban:read', 'kanban:write', 'kanban:admin'] as const
 export type Scope = (typeof scopes)[number]
@@ -8,50 +14,48 @@ export function effectiveScopes(chosen: readonly string[]): readonly Scope[] {
 }
 
 /** A personal access token as it is stored. The plaintext is not stored (spec §2). */
-export interface TokenRecord {
-  readonly id: string
-  /** SHA-256 of the plaintext, in hex */
-  readonly hash: string
-  readonly user_id: string
-  readonly name: string
+export const token = z.strictObject({
+  id: id('token'),
+  /** SHA-256 of the plaintext */
+  hash,
+  user_id: id('user'),
+  name: line(limits.tokenName),
   /** as chosen at creation; scopes of other services grant nothing here */
-  readonly scopes: readonly string[]
-  readonly issued_at: string
-  readonly expires_at: string
-  readonly revoked_at: string | null
+  scopes: z.array(line(100)).max(20).readonly(),
+  issued_at: at,
+  expires_at: at,
+  revoked_at: at.nullable(),
   /** the id of the token that replaced it by rotation */
-  readonly replaced_by: string | null
+  replaced_by: id('token').nullable(),
   /** who revoked it, if it was not its user: an owner or admin of the workspace */
-  readonly revoked_by?: string | undefined
-}
+  revoked_by: id('user').optional(),
+})
+export type TokenRecord = Readonly<z.infer<typeof token>>
+
+/** What was done with a token on one day, in UTC: all requests, and those that were denied. */
+const tokenDay = z.strictObject({ day: z.iso.date(), calls: size, refusals: size })
+export type TokenDay = Readonly<z.infer<typeof tokenDay>>
 
 /** When and how a token was used. A separate record that is written seldom, so that using a token conflicts with nothing. */
-export interface TokenUse {
+export const tokenUse = z.strictObject({
   /** the last time, within ten minutes */
-  readonly at: string
+  at,
   /** of the client, at that time */
-  readonly address?: string | null | undefined
+  address: shortText.nullable().optional(),
   /** the beginning of its User-Agent */
-  readonly agent?: string | null | undefined
+  agent: shortText.nullable().optional(),
   /** the last 30 days on which it was used, oldest first */
-  readonly days?: readonly TokenDay[] | undefined
-}
-
-/** What was done with a token on one day, in UTC. */
-export interface TokenDay {
-  readonly day: string
-  /** all requests */
-  readonly calls: number
-  /** those that were denied */
-  readonly refusals: number
-}
+  days: z.array(tokenDay).max(30).readonly().optional(),
+})
+export type TokenUse = Readonly<z.infer<typeof tokenUse>>
 
 /** What owners and admins decide about the new tokens of their workspace. */
-export interface TokenRules {
+export const tokenRules = z.strictObject({
   /** the greatest lifetime in days */
-  readonly max_days: number
+  max_days: z.int().min(1).max(MAX_TOKEN_DAYS),
   /** whether `kanban:admin` may be issued */
-  readonly admin: boolean
-  readonly updated_at: string
-  readonly updated_by: string
-}
+  admin: z.boolean(),
+  updated_at: at,
+  updated_by: id('user'),
+})
+export type TokenRules = Readonly<z.infer<typeof tokenRules>>

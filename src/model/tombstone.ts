@@ -1,14 +1,37 @@
-/** Marks something for garbage collection. A deleted resource is already invisible to every request. */
-export interface Tombstone {
-  readonly id: string
-  /** a deleted board or card, a file that may be unattached, bytes that may be unused, references to what has ended, first responses, changes of a board, or entries of the audit trail */
-  readonly kind: 'board' | 'card' | 'file' | 'blob' | 'references' | 'responses' | 'changes' | 'audit'
-  /** the id of the board, card, file or blob; of references, what they are to: a label, a user or a board; of responses, their hour; of changes, the board; of the audit trail, `self` */
-  readonly target: string
-  /** the time before which it must not be collected */
-  readonly not_before: string
-  /** of a blob: its removal has begun, so no file may refer to it any more */
-  readonly claimed?: true
-  /** of changes and the audit trail: it was due once, and is due again when all of them are too old */
-  readonly again?: true
+import { z } from 'zod'
+import { at, hour, id } from './fields.ts'
+
+function tombstoneOf<Kind extends string>(kind: Kind, target: z.ZodType<string>) {
+  return z.strictObject({
+    id: id('tombstone'),
+    kind: z.literal(kind),
+    target,
+    /** the time before which it must not be collected */
+    not_before: at,
+    /** of a blob: its removal has begun, so no file may refer to it any more */
+    claimed: z.literal(true).optional(),
+    /** of changes and the audit trail: it was due once, and is due again when all of them are too old */
+    again: z.literal(true).optional(),
+  })
 }
+
+/** The tombstone of entries of the audit trail, in a workspace or global. */
+export const auditTombstone = tombstoneOf('audit', z.literal('self') as z.ZodType<string>)
+
+/** Marks something for garbage collection. A deleted resource is already invisible to every request. */
+export const tombstone = z.discriminatedUnion('kind', [
+  // Deleted.
+  tombstoneOf('board', id('board')),
+  tombstoneOf('card', id('card')),
+  // Files that may be unattached, and bytes that may be unused.
+  tombstoneOf('file', id('file')),
+  tombstoneOf('blob', id('blob')),
+  // References to something that has ended, or to a file whose visibility has changed.
+  tombstoneOf('references', z.union([id('label'), id('user'), id('board'), id('file')])),
+  // First responses of an hour.
+  tombstoneOf('responses', hour),
+  // Changes of a board.
+  tombstoneOf('changes', id('board')),
+  auditTombstone,
+])
+export type Tombstone = Readonly<z.infer<typeof tombstone>>

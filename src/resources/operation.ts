@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
 import { booleanParameter } from '../listing/pages.ts'
 import type { Awaitable } from '../model/awaitable.ts'
-import { documented, neighborField } from '../model/fields.ts'
+import { documented, anyIdField } from '../model/fields.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import type { FileVisibility } from '../model/file.ts'
 import type { RandomSource } from '../model/ids.ts'
@@ -285,7 +285,7 @@ export function filteredList<Item, Query = Record<string, never>>(row: Given<Fil
 /** The `data` of the response to a DELETE. */
 export const deleted = documented(
   z.strictObject({
-    id: neighborField('The id of what was deleted or removed.'),
+    id: anyIdField('The id of what was deleted or removed.'),
     deleted: documented(z.literal(true), { description: 'Always true.' }),
   }),
   { id: 'Deleted', description: 'Something that was deleted or removed.' },

@@ -1,9 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { z } from 'zod'
 import { backUp } from '../../src/admin/backup.ts'
-import { workspaceKinds } from '../../src/admin/import-records.ts'
-import type { Kind } from '../../src/admin/record-fields.ts'
-import { globalKinds } from '../../src/admin/restore-records.ts'
+import { globalKinds, workspaceKinds } from '../../src/admin/records.ts'
 import { restore } from '../../src/admin/restore.ts'
 import { createWorkspace } from '../../src/admin/workspaces.ts'
 import { newId, systemRandom } from '../../src/model/ids.ts'
@@ -33,6 +31,8 @@ function variantsOf(schema: Schema, example: any, at: string): unknown[] {
     case 'optional':
       if (example === undefined) throw new Error(`${at} is absent in the example`)
       return [ABSENT, ...variantsOf(def.innerType, example, at)]
+    case 'readonly':
+      return variantsOf(def.innerType, example, at)
     case 'object':
       return Object.entries<Schema>(def.shape).flatMap(([name, shape]) =>
         variantsOf(shape, example[name], `${at}.${name}`).map((value) => withMember(example, name, value)),
@@ -64,11 +64,15 @@ function withMember(record: object, name: string, value: unknown): object {
   return value === ABSENT ? others : { ...record, [name]: value }
 }
 
+function withoutReadonly(schema: Schema): Schema {
+  return defOf(schema).type === 'readonly' ? defOf(schema).innerType : schema
+}
+
 /** The example, with one of what can be missing or with all of it missing. */
 function fewest(schema: Schema, example: object): object[] {
   const shape = Object.entries<Schema>(shapeOf(schema, example))
   const missing = shape.flatMap(([name, member]) => {
-    const { type } = member.def
+    const { type } = withoutReadonly(member).def
     const value = type === 'nullable' ? null : type === 'optional' ? ABSENT : type === 'array' ? [] : undefined
     return value === undefined ? [] : [[name, value] as const]
   })
@@ -100,11 +104,11 @@ function allVariants(workspaceId: string): Variant[] {
     const make = one.make as (workspaceId: string) => readonly (readonly [string, object])[]
     return one.in.flatMap((partition) =>
       make(workspaceId).flatMap(([first, example], i) => {
-        const { shape } = (partition === 'global' ? globalKinds : workspaceKinds)[kindOf(first)] as Kind
-        const count = variantsOf(shape, example, first).length + fewest(shape, example).length
+        const { schema } = (partition === 'global' ? globalKinds : workspaceKinds)[kindOf(first)]!
+        const count = variantsOf(schema, example, first).length + fewest(schema, example).length
         return Array.from({ length: count + 1 }, (_one, v) => {
           const [key, value] = make(workspaceId)[i]!
-          return { partition, key, value: [value, ...variantsOf(shape, value, key), ...fewest(shape, value)][v] as Value }
+          return { partition, key, value: [value, ...variantsOf(schema, value, key), ...fewest(schema, value)][v] as Value }
         })
       }),
     )

@@ -210,21 +210,21 @@ describe.each(drivers)('imports on $name', (driver) => {
     ],
     ['a kind that is a property of every object', (head) => [head, record('constructor:x', {})], /unknown kind of record "constructor"/],
     ['the record of an import in progress', (head) => [head, record('importing:self', { id: 'x' })], /unknown kind of record "importing"/],
-    ['a user without a name', (head) => [head, '{"user":{"id":"usr_00000000000000000000"}}'], /is not a valid user/],
+    ['a user without a name', (head) => [head, '{"user":{"id":"usr_00000000000000000000"}}'], /^user:usr_0+: display_name/],
     [
       'a user with the id of a board',
       (head) => [head, '{"user":{"id":"brd_00000000000000000000","display_name":"x"}}'],
-      /is not a valid user/,
+      /^user:brd_0+: id: must be the id of a user/,
     ],
     [
       'a user without times',
       (head) => [head, '{"user":{"id":"usr_00000000000000000000","display_name":"x","avatar_url":null}}'],
-      /is not a valid user/,
+      /^user:usr_0+: created_at/,
     ],
     [
       'a user with an avatar that is not text',
       (head) => [head, JSON.stringify({ user: { id: 'usr_00000000000000000000', display_name: 'x', avatar_url: 1, ...times } })],
-      /is not a valid user/,
+      /^user:usr_0+: avatar_url/,
     ],
     [
       'a token whose hash is not a hash',

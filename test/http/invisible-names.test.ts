@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/admin/commands.ts'
-import { readRecord } from '../../src/admin/import-records.ts'
+import { readRecord } from '../../src/admin/records.ts'
 import { noIo } from '../../src/cli/command.ts'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
@@ -46,7 +46,7 @@ describe('names in the API', () => {
     const { data } = (await board.send('GET', `/boards/${board.id}`)).body
     expect(data.name).toBe(name)
     const stored = (await service.write(workspaceId, (tx) => tx.get(keys.board(board.id)))) as never
-    expect(readRecord(keys.board(board.id), stored)).toBe(stored)
+    expect(readRecord('workspace', keys.board(board.id), stored)).toBe(stored)
     expect((await board.send('PATCH', `/boards/${board.id}`, { cover_color: '#ff0000' })).status).toBe(200)
     expect((await board.send('PATCH', `/boards/${board.id}`, { name: 'new' })).status).toBe(200)
   })

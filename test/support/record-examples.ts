@@ -245,7 +245,7 @@ export const examples: { readonly [Name in keyof Makers]: Examples<RecordOf<Make
     make() {
       const [token_hash, key_hash] = [hash(), hash()]
       const request = { request_hash: hash(), hour: '2026-11-20T11', board_id: id('board') }
-      const response = { status: 201, location: '/cards/x', revision: 'r', data: { id: 'x', list: [1, null] } }
+      const response = { status: 201 as const, location: '/cards/x', revision: 'r', data: { id: 'x', list: [1, null] } }
       const texts = [{ path: ['list', 1, 'body'], sha256: hash() }]
       return [[keys.firstResponse(token_hash, key_hash), { token_hash, key_hash, ...request, ...response, texts }]]
     },

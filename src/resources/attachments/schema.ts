@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { documented, idField } from '../../model/fields.ts'
+import { documented, givenIdField } from '../../model/fields.ts'
 import { fileVisibilities } from '../../model/file.ts'
 
 /** Attaches a file of the workspace by its id. A new file is uploaded as multipart/form-data instead. */
 export const attachById = z.strictObject({
-  file_id: idField('file', 'A file that you have access to. It must not be attached to this card already.'),
+  file_id: givenIdField('file', 'A file that you have access to. It must not be attached to this card already.'),
 })
 
 /** The form with which a new file is uploaded. The pipeline streams it, and `http/upload.ts` checks it. */

@@ -3,7 +3,7 @@ import { idParameter, userIdParameter } from '../../listing/id-parameter.ts'
 import { booleanParameter, pageQuery, pageQueryOfOne } from '../../listing/pages.ts'
 import { onePlacement, place } from '../../listing/placement.ts'
 import { card } from '../../model/card.ts'
-import { documented, idField, userIdField } from '../../model/fields.ts'
+import { documented, givenIdField, userIdField } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { atMost, line, prose, time } from '../../model/text.ts'
 import { timedSorts } from '../../store/indexes.ts'
@@ -32,12 +32,12 @@ function uniqueIds(id: z.ZodString, maxItems: number, description: string) {
 
 export const cardCreate = onePlacement(
   z.strictObject({
-    column_id: idField('column', 'The column of the new card. It must be an active column of the board.'),
+    column_id: givenIdField('column', 'The column of the new card. It must be an active column of the board.'),
     title,
     description: description.default(''),
     due_at: due_at.default(null),
     label_ids: uniqueIds(
-      idField('label', 'The id of a label.'),
+      givenIdField('label', 'The id of a label.'),
       limits.labelsPerCard,
       'The labels of the card. They must be labels of the board.',
     ),
@@ -47,7 +47,7 @@ export const cardCreate = onePlacement(
       'The users who are assigned to the card. They must have access to the board.',
     ),
     blocker_ids: uniqueIds(
-      idField('card', 'The id of a card.'),
+      givenIdField('card', 'The id of a card.'),
       limits.blockersPerCard,
       'The blockers of the card. They must be cards of the board.',
     ),
@@ -58,7 +58,7 @@ export const cardCreate = onePlacement(
   }),
 )
 export const cardUpdate = z.strictObject({ title, description, due_at }).partial()
-const destination = idField('column', 'The column to move the card to; by default that of `before` or `after`, else its own.')
+const destination = givenIdField('column', 'The column to move the card to; by default that of `before` or `after`, else its own.')
 export const cardMove = onePlacement(z.strictObject({ column_id: destination.optional(), ...place })).refine(
   (body) => Object.keys(body).length > 0,
   'must have at least one of column_id, before, after, to',
@@ -67,7 +67,7 @@ export const cardCompletion = z.strictObject({
   completed: documented(z.boolean(), { description: 'Whether the card is completed.' }),
 })
 export const cardCover = z.strictObject({
-  attachment_id: idField('attachment', 'An attachment of this card whose `content_type` begins with `image/`.'),
+  attachment_id: givenIdField('attachment', 'An attachment of this card whose `content_type` begins with `image/`.'),
 })
 
 /** A card, with counts if the query asks for them. */
