@@ -1,56 +1,146 @@
-import { isId } from '../model/ids.ts'
-import { isActive } from '../model/workspace.ts'
-import { keys } from '../store/keys.ts'
-import { transact } from '../store/transact.ts'
-import { boardLine, type BoardLine } from './board-lines.ts'
-import { HiddenBoard } from './board-import-session.ts'
-import { BoardRecords } from './board-records.ts'
-import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
+import { ApiError } from '../model/errors.ts'
+import { limits } from '../model/limits.ts'
+import { StorageUnavailable } from '../store/port.ts'
+import { boardLine, type BoardHead, type BoardLine, type BoardOperation } from './board-lines.ts'
+import { AdminError, type AdminDeps, type CommandIo, type SendRequest } from './deps.ts'
+import { listMembers } from './memberships.ts'
 import { requireWorkspace } from './workspaces.ts'
 
-/** What an import of a board has created. */
-export interface ImportedBoard {
-  readonly board_id: string
-  readonly records: number
-}
+/** Bytes of the operations of a batch and of what they answer: far below what a request and a response may have. */
+const BATCH_BYTES = limits.jsonBytes / 2
+/** The description of a board until everything is on it. */
+const UNFINISHED =
+  'This board is being imported. If nothing more appears on it, the import was interrupted: delete the board, and import it again.'
 
 /**
- * Creates a board in a workspace from the lines of `board-lines.ts`. It is accessible only when the last line was read. A failed import
- * leaves nothing. If the process ends before, garbage collection removes the records after an hour.
+ * Creates a board in a workspace from the lines of `board-lines.ts`, with requests of a member. An import that fails deletes the board.
  * @param workspaceId the workspace
- * @param userId the creator of the board, an active member
- * @throws {AdminError} `not_found`; `conflict` if a member leaves meanwhile; `invalid` if the lines are not a whole board
+ * @param userId the creator of everything, an active member
+ * @throws {AdminError} `not_found`; `conflict` if a request conflicts with something; `invalid` if the lines are not a whole board
  */
 export async function importBoard(
   deps: AdminDeps,
   { workspace: workspaceId, user: userId }: { readonly workspace: string; readonly user: string },
   io: CommandIo,
-): Promise<ImportedBoard> {
+): Promise<{ readonly board_id: string }> {
   await requireWorkspace(deps, workspaceId)
-  await requireMember(deps, workspaceId, userId)
-  const hidden = await HiddenBoard.begin(deps, workspaceId, userId)
+  const members = await listMembers(deps, workspaceId)
+  if (!members.some(({ user_id }) => user_id === userId)) throw new AdminError('not_found', `${userId} is not a member of ${workspaceId}`)
+  if (deps.sendAs === undefined) throw new TypeError('this process makes no requests')
+  const send = withOperatorErrors(deps.sendAs(workspaceId, userId))
+  const lines = readLines(io.lines)
+  const head = (await lines.next()).value
+  if (head === undefined || !('board' in head)) throw new AdminError('invalid', 'the lines have no board')
+  const { id } = (await send('POST', '/boards', { name: head.board.name, description: UNFINISHED })) as { id: string }
   try {
-    const records = new BoardRecords(deps, hidden.id, userId)
-    for await (const line of readLines(io.lines)) {
-      await hidden.write(records.of(line))
-      if (hidden.hasWritten) io.progress(`${hidden.count} records`)
+    await open(send, id, head.board)
+    const batches = new Batches(send, id)
+    for await (const line of lines) {
+      if (!('operation' in line)) throw new AdminError('invalid', 'the lines have more than one board')
+      if (await batches.add(line)) io.progress(`${batches.count} operations`)
     }
-    await hidden.publish(records.board)
+    await batches.flush()
+    await send('PATCH', `/boards/${id}`, { description: head.board.description })
   } catch (error) {
-    // If this fails too, garbage collection removes the rest.
-    await hidden.clear().catch(() => undefined)
+    await send('DELETE', `/boards/${id}`).catch((reason: Error) => {
+      throw new AdminError(
+        'conflict',
+        `${(error as Error).message}; the board ${id} remains, because it could not be deleted: ${reason.message}`,
+      )
+    })
     throw error
   }
-  return { board_id: hidden.id, records: hidden.count }
+  return { board_id: id }
 }
 
-async function requireMember({ store, random }: AdminDeps, workspaceId: string, userId: string): Promise<void> {
-  const membership = isId('user', userId) ? await transact(store, workspaceId, random, (tx) => tx.get(keys.membership(userId))) : undefined
-  if (!isActive(membership)) throw new AdminError('not_found', `${userId} is not a member of ${workspaceId}`)
+/** Gives a board its visibility and its members. Before that, there is nothing on it to see. */
+async function open(send: SendRequest, id: string, { visibility, members }: BoardHead): Promise<void> {
+  await send('PUT', `/boards/${id}/visibility`, { visibility })
+  for (const userId of members) await send('PUT', `/boards/${id}/members/${userId}`)
+}
+
+/** Operations on a board, in batches. */
+class Batches {
+  readonly #send: SendRequest
+  readonly #boardId: string
+  /** how long each operation is, in bytes */
+  readonly #sizes: number[] = []
+  /** what those that were performed have created, or changed */
+  readonly #ids: string[] = []
+  #waiting: BoardOperation[] = []
+  #bytes = 0
+
+  constructor(send: SendRequest, boardId: string) {
+    this.#send = send
+    this.#boardId = boardId
+  }
+
+  /** How many operations were performed. */
+  get count(): number {
+    return this.#ids.length
+  }
+
+  /** Takes an operation, and performs those before it if they are enough. @returns whether it did */
+  async add(operation: BoardOperation): Promise<boolean> {
+    const size = Buffer.byteLength(JSON.stringify(operation))
+    // To complete a card, for example, is answered with the whole card.
+    const bytes = Math.max(size, ...Object.values(operation.params).map((text) => this.#sizes[numberIn(text) ?? -1] ?? 0))
+    const isFull = this.#waiting.length === limits.batchOperations || (this.#waiting.length > 0 && this.#bytes + bytes > BATCH_BYTES)
+    if (isFull) await this.flush()
+    this.#waiting.push(operation)
+    this.#sizes.push(size)
+    this.#bytes += bytes
+    return isFull
+  }
+
+  /** Performs the operations that wait. */
+  async flush(): Promise<void> {
+    if (this.#waiting.length === 0) return
+    const operations = this.#waiting.map(({ operation, params, body }) => ({
+      operation,
+      params: this.#resolve(params),
+      ...(body !== undefined && { body: this.#resolve(body) }),
+    }))
+    const answer = await this.#send('POST', `/boards/${this.#boardId}/batch`, { operations })
+    for (const { data } of (answer as { results: { data: { id: string } }[] }).results) this.#ids.push(data.id)
+    this.#waiting = []
+    this.#bytes = 0
+  }
+
+  /** Replaces the numbers of operations in members that are ids: by ids, or by the numbers that they have in the batch. */
+  #resolve(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const idOf = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(idOf)
+      const number = typeof value === 'string' ? numberIn(value) : undefined
+      return number === undefined ? value : (this.#ids[number] ?? `$${number - this.#ids.length}`)
+    }
+    return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, /_ids?$/.test(name) ? idOf(value) : value]))
+  }
+}
+
+function numberIn(text: string): number | undefined {
+  const [, number] = /^\$(\d{1,9})$/.exec(text) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
+/** The same requests, whose errors an operator reads. */
+function withOperatorErrors(send: SendRequest): SendRequest {
+  return async (...asked) => {
+    try {
+      return await send(...asked)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.code === 'unavailable') throw new StorageUnavailable(error.message)
+      const { code, message, details } = error
+      const issues = Object.entries(details.members ?? {}).map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+      const text = [`${asked[0]} ${asked[1]}: ${message}`, ...issues].join('; ')
+      throw new AdminError(code === 'not_found' || code === 'conflict' ? code : 'invalid', text)
+    }
+  }
 }
 
 /** @throws {AdminError} `invalid` if a line is malformed, or the last one is missing */
-async function* readLines(lines: AsyncIterable<string>): AsyncGenerator<BoardLine> {
+async function* readLines(lines: AsyncIterable<string>): AsyncGenerator<Exclude<BoardLine, { end: number }>> {
   let count = 0
   for await (const text of lines) {
     const parsed = boardLine.safeParse(parseJson(text))

@@ -18,7 +18,16 @@ export interface AdminDeps extends Deps {
   readonly mailNotice?: ((to: string, notice: Notice) => Promise<void>) | undefined
   /** explains the decisions about what is stored; absent where the service is not loaded */
   readonly policyAnswers?: PolicyAnswers | undefined
+  /** makes requests as a member of a workspace; absent where the service is not loaded */
+  readonly sendAs?: ((workspaceId: string, userId: string) => SendRequest) | undefined
 }
+
+/**
+ * Sends a request below /v1, which is decided as one of that member.
+ * @returns the data of the response
+ * @throws {ApiError}
+ */
+export type SendRequest = (method: string, path: string, body?: object) => Promise<unknown>
 
 /** Who wants to do what, in a stored workspace. */
 export interface StoredQuestion {

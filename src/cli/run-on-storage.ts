@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { pino } from 'pino'
+import { pino, type Logger } from 'pino'
 import { runCommand } from '../admin/commands.ts'
 import { AdminError, type AdminDeps, type CommandIo, type PolicyAnswers } from '../admin/deps.ts'
 import { callRpcServer, RpcServerGone } from '../admin/rpc-client.ts'
@@ -74,8 +74,13 @@ async function runLocally(
   try {
     const policyAnswers = command.startsWith('policy.') ? await loadPolicyAnswers() : undefined
     const deps: AdminDeps = { store: storage.store, blobs: storage.blobs, clock: systemClock, random: systemRandom, policyAnswers }
-    rpcServer.open(deps)
-    return await runCommand(deps, command, input, io)
+    const service = command === 'import.board' ? await loadService(deps, log) : undefined
+    rpcServer.open({ ...deps, sendAs: service?.sendAs })
+    try {
+      return await runCommand({ ...deps, sendAs: service?.sendAs }, command, input, io)
+    } finally {
+      await service?.end()
+    }
   } finally {
     await rpcServer.close()
     await storage.close()
@@ -90,6 +95,19 @@ async function loadPolicyAnswers(): Promise<PolicyAnswers> {
     import('../resources/table.ts'),
   ])
   return createPolicyAnswers({ engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined), operations })
+}
+
+/** Loads the service, for requests of operators: with the policy that a service with the same environment has. */
+async function loadService(deps: AdminDeps, log: Logger) {
+  const [{ createApp }, { AuditRecorder }, { loadPolicy }, { requestsOfOperators }] = await Promise.all([
+    import('../app.ts'),
+    import('../audit/recorder.ts'),
+    import('../authz/shipped-policy.ts'),
+    import('../http/operator-requests.ts'),
+  ])
+  const audit = new AuditRecorder(deps, log)
+  const app = createApp({ ...deps, log, audit, engine: loadPolicy(process.env['LANEKEEPER_POLICIES'] || undefined) })
+  return { sendAs: requestsOfOperators(() => app.services), end: () => audit.flush() }
 }
 
 function reportReadOnly({ message }: Error): void {

@@ -12,6 +12,7 @@ import { readConfig, type Config } from '../config.ts'
 import type { Flags } from '../settings.ts'
 import { createAccessLog } from '../http/access-log.ts'
 import { createPolicyAnswers } from './policy/stored-answers.ts'
+import { requestsOfOperators } from '../http/operator-requests.ts'
 import { sampleLog } from '../http/sampled-log.ts'
 import { startListener } from '../listener/listener.ts'
 import { createMailer, type SendMail } from '../mail/mailer.ts'
@@ -135,6 +136,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     ...deps,
     serviceUrl: () => config.origin ?? url,
     policyAnswers: createPolicyAnswers(app.services),
+    sendAs: requestsOfOperators(() => app.services),
     mailNotice: async (to, notice) => {
       const { mailNotice } = await noticesModule()
       mailNotice({ web: { mail }, origin: config.origin ?? url ?? '' }, to, notice)

@@ -243,7 +243,7 @@ export interface Card {
   due_at: string | null
   /** When the card was completed; null if it is not completed. */
   completed_at: string | null
-  /** The user who completed the card; null if it is not completed, or if that is not known: it was imported from another program. */
+  /** The user who completed the card; null if it is not completed, or if an earlier version imported it from another program. */
   completed_by_id: string | null
   /** When the card was archived; null if it is active. */
   archived_at: string | null

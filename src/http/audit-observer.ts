@@ -24,16 +24,17 @@ export function usageObserver(usage: UsageRecorder, proxies: number): Sink {
   }
 }
 
-/** Adds an entry to the audit trail for each change and each denial of a token that exists, or has existed. */
+/** Adds an entry to the audit trail for each change and each denial of a token that exists, or has existed, or of an operator who acts as a member. */
 export function auditObserver(audit: AuditRecorder, clock: Clock, proxies: number): Sink {
   return (record, { presented, request }) => {
-    if (presented === undefined || (record.effect === undefined && !isDenied(record))) return
-    const { partition, token } = presented
+    const { userId = null, workspaceId } = record
+    const partition = presented?.partition ?? workspaceId
+    if (partition === undefined || (record.effect === undefined && !isDenied(record))) return
     audit.add(partition, {
       at: timestamp(clock),
-      user_id: token.user_id,
-      token_id: token.id,
-      token_name: token.name,
+      user_id: presented?.token.user_id ?? userId,
+      token_id: presented?.token.id ?? null,
+      token_name: presented?.token.name ?? null,
       operation: record.operation ?? 'authenticate',
       ids: idsOf(record),
       rows: rowsOf(record),

@@ -24,13 +24,13 @@ export interface CallRequest {
   readonly part?: ExchangePart | undefined
 }
 
-/** Where calls come from: the API below /v1, or the pages of the web app. */
+/** Where calls come from: the API below /v1, the pages of the web app, or an operator who acts as a member. */
 export interface Surface {
-  /** what a decision record has of it; undefined: the API */
-  readonly name: 'web_app' | undefined
+  /** what a decision record has of it; undefined: the API, whose calls the rate limits count */
+  readonly name: 'web_app' | 'operator' | undefined
   /** @throws {ApiError} `unauthorized` */
   identify(services: Services, request: CallRequest): Principal
-  /** whether the calls count for the rate limits, the audit trail and the metrics */
+  /** whether the calls count for the audit trail and the metrics */
   readonly isCounted: boolean
 }
 
@@ -61,7 +61,7 @@ export class Call implements CallRequest {
     this.path = path
     this.search = search
     this.surface = surface
-    this.quota = (surface.isCounted && services.rateLimits?.begin(request, part)) || UNLIMITED
+    this.quota = (surface.name === undefined && services.rateLimits?.begin(request, part)) || UNLIMITED
     this.#services = services
   }
 

@@ -28,8 +28,8 @@ export interface WrittenAhead {
  * facts of the decision, the decision can be replayed against any version of the tables.
  */
 export interface DecisionRecord {
-  /** where a person who is signed in made it; undefined: below /v1, with a token */
-  readonly surface?: 'web_app'
+  /** where a person who is signed in made it, or an operator as a member; undefined: below /v1, with a token */
+  readonly surface?: 'web_app' | 'operator'
   readonly requestId: string
   readonly method: string
   /** when the request arrived, by the monotonic clock of this process in milliseconds */

@@ -99,14 +99,14 @@ function logReplacedToken({ log }: Services, { requestId }: DecisionRecord, { id
   log.warn({ event: 'token.replaced_used', request_id: requestId, token_id: id, replaced_by, user_id }, 'a replaced token was used')
 }
 
-/** A person who is signed in to the web app, in one of their workspaces. */
+/** A person in one of their workspaces: signed in to the web app, or as whom an operator acts. */
 export class SessionPrincipal implements Principal {
   readonly tokenHash = undefined
   readonly presented = undefined
   readonly #userId: string
   readonly #workspaceId: string
 
-  /** @param userId the user of a session that is valid now */
+  /** @param userId the user of a session that is valid now, or whom an operator has named */
   constructor(userId: string, workspaceId: string) {
     this.#userId = userId
     this.#workspaceId = workspaceId
@@ -118,11 +118,12 @@ export class SessionPrincipal implements Principal {
     return this.#workspaceId
   }
 
-  async authenticate(_services: Services, tx: Transaction, step: DecisionRecord): Promise<SessionCaller> {
+  async authenticate({ changes }: Services, tx: Transaction, step: DecisionRecord): Promise<SessionCaller> {
     const [userId, workspaceId] = [this.#userId, this.#workspaceId]
     Object.assign(step, { userId, workspaceId })
     const membership = await tx.get(keys.membership(userId))
     if (!isActive(membership)) throw new ApiError('not_found')
+    tx.logChanges(changes, { actor_id: userId, token_id: null, request_id: step.requestId })
     return { userId, workspaceId, membership, isSession: true }
   }
 }

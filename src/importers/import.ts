@@ -56,7 +56,7 @@ export async function importForeignBoard(text: string, options: ImportOptions, r
   const members = (await run('member.list', { workspace }, { lines: none() })) as readonly Member[]
   if (!members.some(({ user_id }) => user_id === user)) throw new AdminError('not_found', `${user} is not a member of ${workspace}`)
   const matcher = new MemberMatcher(board.people, members, options.members, report)
-  const plan = new ImportPlan(board, { userId: user, visibility, members: matcher, now }, report)
+  const plan = new ImportPlan(board, { userId: user, visibility, members: matcher }, report)
   const counter = new LineCounter()
   const lines = counter.count(plan.lines())
   // A dry run makes the lines too: the report follows from them.
@@ -72,24 +72,29 @@ function isProgram(name: string): name is keyof typeof readers {
 
 /** Counts what the lines of a board create. */
 class LineCounter {
-  #board = { name: '', visibility: 'private' as Board['visibility'] }
-  readonly #counts = { columns: 0, cards: 0, labels: 0, subtasks: 0, comments: 0, board_members: 0 }
+  #board = { name: '', visibility: 'private' as Board['visibility'], board_members: 0 }
+  readonly #counts = new Map<string, number>()
 
   get result() {
-    return { ...this.#board, ...this.#counts }
+    const made = (kind: string) => this.#counts.get(`${kind}.create`) ?? 0
+    const { board_members, ...board } = this.#board
+    return {
+      ...board,
+      columns: made('columns'),
+      cards: made('cards'),
+      labels: made('labels'),
+      subtasks: made('subtasks'),
+      comments: made('comments'),
+      board_members,
+    }
   }
 
   *count(lines: Iterable<BoardLine>): Generator<BoardLine> {
     for (const line of lines) {
-      if ('board' in line) this.#board = { name: line.board.name, visibility: line.board.visibility }
-      else if ('joins' in line) this.#counts.board_members++
-      else if ('label' in line) this.#counts.labels++
-      else if ('column' in line) this.#counts.columns++
-      else if ('comment' in line) this.#counts.comments++
-      else if ('card' in line) {
-        this.#counts.cards++
-        this.#counts.subtasks += line.card.subtasks.length
-      }
+      if ('board' in line) {
+        const { name, visibility, members } = line.board
+        this.#board = { name, visibility, board_members: members.length }
+      } else if ('operation' in line) this.#counts.set(line.operation, (this.#counts.get(line.operation) ?? 0) + 1)
       yield line
     }
   }

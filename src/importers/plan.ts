@@ -1,9 +1,10 @@
-import type { BoardLine } from '../admin/board-lines.ts'
+import type { BoardHead, BoardLine, BoardOperation } from '../admin/board-lines.ts'
 import { AdminError } from '../admin/deps.ts'
 import type { Board } from '../model/board.ts'
 import { limits } from '../model/limits.ts'
 import { hasAtMost } from '../model/text.ts'
-import type { ForeignBoard, ForeignCard, ForeignPerson } from './foreign-board.ts'
+import type { ForeignBoard, ForeignCard, ForeignComment, ForeignPerson } from './foreign-board.ts'
+import { groupBy } from './input.ts'
 import { nameOf, type MemberMatcher } from './members.ts'
 import type { ImportReport, Loss } from './report.ts'
 import { TextFitter } from './text.ts'
@@ -13,16 +14,12 @@ const MAX_LINKS = 10_000
 
 /** Where a board is imported to. */
 export interface Destination {
-  /** the user who imports it: its creator, and the author of comments whose author is not in the workspace */
+  /** the user who imports it: the creator of everything */
   readonly userId: string
   /** by default as in the other program */
   readonly visibility: Board['visibility'] | undefined
   readonly members: MemberMatcher
-  /** the present time */
-  readonly now: string
 }
-
-type Line<Name extends string> = Extract<BoardLine, { [name in Name]: unknown }>[Name]
 
 /** Fits a board of another program to what is accepted here, and reports what it cannot carry. */
 export class ImportPlan {
@@ -34,8 +31,8 @@ export class ImportPlan {
   readonly #visibility: Board['visibility']
   /** the explicit members of a private board */
   readonly #members: ReadonlySet<string>
-  /** the numbers of the labels that are imported, by their ids */
-  readonly #labels: ReadonlyMap<string, number>
+  /** how many operations there are so far */
+  #operations = 0
 
   constructor(board: ForeignBoard, to: Destination, report: ImportReport) {
     this.#board = board
@@ -45,43 +42,59 @@ export class ImportPlan {
     this.#people = new Map(board.people.map((person) => [person.id, person]))
     this.#visibility = to.visibility ?? (board.isPrivate ? 'private' : 'workspace')
     this.#members = this.#visibility === 'private' ? this.#explicitMembers() : new Set()
-    this.#labels = new Map(board.labels.map(({ id }, i) => [id, i]))
     this.#requireRoom()
   }
 
   /** The lines of the board, in the order of `board-lines.ts`. */
   *lines(): Generator<BoardLine> {
-    let count = 0
-    for (const line of this.#content()) {
-      count++
-      yield line
-    }
-    yield { end: count }
+    yield { board: this.#head() }
+    yield* this.#content()
+    yield { end: this.#operations + 1 }
   }
 
-  *#content(): Generator<BoardLine> {
-    const { name, description, labels } = this.#board
-    yield {
-      board: {
-        name: this.#fit.name(name, limits.boardName, 'the name of the board', 'Imported board'),
-        description: this.#fit.prose(description, limits.boardDescription, 'the description of the board'),
-        cover_color: null,
-        visibility: this.#visibility,
-      },
+  #head(): BoardHead {
+    const { name, description } = this.#board
+    return {
+      name: this.#fit.name(name, limits.boardName, 'the name of the board', 'Imported board'),
+      description: this.#fit.prose(description, limits.boardDescription, 'the description of the board'),
+      visibility: this.#visibility,
+      members: [...this.#members],
     }
-    for (const joins of this.#members) yield { joins }
-    for (const label of labels)
-      yield { label: { name: this.#fit.name(label.name, limits.labelName, `label: ${label.name}`, 'Label'), color: label.color } }
-    for (const { name, archived } of this.#board.columns)
-      yield { column: { name: this.#fit.name(name, limits.columnName, `list: ${name}`, 'Untitled'), archived } }
-    const byColumn = new Map(this.#board.columns.map(({ id }, i) => [id, { index: i, cards: [] as ForeignCard[] }]))
-    for (const card of this.#board.cards) byColumn.get(card.column)?.cards.push(card)
-    for (const { index, cards } of byColumn.values()) {
-      for (const card of cards) {
-        yield { card: this.#card(card, index) }
-        for (const comment of this.#comments(card)) yield { comment }
-      }
+  }
+
+  /** What is archived comes first: at no moment there are more active columns or cards than there may be. */
+  *#content(): Generator<BoardOperation> {
+    const { labels, columns, cards } = this.#board
+    const ids = new Map<string, string>()
+    for (const { id, name, color } of labels) {
+      const fitted = this.#fit.name(name, limits.labelName, `label: ${name}`, 'Label')
+      ids.set(`label ${id}`, yield* this.#operation('labels.create', {}, { name: fitted, color }))
     }
+    const byColumn = groupBy(cards, ({ column }) => column)
+    for (const { id, name, archived } of columns.toSorted((one, other) => Number(other.archived) - Number(one.archived))) {
+      const column_id = yield* this.#operation(
+        'columns.create',
+        {},
+        { name: this.#fit.name(name, limits.columnName, `list: ${name}`, 'Untitled') },
+      )
+      ids.set(`column ${id}`, column_id)
+      if (!archived) continue
+      yield* this.#cards(byColumn.get(id) ?? [], ids)
+      yield* this.#operation('columns.archive', { column_id })
+    }
+    const active = columns.flatMap(({ id, archived }) => (archived ? [] : (byColumn.get(id) ?? [])))
+    yield* this.#cards(active, ids)
+  }
+
+  *#cards(cards: readonly ForeignCard[], ids: ReadonlyMap<string, string>): Generator<BoardOperation> {
+    for (const card of cards.toSorted((one, other) => Number(one.archivedAt === null) - Number(other.archivedAt === null)))
+      yield* this.#card(card, ids)
+  }
+
+  /** @returns what stands for the id of what it creates */
+  *#operation(operation: string, params: BoardOperation['params'], body?: Record<string, unknown>): Generator<BoardOperation, string> {
+    yield { operation, params, ...(body !== undefined && { body }) }
+    return `$${this.#operations++}`
   }
 
   /**
@@ -91,12 +104,16 @@ export class ImportPlan {
   #requireRoom(): void {
     const { columns, cards, labels } = this.#board
     const active = new Set(columns.flatMap(({ id, archived }) => (archived ? [] : id)))
+    const open = cards.filter(({ archivedAt }) => archivedAt === null)
+    const inArchived = groupBy(open, ({ column }) => (active.has(column) ? '' : column))
+    inArchived.delete('')
     const counts: readonly [number, limit: keyof typeof limits & `${string}Per${string}`, what: string][] = [
       [active.size, 'columnsPerBoard', 'lists that are not archived'],
+      [open.filter(({ column }) => active.has(column)).length, 'cardsPerBoard', 'cards that are not archived'],
       [
-        cards.filter(({ column, archivedAt }) => archivedAt === null && active.has(column)).length,
+        Math.max(0, ...Array.from(inArchived.values(), (own) => own.length)),
         'cardsPerBoard',
-        'cards that are not archived',
+        'cards of an archived list that are not archived themselves',
       ],
       [cards.length, 'cardsPerImport', 'cards, archived ones included'],
       [labels.length, 'labelsPerBoard', 'labels'],
@@ -108,47 +125,49 @@ export class ImportPlan {
     throw new AdminError('invalid', `the file has more than a board can have: ${parts.join(', ')}; nothing was imported`)
   }
 
-  #card(card: ForeignCard, column: number): Line<'card'> {
+  *#card(card: ForeignCard, ids: ReadonlyMap<string, string>): Generator<BoardOperation> {
     const { title } = card
-    return {
-      column,
-      title: this.#fit.line(title, limits.cardTitle, `card: ${title}`, 'Untitled'),
-      description: this.#description(card),
-      due_at: card.dueAt,
-      completed_at: card.completedAt,
-      archived_at: card.archivedAt,
-      labels: this.#labelsOf(card),
-      assignees: this.#assigneesOf(card),
-      subtasks: this.#first(card.subtasks, limits.subtasksPerCard, 'subtasks_left_out', (subtask) => `${title}: ${subtask.title}`).map(
-        (subtask) => ({
-          title: this.#fit.line(subtask.title, limits.subtaskTitle, `subtask of ${title}: ${subtask.title}`, 'Untitled'),
-          completed: subtask.completed,
-        }),
-      ),
-      created_at: card.createdAt,
-      updated_at: card.updatedAt,
+    const card_id = yield* this.#operation(
+      'cards.create',
+      {},
+      {
+        column_id: ids.get(`column ${card.column}`),
+        title: this.#fit.line(title, limits.cardTitle, `card: ${title}`, 'Untitled'),
+        description: this.#description(card),
+        due_at: card.dueAt,
+        label_ids: this.#labelsOf(card, ids),
+        assignee_ids: this.#assigneesOf(card),
+      },
+    )
+    const subtasks = this.#first(card.subtasks, limits.subtasksPerCard, 'subtasks_left_out', (subtask) => `${title}: ${subtask.title}`)
+    for (const { title: name, completed } of subtasks) {
+      const fitted = this.#fit.line(name, limits.subtaskTitle, `subtask of ${title}: ${name}`, 'Untitled')
+      yield* this.#operation('subtasks.create', { card_id }, { title: fitted, completed })
     }
+    for (const body of this.#comments(card)) yield* this.#operation('comments.create', { card_id }, { body })
+    if (card.completedAt !== null) yield* this.#operation('cards.complete', { card_id }, { completed: true })
+    if (card.archivedAt !== null) yield* this.#operation('cards.archive', { card_id })
   }
 
-  /** The description, and the links of the attachments. */
-  #description({ title, description, links }: ForeignCard): string {
+  /** The description, the links of the attachments, and the times. */
+  #description({ title, description, links, ...times }: ForeignCard): string {
     let list = ''
     for (const { name, url } of links) {
       const item = this.#fit.prose(`\n- ${linkTo(name, url)}`, MAX_LINKS + 1, `attachment of ${title}: ${name}`)
       if (list.length + item.length <= MAX_LINKS) list += item
       else this.#report.add('attachments_left_out', `${title}: ${name}`)
     }
-    const block = list === '' ? '' : `Attachments:${list}`
-    const separator = list !== '' && description !== '' ? '\n\n' : ''
+    const rest = `${list === '' ? '' : `Attachments:${list}\n\n`}${historyOf(times)}`
+    const separator = description === '' ? '' : '\n\n'
     return (
-      this.#fit.prose(description, limits.cardDescription - separator.length - block.length, `description of ${title}`) + separator + block
+      this.#fit.prose(description, limits.cardDescription - separator.length - rest.length, `description of ${title}`) + separator + rest
     )
   }
 
-  #labelsOf({ title, labels }: ForeignCard): number[] {
+  #labelsOf({ title, labels }: ForeignCard, ids: ReadonlyMap<string, string>): string[] {
     const found = [...new Set(labels)].flatMap((id) => {
-      const index = this.#labels.get(id)
-      if (index !== undefined) return index
+      const label = ids.get(`label ${id}`)
+      if (label !== undefined) return label
       this.#report.add('labels_unknown', title)
       return []
     })
@@ -167,30 +186,23 @@ export class ImportPlan {
     return this.#first([...new Set(found)], limits.assigneesPerCard, 'assignees_left_out', () => title)
   }
 
-  #comments({ title, comments }: ForeignCard): Line<'comment'>[] {
+  /** The texts of the comments of a card: all have the same author here. */
+  #comments({ title, comments }: ForeignCard): string[] {
     const written = comments.filter(({ text }) => /[^\s\p{Cc}\p{Cf}]/u.test(text))
     this.#report.add('comments_blank', title, comments.length - written.length)
     const excess = Math.max(written.length - limits.commentsPerCard, 0)
     this.#report.add('comments_left_out', title, excess)
-    let last = ''
-    return written.slice(excess).map(({ author, text, writtenAt }) => {
-      // Comments are listed by their time, so no two have the same.
-      last = writtenAt > last ? writtenAt : new Date(Date.parse(last) + 1).toISOString()
-      const user = author === null ? undefined : this.#to.members.find(author)
-      const body = user === undefined ? `${this.#headingOf(author, writtenAt)}\n\n${text}` : text
-      if (user === undefined) this.#report.add('comments_by_others', body)
-      return {
-        author: user ?? this.#to.userId,
-        body: this.#fit.prose(body, limits.commentBody, `comment on ${title}: ${text}`),
-        created_at: last,
-      }
+    return written.slice(excess).map((comment) => {
+      const body = `${this.#headingOf(comment)}\n\n${comment.text}`
+      if (comment.author === null || this.#to.members.find(comment.author) !== this.#to.userId) this.#report.add('comments_by_others', body)
+      return this.#fit.prose(body, limits.commentBody, `comment on ${title}: ${comment.text}`)
     })
   }
 
-  #headingOf(author: string | null, writtenAt: string): string {
+  #headingOf({ author, writtenAt }: ForeignComment): string {
     const person = author === null ? undefined : this.#people.get(author)
     const name = person === undefined ? 'an unknown person' : nameOf(person)
-    return `${this.#fit.line(name, 2 * limits.displayName, `author: ${name}`, 'an unknown person')}, ${writtenAt.slice(0, 16).replace('T', ' ')} UTC:`
+    return `${this.#fit.line(name, 2 * limits.displayName, `author: ${name}`, 'an unknown person')}, ${minuteOf(writtenAt)}:`
   }
 
   /** The members of the board, and those who are assigned to its cards. */
@@ -207,6 +219,18 @@ export class ImportPlan {
     for (const item of items.slice(limit)) this.#report.add(loss, describe(item))
     return items.slice(0, limit)
   }
+}
+
+/** The times of a card, of which it has others here. */
+function historyOf({ createdAt, updatedAt, completedAt, archivedAt }: Pick<ForeignCard, `${string}At` & keyof ForeignCard>): string {
+  const times = { Created: createdAt, completed: completedAt, archived: archivedAt, 'last changed': updatedAt }
+  const known = Object.entries(times).flatMap(([what, time]) => (time === null ? [] : `${what} ${minuteOf(time)}`))
+  return `${known.join(', ')}.`
+}
+
+/** A time to the minute. */
+function minuteOf(time: string): string {
+  return `${time.slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** A link in Markdown. */

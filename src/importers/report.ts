@@ -31,7 +31,7 @@ const descriptions = {
   assignees_left_out: 'assignments beyond the number that a card can have',
   members_unmatched: 'members without a user of the same name in the workspace (use --member)',
   assignments_unmatched: 'assignments of members without a user in the workspace',
-  comments_by_others: 'comments whose author is not in the workspace: they begin with the name of the author and the time',
+  comments_by_others: 'comments of others: all comments begin with the name of their author and their time',
   texts_shortened: 'texts that are too long, and were shortened',
   texts_blank: 'names without a visible character, which are replaced',
   characters_replaced: 'texts with control characters, invisible characters in names, or invalid Unicode, which are replaced or left out',

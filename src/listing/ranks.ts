@@ -55,11 +55,6 @@ export function positionsOfNewList(count: number): string[] {
   return generateNKeysBetween(undefined, undefined, count)
 }
 
-/** The position behind an item, of which it is the last of its list; undefined: the list is empty. */
-export function positionAfter(last: string | undefined): string {
-  return generateKeyBetween(last, undefined)
-}
-
 function isBetween(position: string, low: string | undefined, high: string | undefined): boolean {
   return (low === undefined || low < position) && (high === undefined || position < high)
 }

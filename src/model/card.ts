@@ -16,7 +16,7 @@ export const card = documented(
     completed_at: timeField('When the card was completed; null if it is not completed.').nullable(),
     completed_by_id: idField(
       'user',
-      'The user who completed the card; null if it is not completed, or if that is not known: it was imported from another program.',
+      'The user who completed the card; null if it is not completed, or if an earlier version imported it from another program.',
     ).nullable(),
     archived_at: timeField('When the card was archived; null if it is active.').nullable(),
     assignee_ids: documented(z.array(idField('user', 'The id of an assignee.')).max(limits.assigneesPerCard), {

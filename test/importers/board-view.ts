@@ -5,14 +5,13 @@ export interface CardView {
   readonly title: string
   readonly description: string
   readonly due_at: string | null
-  readonly completed_at: string | null
-  readonly archived_at: string | null
-  /** when it was created and last changed */
-  readonly times: readonly string[]
+  readonly completed: boolean
+  readonly archived: boolean
   readonly labels: readonly string[]
   readonly assignees: readonly string[]
   readonly subtasks: readonly (readonly [title: string, completed: boolean])[]
-  readonly comments: readonly (readonly [author: string, at: string, body: string])[]
+  /** oldest first */
+  readonly comments: readonly (readonly [author: string, body: string])[]
 }
 
 /** A board with names in place of ids. */
@@ -44,13 +43,12 @@ export async function viewOf(service: Service, person: Person, boardId: string):
     title: card.title,
     description: card.description,
     due_at: card.due_at,
-    completed_at: card.completed_at,
-    archived_at: card.archived_at,
-    times: [card.created_at, card.updated_at],
+    completed: card.completed_at !== null,
+    archived: card.archived_at !== null,
     labels: card.label_ids.map(nameOf),
     assignees: card.assignee_ids.map(nameOf),
     subtasks: (await list(`/cards/${id}/subtasks`)).map(({ title, completed_at }) => [title, completed_at !== null]),
-    comments: (await list(`/cards/${id}/comments`)).map(({ author_id, body, created_at }) => [nameOf(author_id), created_at, body]),
+    comments: (await list(`/cards/${id}/comments`)).map(({ author_id, body }) => [nameOf(author_id), body]),
   })
   const columns = [...(await list(`${parts}columns`)), ...(await list(`${parts}columns?archived=true`))]
   const { data: board } = (await service.send(person.read, 'GET', `/boards/${boardId}`)).body

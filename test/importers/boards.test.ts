@@ -15,11 +15,10 @@ const runOn =
   (name, input, { lines }) =>
     runCommand(deps, name, input, { progress: () => undefined, write: async () => undefined, lines })
 /** A card with no more than a title and times. */
-const plain: Omit<CardView, 'title' | 'times'> = {
-  description: '',
+const plain: Omit<CardView, 'title' | 'description'> = {
   due_at: null,
-  completed_at: null,
-  archived_at: null,
+  completed: false,
+  archived: false,
   labels: [],
   assignees: [],
   subtasks: [],
@@ -41,17 +40,21 @@ const trelloExpected: BoardView = {
   ],
   columns: [
     {
+      name: 'Old ideas',
+      archived: true,
+      cards: [{ ...plain, title: 'In an archived list', description: 'Created 2026-11-20 12:00 UTC, last changed 2026-11-20 12:00 UTC.' }],
+    },
+    {
       name: 'To do',
       archived: false,
       cards: [
         {
           title: 'Write <script>alert(1)</script> & tell \u202eesrever',
           description:
-            'Line one\r\n\tindented,  and a lone \ufffd surrogate, 🏳️‍🌈\n\nAttachments:\n- [plan (v2) \\[draft\\].pdf](https://trello.com/1/cards/x/plan%20%28v2%29.pdf)',
+            'Line one\r\n\tindented,  and a lone \ufffd surrogate, 🏳️‍🌈\n\nAttachments:\n- [plan (v2) \\[draft\\].pdf](https://trello.com/1/cards/x/plan%20%28v2%29.pdf)\n\nCreated 2023-10-31 12:16 UTC, completed 2026-11-03 10:00 UTC, last changed 2026-11-03 10:00 UTC.',
           due_at: '2026-12-24T17:00:00.000Z',
-          completed_at: '2026-11-03T10:00:00.000Z',
-          archived_at: null,
-          times: ['2023-10-31T12:16:00.000Z', '2026-11-03T10:00:00.000Z'],
+          completed: true,
+          archived: false,
           labels: ['Urgent', 'Later'],
           assignees: ['Olivia Stone', 'Robert Taylor'],
           subtasks: [
@@ -60,16 +63,16 @@ const trelloExpected: BoardView = {
             ['Print: Posters', false],
           ],
           comments: [
-            ['Robert Taylor', '2026-11-02T11:30:00.000Z', 'I start today.'],
-            ['Olivia Stone', '2026-11-03T10:00:00.000Z', 'Gone Person (@gone), 2026-11-03 10:00 UTC:\n\nLooks good.'],
+            ['Olivia Stone', 'Robert T. (@bobby), 2026-11-02 11:30 UTC:\n\nI start today.'],
+            ['Olivia Stone', 'Gone Person (@gone), 2026-11-03 10:00 UTC:\n\nLooks good.'],
           ],
         },
         {
           ...plain,
           title: 'Second by position',
-          times: ['2023-10-31T12:16:00.000Z', '2026-11-02T09:00:00.000Z'],
+          description: 'Created 2023-10-31 12:16 UTC, last changed 2026-11-02 09:00 UTC.',
           labels: ['green_dark'],
-          comments: [['Olivia Stone', '2026-11-01T08:00:00.000Z', 'an unknown person, 2026-11-01 08:00 UTC:\n\nWho was it?']],
+          comments: [['Olivia Stone', 'an unknown person, 2026-11-01 08:00 UTC:\n\nWho was it?']],
         },
       ],
     },
@@ -80,12 +83,11 @@ const trelloExpected: BoardView = {
         {
           ...plain,
           title: 'Archived here',
-          archived_at: '2026-11-04T00:00:00.000Z',
-          times: ['2023-10-31T12:16:00.000Z', '2026-11-04T00:00:00.000Z'],
+          archived: true,
+          description: 'Created 2023-10-31 12:16 UTC, archived 2026-11-04 00:00 UTC, last changed 2026-11-04 00:00 UTC.',
         },
       ],
     },
-    { name: 'Old ideas', archived: true, cards: [{ ...plain, title: 'In an archived list', times: [NOW, NOW] }] },
     { name: 'Untitled', archived: false, cards: [] },
   ],
 }
@@ -103,7 +105,7 @@ const trelloLosses = {
   label_colors_unknown: 1,
   members_unmatched: 1,
   assignments_unmatched: 2,
-  comments_by_others: 2,
+  comments_by_others: 3,
   texts_blank: 1,
   characters_replaced: 3,
 }
@@ -121,15 +123,26 @@ const plankaExpected: BoardView = {
   ],
   columns: [
     {
+      name: 'Archive',
+      archived: true,
+      cards: [
+        {
+          ...plain,
+          title: 'Old',
+          archived: true,
+          description: 'Created 2026-01-01 08:00 UTC, archived 2026-01-01 08:00 UTC, last changed 2026-01-01 08:00 UTC.',
+        },
+      ],
+    },
+    {
       name: 'Beds',
       archived: false,
       cards: [
         {
           ...plain,
           title: 'Sow peas',
-          description: 'In rows.',
+          description: 'In rows.\n\nCreated 2026-10-01 08:00 UTC, last changed 2026-10-05 08:00 UTC.',
           due_at: '2026-11-30T00:00:00.000Z',
-          times: ['2026-10-01T08:00:00.000Z', '2026-10-05T08:00:00.000Z'],
           labels: ['Water', 'berry-red'],
           assignees: ['Olivia Stone'],
           subtasks: [
@@ -137,15 +150,15 @@ const plankaExpected: BoardView = {
             ['Cover', false],
           ],
           comments: [
-            ['Olivia Stone', '2026-10-02T07:00:00.000Z', 'Which kind?'],
-            ['Olivia Stone', '2026-10-03T07:15:00.000Z', 'Mallory, 2026-10-03 07:15 UTC:\n\nNot before April!'],
+            ['Olivia Stone', 'Olivia Stone (@olivia), 2026-10-02 07:00 UTC:\n\nWhich kind?'],
+            ['Olivia Stone', 'Mallory, 2026-10-03 07:15 UTC:\n\nNot before April!'],
           ],
         },
         {
           ...plain,
           title: 'Weed',
-          description: 'Attachments:\n- [How to weed](https://example.org/weed)',
-          times: ['2026-10-01T08:00:00.000Z', '2026-10-01T08:00:00.000Z'],
+          description:
+            'Attachments:\n- [How to weed](https://example.org/weed)\n\nCreated 2026-10-01 08:00 UTC, last changed 2026-10-01 08:00 UTC.',
         },
       ],
     },
@@ -156,20 +169,8 @@ const plankaExpected: BoardView = {
         {
           ...plain,
           title: 'Dig',
-          completed_at: '2026-09-02T08:00:00.000Z',
-          times: ['2026-09-01T08:00:00.000Z', '2026-09-03T08:00:00.000Z'],
-        },
-      ],
-    },
-    {
-      name: 'Archive',
-      archived: true,
-      cards: [
-        {
-          ...plain,
-          title: 'Old',
-          archived_at: '2026-01-01T08:00:00.000Z',
-          times: ['2026-01-01T08:00:00.000Z', '2026-01-01T08:00:00.000Z'],
+          completed: true,
+          description: 'Created 2026-09-01 08:00 UTC, completed 2026-09-02 08:00 UTC, last changed 2026-09-03 08:00 UTC.',
         },
       ],
     },
@@ -244,8 +245,8 @@ describe.each(drivers)('boards of other programs on $name', (driver) => {
     const column = (await service.send(olivia.read, 'GET', `/boards/${board_id}/columns`)).body.data[0].id
     await service.send(olivia.write, 'POST', `/boards/${board_id}/cards`, { column_id: column, title: 'Next' })
     const { data } = (await service.send(olivia.read, 'GET', `/boards/${board_id}/changes?limit=100`)).body
-    expect(data[0]).toMatchObject({ kind: 'board', id: board_id, action: 'created', actor_id: null })
-    const kinds = data.map(({ action, kind }: any) => `${action} ${kind}`)
+    expect(data[0]).toMatchObject({ kind: 'board', id: board_id, action: 'created', actor_id: olivia.id, token_id: null })
+    const kinds = data.flatMap(({ action, kind }: any) => (action === 'created' ? `${action} ${kind}` : []))
     expect(Object.fromEntries([...new Set(kinds)].map((kind) => [kind, kinds.filter((other: string) => other === kind).length]))).toEqual({
       'created board_member': 1,
       'created label': 4,

@@ -288,19 +288,16 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     expression: "effectiveScopes(scopes).includes('kanban:admin')",
     reason: 'A rule of the workspace about new tokens: it limits what a token may be created with, not what a token may do.',
   },
-  ...[
-    'users.find((userId) => !isActive(tx.known(keys.membership(userId))))',
-    "[...(assignee_ids as string[]), author_id, user_id].filter((id) => typeof id === 'string')",
-  ].map((expression) => ({
-    path: 'src/admin/board-import-session.ts',
-    expression,
-    reason: 'The operator may do everything. What an import writes names active members only.',
-  })),
-  ...['isActive(membership)'].map((expression) => ({
+  {
     path: 'src/admin/board-import.ts',
-    expression,
-    reason: 'The operator may do everything. Only an active member becomes the creator of an imported board.',
-  })),
+    expression: 'user_id === userId',
+    reason: 'The operator may do everything. Requests are made as an active member only.',
+  },
+  {
+    path: 'src/importers/plan.ts',
+    expression: 'this.#to.members.find(comment.author) !== this.#to.userId',
+    reason: 'Whether the report names a comment: it has another author here.',
+  },
   ...["role === 'owner'"].map((expression) => ({
     path: 'src/admin/init.ts',
     expression,

@@ -1,6 +1,7 @@
 import { createPasswords } from '../../src/auth/accounts/passwords.ts'
 import { createApp, type App, type AppOptions } from '../../src/app.ts'
 import { loadPolicy } from '../../src/authz/shipped-policy.ts'
+import { requestsOfOperators } from '../../src/http/operator-requests.ts'
 import { SeenTokens } from '../../src/http/seen-tokens.ts'
 import type { DecisionRecord } from '../../src/http/decision-record.ts'
 import type { Services } from '../../src/http/services.ts'
@@ -99,7 +100,7 @@ export class Service {
   }
 
   get adminDeps(): AdminDeps {
-    return { ...this.deps, blobs: this.place.blobs }
+    return { ...this.deps, blobs: this.place.blobs, sendAs: requestsOfOperators(() => this.app.services) }
   }
   recordKeys(partition: string): Promise<string[]> {
     return this.place.recordKeys(partition)
