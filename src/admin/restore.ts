@@ -6,9 +6,9 @@ import type { Value } from '../store/port.ts'
 import type { BackupSummary } from './backup.ts'
 import { AdminError, type AdminDeps, type CommandIo } from './deps.ts'
 import { BACKUP_FORMAT, readExport, readSchemaVersion, requireFormat, type ExportLine } from './export-format.ts'
-import { BATCH_SIZE } from './import-session.ts'
 import { readRecord } from './records.ts'
 import { RestoreRun } from './restore-run.ts'
+import { BATCH_SIZE } from './staged-write.ts'
 import { TransferCounter } from './transfer-summary.ts'
 import { WorkspaceImport } from './workspace-import.ts'
 
@@ -83,9 +83,9 @@ class BackupReader {
       await workspace.publish()
       this.#reportProgress()
     }
-    await this.#run.put(this.#deferred)
+    await this.#run.write.put(this.#deferred)
     for (const [emailKey, [key, account]] of this.#accounts) {
-      await this.#run.put([
+      await this.#run.write.put([
         [key, account],
         [emailKey, { user_id: account['user_id'] }],
       ])
@@ -105,7 +105,7 @@ class BackupReader {
     await this.#endWorkspace()
     if (!isId('workspace', id)) throw new AdminError('invalid', `${id} is not the id of a workspace`)
     if (this.#workspaces.has(id)) throw new AdminError('invalid', `${id} is in the backup twice`)
-    await this.#run.addWorkspace(id)
+    await this.#run.write.put([[keys.restoredWorkspace(id), { workspace_id: id }]])
     this.#current = await WorkspaceImport.begin(this.#deps, id, this.#schema, this.#counter)
     this.#workspaces.set(id, this.#current)
   }
@@ -141,7 +141,7 @@ class BackupReader {
   }
 
   async #flush(): Promise<void> {
-    await this.#run.put(this.#batch)
+    await this.#run.write.put(this.#batch)
     this.#counter.records += this.#batch.length
     this.#batch = []
     this.#reportProgress()

@@ -1,22 +1,25 @@
 import { durations } from '../model/durations.ts'
+import { indexes } from '../store/indexes.ts'
 import { keys } from '../store/keys.ts'
 import { bringForward } from '../store/migrations/list.ts'
 import type { Value } from '../store/port.ts'
 import { AdminError, type AdminDeps } from './deps.ts'
 import type { ExportLine } from './export-format.ts'
 import { ReceivedBytes } from './import-bytes.ts'
-import { BATCH_SIZE, ImportSession } from './import-session.ts'
 import { readRecord } from './records.ts'
+import { BATCH_SIZE, keysIn, StagedWrite, sweep } from './staged-write.ts'
 import type { TransferCounter } from './transfer-summary.ts'
+import { registerWorkspace } from './workspaces.ts'
 
 /** Keys of records that make the workspace accessible. They are written last. */
 const WRITTEN_LAST = /^(workspace|token|membership):/
+const namesBytes = (key: string): boolean => key.startsWith('imported_bytes:')
 
 /** Writes the lines of one workspace. Nothing of it is accessible before {@link WorkspaceImport.publish}. */
 export class WorkspaceImport {
   readonly #deps: AdminDeps
   readonly #workspaceId: string
-  readonly #session: ImportSession
+  readonly #write: StagedWrite
   readonly #schema: number
   readonly #counter: TransferCounter
   readonly #bytes: ReceivedBytes
@@ -24,21 +27,32 @@ export class WorkspaceImport {
   readonly #omitted: string[] = []
   #batch: [string, Value][] = []
 
-  private constructor(deps: AdminDeps, workspaceId: string, session: ImportSession, schema: number, counter: TransferCounter) {
+  private constructor(deps: AdminDeps, workspaceId: string, write: StagedWrite, schema: number, counter: TransferCounter) {
     this.#deps = deps
     this.#workspaceId = workspaceId
-    this.#session = session
+    this.#write = write
     this.#schema = schema
     this.#counter = counter
-    this.#bytes = new ReceivedBytes(deps.random, counter)
+    this.#bytes = new ReceivedBytes(deps, write, counter)
   }
 
   /**
+   * Begins an import. One in progress is no longer the current one, and what it has written is removed.
    * @param schema the version of the records
    * @throws {AdminError} `conflict` if the workspace exists
    */
   static async begin(deps: AdminDeps, workspaceId: string, schema: number, counter: TransferCounter): Promise<WorkspaceImport> {
-    return new WorkspaceImport(deps, workspaceId, await ImportSession.begin(deps, workspaceId), schema, counter)
+    const outdated = `another import of ${workspaceId} has begun or finished`
+    const write = await StagedWrite.begin(deps, { partition: workspaceId, marker: keys.importing(), outdated }, async (tx) => {
+      if ((await tx.get(keys.workspace())) !== undefined) throw new AdminError('conflict', `workspace ${workspaceId} already exists`)
+    }).catch(async (error: unknown) => {
+      // The process of an earlier import may have ended right after its last commit.
+      if (error instanceof AdminError) await register(deps, workspaceId)
+      throw error
+    })
+    const begun = new WorkspaceImport(deps, workspaceId, write, schema, counter)
+    await begun.clear()
+    return begun
   }
 
   /**
@@ -48,7 +62,7 @@ export class WorkspaceImport {
    * @throws {AdminError} `conflict` if a later import of the workspace has begun; `invalid` if it is not a line of a workspace
    */
   async take(line: ExportLine, lines: AsyncGenerator<ExportLine>): Promise<boolean> {
-    if ('bytes' in line) this.#bytes.add(line.blob_id, await this.#session.writeBytes(line, lines))
+    if ('bytes' in line) await this.#bytes.receive(line, lines)
     else if ('omitted' in line) this.#omit(line)
     else if ('key' in line)
       for (const [key, value] of bringForward(line.key, line.value, this.#schema)) this.#addRecord(key, readRecord('workspace', key, value))
@@ -67,22 +81,47 @@ export class WorkspaceImport {
     this.#bytes.requireAllUsed()
     const workspace = this.#deferred.find(([key]) => key === keys.workspace())?.[1]
     if (workspace?.['id'] !== this.#workspaceId) throw new AdminError('invalid', `the export has no record of ${this.#workspaceId}`)
-    for (const fileId of this.#omitted) await this.#session.detach(fileId)
+    for (const fileId of this.#omitted) await this.#detach(fileId)
   }
 
   /** Makes the workspace accessible. @throws {AdminError} `conflict` */
   async publish(): Promise<void> {
     // Without a membership, a token gives no access.
     const tokens = this.#deferred.filter(([key]) => key.startsWith('token:'))
-    for (let from = 0; from < tokens.length; from += BATCH_SIZE) await this.#session.put(tokens.slice(from, from + BATCH_SIZE))
+    await this.#write.put(tokens)
     // The workspace and its members are one commit: no request can use a part of the workspace.
-    await this.#session.finish(this.#deferred.filter(([key]) => !key.startsWith('token:')))
+    await this.#write.finish(this.#deferred.filter(([key]) => !key.startsWith('token:')))
+    await register(this.#deps, this.#workspaceId)
     this.#counter.records += this.#deferred.length
   }
 
   /** Removes everything that was written. @throws {AdminError} `conflict` */
-  clear(): Promise<void> {
-    return this.#session.clear()
+  async clear(): Promise<void> {
+    for await (const batch of keysIn(this.#deps, this.#workspaceId, namesBytes)) {
+      for (const key of batch) {
+        // A later import of the same workspace needs these bytes.
+        await this.#write.commit()
+        await this.#deps.blobs.remove(key.slice('imported_bytes:'.length))
+      }
+    }
+    await this.#write.remove(() => true)
+  }
+
+  /** Removes the attachments of a file that is not imported, also where they are covers. @throws {AdminError} `conflict` */
+  async #detach(fileId: string): Promise<void> {
+    for (let found = BATCH_SIZE; found === BATCH_SIZE;) {
+      await this.#write.commit(async (tx) => {
+        const { values } = await tx.range(indexes.fileAttachments(fileId), { limit: BATCH_SIZE })
+        found = values.length
+        const attachments = values.filter((attachment) => attachment !== undefined)
+        const cards = await tx.read(attachments.map(({ card_id }) => keys.card(card_id)))
+        for (const [i, { id }] of attachments.entries()) {
+          const card = cards[i]
+          if (card?.cover_attachment_id === id) tx.put(keys.card(card.id), { ...card, cover_attachment_id: null })
+          tx.remove(keys.attachment(id))
+        }
+      })
+    }
   }
 
   #omit(line: Extract<ExportLine, { omitted: unknown }>): void {
@@ -98,10 +137,16 @@ export class WorkspaceImport {
   }
 
   async #flush(): Promise<void> {
-    await this.#session.put(this.#batch)
+    await this.#write.put(this.#batch)
     this.#counter.records += this.#batch.length
     this.#batch = []
   }
+}
+
+/** Adds an imported workspace to the list of all workspaces, and forgets which bytes were imported. */
+async function register(deps: AdminDeps, workspaceId: string): Promise<void> {
+  await registerWorkspace(deps, workspaceId)
+  for await (const batch of keysIn(deps, workspaceId, namesBytes)) await sweep(deps, workspaceId, batch)
 }
 
 /** A token that was issued in the future would live longer than 90 days. */
