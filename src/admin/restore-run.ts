@@ -90,5 +90,6 @@ export class RestoreRun {
 }
 
 async function requireEmpty(deps: AdminDeps): Promise<void> {
-  for await (const _found of keysIn(deps, GLOBAL, (key) => !OF_STORAGE.test(key))) throw new AdminError('conflict', NOT_EMPTY)
+  const found = await keysIn(deps, GLOBAL, (key) => !OF_STORAGE.test(key)).next()
+  if (found.done !== true) throw new AdminError('conflict', NOT_EMPTY)
 }

@@ -116,7 +116,7 @@ describe.each(drivers)('what is on a board, in one response, on $name', (driver)
           tx.create(keys.label(`lbl_${String(count).padStart(20, '0')}`), {
             ...(await tx.get(keys.label(label)))!,
             id: `lbl_${String(count).padStart(20, '0')}`,
-            name: '',
+            name: 'Further',
           })
       })
     const results: unknown[] = []
