@@ -17,19 +17,7 @@ import { securityHeaders } from '../security-headers.ts'
 import { decide } from '../workspace/permission.ts'
 import { readerOf } from './reader.ts'
 import { ifFound } from './responses.ts'
-
-/** What a page gets to know about a change. */
-interface ShownChange {
-  readonly kind: Change['kind']
-  readonly action: Change['action']
-  readonly id: string
-  /** the card that it is on */
-  readonly card: string | null
-  /** what it is called now */
-  readonly title: string | null
-  /** who made it, in words */
-  readonly by: string
-}
+import type { ShownChange } from './shown-change.ts'
 
 /** The changes of a board as server-sent events: the feed of the API, with the names of those who made them. */
 export const eventsPage: Page = {

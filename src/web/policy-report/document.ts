@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { readAsset } from '../assets.ts'
 import { html } from '../html.ts'
-import { reportStyle } from './style.ts'
+
+const style = readAsset('policy-report.css')
 
 /**
  * A policy that allows the style and these scripts, by their hashes, and no request at all.
@@ -11,7 +13,7 @@ import { reportStyle } from './style.ts'
 export function contentSecurityPolicy(scripts: readonly string[]): string {
   const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
   const allowed = scripts.length === 0 ? "'none'" : scripts.map(hashOf).join(' ')
-  return `default-src 'none'; style-src ${hashOf(reportStyle)}; script-src ${allowed}; img-src data:; base-uri 'none'; form-action 'none'`
+  return `default-src 'none'; style-src ${hashOf(style)}; script-src ${allowed}; img-src data:; base-uri 'none'; form-action 'none'`
 }
 
 /**
@@ -43,7 +45,7 @@ export function renderSelfContained({
         <meta name="referrer" content="no-referrer" />
         <title>${title}</title>
         <link rel="icon" href="data:," />
-        <style dangerouslySetInnerHTML=${raw(reportStyle)}></style>
+        <style dangerouslySetInnerHTML=${raw(style)}></style>
         ${early !== undefined && html`<script dangerouslySetInnerHTML=${raw(early)}></script>`}
       </head>
       <body>
