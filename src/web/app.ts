@@ -16,38 +16,14 @@ import { renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, WebOptions, WebServices } from './page-context.ts'
 import { favicon } from './brand.ts'
 import { html } from './html.ts'
+import { pages } from './pages.ts'
 import { signInFirst } from './return-path.ts'
 import { securityHeaders } from './security-headers.ts'
-import { boardPages } from './boards/pages.ts'
-import { frontDoor } from './front-door.ts'
-import { accountPages } from './account/pages.ts'
 import { auditPage } from './activity/audit-page.ts'
-import { activityPage } from './activity/page.ts'
 import { renderNotices } from './account/notices.ts'
 import { browserName } from './account/browser-name.ts'
 import { findVisit, type Visit } from './current-session.ts'
-import { confirmPage } from './tokens/confirm.ts'
-import { tokensPage } from './tokens/list.ts'
-import { newTokenPage } from './tokens/new.ts'
-import { revokePage } from './tokens/revoke.ts'
-import { rotatePage } from './tokens/rotate.ts'
-import { workspacePages } from './workspace/pages.ts'
 
-const settingsPage: Page = { path: '/settings', anonymous: true, get: async () => ({ redirect: '/settings/tokens' }) }
-/** All pages. */
-export const pages: readonly Page[] = [
-  frontDoor,
-  settingsPage,
-  ...boardPages,
-  ...accountPages,
-  tokensPage,
-  newTokenPage,
-  confirmPage,
-  rotatePage,
-  revokePage,
-  activityPage,
-  ...workspacePages,
-]
 const READ_METHODS = new Set(['GET', 'HEAD'])
 const assets: Readonly<Record<string, { type: string; text: string } | undefined>> = {
   '/settings/assets/style.css': { type: 'text/css; charset=utf-8', text: readAsset('base.css') + readAsset('app.css') },

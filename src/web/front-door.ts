@@ -44,11 +44,11 @@ function renderFrontDoor({ web, origin, session }: PageContext): VNode {
       ${web.hasPolicyPage && door('/policies', 'Policy report', 'Who may do what, from the two tables that decide, with proof.')}
       ${door('/readyz', 'Status', 'Whether the service and its storage are ready now.')}
     </ul>
-  ` as VNode
+  `
 }
 
 function door(path: string, label: string, text: string): VNode {
   return html`<li>
     <a class="card" href=${path}><strong>${label}</strong><span class="hint">${text}</span></a>
-  </li>` as VNode
+  </li>`
 }

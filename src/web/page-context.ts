@@ -13,7 +13,7 @@ import type { Services } from '../http/services.ts'
 import type { SharedCounters } from '../store/counters.ts'
 import type { Deps } from '../store/deps.ts'
 import type { PageAudit } from './activity/page-audit.ts'
-import type { Layout } from './html.ts'
+import type { Layout } from './document.ts'
 
 /** The services that the web app uses. */
 export interface WebServices extends WebOptions {

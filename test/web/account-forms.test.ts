@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { pages } from '../../src/web/app.ts'
+import { pages } from '../../src/web/pages.ts'
 import { accountForms } from '../support/account-forms.ts'
 import { attacks, formTokenOf, oldBrowser, readStore } from '../support/form-attacks.ts'
 import { memory } from '../support/memory.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../src/admin/users.ts'
-import { pages } from '../../src/web/app.ts'
+import { pages } from '../../src/web/pages.ts'
 import { attacks, formTokenOf, oldBrowser, readStore } from '../support/form-attacks.ts'
 import { accountForms, fill, type FilledForm } from '../support/account-forms.ts'
 import { memory } from '../support/memory.ts'

@@ -77,5 +77,5 @@ function renderBoard({ web, params, query }: SignedInContext, data: BoardData): 
       </dl>
       <form method="dialog"><button class="primary">Close</button></form>
     </dialog>
-  </div>` as VNode
+  </div>`
 }

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import type { Attachment } from '../../model/file.ts'
-import { html, renderTime } from '../html.ts'
+import { html } from '../html.ts'
+import { renderTime } from '../times.ts'
 import type { SignedInContext } from '../page-context.ts'
 import { renderDue, renderLabels } from './board-view.ts'
 import type { CardData } from './card-data.ts'
@@ -39,7 +40,7 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
       ${renderMeta(data, column?.name, web.clock())}
     </div>
     <p class="toast" id="announcement" role="status" data-announcement data-keep></p>
-  </article>` as VNode
+  </article>`
 }
 
 function renderMeta({ card, board, people }: CardData, column: string | undefined, now: number): VNode {
@@ -80,12 +81,12 @@ function renderMeta({ card, board, people }: CardData, column: string | undefine
       <dt>ID</dt>
       <dd><code>${card.id}</code></dd>
     </dl>
-  </aside>` as VNode
+  </aside>`
 }
 
 function renderNamed(userId: string, people: People): VNode {
   const name = people.nameOf(userId)
-  return html`<span class="person"><span aria-hidden="true">${renderPerson(userId, name)}</span>${name}</span>` as VNode
+  return html`<span class="person"><span aria-hidden="true">${renderPerson(userId, name)}</span>${name}</span>`
 }
 
 function renderSubtasks({ subtasks }: CardData): VNode {
@@ -102,7 +103,7 @@ function renderSubtasks({ subtasks }: CardData): VNode {
           </li>`,
       )}
     </ul>
-  </section>` as VNode
+  </section>`
 }
 
 function renderAttachments(attachments: readonly Attachment[], base: string): VNode {
@@ -121,7 +122,7 @@ function renderAttachments(attachments: readonly Attachment[], base: string): VN
         </li>`
       })}
     </ul>
-  </section>` as VNode
+  </section>`
 }
 
 function renderComments(
@@ -146,7 +147,7 @@ function renderComments(
       )}
     </ol>
     ${commentsCursor !== undefined && html`<p class="more"><a href="?comments=${encodeURIComponent(commentsCursor)}">Later comments</a></p>`}
-  </section>` as VNode
+  </section>`
 }
 
 function sizeOf(bytes: number): string {

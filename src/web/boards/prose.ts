@@ -24,7 +24,7 @@ export function createProse(): (text: string) => VNode[] {
   return (text) => {
     characters += text.length
     if (characters <= MOST_CHARACTERS) lines += text.split('\n').length
-    if (characters > MOST_CHARACTERS || lines > MOST_LINES) return [html`<p>${text}</p>` as VNode]
+    if (characters > MOST_CHARACTERS || lines > MOST_LINES) return [html`<p>${text}</p>`]
     return renderProse(text)
   }
 }
@@ -48,20 +48,20 @@ function renderProse(text: string): VNode[] {
       at++
       const code = take((one) => !FENCE.test(one))
       at++
-      blocks.push(html`<pre><code>${code.join('\n')}</code></pre>` as VNode)
+      blocks.push(html`<pre><code>${code.join('\n')}</code></pre>`)
     } else if (HEADING.test(line)) {
       const [, marks = '', title = ''] = HEADING.exec(lines[at++]!)!
-      blocks.push(marks.length === 1 ? (html`<h3>${inline(title)}</h3>` as VNode) : (html`<h4>${inline(title)}</h4>` as VNode))
+      blocks.push(marks.length === 1 ? html`<h3>${inline(title)}</h3>` : html`<h4>${inline(title)}</h4>`)
     } else if (RULE.test(line.trim())) {
       at++
-      blocks.push(html`<hr />` as VNode)
+      blocks.push(html`<hr />`)
     } else if (ITEM.test(line)) blocks.push(renderList(take((one) => ITEM.test(one))))
     else if (QUOTE.test(line)) {
       const quoted = take((one) => QUOTE.test(one)).map((one) => QUOTE.exec(one)![1]!)
-      blocks.push(html`<blockquote><p>${inline(quoted.join('\n'))}</p></blockquote>` as VNode)
+      blocks.push(html`<blockquote><p>${inline(quoted.join('\n'))}</p></blockquote>`)
     } else {
       const isText = (one: string) => one.trim() !== '' && ![FENCE, HEADING, ITEM, QUOTE].some((start) => start.test(one))
-      blocks.push(html`<p>${inline(take(isText).join('\n'))}</p>` as VNode)
+      blocks.push(html`<p>${inline(take(isText).join('\n'))}</p>`)
     }
   }
   return blocks
@@ -77,15 +77,13 @@ function renderList(lines: readonly string[]): VNode {
       <span class="unseen">${isDone ? 'done: ' : 'to do: '}</span><span aria-hidden="true">${isDone ? '☑' : '☐'}</span> ${inline(task[2]!)}
     </li>`
   })
-  return (
-    NUMBERED.test(lines[0]!)
-      ? html`<ol>
-          ${items}
-        </ol>`
-      : html`<ul>
-          ${items}
-        </ul>`
-  ) as VNode
+  return NUMBERED.test(lines[0]!)
+    ? html`<ol>
+        ${items}
+      </ol>`
+    : html`<ul>
+        ${items}
+      </ul>`
 }
 
 /** Line breaks stay: the style shows them. */
@@ -96,10 +94,10 @@ function inline(text: string): Inline[] {
     const [whole, code, strong, emphasized, label, target, address] = match
     if (match.index > end) parts.push(text.slice(end, match.index))
     end = match.index + whole.length
-    if (code !== undefined) parts.push(html`<code>${code}</code>` as VNode)
-    else if (strong !== undefined) parts.push(html`<strong>${strong}</strong>` as VNode)
-    else if (emphasized !== undefined) parts.push(html`<em>${emphasized}</em>` as VNode)
-    else parts.push(html`<a href=${target ?? address} rel="noopener noreferrer nofollow">${label ?? address}</a>` as VNode)
+    if (code !== undefined) parts.push(html`<code>${code}</code>`)
+    else if (strong !== undefined) parts.push(html`<strong>${strong}</strong>`)
+    else if (emphasized !== undefined) parts.push(html`<em>${emphasized}</em>`)
+    else parts.push(html`<a href=${target ?? address} rel="noopener noreferrer nofollow">${label ?? address}</a>`)
   }
   if (end < text.length) parts.push(text.slice(end))
   return parts

@@ -8,7 +8,9 @@ const form = document.querySelector<HTMLFormElement>('[data-filters]')
 if (form !== null) {
   form.querySelector<HTMLElement>('[data-apply]')!.hidden = true
   const apply = () => {
-    const query = new URLSearchParams([...new FormData(form)].flatMap(([name, value]) => (String(value).trim() === '' ? [] : [[name, String(value)]])))
+    const query = new URLSearchParams(
+      [...new FormData(form)].flatMap(([name, value]) => (String(value).trim() === '' ? [] : [[name, String(value)]])),
+    )
     for (const select of form.querySelectorAll('select')) select.classList.toggle('chosen', select.value !== '')
     history.replaceState(null, '', form.action.split('?')[0] + (query.size === 0 ? '' : `?${query}`))
     void refresh()

@@ -1,5 +1,5 @@
-import { html } from 'htm/preact'
 import { render, type ComponentChildren, type VNode } from 'preact'
+import { html } from '../html.ts'
 import { answer as mark } from '../policy-report/matrix.ts'
 import {
   cellsOf,
@@ -51,7 +51,10 @@ export function createExplanation(
     const { answer } = cellsOf(data, row, selected)[0]!
     const select = (values: Chosen) => show(row, chosen, { ...selected, ...values })
     const permission = data.permissions[row.permission]!
-    render(explanation(data, { row, permission, chosen, selected, answer, select }, () => dialog.close()), dialog.firstElementChild!)
+    render(
+      explanation(data, { row, permission, chosen, selected, answer, select }, () => dialog.close()),
+      dialog.firstElementChild!,
+    )
     const { id, field, member } = row
     const link = new URLSearchParams({ operation: id, ...(field !== null && { field }), ...(member !== null && { member }), ...selected })
     history.replaceState(null, '', `#why?${link}`)
@@ -60,7 +63,10 @@ export function createExplanation(
   const openLink = () => {
     if (!location.hash.startsWith('#why?')) return
     const link = new URLSearchParams(location.hash.slice(5))
-    const row = data.operations.find((one) => (['field', 'member'] as const).every((name) => (one[name] ?? '') === (link.get(name) ?? '')) && one.id === link.get('operation'))
+    const row = data.operations.find(
+      (one) =>
+        (['field', 'member'] as const).every((name) => (one[name] ?? '') === (link.get(name) ?? '')) && one.id === link.get('operation'),
+    )
     if (row === undefined) return
     const names = [data.scope, ...data.permissions[row.permission]!.facts]
     const known = names.filter((name) => data.facts[name]!.values.includes(link.get(name)!))
@@ -88,7 +94,7 @@ function explanation(data: ReportData, explained: Explained, close: () => void):
     </p>
     ${choices(data, explained)} ${factSelects(data, explained)} ${scopeStage(data, explained)} ${definitionStage(data, explained)}
     ${ruleStage(data, explained)} ${decisionStage(answer)}
-  ` as unknown as VNode
+  `
 }
 
 /** If the chosen values leave several responses: when which one is given. */
@@ -107,7 +113,7 @@ function choices(data: ReportData, { row, permission, chosen, selected, select }
     </button>`
   })
   return html`<p class="soft">It depends on ${deciding.join(', ')}:</p>
-    <div class="choices">${buttons}</div>` as unknown as VNode
+    <div class="choices">${buttons}</div>`
 }
 
 function factSelects({ scope, facts }: ReportData, { permission, selected, select }: Explained): VNode {
@@ -121,14 +127,14 @@ function factSelects({ scope, facts }: ReportData, { permission, selected, selec
       </select>
     </div>`
   })
-  return html`<div class="what" role="group" aria-label="Facts">${boxes}</div>` as VNode
+  return html`<div class="what" role="group" aria-label="Facts">${boxes}</div>`
 }
 
 function stage(passes: boolean, title: string, ...children: ComponentChildren[]): VNode {
   return html`<div class="stage ${passes ? 'pass' : 'stop'}">
     <h3>${title}</h3>
     ${children}
-  </div>` as VNode
+  </div>`
 }
 
 /** Rules with their conditions, each met or not. */
@@ -154,7 +160,7 @@ function ruleList({ rules }: ReportData, ids: readonly string[], { row, selected
   })
   return html`<ul>
     ${items}
-  </ul>` as VNode
+  </ul>`
 }
 
 function scopeStage(data: ReportData, explained: Explained): VNode {

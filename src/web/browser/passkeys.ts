@@ -3,7 +3,11 @@
  * works without it, with a password.
  */
 export function showPasskeyButtons(): void {
-  if (!('PublicKeyCredential' in self) || !('parseRequestOptionsFromJSON' in PublicKeyCredential) || !('toJSON' in PublicKeyCredential.prototype))
+  if (
+    !('PublicKeyCredential' in self) ||
+    !('parseRequestOptionsFromJSON' in PublicKeyCredential) ||
+    !('toJSON' in PublicKeyCredential.prototype)
+  )
     return
   for (const box of document.querySelectorAll<HTMLElement>('[data-passkey]')) {
     const button = box.querySelector('button')!

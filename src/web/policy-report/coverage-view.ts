@@ -32,7 +32,7 @@ export function coverageView(engine: Engine, data: ReportData): VNode {
       ${differing === 0 ? html`<span class="answer ok">✓</span>` : html`<span class="answer r403">✗</span>`} The tables answer what the
       hand-written decisions say in <b class="num">${cells - differing} of ${cells}</b> cells.
     </p>
-    <div class="sheet">${stackedTable(['Decided by the hand-written decisions', 'Covered', 'Share', 'Not covered'], rows)}</div>` as VNode
+    <div class="sheet">${stackedTable(['Decided by the hand-written decisions', 'Covered', 'Share', 'Not covered'], rows)}</div>`
 }
 
 /** How many cells there are, and in how many of them tables and hand-written decisions differ. */

@@ -25,7 +25,7 @@ export function matrixView(data: ReportData): VNode {
       <table id="matrix">
         ${matrixTable(data, { group, chosen: {}, words: [], only: '' })}
       </table>
-    </div>` as VNode
+    </div>`
 }
 
 /** Hidden without the script. */
@@ -71,7 +71,7 @@ function filters(data: ReportData, group: string): VNode {
         <div>${rare.map(select)}</div>
       </details>`
     }
-  </form>` as VNode
+  </form>`
 }
 
 /** The group that most permissions are decided on, but not all: its facts tell most about them. */

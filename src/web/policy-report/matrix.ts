@@ -1,6 +1,16 @@
-import { html } from 'htm/preact'
 import type { VNode } from 'preact'
-import { columnsOf, matrixRows, nameOf, type Chosen, type MatrixFilters, type MatrixRow, type OperationRow, type ReportData, type Response } from './report-data.ts'
+import { html } from '../html.ts'
+import {
+  columnsOf,
+  matrixRows,
+  nameOf,
+  type Chosen,
+  type MatrixFilters,
+  type MatrixRow,
+  type OperationRow,
+  type ReportData,
+  type Response,
+} from './report-data.ts'
 
 /** A response as it is shown everywhere. */
 export function answer(response: Response, isFilteredList = false): VNode {
@@ -8,7 +18,7 @@ export function answer(response: Response, isFilteredList = false): VNode {
   const text = response === '404' && isFilteredList ? 'left out' : response
   return html`<span class="answer ${kind}"
     >${response === 'ok' ? html`<span aria-hidden="true">✓</span><span class="unseen">allowed</span>` : text}</span
-  >` as VNode
+  >`
 }
 
 /**
@@ -52,11 +62,16 @@ export function matrixTable(
         `,
       )}
     </tbody>
-  ` as unknown as VNode
+  `
 }
 
 /** Two lines, if the group has several facts: the values of its first fact, and below them those of the others. */
-function matrixHead(group: string, columns: readonly Chosen[], [main = '', ...others]: readonly string[], kindOf: (i: number) => string): VNode {
+function matrixHead(
+  group: string,
+  columns: readonly Chosen[],
+  [main = '', ...others]: readonly string[],
+  kindOf: (i: number) => string,
+): VNode {
   const short = (name: string) => name.slice(group.length + 1)
   const lines = others.length > 0 ? 2 : 1
   const values = [...new Set(columns.map((column) => column[main]))]
@@ -73,7 +88,7 @@ function matrixHead(group: string, columns: readonly Chosen[], [main = '', ...ot
         ${columns.map((column, i) => html`<th scope="col" class=${kindOf(i)}>${others.map((name) => `${short(name)} ${column[name]}`).join(', ')}</th>`)}
       </tr>`
     }
-  ` as unknown as VNode
+  `
 }
 
 function rowHead({ permissions }: ReportData, { id, field, member, request, permission }: OperationRow): VNode {
@@ -85,7 +100,7 @@ function rowHead({ permissions }: ReportData, { id, field, member, request, perm
     </th>
     <td class="id">${scope}</td>
     <td class="id"><a href="#row-${row}">${row}</a></td>
-  ` as unknown as VNode
+  `
 }
 
 /** Values of facts, for people. */

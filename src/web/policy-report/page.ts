@@ -43,7 +43,7 @@ export function renderReport(engine: Engine, operations: readonly Operation[], c
       )}
     </main>
     <dialog id="why" aria-labelledby="why-title"><div></div></dialog>
-  ` as VNode
+  `
   return renderSelfContained({ title: `Policy ${engine.hash.slice(0, 12)} · Lanekeeper`, body, scripts, data })
 }
 
@@ -97,7 +97,7 @@ function partsOf(engine: Engine, data: ReportData, changes: PolicyDiff | undefin
 }
 
 function sheet(table: VNode): VNode {
-  return html`<div class="sheet">${table}</div>` as VNode
+  return html`<div class="sheet">${table}</div>`
 }
 
 function header({ hash, permissionRules, scopeRules, vocabulary }: Engine, data: ReportData, operations: number): VNode {
@@ -130,5 +130,5 @@ function header({ hash, permissionRules, scopeRules, vocabulary }: Engine, data:
         <option>dark</option>
       </select>
     </div>
-  </header>` as VNode
+  </header>`
 }

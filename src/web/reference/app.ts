@@ -70,7 +70,7 @@ function makePage(document: OpenApiDocument, path: string, options: { origin: st
   const absent = html`<h1>Page not found</h1>
     <p role="alert">There is no such operation.</p>
     <p><a href="/docs">All operations</a></p>`
-  return page('Page not found', absent as VNode, 404)
+  return page('Page not found', absent, 404)
 }
 
 /** They are not kept: clients can vary the query. */

@@ -13,7 +13,7 @@ export function codeBlock(id: string, title: string, text: string): VNode {
       <button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${title}</span></button>
     </figcaption>
     <pre tabindex="0"><code id=${id}>${highlight(text)}</code></pre>
-  </figure>` as VNode
+  </figure>`
 }
 
 /** A value as JSON. */

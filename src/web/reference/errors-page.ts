@@ -26,7 +26,7 @@ export function errorsPage(document: OpenApiDocument): VNode {
         ${examples.has(code) && jsonBlock(`example-${code}`, 'Example', examples.get(code))}
       </section>`
     })}
-  ` as VNode
+  `
 }
 
 /** What every error has. */

@@ -1,7 +1,8 @@
 import type { VNode } from 'preact'
 import type { OpenApiDocument } from '../../http/openapi/types.ts'
 import { renderBrand } from '../brand.ts'
-import { html, renderShell } from '../html.ts'
+import { html } from '../html.ts'
+import { renderShell } from '../document.ts'
 import { headingsOf } from './markdown.ts'
 import { groupsOf, groupTitle } from './operations.ts'
 import { LONGEST_QUERY } from './search.ts'
@@ -44,7 +45,7 @@ function header(query: string): VNode {
       <p class="unseen" role="status"></p>
       <div class="hits" hidden></div>
     </form>
-    <p class="aside"><a href="/">Home</a></p>` as VNode
+    <p class="aside"><a href="/">Home</a></p>`
 }
 
 /** The list of all pages. On a phone it is closed at first; a wide screen shows it always. */
@@ -75,7 +76,7 @@ function sidebar(document: OpenApiDocument, path: string): VNode {
         return group(groupTitle(name), path.startsWith(`/docs/${name}.`), links)
       })}
     </details>
-  </nav>` as VNode
+  </nav>`
 }
 
 function group(title: string, isOpen: boolean, links: readonly unknown[]): VNode {
@@ -84,5 +85,5 @@ function group(title: string, isOpen: boolean, links: readonly unknown[]): VNode
     <ul>
       ${links}
     </ul>
-  </details>` as VNode
+  </details>`
 }

@@ -36,7 +36,7 @@ export function overviewPage(document: OpenApiDocument, origin: string): VNode {
       )}
     </section>
     ${markdown(document.info.description)} ${sharedHeaders(document)}
-  ` as VNode
+  `
 }
 
 function sharedHeaders({ components: { headers } }: OpenApiDocument): VNode {
@@ -47,5 +47,5 @@ function sharedHeaders({ components: { headers } }: OpenApiDocument): VNode {
           html`<dt><code>${name}</code></dt>
             <dd>${inline(headers[name]!.description)}</dd>`,
       )}
-    </dl>` as VNode
+    </dl>`
 }

@@ -39,7 +39,7 @@ export function searchPage(document: OpenApiDocument, query: string): VNode {
     <ul class="operations">
       ${hits.map(({ entry, names }) => operationItem(operations.get(entry.id)!, names))}
     </ul>
-  ` as VNode
+  `
 }
 
 function countText(count: number): string {

@@ -33,5 +33,5 @@ export function tryForm({ method, path, operation }: PlacedOperation, parameters
       <p><button class="primary">Send</button></p>
     </form>
     <div role="status" aria-live="polite"><pre tabindex="0" hidden data-response aria-label="Response"></pre></div>
-  </section>` as VNode
+  </section>`
 }

@@ -3,10 +3,10 @@ import { expiryOf, stateOf } from '../../auth/tokens/lifecycle.ts'
 import { durations } from '../../model/durations.ts'
 import { DAY } from '../../model/time.ts'
 import { renderUsage } from '../activity/usage-view.ts'
-import { html, notice, renderTime } from '../html.ts'
+import { html, notice } from '../html.ts'
 import { tokensOf, workspacesOf, type ListedToken, type MemberWorkspace } from '../memberships.ts'
 import type { Page } from '../page-context.ts'
-import { renderDistance } from '../times.ts'
+import { renderDistance, renderTime } from '../times.ts'
 
 /** The longest text that is searched for. */
 const MAX_SEARCH = 100
@@ -64,7 +64,7 @@ function renderNoWorkspace(userId: string): VNode {
       <button type="button" data-copy="user-id" hidden>Copy<span class="unseen"> your user id</span></button>
     </div>
     <p class="hint">The operator runs <code>lanekeeper member add WORKSPACE ${userId}</code>. Then load this page again.</p>
-  </div>` as VNode
+  </div>`
 }
 
 function renderSearch(search: string, shown: number, all: number): VNode {
@@ -76,7 +76,7 @@ function renderSearch(search: string, shown: number, all: number): VNode {
       ${search !== '' && html`<a class="button quiet" href="/settings/tokens">Show all</a>`}
     </div>
     ${search !== '' && html`<p class="hint" role="status">${shown === 0 ? 'None' : shown} of ${all} tokens ${shown > 1 ? 'have' : 'has'} “${search}” in the name.</p>`}
-  </form>` as VNode
+  </form>`
 }
 
 function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToken[], search: string, now: number): VNode {
@@ -103,7 +103,7 @@ function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToke
         ${renderAll(ended)}
       </details>`
     }
-  </section>` as VNode
+  </section>`
 }
 
 function renderToken(workspace: MemberWorkspace, token: ListedToken, now: number): VNode {
@@ -143,7 +143,7 @@ function renderToken(workspace: MemberWorkspace, token: ListedToken, now: number
         <a class="button danger" href="${base}/revoke">Revoke<span class="unseen"> ${token.name}</span></a>
       </p>`
     }
-  </li>` as VNode
+  </li>`
 }
 
 function renderReason({ replaced_by, revoker }: ListedToken): unknown {
@@ -155,5 +155,5 @@ function renderExpiry(expires: string, now: number): VNode {
   const time = renderDistance(expires, now)
   if (remaining > durations.tokenExpiryNotice) return time
   const level = remaining <= DAY ? 'urgent' : remaining <= 7 * DAY ? 'near' : 'ahead'
-  return html`<strong class="expires ${level}">${time}</strong>` as VNode
+  return html`<strong class="expires ${level}">${time}</strong>`
 }

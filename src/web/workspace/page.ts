@@ -6,7 +6,9 @@ import type { TokenRecord, TokenRules, TokenUse } from '../../model/token.ts'
 import type { Workspace } from '../../model/workspace.ts'
 import { keys } from '../../store/keys.ts'
 import { renderUsage } from '../activity/usage-view.ts'
-import { field, html, notice, renderTime } from '../html.ts'
+import { html, notice } from '../html.ts'
+import { field, formActions, postForm } from '../form-page.ts'
+import { renderTime } from '../times.ts'
 import { workspacesOf } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
 import { memberTokens, type MemberTokens } from './members.ts'
@@ -102,17 +104,14 @@ function renderRules(
   rules: TokenRules | undefined,
   error: string | undefined,
 ): VNode {
-  return html`<form method="post" action=${base} class="card">
-    <input type="hidden" name="form_token" value=${session.form_token} />
-    ${field({ name: 'max_days', label: 'Maximum lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS}. A rotation follows it too.`, error, type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: days })}
+  const fields = html`${field({ name: 'max_days', label: 'Maximum lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS}. A rotation follows it too.`, error, type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: days })}
     <div class="option">
       <input type="checkbox" id="admin" name="admin" checked=${rules?.admin ?? true} aria-describedby="admin-hint" />
       <label for="admin">Tokens with <code>kanban:admin</code> may be issued</label>
       <p class="hint" id="admin-hint">They can delete boards and cards, and change who sees a board.</p>
     </div>
-    ${rules !== undefined && html`<p class="hint">Last changed ${renderTime(rules.updated_at)}.</p>`}
-    <p class="actions"><button class="primary">Save rules</button></p>
-  </form>`
+    ${rules !== undefined && html`<p class="hint">Last changed ${renderTime(rules.updated_at)}.</p>`} ${formActions('Save rules')}`
+  return postForm({ action: base, token: session.form_token, fields })
 }
 
 function renderMember(workspace: Workspace, { member, tokens }: MemberTokens, now: number): VNode {
