@@ -26,7 +26,10 @@ import { findVisit, type Visit } from './current-session.ts'
 
 const READ_METHODS = new Set(['GET', 'HEAD'])
 const assets: Readonly<Record<string, { type: string; text: string } | undefined>> = {
-  '/settings/assets/style.css': { type: 'text/css; charset=utf-8', text: readAsset('base.css') + readAsset('app.css') },
+  '/settings/assets/style.css': {
+    type: 'text/css; charset=utf-8',
+    text: readAsset('colors.css') + readAsset('base.css') + readAsset('app.css'),
+  },
   '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: readAsset('page.js') },
   '/settings/assets/boards.js': { type: 'text/javascript; charset=utf-8', text: readAsset('boards.js') },
   '/favicon.svg': { type: 'image/svg+xml', text: favicon },

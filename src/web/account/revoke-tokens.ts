@@ -6,8 +6,7 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { listAll, transact } from '../../store/transact.ts'
 import { formPage } from '../form-page.ts'
 import { html, notice } from '../html.ts'
-import type { PageAudit } from '../activity/page-audit.ts'
-import type { Page, PageView, WebServices } from '../page-context.ts'
+import type { Page, PageAudit, PageView, WebServices } from '../page-context.ts'
 
 /** Tokens that one commit revokes. */
 const BATCH = 50

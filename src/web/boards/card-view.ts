@@ -4,10 +4,10 @@ import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { SignedInContext } from '../page-context.ts'
 import { renderDue, renderLabels } from './board-view.ts'
-import type { CardData } from './card-data.ts'
+import type { CardData } from './card-page.ts'
 import { icon } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
-import { createProse } from './prose.ts'
+import { createProse } from '../markdown.ts'
 
 /** Images that browsers show, and that cannot contain a program. Others are links. */
 const SHOWN_IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])

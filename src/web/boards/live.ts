@@ -15,8 +15,7 @@ import { transact } from '../../store/transact.ts'
 import type { Page, PageResponse, SignedInContext } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { decide } from '../workspace/permission.ts'
-import { readerOf } from './reader.ts'
-import { ifFound } from './responses.ts'
+import { ifFound, readerOf } from './reader.ts'
 import type { ShownChange } from './shown-change.ts'
 
 /** The changes of a board as server-sent events: the feed of the API, with the names of those who made them. */

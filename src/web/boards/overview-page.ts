@@ -5,8 +5,7 @@ import { workspacesOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page } from '../page-context.ts'
 import { renderDay } from '../times.ts'
 import { icon, swatch } from './icons.ts'
-import { readAll, readerOf } from './reader.ts'
-import { BOARD_SCRIPTS } from './responses.ts'
+import { BOARD_SCRIPTS, readAll, readerOf } from './reader.ts'
 
 /** Pages of boards that are listed of a workspace. */
 const LISTED_PAGES = 3

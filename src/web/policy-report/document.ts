@@ -4,7 +4,7 @@ import { renderToString } from 'preact-render-to-string'
 import { readAsset } from '../assets.ts'
 import { html } from '../html.ts'
 
-const style = readAsset('policy-report.css')
+const style = readAsset('colors.css') + readAsset('policy-report.css')
 
 /**
  * A policy that allows the style and these scripts, by their hashes, and no request at all.

@@ -17,7 +17,10 @@ import { overviewPage } from './overview-page.ts'
 import { searchIndex, searchPage } from './search.ts'
 
 const assets: Readonly<Record<string, PublicText | undefined>> = {
-  '/docs/assets/style.css': publicText('text/css; charset=utf-8', readAsset('base.css') + readAsset('reference.css')),
+  '/docs/assets/style.css': publicText(
+    'text/css; charset=utf-8',
+    readAsset('colors.css') + readAsset('base.css') + readAsset('reference.css'),
+  ),
   '/docs/assets/script.js': publicText('text/javascript; charset=utf-8', readAsset('reference.js')),
 }
 /** The number of pages that are kept: some have the origin, which clients can vary. */

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact'
 import type { OpenApiDocument } from '../../http/openapi/types.ts'
 import { renderBrand } from '../brand.ts'
-import { html } from '../html.ts'
 import { renderShell } from '../document.ts'
-import { headingsOf } from './markdown.ts'
-import { groupsOf, groupTitle } from './operations.ts'
+import { html } from '../html.ts'
+import { inline } from '../markdown.ts'
+import { groupTitle, groupsOf } from './operations.ts'
 import { LONGEST_QUERY } from './search.ts'
 
 /**
@@ -86,4 +86,18 @@ function group(title: string, isOpen: boolean, links: readonly unknown[]): VNode
       ${links}
     </ul>
   </details>`
+}
+
+/** A heading that can be linked to. @param id default: made from its text */
+export function heading(text: string, id = anchorOf(text)): VNode {
+  return html`<h2 id=${id}>${inline(text)} <a class="anchor" href="#${id}" aria-label="Link to: ${text}">#</a></h2>`
+}
+
+/** The headings of a text, in its order. */
+export function headingsOf(text: string): readonly { readonly title: string; readonly id: string }[] {
+  return [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => ({ title: title!, id: anchorOf(title!) }))
+}
+
+function anchorOf(title: string): string {
+  return title.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 }

@@ -11,10 +11,10 @@ import {
   type ParameterObject,
 } from '../../http/openapi/types.ts'
 import { html } from '../html.ts'
-import { clientText } from './client-example.ts'
+import { clientText, curlText, requestExample } from './request-examples.ts'
 import { codeBlock, jsonBlock } from './code-view.ts'
-import { curlText } from './curl-example.ts'
-import { heading, inline, markdown } from './markdown.ts'
+import { heading } from './frame.ts'
+import { inline, markdown } from '../markdown.ts'
 import {
   errorsOf,
   groupTitle,
@@ -26,7 +26,6 @@ import {
   type PlacedOperation,
   type PlacedResponse,
 } from './operations.ts'
-import { requestExample } from './request-example.ts'
 import { parameterList, requestMembers, responseMembers } from './schema-view.ts'
 import { tryForm } from './try-form.ts'
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { JsonSchema, ParameterObject } from '../../http/openapi/types.ts'
 import { html } from '../html.ts'
-import { inline } from './markdown.ts'
+import { inline } from '../markdown.ts'
 import type { Member } from './operations.ts'
 
 /** Renders the members of a body, nested ones included. */

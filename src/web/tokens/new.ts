@@ -7,14 +7,13 @@ import { scopes, type Scope } from '../../model/token.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { allowances } from './allowances.ts'
-import { notFoundPage } from '../error-pages.ts'
+import { TOO_MANY, notFoundPage } from '../error-pages.ts'
 import { field, formPage } from '../form-page.ts'
 import { html } from '../html.ts'
 import { workspaceOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
 import { brokenRules, rulesOf } from '../workspace/rules.ts'
 import { daysOf, DEFAULT_DAYS, renderLifetime } from './lifetime.ts'
-import { TOO_MANY } from './refused.ts'
 
 /** Maximum number of unconfirmed tokens per session. When it is exceeded, the oldest one is discarded. */
 const MAX_CONFIRMATIONS = 5

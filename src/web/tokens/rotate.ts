@@ -5,7 +5,7 @@ import { DAY } from '../../model/time.ts'
 import { StorageUnavailable } from '../../store/port.ts'
 import { transact } from '../../store/transact.ts'
 import { allowanceList } from './allowances.ts'
-import { errorPage, notFoundPage, notIssuedPage } from '../error-pages.ts'
+import { errorPage, notFoundPage, notIssuedPage, refusedPage } from '../error-pages.ts'
 import { formPage, type Refusal } from '../form-page.ts'
 import { html } from '../html.ts'
 import { findMemberToken, type MemberToken } from '../memberships.ts'
@@ -15,7 +15,6 @@ import { announce } from '../account/notices.ts'
 import { passwordField, withProof, type Reauthenticated } from '../account/re-authentication.ts'
 import { renderPlaintext } from './plaintext.ts'
 import { daysOf, renderLifetime } from './lifetime.ts'
-import { refusedPage } from './refused.ts'
 
 /** Replaces an active token by a new one, atomically. */
 export const rotatePage: Page = {

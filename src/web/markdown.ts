@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { html } from '../html.ts'
+import { html } from './html.ts'
 
 type Inline = VNode | string
 
@@ -18,22 +18,24 @@ const INLINE =
 /** What the texts of one page may have together before the rest is shown without markup: to render more would delay other requests. */
 const [MOST_LINES, MOST_CHARACTERS] = [2000, 100_000]
 
-/** Renders the texts of one page, in the order of the calls. */
+/** Renders what users have written, for one page, in the order of the calls. */
 export function createProse(): (text: string) => VNode[] {
   let [lines, characters] = [0, 0]
   return (text) => {
     characters += text.length
     if (characters <= MOST_CHARACTERS) lines += text.split('\n').length
-    if (characters > MOST_CHARACTERS || lines > MOST_LINES) return [html`<p>${text}</p>`]
-    return renderProse(text)
+    return characters > MOST_CHARACTERS || lines > MOST_LINES ? [html`<p>${text}</p>`] : markdown(text)
   }
 }
 
+/** A heading in a text of a user: the page has those above it. */
+const lowHeading = (title: string, level: number) => (level === 1 ? html`<h3>${inline(title)}</h3>` : html`<h4>${inline(title)}</h4>`)
+
 /**
- * Renders the text of a user: the Markdown that people write most, and anything else as text. Nothing of it becomes HTML, no image is
- * loaded, and links lead to http and https only.
+ * Renders the Markdown that people write most, and anything else as text. Nothing of it becomes HTML, no image is loaded, and links lead to
+ * http and https only.
  */
-function renderProse(text: string): VNode[] {
+export function markdown(text: string, heading = lowHeading): VNode[] {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
   const blocks: VNode[] = []
   for (let at = 0; at < lines.length;) {
@@ -51,7 +53,7 @@ function renderProse(text: string): VNode[] {
       blocks.push(html`<pre><code>${code.join('\n')}</code></pre>`)
     } else if (HEADING.test(line)) {
       const [, marks = '', title = ''] = HEADING.exec(lines[at++]!)!
-      blocks.push(marks.length === 1 ? html`<h3>${inline(title)}</h3>` : html`<h4>${inline(title)}</h4>`)
+      blocks.push(heading(title, marks.length))
     } else if (RULE.test(line.trim())) {
       at++
       blocks.push(html`<hr />`)
@@ -86,8 +88,8 @@ function renderList(lines: readonly string[]): VNode {
       </ul>`
 }
 
-/** Line breaks stay: the style shows them. */
-function inline(text: string): Inline[] {
+/** Renders what is in a line. Line breaks stay: the style shows them. */
+export function inline(text: string): Inline[] {
   const parts: Inline[] = []
   let end = 0
   for (const match of text.matchAll(INLINE)) {
