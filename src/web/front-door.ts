@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { html } from './html.ts'
+import { copyButton, html } from './html.ts'
 import type { Page, PageContext } from './page-context.ts'
 
 /** What the service is, and where to go from here: for a person who opens its address. */
@@ -36,7 +36,7 @@ function renderFrontDoor({ web, origin, session }: PageContext): VNode {
       </dl>
       <p class="hint">A first request, with your token in place of <code>${'<ACCESS_TOKEN>'}</code>:</p>
       <pre class="example"><code id="example">${`curl -s ${base}/account -H 'Authorization: Bearer <ACCESS_TOKEN>'`}</code></pre>
-      <p class="actions"><button type="button" data-copy="example" hidden>Copy</button></p>
+      <p class="actions">${copyButton('example', 'the command')}</p>
     </section>
     <ul class="doors">
       ${door('/docs', 'API reference', 'Every operation, with examples, and a form to try it.')}

@@ -8,3 +8,8 @@ export const html: (strings: TemplateStringsArray, ...values: unknown[]) => VNod
 export function notice(kind: 'error' | 'done' | 'warning', text: string): VNode {
   return html`<p class="notice ${kind}" role=${kind === 'error' ? 'alert' : 'status'}>${text}</p>`
 }
+
+/** A button that copies a text of the page. The script shows it. @param id of the element with the text @param what it is, for people */
+export function copyButton(id: string, what: string): VNode {
+  return html`<button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${what}</span></button>`
+}

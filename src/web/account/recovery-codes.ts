@@ -4,7 +4,7 @@ import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { notFoundPage } from '../error-pages.ts'
 import { formPage, type Refusal } from '../form-page.ts'
-import { html, notice } from '../html.ts'
+import { copyButton, html, notice } from '../html.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
 import { announce } from './notices.ts'
 import { ACCOUNT_CHANGE, passwordField, withProof } from './re-authentication.ts'
@@ -56,7 +56,7 @@ export function renderRecoveryCodes(codes: readonly string[], session: Session, 
       <h2 id="codes-label">Recovery codes</h2>
       <p class="hint">Each one works once, in place of a code, if you lose the device with the app.</p>
       <pre><code id="codes" tabindex="0" role="textbox" aria-readonly="true" aria-multiline="true" aria-labelledby="codes-label">${codes.join('\n')}</code></pre>
-      <button type="button" data-copy="codes" hidden>Copy<span class="unseen"> the recovery codes</span></button>
+      ${copyButton('codes', 'the recovery codes')}
     </div>
     <p><a class="button primary" href="/settings/account">I have stored them</a></p>
   `

@@ -1,14 +1,13 @@
 import type { VNode } from 'preact'
-import { stateOf } from '../../auth/tokens/lifecycle.ts'
 import { MAX_TOKEN_DAYS } from '../../model/account.ts'
 import { timestamp } from '../../model/time.ts'
-import type { TokenRecord, TokenRules, TokenUse } from '../../model/token.ts'
+import type { TokenRecord, TokenRules } from '../../model/token.ts'
 import type { Workspace } from '../../model/workspace.ts'
 import { keys } from '../../store/keys.ts'
-import { renderUsage } from '../activity/usage-view.ts'
 import { html, notice } from '../html.ts'
 import { field, formActions, postForm } from '../form-page.ts'
 import { renderTime } from '../times.ts'
+import { renderToken } from '../tokens/token-item.ts'
 import { workspacesOf } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
 import { memberTokens, type MemberTokens } from './members.ts'
@@ -121,35 +120,13 @@ function renderMember(workspace: Workspace, { member, tokens }: MemberTokens, no
       tokens.length === 0
         ? html`<p class="hint">No tokens.</p>`
         : html`<ul class="tokens">
-            ${tokens.map((token) => renderToken(workspace, member.display_name, token, now))}
+            ${tokens.map((token) => renderToken(token, now, 'h4', revokeLink(workspace, member.display_name, token)))}
           </ul>`
     }
   </section>`
 }
 
-function renderToken(workspace: Workspace, holder: string, token: TokenRecord & { use: TokenUse | null }, now: number): VNode {
-  const state = stateOf(token, now)
-  return html`<li class="token ${state}">
-    <div class="head">
-      <h4>${token.name}</h4>
-      <span class="state ${state}">${state}</span>
-    </div>
-    <dl>
-      <dt>Scope</dt>
-      <dd><code>${token.scopes.join(' ')}</code></dd>
-      <dt>ID</dt>
-      <dd><code>${token.id}</code></dd>
-      <dt>${token.revoked_at === null ? 'Expires' : 'Ended'}</dt>
-      <dd>${renderTime(token.revoked_at ?? token.expires_at)}</dd>
-      ${renderUsage(token.use, now)}
-    </dl>
-    ${
-      state === 'active' &&
-      html`<p class="actions">
-        <a class="button danger" href="${PATH}/${workspace.id}/tokens/${token.id}/revoke"
-          >Revoke<span class="unseen"> ${token.name} of ${holder}</span></a
-        >
-      </p>`
-    }
-  </li>`
+function revokeLink(workspace: Workspace, holder: string, { id, name }: TokenRecord): VNode {
+  const path = `${PATH}/${workspace.id}/tokens/${id}/revoke`
+  return html`<a class="button danger" href=${path}>Revoke<span class="unseen"> ${name} of ${holder}</span></a>`
 }
