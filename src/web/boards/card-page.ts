@@ -38,7 +38,7 @@ export interface CardData {
 }
 
 /** Reads a card and what is on it. */
-export async function readCard(context: SignedInContext): Promise<CardData> {
+async function readCard(context: SignedInContext): Promise<CardData> {
   const { params, query } = context
   const reader = readerOf(context, params['workspace']!)
   const of = { card_id: params['card']! }

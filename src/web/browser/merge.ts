@@ -12,7 +12,8 @@ export function merge(old: Element, next: Element): void {
   for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
   const known = new Map(Array.from(old.children, (child) => [child.id, child]))
   let place = old.firstElementChild
-  for (const child of [...next.children]) {
+  // A copy: children that are put in their place leave the collection.
+  for (const child of Array.from(next.children)) {
     const own = known.get(child.id)
     known.delete(child.id)
     if (own === undefined) old.insertBefore(child, place)

@@ -94,7 +94,7 @@ export function heading(text: string, id = anchorOf(text)): VNode {
 }
 
 /** The headings of a text, in its order. */
-export function headingsOf(text: string): readonly { readonly title: string; readonly id: string }[] {
+function headingsOf(text: string): readonly { readonly title: string; readonly id: string }[] {
   return [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => ({ title: title!, id: anchorOf(title!) }))
 }
 
