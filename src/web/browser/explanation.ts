@@ -55,18 +55,16 @@ export function createExplanation(
       explanation(data, { row, permission, chosen, selected, answer, select }, () => dialog.close()),
       dialog.firstElementChild!,
     )
-    const { id, field, member } = row
-    const link = new URLSearchParams({ operation: id, ...(field !== null && { field }), ...(member !== null && { member }), ...selected })
+    const link = linkTo(row.id, row.field, row.member, selected)
     history.replaceState(null, '', `#why?${link}`)
   }
   /** Opens the explanation that the address names. */
   const openLink = () => {
     if (!location.hash.startsWith('#why?')) return
     const link = new URLSearchParams(location.hash.slice(5))
-    const row = data.operations.find(
-      (one) =>
-        (['field', 'member'] as const).every((name) => (one[name] ?? '') === (link.get(name) ?? '')) && one.id === link.get('operation'),
-    )
+    const named: Partial<Record<string, string>> = Object.fromEntries(link)
+    const wanted = linkTo(named['operation'], named['field'], named['member']).toString()
+    const row = data.operations.find(({ id, field, member }) => linkTo(id, field, member).toString() === wanted)
     if (row === undefined) return
     const names = [data.scope, ...data.permissions[row.permission]!.facts]
     const known = names.filter((name) => data.facts[name]!.values.includes(link.get(name)!))
@@ -78,6 +76,11 @@ export function createExplanation(
   })
   addEventListener('hashchange', openLink)
   return { open, openLink }
+}
+
+/** What the address of an explanation names. */
+function linkTo(operation = '', field: string | null = null, member: string | null = null, facts: Chosen = {}): URLSearchParams {
+  return new URLSearchParams({ operation, ...(field !== null && { field }), ...(member !== null && { member }), ...facts })
 }
 
 function explanation(data: ReportData, explained: Explained, close: () => void): VNode {

@@ -1,0 +1,42 @@
+import type { Comment } from '../../model/comment.ts'
+import type { Attachment } from '../../model/file.ts'
+import type { Subtask } from '../../model/subtask.ts'
+import type { BoardSnapshot } from '../../resources/boards/schema.ts'
+import type { SignedInContext } from '../page-context.ts'
+import type { ListedCard } from './board-data.ts'
+import { readPeople, type People } from './people.ts'
+import { readAll, readerOf } from './reader.ts'
+
+/** Pages of comments that are shown at once; a link leads to the others. */
+const COMMENT_PAGES = 1
+
+/** A card with all that is on it. */
+export interface CardData {
+  readonly card: ListedCard
+  readonly board: BoardSnapshot
+  readonly people: People
+  readonly subtasks: readonly Subtask[]
+  readonly attachments: readonly Attachment[]
+  readonly comments: readonly Comment[]
+  /** the cursor of the comments after these; undefined: these are the last ones */
+  readonly commentsCursor: string | undefined
+}
+
+/** Reads a card and what is on it. */
+export async function readCard(context: SignedInContext): Promise<CardData> {
+  const { params, query } = context
+  const reader = readerOf(context, params['workspace']!)
+  const of = { card_id: params['card']! }
+  // The board first: what changes after it is in the feed.
+  const { board_id } = (await reader.read('cards.read', of)).data as ListedCard
+  const board = (await reader.read('boards.read', { board_id }, { include: 'columns,labels' })).data as BoardSnapshot
+  const card = (await reader.read('cards.read', of, { include: 'counts' })).data as ListedCard
+  const [people, subtasks, attachments, comments] = await Promise.all([
+    readPeople(reader),
+    readAll<Subtask>(reader, ['subtasks.list', of], 2),
+    readAll<Attachment>(reader, ['attachments.list', of], 1),
+    readAll<Comment>(reader, ['comments.list', of, { cursor: query.get('comments') ?? undefined }], COMMENT_PAGES),
+  ])
+  const all = { subtasks: subtasks.items, attachments: attachments.items, comments: comments.items }
+  return { card, board, people, ...all, commentsCursor: comments.cursor }
+}
