@@ -1,8 +1,10 @@
 // Bundles what runs: much of the CPU time of a start was spent on finding and loading modules. Names are not shortened, so that stack
 // traces and the bundle can be read. The modules that `tsc` makes beside it are for the tests and for `npm run dev`.
+import { deepStrictEqual } from 'node:assert'
+import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 
 /** The licenses of what the bundle contains ask for their texts. */
@@ -28,6 +30,32 @@ function licenseOf(folder) {
   return `${'='.repeat(80)}\n${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`
 }
 
+const PACKAGE = import.meta.dirname
+
+/**
+ * Reads the YAML of the package with the reader of the sources, so that a start need not: SHA-256 of each text → its data as JSON.
+ * A text that the reader refuses is left out. Then the start refuses it.
+ * @param folder for the reader, within the package
+ */
+export async function readYaml(folder) {
+  const reader = await rolldown({ cwd: PACKAGE, input: 'src/policy/source.ts', external: ['yaml'], platform: 'node' })
+  await reader.write({ file: join(folder, 'reader.js'), format: 'esm' })
+  const { readSource } = await import(pathToFileURL(join(folder, 'reader.js')).href)
+  const policies = readdirSync(join(PACKAGE, 'policies'), { recursive: true }).filter((path) => path.endsWith('.yaml'))
+  const known = new Map()
+  for (const path of ['fixtures/world.yaml', ...policies.map((name) => join('policies', name))]) {
+    const text = readFileSync(join(PACKAGE, path), 'utf8')
+    try {
+      const { data } = readSource({ path, text })
+      deepStrictEqual(JSON.parse(JSON.stringify(data)), data)
+      known.set(createHash('sha256').update(text).digest('hex'), JSON.stringify(data))
+    } catch (error) {
+      console.error(`${path} is read at each start: ${error.message}`)
+    }
+  }
+  return known
+}
+
 /** Output file without its suffix → module. */
 export const entries = { lanekeeper: 'src/main.ts', 'bundle/examination-thread': 'src/cli/policy/examination-thread.ts' }
 
@@ -50,13 +78,20 @@ const PROGRAM = 'lanekeeper.js'
 
 /** Writes what runs on the server. The command of rolldown would print the name of each file, at every start. */
 async function writeProgram(folder) {
+  const known = JSON.stringify([...(await readYaml(folder))])
+  rmSync(folder, { recursive: true })
+  /** Puts what was read into the bundle. */
+  const readAtBuild = {
+    name: 'read-at-build',
+    load: (id) => (id === join(PACKAGE, 'src/policy/read-at-build.ts') ? `export const readAtBuild = new Map(${known})` : null),
+  }
   const bundle = await rolldown({
-    cwd: import.meta.dirname,
+    cwd: PACKAGE,
     input: entries,
     // A native module. What is loaded by its path is not in the bundle either.
     external: [/^@node-rs\//],
     platform: 'node',
-    plugins: [licenses],
+    plugins: [licenses, readAtBuild],
   })
   await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'bundle/[name].js' })
 }
@@ -66,7 +101,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   // The tests run the modules of the sources, and need nothing else.
   const isForBrowsers = process.argv[2] === 'browser'
   // Next to the bundle and then moved, one file after the other: what starts meanwhile finds whole files, also beside another build.
-  const folder = `dist/.bundle-${process.pid}`
+  const folder = join(PACKAGE, `dist/.bundle-${process.pid}`)
   if (!isForBrowsers) {
     await writeProgram(folder)
     // A source that was changed since is newer than the bundle.

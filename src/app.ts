@@ -58,8 +58,6 @@ export interface AppOptions {
   readonly rateLimits?: RateLimitOptions | undefined
   /** with which all processes count together, for rate limits and sign-ins; default: this process counts alone */
   readonly counters?: SharedCounters | undefined
-  /** whether responses are compressed for clients that accept it; default: true */
-  readonly compression?: boolean
   /** whether the report of the policy is served at /policies; default: true */
   readonly policyPage?: boolean
   /** how cards are examined one by one; default: without delaying other requests */
@@ -167,7 +165,6 @@ export function createApp(options: AppOptions): App {
     host: options.host,
     proxies,
     quotas: options.rateLimits?.quotas,
-    compression: options.compression,
     hasPolicyPage: options.policyPage !== false,
     services: () => services,
     isDraining: () => draining,

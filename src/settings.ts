@@ -74,10 +74,6 @@ export const settings = z.object({
       env: 'LANEKEEPER_CHANGE_DAYS',
       description: 'the days for which the changes of a board are kept',
     }),
-  changeCount: wholeNumber(100, 10_000_000, 'a number from 100 to 10000000').default(limits.changesPerBoard).register(sources, {
-    env: 'LANEKEEPER_CHANGE_COUNT',
-    description: 'the number of changes of a board that are kept, from day to day',
-  }),
   auditDays: wholeNumber(1, 3650, 'a number of days from 1 to 3650')
     .default(durations.audit / DAY)
     .register(sources, {
@@ -175,12 +171,6 @@ export const settings = z.object({
       env: 'LANEKEEPER_DECISION_LOG_FULL',
       description: 'what happens when a record cannot be written: fail (503, and nothing is done) or drop (the record is counted)',
     }),
-  decisionLogBytes: wholeNumber(4096, Number.MAX_SAFE_INTEGER, 'a number of bytes, 4096 or more')
-    .default(100 * 1024 * 1024)
-    .register(sources, {
-      env: 'LANEKEEPER_DECISION_LOG_BYTES',
-      description: 'the size in bytes from which the decision log goes on in a new file',
-    }),
   policyPage: onOrOff('on').register(sources, {
     flag: 'policyPage',
     placeholder: '<on|off>',
@@ -189,11 +179,7 @@ export const settings = z.object({
   }),
   rateLimits: onOrOff('on').register(sources, {
     env: 'LANEKEEPER_RATE_LIMITS',
-    description: 'on or off: the limits of the next three settings',
-  }),
-  compression: onOrOff('on').register(sources, {
-    env: 'LANEKEEPER_COMPRESSION',
-    description: 'on or off: responses are compressed for clients that accept it; turn it off if a proxy compresses',
+    description: 'on or off: the limits of the next two settings, and of failed credentials',
   }),
   tokenRate: rate
     .default(defaultRates.token)
@@ -201,9 +187,6 @@ export const settings = z.object({
   workspaceRate: rate
     .default(defaultRates.workspace)
     .register(sources, { env: 'LANEKEEPER_WORKSPACE_RATE', description: 'the units of requests in one workspace in a minute' }),
-  failureRate: rate
-    .default(defaultRates.address)
-    .register(sources, { env: 'LANEKEEPER_FAILURE_RATE', description: 'the number of failed credentials from one address in a minute' }),
   workers: workers.default(1).register(sources, {
     flag: 'workers',
     placeholder: '<count>',

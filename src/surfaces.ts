@@ -30,7 +30,6 @@ export interface SurfaceOptions extends WebOptions {
   /** undefined: requests are not limited */
   readonly quotas: RateQuotas | undefined
   /** default: true */
-  readonly compression: boolean | undefined
   readonly isDraining: () => boolean
 }
 
@@ -38,7 +37,7 @@ export interface SurfaceOptions extends WebOptions {
 export function createSurfaces(options: SurfaceOptions): H3 {
   const { services, log, origin, proxies, isDraining, quotas } = options
   const { operations, uploadBytes } = services()
-  const compression = new Compression(options.compression)
+  const compression = new Compression()
   const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas, origin }))
   const revoke = createRevocation(services(), (request) => networkOf(clientAddress(request, proxies)))
 

@@ -39,6 +39,13 @@ const ORDER = [
 const layerOf = (path: string) => relative('src', path).split('/')[0]!
 const importedFiles = (path: string) => importsOf(parsed.get(path)!).flatMap((one) => one.path ?? [])
 
+test('src/README.md says of each dependency what it is for, and each is pinned', () => {
+  const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: Record<string, string> }
+  const rows = readText('src/README.md').matchAll(/^\| `(@?[\w./-]+)` \| [^|]+ \| [^|]+ \|$/gm)
+  expect([...rows].map(([, name]) => name)).toEqual(Object.keys(dependencies))
+  expect(Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
+})
+
 describe('the import order', () => {
   test('names every folder and file of src', () => {
     expect([...new Set(sources.map(layerOf))].toSorted()).toEqual(ORDER.toSorted())

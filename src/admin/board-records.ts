@@ -89,7 +89,7 @@ export class BoardRecords {
     this.#columns.push({ id, archived, last: undefined })
     const position = (this.#lastColumn = positionAfter(this.#lastColumn))
     const archived_at = archived ? timestamp(() => this.#now) : null
-    return [[keys.column(id), { id, board_id: this.#boardId, name, position, archived_at, ...this.#times() }]]
+    return [[keys.column(id), { id, board_id: this.#boardId, name, position, wip_limit: null, archived_at, ...this.#times() }]]
   }
 
   #cardOf({ column, labels, assignees, subtasks, ...card }: Line<'card'>): [string, Card | Subtask][] {
@@ -111,6 +111,7 @@ export class BoardRecords {
       position,
       assignee_ids: assignees,
       label_ids,
+      blocker_ids: [],
       cover_attachment_id: null,
       creator_id: this.#userId,
     }

@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from 'node:util'
 import { sha256Hex } from '../auth/secrets.ts'
 import type { Account, Session, SignUp } from '../model/account.ts'
 import type { Board, BoardMember } from '../model/board.ts'
-import type { Card } from '../model/card.ts'
+import { blockersOf, isOpen, type Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
 import type { Label } from '../model/label.ts'
 import type { Challenge, Notices, SecondFactor } from '../model/second-factor.ts'
+import type { Readiness } from '../model/readiness.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
@@ -21,6 +23,8 @@ export interface RecordReference {
   readonly absent?: boolean
   /** the members that it must have */
   readonly members?: Readonly<Record<string, unknown>>
+  /** whether it is as it must be */
+  readonly matches?: (value: Value) => boolean
   /** the tombstones and pending removals that explain that it is missing */
   readonly explainedBy?: readonly string[]
 }
@@ -39,18 +43,31 @@ const references: References = {
   board_member: ({ board_id, user_id }: BoardMember) => [board(board_id), member(user_id)],
   column: ({ board_id }: Column) => [board(board_id)],
   label: ({ board_id }: Label) => [board(board_id)],
-  card: ({ board_id, column_id, assignee_ids, label_ids, cover_attachment_id, creator_id, completed_by_id, id }: Card) => [
-    board(board_id),
-    { key: keys.column(column_id), members: { board_id }, explainedBy: [ofBoard(board_id)] },
-    member(creator_id),
-    completed_by_id === null ? undefined : member(completed_by_id),
-    ...assignee_ids.map(member),
-    ...label_ids.map((labelId) => ({
-      key: keys.label(labelId),
+  card: (record: Card) => {
+    const { board_id, column_id, assignee_ids, label_ids, cover_attachment_id, creator_id, completed_by_id, id } = record
+    return [
+      board(board_id),
+      { key: keys.column(column_id), members: { board_id }, explainedBy: [ofBoard(board_id)] },
+      member(creator_id),
+      completed_by_id === null ? undefined : member(completed_by_id),
+      ...assignee_ids.map(member),
+      ...label_ids.map((labelId) => ({
+        key: keys.label(labelId),
+        members: { board_id },
+        explainedBy: [ofBoard(board_id), `label ${labelId}`],
+      })),
+      cover_attachment_id === null ? undefined : { key: keys.attachment(cover_attachment_id), members: { card_id: id } },
+      ...readinessOf(record),
+    ]
+  },
+  readiness: ({ card_id, board_id, blocker_ids, open_blocker_ids }: Readiness) => [
+    { key: keys.card(card_id), matches: (value) => blockersOf(value as Card).length > 0 },
+    ...blocker_ids.map((id) => ({
+      key: keys.card(id),
       members: { board_id },
-      explainedBy: [ofBoard(board_id), `label ${labelId}`],
+      matches: (value: Value) => isOpen(value as Card) === open_blocker_ids.includes(id),
+      explainedBy: [ofBoard(board_id)],
     })),
-    cover_attachment_id === null ? undefined : { key: keys.attachment(cover_attachment_id), members: { card_id: id } },
   ],
   subtask: ({ card_id }: Subtask) => [card(card_id)],
   comment: ({ card_id, author_id }: Comment) => [card(card_id), member(author_id)],
@@ -91,6 +108,15 @@ const references: References = {
   workspace_link: ({ user_id }: { user_id: string }) => [user(user_id)],
 }
 
+/** What a card with blockers needs beside it. */
+function readinessOf(card: Card): RecordReference[] {
+  const { id, column_id, position } = card
+  const blockers = blockersOf(card)
+  if (blockers.length === 0) return []
+  const matches = ({ blocker_ids }: Value) => isDeepStrictEqual(blocker_ids, blockers)
+  return [{ key: keys.readiness(id), members: { column_id, position, is_open: isOpen(card) }, matches }]
+}
+
 /** The records that a valid record refers to. */
 export function referencesOf(key: string, value: Value): readonly RecordReference[] {
   const colon = key.indexOf(':')
@@ -98,7 +124,7 @@ export function referencesOf(key: string, value: Value): readonly RecordReferenc
 }
 
 /** Whether a record is what a reference to it needs, apart from tombstones. */
-export function isMet({ absent = false, members = {} }: RecordReference, value: Value | undefined): boolean {
+export function isMet({ absent = false, members = {}, matches = () => true }: RecordReference, value: Value | undefined): boolean {
   if (absent || value === undefined) return absent && value === undefined
-  return Object.entries(members).every(([name, expected]) => value[name] === expected)
+  return Object.entries(members).every(([name, expected]) => value[name] === expected) && matches(value)
 }

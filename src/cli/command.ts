@@ -38,6 +38,9 @@ const argumentDescriptions: Readonly<Record<string, string>> = {
   file: 'the file to read; default: stdin',
 }
 
+/** How an optional policy is named, for the help of commands. */
+export const POLICY_NAMES = 'a policy is a folder, a revision of git as REVISION or REVISION:PATH, or "shipped" (default)'
+
 /** Adds an administration command with the options that all of them have. */
 export function addAdminCommand(parent: Command, usage: string, summary: string): Command {
   const command = parent.command(usage).description(summary)

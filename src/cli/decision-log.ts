@@ -12,7 +12,10 @@ import { LogSpace, spaceOf } from '../decision-log/space.ts'
 import { systemClock } from '../model/time.ts'
 import { FolderInUse, lockFolder, type FolderLock } from '../store/fs/lock.ts'
 
-type Settings = Pick<Config, 'decisionLog' | 'decisionLogSync' | 'decisionLogFull' | 'decisionLogBytes'>
+/** The size in bytes from which the log goes on in a new file. */
+const FULL_FILE = 100 * 1024 * 1024
+
+type Settings = Pick<Config, 'decisionLog' | 'decisionLogSync' | 'decisionLogFull'>
 
 /**
  * Opens the decision log of this process, and begins a chain in it.
@@ -47,14 +50,14 @@ function spaceOfLog(path: string, log: Logger): LogSpace {
   })
 }
 
-async function openSink({ decisionLog, decisionLogBytes }: Settings, log: Logger): Promise<Sink> {
+async function openSink({ decisionLog }: Settings, log: Logger): Promise<Sink> {
   if (decisionLog === 'stdout') return streamSink(process.stdout)
   const path = pathOf(decisionLog!)
   const onFailedRotation = (error: unknown) =>
     log.warn({ event: 'decision_log.rotation_failed', err: error }, 'the full file of the decision log could not be renamed')
   const lock = await lockLog(path)
   const sink = await FileSink.open(logFileSystem, path, {
-    maxBytes: decisionLogBytes,
+    maxBytes: FULL_FILE,
     now: () => performance.now(),
     clock: systemClock,
     onFailedRotation,

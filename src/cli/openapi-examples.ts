@@ -6,7 +6,7 @@ import { issueToken } from '../auth/tokens/issue.ts'
 import { seedDemo } from '../demo/seed.ts'
 import { readWorld } from '../demo/world.ts'
 import { errorBody } from '../http/envelope.ts'
-import type { RecordedExample, RecordedExamples } from '../http/openapi/examples.ts'
+import type { RecordedExample, RecordedExamples } from '../http/openapi/source.ts'
 import { ApiError, type ErrorCode } from '../model/errors.ts'
 import type { RandomSource } from '../model/ids.ts'
 import { limits } from '../model/limits.ts'
@@ -116,7 +116,9 @@ class Recorder {
   async #findIds(): Promise<void> {
     const list = async (path: string) => ((await this.#send('GET', path)).body as { data: { id: string; title?: string }[] }).data
     const ids = this.#ids
-    ids['card_id'] = (await list(`/boards/${ids['board_id']}/cards?limit=100`)).find(({ title }) => title === CARD)!.id
+    const cards = await list(`/boards/${ids['board_id']}/cards?limit=100`)
+    ids['card_id'] = cards.find(({ title }) => title === CARD)!.id
+    ids['blocker_id'] = cards.find(({ title }) => title !== CARD)!.id
     ids['column_id'] = (await list(`/boards/${ids['board_id']}/columns`))[2]!.id
     ids['label_id'] = (await list(`/boards/${ids['board_id']}/labels`))[1]!.id
     ids['subtask_id'] = (await list(`/cards/${ids['card_id']}/subtasks`))[2]!.id
@@ -142,12 +144,13 @@ class Recorder {
 
   /** What has to exist before an operation is called. @returns the ids that it is called with */
   async #special(id: string): Promise<Ids> {
-    const { board_id, card_id, user_id, label_id } = this.#ids as Record<string, string>
+    const { board_id, card_id, blocker_id, user_id, label_id } = this.#ids as Record<string, string>
     const create = async (path: string, body: object) => ((await this.#send('POST', path, body)).body as { data: { id: string } }).data.id
     if (id === 'attachments.attach')
       return { card_id: await create(`/boards/${board_id}/cards`, { column_id: this.#ids['column_id'], title: 'Texts' }) }
     if (id === 'cards.unassign') await this.#send('PUT', `/cards/${card_id}/assignees/${user_id}`)
     if (id === 'cards.remove_label') await this.#send('PUT', `/cards/${card_id}/labels/${label_id}`)
+    if (id === 'blockers.remove') await this.#send('PUT', `/cards/${card_id}/blockers/${blocker_id}`)
     if (id === 'board_members.remove') await this.#send('PUT', `/boards/${board_id}/members/${user_id}`)
     return {}
   }

@@ -1,19 +1,15 @@
 import type { Command } from 'commander'
+import { addBoardCommands, addMemberCommands, addMigrateCommand, addUserCommands, addWorkspaceCommands } from './administration.ts'
 import { environmentHelp } from './command.ts'
 import { addAuditCommand } from './audit.ts'
-import { addBoardCommands } from './board.ts'
 import { addCheckCommand } from './check.ts'
 import { addInitCommand } from './init.ts'
 import { addMcpCommand } from './mcp.ts'
-import { addMemberCommands } from './member.ts'
-import { addMigrateCommand } from './migrate.ts'
 import { addTokenCommands } from './token.ts'
 import { addPolicyCommands } from './policy/commands.ts'
 import { createServiceProgram, EXIT_CODES } from './service-program.ts'
 import { table } from './text.ts'
 import { addTransferCommands } from './transfer.ts'
-import { addUserCommands } from './user.ts'
-import { addWorkspaceCommands } from './workspace.ts'
 
 /** Creates the command line with all commands. */
 export function createProgram(): Command {

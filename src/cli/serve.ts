@@ -17,6 +17,7 @@ import { startListener } from '../listener/listener.ts'
 import { createMailer, type SendMail } from '../mail/mailer.ts'
 import { systemRandom } from '../model/ids.ts'
 import { lazy, loadLazy } from '../model/lazy.ts'
+import { defaultRates, limits } from '../model/limits.ts'
 import { DAY, systemClock } from '../model/time.ts'
 import { loadEngine } from '../policy/engine.ts'
 import { indexes } from '../store/indexes.ts'
@@ -79,7 +80,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   const metering = config.metrics && (await import('../metrics.ts'))
   const metrics = metering && new metering.Metrics()
   const measured = metrics?.measure(storage.store) ?? storage.store
-  const changes = { age: config.changeDays * DAY, count: config.changeCount }
+  const changes = { age: config.changeDays * DAY, count: limits.changesPerBoard }
   const auditAge = config.auditDays * DAY
   const unwatched: AdminDeps = { store: measured, blobs: storage.blobs, clock: systemClock, random: systemRandom, changes, auditAge }
   const garbageCollector = new GarbageCollector(unwatched, log)
@@ -113,11 +114,8 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
     proxies: config.proxies,
     legacyPrefixes: config.legacyPrefixes,
     uploadBytes: config.uploadBytes,
-    compression: config.compression,
     policyPage: config.policyPage,
-    rateLimits: config.rateLimits
-      ? { quotas: { token: config.tokenRate, workspace: config.workspaceRate, address: config.failureRate } }
-      : undefined,
+    rateLimits: config.rateLimits ? { quotas: { ...defaultRates, token: config.tokenRate, workspace: config.workspaceRate } } : undefined,
     counters,
     mail,
     decisionLog,

@@ -181,6 +181,8 @@ export interface Column {
   name: string
   /** The place among the columns of its board, archived ones included. To sort them, compare their positions as text, by code unit. */
   position: string
+  /** How many active cards the column may have, completed ones included; null: any number. More may be left from before it was set. */
+  wip_limit: number | null
   /** When the column was archived; null if it is active. */
   archived_at: string | null
   /** When it was created. */
@@ -249,6 +251,8 @@ export interface Card {
   assignee_ids: string[]
   /** The labels of the card, in the order in which they were applied. */
   label_ids: string[]
+  /** The cards of the board that block this one, in the order in which they were added. One that is completed or archived stays among them and blocks no more; one that is deleted disappears. */
+  blocker_ids: string[]
   /** The attachment that is the cover of the card; null if it has none. */
   cover_attachment_id: string | null
   /** The user who created the card. */
@@ -754,7 +758,7 @@ export type ColumnsListInput = {
   /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: 'etag'[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'name' | 'position' | 'archived_at' | 'created_at' | 'updated_at' | 'etag')[]
+  fields?: ('id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'archived_at' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `columns.read`. */
@@ -762,7 +766,7 @@ export type ColumnsReadInput = {
   /** The id of the column. A malformed one is answered like an absent one, with 404. */
   column_id: string
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'name' | 'position' | 'archived_at' | 'created_at' | 'updated_at')[]
+  fields?: ('id' | 'board_id' | 'name' | 'position' | 'wip_limit' | 'archived_at' | 'created_at' | 'updated_at')[]
 }
 
 /** The input of `columns.create`. */
@@ -771,6 +775,8 @@ export type ColumnsCreateInput = {
   board_id: string
   /** The name of the column. */
   name: string
+  /** How many active cards it may have, completed ones included; null: any number. Default: null. */
+  wip_limit?: number | null
   /** The item of the same list before which it is placed. */
   before?: string
   /** The item of the same list after which it is placed. */
@@ -784,7 +790,9 @@ export type ColumnsRenameInput = {
   /** The id of the column. A malformed one is answered like an absent one, with 404. */
   column_id: string
   /** The name of the column. */
-  name: string
+  name?: string
+  /** How many active cards it may have, completed ones included; null: any number. */
+  wip_limit?: number | null
 }
 
 /** The input of `columns.move`. */
@@ -827,6 +835,8 @@ export type CardsListInput = {
   label_id?: string
   /** Only cards that are completed, or only those that are not. */
   completed?: boolean
+  /** Only cards that are ready, or only the others. Ready: active, not completed, and no blocker is active and not completed. */
+  ready?: boolean
   /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
   archived?: boolean
   /** Only cards whose title or description contains this text. Upper and lower case are equal. */
@@ -834,7 +844,7 @@ export type CardsListInput = {
   /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
   include?: ('counts' | 'etag')[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts' | 'etag')[]
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts' | 'etag')[]
 }
 
 /** The input of `cards.search`. */
@@ -853,10 +863,14 @@ export type CardsSearchInput = {
   label_id?: string
   /** Only cards that are completed, or only those that are not. */
   completed?: boolean
+  /** Only cards that are ready, or only the others. Ready: active, not completed, and no blocker is active and not completed. */
+  ready?: boolean
   /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
   archived?: boolean
   /** Only cards whose title or description contains this text. Upper and lower case are equal. */
   q?: string
+  /** Only cards that have this card as a blocker. */
+  blocker_id?: string
   /** Only cards that are due before this time. */
   due_before?: string
   /** Only cards that are due at this time or later. */
@@ -874,7 +888,7 @@ export type CardsSearchInput = {
   /** The direction; by default `asc` for `due_at` and `position`, and `desc` for the others. */
   order?: 'asc' | 'desc'
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'etag')[]
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'etag')[]
 }
 
 /** The input of `cards.read`. */
@@ -884,7 +898,7 @@ export type CardsReadInput = {
   /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
   include?: 'counts'[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts')[]
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts')[]
 }
 
 /** The input of `cards.create`. */
@@ -903,6 +917,8 @@ export type CardsCreateInput = {
   label_ids?: string[]
   /** The users who are assigned to the card. They must have access to the board. Default: []. */
   assignee_ids?: string[]
+  /** The blockers of the card. They must be cards of the board. Default: []. */
+  blocker_ids?: string[]
   /** The subtasks of the card in their order: the title of each, or an object with its title and whether it is completed. Default: []. */
   subtasks?: (string | {
     /** The title of the subtask. */
@@ -1014,6 +1030,22 @@ export type CardsSetCoverInput = {
 export type CardsClearCoverInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
+}
+
+/** The input of `blockers.add`. */
+export type BlockersAddInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The id of the blocker. A malformed one is answered like an absent one, with 404. */
+  blocker_id: string
+}
+
+/** The input of `blockers.remove`. */
+export type BlockersRemoveInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The id of the blocker. A malformed one is answered like an absent one, with 404. */
+  blocker_id: string
 }
 
 /** The input of `labels.list`. */
@@ -1301,9 +1333,9 @@ export interface Methods {
     readonly list: ListMethod<ColumnsListInput, ListedColumn>
     /** Returns a column. Scope `kanban:read`. */
     readonly read: ReadMethod<ColumnsReadInput, Column>
-    /** Creates a column before or after another one, or at the end. Scope `kanban:write`. */
+    /** Creates a column before or after another one, or at the end, with a WIP limit if the body has one. Scope `kanban:write`. */
     readonly create: WriteMethod<ColumnsCreateInput, Column>
-    /** Renames a column. Scope `kanban:write`. */
+    /** Renames a column, or changes its WIP limit: how many active cards it may have. Scope `kanban:write`. */
     readonly rename: WriteMethod<ColumnsRenameInput, Column>
     /** Moves a column to another place on its board. Scope `kanban:write`. */
     readonly move: WriteMethod<ColumnsMoveInput, Column>
@@ -1319,7 +1351,7 @@ export interface Methods {
     readonly search: ListMethod<CardsSearchInput, ListedCard>
     /** Returns a card. With ?include=counts it has the numbers of its subtasks, comments and attachments. Scope `kanban:read`. */
     readonly read: ReadMethod<CardsReadInput, CardWithCounts>
-    /** Creates a card in a column, before or after another card, or at the end: with labels, assignees and subtasks, if the body has them. Scope `kanban:write`. */
+    /** Creates a card in a column, before or after another card, or at the end: with labels, assignees, blockers and subtasks, if the body has them. Scope `kanban:write`. */
     readonly create: WriteMethod<CardsCreateInput, Card>
     /** Changes the title, the description or the due time of a card. Scope `kanban:write`. */
     readonly update: WriteMethod<CardsUpdateInput, Card>
@@ -1331,7 +1363,7 @@ export interface Methods {
     readonly archive: WriteMethod<CardsArchiveInput, Card>
     /** Restores an archived card to its place. Scope `kanban:write`. */
     readonly restore: WriteMethod<CardsRestoreInput, Card>
-    /** Deletes a card permanently, with its subtasks, comments and attachments. Scope `kanban:admin`. */
+    /** Deletes a card permanently, with its subtasks, comments and attachments. It disappears from the blockers of other cards. Scope `kanban:admin`. */
     readonly delete: WriteMethod<CardsDeleteInput, Deleted>
     /** Assigns a user who has access to the board. Repeating it changes nothing. Scope `kanban:write`. */
     readonly assign: WriteMethod<CardsAssignInput, Card>
@@ -1345,6 +1377,12 @@ export interface Methods {
     readonly set_cover: WriteMethod<CardsSetCoverInput, Card>
     /** Removes the cover of a card. Without a cover, nothing changes. Scope `kanban:write`. */
     readonly clear_cover: WriteMethod<CardsClearCoverInput, Card>
+  }
+  readonly blockers: {
+    /** Makes another card of the board a blocker: the card waits until that one is completed or archived. Repeating it changes nothing. Scope `kanban:write`. */
+    readonly add: WriteMethod<BlockersAddInput, Card>
+    /** Removes a blocker of a card. The other card remains. Scope `kanban:write`. */
+    readonly remove: WriteMethod<BlockersRemoveInput, Card>
   }
   readonly labels: {
     /** Lists the labels of a board, oldest first. Scope `kanban:read`. */
@@ -1428,7 +1466,7 @@ export interface ErrorMembers {
   }
   /** There is no such resource. */
   not_found: {
-    /** What names the resource: a member of the body or the query, or the second parameter of the path; `label_id` or `user_id` if it is an item of `label_ids` or `assignee_ids`. Absent if it is the path itself. */
+    /** What names the resource: a member of the body or the query, or the second parameter of the path; `label_id`, `user_id` or `blocker_id` if it is an item of `label_ids`, `assignee_ids` or `blocker_ids`. Absent if it is the path itself. */
     parameter?: string
     /** In a batch: the number of the operation that failed, from 0. */
     index?: number
@@ -1440,7 +1478,7 @@ export interface ErrorMembers {
   /** The request conflicts with the current state of the resource. */
   conflict: {
     /** The limit that was reached, if one was. */
-    limit?: number
+    limit?: number | 'wip_limit'
     /** In a batch: the number of the operation that failed, from 0. */
     index?: number
   }
@@ -1520,15 +1558,15 @@ export const operations = {
   'boards.events': { method: 'GET', path: '/boards/{board_id}/events', query: ['after'], result: 'bytes' },
   'columns.list': { method: 'GET', path: '/boards/{board_id}/columns', query: ['limit', 'cursor', 'archived', 'include', 'fields'], result: 'list' },
   'columns.read': { method: 'GET', path: '/columns/{column_id}', query: ['fields'], result: 'item' },
-  'columns.create': { method: 'POST', path: '/boards/{board_id}/columns', query: ['dry_run'], body: ['name', 'before', 'after', 'to'], result: 'item' },
-  'columns.rename': { method: 'PATCH', path: '/columns/{column_id}', query: ['dry_run'], body: ['name'], result: 'item' },
+  'columns.create': { method: 'POST', path: '/boards/{board_id}/columns', query: ['dry_run'], body: ['name', 'wip_limit', 'before', 'after', 'to'], result: 'item' },
+  'columns.rename': { method: 'PATCH', path: '/columns/{column_id}', query: ['dry_run'], body: ['name', 'wip_limit'], result: 'item' },
   'columns.move': { method: 'POST', path: '/columns/{column_id}/move', query: ['dry_run'], body: ['before', 'after', 'to'], result: 'item' },
   'columns.archive': { method: 'POST', path: '/columns/{column_id}/archive', query: ['dry_run'], result: 'item' },
   'columns.restore': { method: 'POST', path: '/columns/{column_id}/restore', query: ['dry_run'], result: 'item' },
-  'cards.list': { method: 'GET', path: '/boards/{board_id}/cards', query: ['limit', 'cursor', 'column_id', 'assignee_id', 'label_id', 'completed', 'archived', 'q', 'include', 'fields'], result: 'list' },
-  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'board_id', 'column_id', 'assignee_id', 'label_id', 'completed', 'archived', 'q', 'due_before', 'due_after', 'completed_before', 'completed_after', 'completed_by', 'include', 'sort', 'order', 'fields'], result: 'list' },
+  'cards.list': { method: 'GET', path: '/boards/{board_id}/cards', query: ['limit', 'cursor', 'column_id', 'assignee_id', 'label_id', 'completed', 'ready', 'archived', 'q', 'include', 'fields'], result: 'list' },
+  'cards.search': { method: 'GET', path: '/cards', query: ['limit', 'cursor', 'board_id', 'column_id', 'assignee_id', 'label_id', 'completed', 'ready', 'archived', 'q', 'blocker_id', 'due_before', 'due_after', 'completed_before', 'completed_after', 'completed_by', 'include', 'sort', 'order', 'fields'], result: 'list' },
   'cards.read': { method: 'GET', path: '/cards/{card_id}', query: ['include', 'fields'], result: 'item' },
-  'cards.create': { method: 'POST', path: '/boards/{board_id}/cards', query: ['dry_run'], body: ['column_id', 'title', 'description', 'due_at', 'label_ids', 'assignee_ids', 'subtasks', 'before', 'after', 'to'], result: 'item' },
+  'cards.create': { method: 'POST', path: '/boards/{board_id}/cards', query: ['dry_run'], body: ['column_id', 'title', 'description', 'due_at', 'label_ids', 'assignee_ids', 'blocker_ids', 'subtasks', 'before', 'after', 'to'], result: 'item' },
   'cards.update': { method: 'PATCH', path: '/cards/{card_id}', query: ['dry_run'], body: ['title', 'description', 'due_at'], result: 'item' },
   'cards.move': { method: 'POST', path: '/cards/{card_id}/move', query: ['dry_run'], body: ['column_id', 'before', 'after', 'to'], result: 'item' },
   'cards.complete': { method: 'PUT', path: '/cards/{card_id}/completion', query: ['dry_run'], body: ['completed'], result: 'item' },
@@ -1541,6 +1579,8 @@ export const operations = {
   'cards.remove_label': { method: 'DELETE', path: '/cards/{card_id}/labels/{label_id}', query: ['dry_run'], result: 'item' },
   'cards.set_cover': { method: 'PUT', path: '/cards/{card_id}/cover', query: ['dry_run'], body: ['attachment_id'], result: 'item' },
   'cards.clear_cover': { method: 'DELETE', path: '/cards/{card_id}/cover', query: ['dry_run'], result: 'item' },
+  'blockers.add': { method: 'PUT', path: '/cards/{card_id}/blockers/{blocker_id}', query: ['dry_run'], result: 'item' },
+  'blockers.remove': { method: 'DELETE', path: '/cards/{card_id}/blockers/{blocker_id}', query: ['dry_run'], result: 'item' },
   'labels.list': { method: 'GET', path: '/boards/{board_id}/labels', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'labels.read': { method: 'GET', path: '/labels/{label_id}', query: ['fields'], result: 'item' },
   'labels.create': { method: 'POST', path: '/boards/{board_id}/labels', query: ['dry_run'], body: ['name', 'color'], result: 'item' },

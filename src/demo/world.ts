@@ -4,7 +4,7 @@ import { visibilities } from '../model/board.ts'
 import { fileVisibilities } from '../model/file.ts'
 import { packageFile } from '../model/package-files.ts'
 import { roles } from '../model/workspace.ts'
-import { readPlainYaml } from '../policy/plain-yaml.ts'
+import { readSource } from '../policy/source.ts'
 
 const person = z.strictObject({ key: z.string(), name: z.string(), role: z.enum(roles), left: z.boolean().default(false) })
 const card = z.strictObject({
@@ -55,7 +55,8 @@ export type World = z.infer<typeof world>
 export type WorldBoard = z.infer<typeof board>
 export type WorldCard = z.infer<typeof card>
 
-/** Reads `fixtures/world.yaml`, which is plain YAML. */
+/** Reads `fixtures/world.yaml`. */
 export function readWorld(): World {
-  return world.parse(readPlainYaml(readFileSync(packageFile('fixtures/world.yaml'), 'utf8')))
+  const path = 'fixtures/world.yaml'
+  return world.parse(readSource({ path, text: readFileSync(packageFile(path), 'utf8') }).data)
 }

@@ -1,5 +1,4 @@
-import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { isIP, isIPv4, SocketAddress } from 'node:net'
 import type { ServerRequest } from 'srvx'
 
 /** An address with an optional port, as some proxies write it: `192.0.2.7:4711` or `[2001:db8::7]:4711`. */
@@ -27,19 +26,20 @@ export function clientAddress(request: ServerRequest, proxies: number): string |
 export function networkOf(address: string | undefined): string {
   const parsed = parseAddress(address)
   if (parsed === undefined) return 'unknown'
-  if (parsed instanceof ipaddr.IPv4) return parsed.toString()
-  return parsed.parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':')
+  if (isIPv4(parsed)) return parsed
+  const [head, tail] = parsed.split('::').map((part) => (part === '' ? [] : part.split(':')))
+  const zeros = tail === undefined ? 0 : 8 - head!.length - tail.length
+  return [...head!, ...Array<string>(zeros).fill('0'), ...(tail ?? [])].slice(0, 4).join(':')
 }
 
-/** IPv4 in IPv6 notation (`::ffff:192.0.2.7`) becomes IPv4. A zone (`%eth0`) is dropped. */
-function parseAddress(text: string | undefined): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  if (text === undefined) return undefined
-  const trimmed = text.trim()
+/**
+ * The shortest form of an address (RFC 5952 §4). IPv4 in IPv6 notation (`::ffff:192.0.2.7`) becomes IPv4. A zone (`%eth0`) is dropped.
+ * @returns undefined if it is not an address
+ */
+function parseAddress(text: string | undefined): string | undefined {
+  const trimmed = text?.trim() ?? ''
   const [, ipv6, ipv4] = WITH_PORT.exec(trimmed) ?? []
   const address = (ipv6 ?? ipv4 ?? trimmed).replace(/%.*$/, '')
-  // The check by node:net is the stricter one: ipaddr.js also accepts IPv4 in octal, in hexadecimal or shortened.
-  return isIP(address) === 0 ? undefined : ipaddr.process(address)
+  if (isIP(address) !== 6) return isIPv4(address) ? address : undefined
+  return new SocketAddress({ address, family: 'ipv6' }).address.replace(/^::ffff:(?=[\d.]+$)/, '')
 }

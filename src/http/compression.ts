@@ -50,22 +50,20 @@ export class CompressibleResponse extends FastResponse {
 
 /** Compresses responses with gzip or br for clients that ask for it (RFC 9110 §12.5.3), and never on the event loop. */
 export class Compression {
-  readonly #isOn: boolean
   readonly #compressors: Compressors
   /** by owner and coding */
   readonly #kept = new WeakMap<object, Map<Coding, Promise<Uint8Array>>>()
   readonly #waiting: (() => void)[] = []
   #running = 0
 
-  constructor(isOn = true, compressors: Compressors = onThreads) {
-    this.#isOn = isOn
+  constructor(compressors: Compressors = onThreads) {
     this.#compressors = compressors
   }
 
   /** Returns the response, compressed if the client asks for it and the body is worth it. */
   async apply(request: ServerRequest, response: Response): Promise<Response> {
     const accepted = request.headers.get('accept-encoding')
-    if (!this.#isOn || accepted === null || !(response instanceof CompressibleResponse)) return response
+    if (accepted === null || !(response instanceof CompressibleResponse)) return response
     const { content, owner, status, statusText } = response
     const size = Buffer.byteLength(content)
     const coding = size > SMALLEST ? preferredCoding(accepted) : undefined

@@ -3,13 +3,12 @@ import { ApiError } from '../model/errors.ts'
 import type { Call } from './call.ts'
 import type { DecisionRecord } from './decision-record.ts'
 import { download } from './download.ts'
-import { dataResponse, errorResponse, notModifiedResponse } from './envelope.ts'
+import { dataResponse, errorResponse, jsonResponse, notModifiedResponse } from './envelope.ts'
 import { openStream } from './event-stream.ts'
 import { selectFields } from './fields.ts'
-import { piecesOf, type Pieces } from './json-body.ts'
-import { listResponse } from './list-response.ts'
+import { bodyOf, piecesOf, versionOf, type Pieces } from './json-body.ts'
 import type { Answer, Done, Events } from './outcome.ts'
-import { entityHeaders, isCurrent, requireMatch } from './preconditions.ts'
+import { entityHeaders, isCurrent, requireMatch, revalidated, weakTag } from './preconditions.ts'
 import type { Services } from './services.ts'
 
 /**
@@ -67,6 +66,25 @@ function renderDone(
   const all = Object.assign({}, shared, resourceHeaders(headers, revision, location))
   if (isRead && isCurrent(headers, revision)) return notModifiedResponse(requestId, all)
   return andThen(json(selectFields(data, fields)), (pieces) => dataResponse(requestId, status, pieces, all))
+}
+
+/**
+ * Answers a GET of a list with a page, or with 304 if the client has it. A page has no revision, so its ETag is a hash of it.
+ * It is weak: it is the same for each content coding, and no condition of a write.
+ * @param shared headers besides those of every response
+ */
+function listResponse(
+  requestId: string,
+  headers: Headers,
+  status: number,
+  pieces: Pieces,
+  nextCursor: string | null,
+  shared: Readonly<Record<string, string>>,
+): Response {
+  const version = versionOf(pieces, nextCursor)
+  const all = Object.assign({}, shared, { etag: weakTag(version) }, revalidated(headers))
+  if (isCurrent(headers, version)) return notModifiedResponse(requestId, all)
+  return jsonResponse(requestId, status, bodyOf(pieces, nextCursor), all)
 }
 
 function renderEvents(

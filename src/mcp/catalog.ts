@@ -56,7 +56,7 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'find_cards',
     title: 'Find and read cards',
-    description: 'For your work, use cards.search with assignee_id="me" and completed=false.',
+    description: 'For your work, use cards.search with assignee_id="me" and completed=false. ready=true: what can be begun.',
     effect: 'read',
     operations: ['cards.search', 'cards.list', 'cards.read'],
   },
@@ -105,9 +105,9 @@ export const tools: readonly ToolRow[] = [
   },
   {
     name: 'move_assign_complete_cards',
-    title: 'Move, assign, complete, label and archive cards',
+    title: 'Move, assign, complete, label, block and archive cards',
     description:
-      'Changes the place or the state of a card. Each change can be set back. To take a card, assign yourself. Moving does not complete: a card that is done needs cards.complete too.',
+      'Changes the place or the state of a card. Each change can be set back. To take a card, assign yourself. Moving does not complete: a card that is done needs cards.complete too. A card with a blocker waits for that card.',
     effect: 'arrange',
     operations: [
       'cards.move',
@@ -116,6 +116,8 @@ export const tools: readonly ToolRow[] = [
       'cards.unassign',
       'cards.apply_label',
       'cards.remove_label',
+      'blockers.add',
+      'blockers.remove',
       'cards.archive',
       'cards.restore',
       'cards.set_cover',
@@ -139,7 +141,7 @@ export const tools: readonly ToolRow[] = [
   {
     name: 'edit_boards_columns_labels',
     title: 'Edit boards, columns and labels',
-    description: 'Replaces names, descriptions and colors. The previous ones are lost.',
+    description: 'Replaces names, descriptions, colors and WIP limits. The previous ones are lost.',
     effect: 'replace',
     operations: ['boards.update', 'columns.rename', 'labels.update'],
   },

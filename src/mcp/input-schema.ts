@@ -107,7 +107,17 @@ export function mergeSchemas(schemas: readonly JsonSchema[]): JsonSchema {
   for (const [keyword, value] of Object.entries(first!)) {
     if (others.every((other) => JSON.stringify(other[keyword]) === JSON.stringify(value))) merged[keyword] = value
   }
-  const descriptions = new Set(schemas.flatMap(({ description }) => (typeof description === 'string' ? description : [])))
-  if (descriptions.size > 0) merged['description'] = [...descriptions].join(' / ')
+  const descriptions = withoutRepetitions(schemas.flatMap(({ description }) => (typeof description === 'string' ? description : [])))
+  if (descriptions.length > 0) merged['description'] = descriptions.join(' / ')
   return merged
+}
+
+/** The descriptions without the sentences of those before them. */
+function withoutRepetitions(descriptions: readonly string[]): string[] {
+  const said = new Set<string>()
+  return descriptions.flatMap((description) => {
+    const further = description.split(/(?<=\.) /).filter((sentence) => !said.has(sentence))
+    for (const sentence of further) said.add(sentence)
+    return further.length === 0 ? [] : further.join(' ')
+  })
 }

@@ -26,6 +26,11 @@ export const card = documented(
       description: 'The labels of the card, in the order in which they were applied.',
       maxItems: limits.labelsPerCard,
     }),
+    blocker_ids: documented(z.array(idField('card', 'The id of a blocker.')), {
+      description:
+        'The cards of the board that block this one, in the order in which they were added. One that is completed or archived stays among them and blocks no more; one that is deleted disappears.',
+      maxItems: limits.blockersPerCard,
+    }),
     cover_attachment_id: idField('attachment', 'The attachment that is the cover of the card; null if it has none.').nullable(),
     creator_id: idField('user', 'The user who created the card.'),
     ...resourceTimes,
@@ -33,3 +38,13 @@ export const card = documented(
   { id: 'Card', description: 'A card: one piece of work. It is in one column of one board.' },
 )
 export type Card = Readonly<z.infer<typeof card>>
+
+/** Whether a card can be ready, and blocks those whose blocker it is: it is active and not completed, whatever its column is. */
+export function isOpen(card: Card | undefined): boolean {
+  return card !== undefined && card.archived_at === null && card.completed_at === null
+}
+
+/** The blockers of a card; none without a card. */
+export function blockersOf(card: Card | undefined): readonly string[] {
+  return card?.blocker_ids ?? []
+}

@@ -9,6 +9,10 @@ export const column = documented(
     board_id: idField('board', 'The board of the column.'),
     name: textField('The name of the column.', limits.columnName),
     position: positionField('columns of its board, archived ones included'),
+    wip_limit: documented(z.int().min(1).max(limits.wipLimit).nullable(), {
+      description:
+        'How many active cards the column may have, completed ones included; null: any number. More may be left from before it was set.',
+    }),
     archived_at: timeField('When the column was archived; null if it is active.').nullable(),
     ...resourceTimes,
   }),

@@ -25,6 +25,12 @@ export const idPrefixes = {
 /** The kinds of ids. */
 export type IdKind = keyof typeof idPrefixes
 
+/** The kind of the id that a parameter is, by its name: `card_id`, or `blocker_id` for what a card is to another one. */
+export function kindOfParameter(name: string): IdKind | undefined {
+  const kind = name === 'blocker_id' ? 'card' : name.replace(/_id$/, '')
+  return Object.hasOwn(idPrefixes, kind) ? (kind as IdKind) : undefined
+}
+
 /** Returns random bytes for ids, revisions and secrets. Injected, so that a test can repeat a run. */
 export type RandomSource = (bytes: number) => Uint8Array
 

@@ -67,14 +67,21 @@ export const limits = {
   labelsPerBoard: 200,
   assigneesPerCard: 20,
   labelsPerCard: 30,
+  blockersPerCard: 50,
+  /** cards that one card may be a blocker of */
+  blockedCards: 50,
+  /** cards that wait for a card, directly or not, to which a blocker is added: all are examined, because none may be that blocker */
+  waitingCards: 500,
+  /** the greatest limit of the active cards of a column */
+  wipLimit: 1_000,
   subtasksPerCard: 200,
   commentsPerCard: 5_000,
   attachmentsPerCard: 100,
-  /** changes in the feed of a board, the default of a setting */
+  /** changes in the feed of a board */
   changesPerBoard: 100_000,
   /** batches of the audit trail of a workspace: a folder has them in memory */
   auditBatches: 200_000,
 } as const
 
-/** The rate limits in a minute, the defaults of settings: requests of a token, in a workspace, and failed credentials of an address. */
+/** The rate limits in a minute. The first two are defaults of settings: requests of a token, in a workspace, and failed credentials of an address. */
 export const defaultRates = { token: 1200, workspace: 12_000, address: 300 } as const

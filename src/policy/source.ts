@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
+import { createHash } from 'node:crypto'
 import type { Document, LineCounter } from 'yaml'
 import { findConfusables, findDecodedConfusable, markHiddenCharacters } from './confusables.ts'
 import { PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
-import { readPlainYaml } from './plain-yaml.ts'
+import { readAtBuild } from './read-at-build.ts'
 import { yaml } from './yaml.ts'
 
 /** The path and the text of a policy file. */
@@ -43,18 +43,17 @@ const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 /**
  * Reads YAML as plain data: maps, lists, strings, numbers and booleans. All syntax that a reviewer can read
  * differently from the parser is refused: anchors, aliases, merge keys, tags, duplicate keys, several documents.
+ * A text that was read when the bundle was made is not read again: it has passed the same.
  * @throws {PolicyError} with the position of every error
  */
 export function readSource(file: SourceFile): Source {
   const diagnosticAt = locate(file)
-  const confusables = findConfusables(file.text).map(({ range, message, suggestion }) => diagnosticAt(range, message, suggestion))
-  if (confusables.length > 0) throw new PolicyError(confusables)
-  const plain = readPlainYaml(file.text)
-  // Of a text that was read so, the package is asked only where a member is, for a diagnostic.
-  let document = plain === undefined ? parseStrictly(file.text, diagnosticAt) : undefined
+  const known = readAtBuild.get(createHash('sha256').update(file.text).digest('hex'))
+  // The package is then asked only where a member is, for a diagnostic.
+  let document = known === undefined ? parseStrictly(file.text, diagnosticAt) : undefined
   return {
     path: file.path,
-    data: plain ?? document!.toJS(),
+    data: known === undefined ? document!.toJS() : JSON.parse(known),
     diagnostic(at, message, { suggestion, rule, on = 'value' } = {}) {
       document ??= parse(file.text, diagnosticAt)
       return diagnosticAt(rangeOf(document, at, on), message, suggestion, rule)
@@ -62,16 +61,10 @@ export function readSource(file: SourceFile): Source {
   }
 }
 
-/**
- * Whether the package yaml reads the same data from a file as {@link readSource}, which asks it only for what is not plain YAML.
- * @throws {PolicyError} if it refuses the file
- */
-export function isReadAlike(file: SourceFile): boolean {
-  return isDeepStrictEqual(readSource(file).data, parseStrictly(file.text, locate(file)).toJS())
-}
-
 /** @throws {PolicyError} for everything that is not plain data */
 function parseStrictly(text: string, diagnosticAt: DiagnosticAt): Document {
+  const confusables = findConfusables(text).map(({ range, message, suggestion }) => diagnosticAt(range, message, suggestion))
+  if (confusables.length > 0) throw new PolicyError(confusables)
   const document = parse(text, diagnosticAt)
   const diagnostics = [...document.errors, ...document.warnings].map((error) => diagnosticAt(error.pos, describeParseError(error)))
   diagnostics.push(...findRefusedSyntax(document, diagnosticAt))

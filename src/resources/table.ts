@@ -5,6 +5,7 @@ import { batchOperation } from './batch/operations.ts'
 import { boardMemberOperations } from './board-members/operations.ts'
 import { boardOperations } from './boards/operations.ts'
 import { cardOperations } from './cards/operations.ts'
+import { blockerOperations } from './cards/blockers.ts'
 import { cardRelationOperations } from './cards/relations.ts'
 import { changeOperations } from './changes/operations.ts'
 import { columnOperations } from './columns/operations.ts'
@@ -25,6 +26,7 @@ const rows: readonly Operation[] = [
   ...columnOperations,
   ...cardOperations,
   ...cardRelationOperations,
+  ...blockerOperations,
   ...labelOperations,
   ...subtaskOperations,
   ...commentOperations,

@@ -77,6 +77,13 @@ export const indexes = {
     name: `${state}_cards_${done ? 'done' : 'open'}:${columnId}`,
     fetch: 'card:',
   }),
+  /**
+   * cards of a column that are active, not completed, and have no blocker that is, by position. Whether the column is active is not known
+   * here, and what a claim would change is judged when they are read
+   */
+  readyCards: (columnId: string): Index<Card> => ({ name: `ready_cards:${columnId}`, fetch: 'card:' }),
+  /** cards that have a card as a blocker */
+  blockedCards: (blockerId: string): Index<Card> => ({ name: `blocked_cards:${blockerId}`, fetch: 'card:' }),
   /** cards of a board, or those that a user is assigned to in the workspace, by one of their times: see {@link sortedEntry}. By `completed_at`, only those that are completed */
   sortedCards: (sort: TimedSort, listId: string): Index<Card> => ({ name: `cards_by_${sort}:${listId}`, fetch: 'card:' }),
   /** cards of a board that a user has completed, by the time of that: see {@link sortedEntry} */
@@ -144,6 +151,8 @@ const kinds: readonly Index<unknown>[] = [
     indexes.cardsDone(state, '*', true),
     indexes.cardsDone(state, '*', false),
   ]),
+  indexes.readyCards('*'),
+  indexes.blockedCards('*'),
   ...timedSorts.map((sort) => indexes.sortedCards(sort, '*')),
   indexes.cardsCompletedBy('*', '*'),
   indexes.boardCards('*'),
@@ -176,7 +185,9 @@ export function ownersOf(name: string, entry: string): readonly string[] | undef
   if (fetch === undefined) return undefined
   const last = lastWord(entry)
   // The boards of a user are those that they created, and those that they are an explicit member of.
-  return name === indexes.boardsOf(id).name ? [fetch + last, `board_member:${last}:${id}`] : [fetch + last]
+  if (name === indexes.boardsOf(id).name) return [fetch + last, `board_member:${last}:${id}`]
+  // A card without blockers has its entry itself. That of another one is its readiness's.
+  return name === indexes.readyCards(id).name ? [fetch + last, `readiness:${last}`] : [fetch + last]
 }
 
 /** The index entry of a record that has a position among its siblings. */

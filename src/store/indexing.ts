@@ -1,13 +1,14 @@
 import type { WorkspaceLink, Session } from '../model/account.ts'
 import type { AuditBatch } from '../model/audit.ts'
 import type { Board, BoardMember } from '../model/board.ts'
-import type { Card } from '../model/card.ts'
+import { blockersOf, isOpen, type Card } from '../model/card.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
 import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { Challenge } from '../model/second-factor.ts'
+import type { Readiness } from '../model/readiness.ts'
 import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
@@ -47,6 +48,8 @@ const indexing: Indexing = {
   ],
   label: (label: Label) => [[indexes.labels(label.board_id).name, `${label.created_at} ${label.id}`]],
   card: cardEntries,
+  readiness: ({ card_id, column_id, position, is_open, open_blocker_ids }: Readiness) =>
+    is_open && open_blocker_ids.length === 0 ? [[indexes.readyCards(column_id).name, positionEntry({ position, id: card_id })]] : [],
   subtask: (subtask: Subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
   comment: (comment: Comment) => [[indexes.comments(comment.card_id).name, `${comment.created_at} ${comment.id}`]],
   attachment: (attachment: AttachmentRecord) => [
@@ -119,6 +122,9 @@ function cardEntries(card: Card): Entry[] {
     [indexes.boardCards(board_id).name, id],
   ]
   if (state === 'active') entries.push([indexes.boardActiveCards(board_id).name, id])
+  const blockers = blockersOf(card)
+  if (blockers.length === 0 && isOpen(card)) entries.push([indexes.readyCards(column_id).name, entry])
+  for (const blockerId of blockers) entries.push([indexes.blockedCards(blockerId).name, id])
   for (const sort of timedSorts) {
     if (sort === 'completed_at' && card.completed_at === null) continue
     const sorted = sortedEntry(sort, card)

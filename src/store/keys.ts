@@ -10,6 +10,7 @@ import type { FirstResponse, ResponseText } from '../model/idempotency.ts'
 import type { Label } from '../model/label.ts'
 import type { OrderRecord } from '../model/order.ts'
 import type { PendingRemovals } from '../model/pending-removal.ts'
+import type { Readiness } from '../model/readiness.ts'
 import type { SchemaRecord } from '../model/schema.ts'
 import type { Challenge, Notices, SecondFactor } from '../model/second-factor.ts'
 import type { Subtask } from '../model/subtask.ts'
@@ -58,6 +59,7 @@ export const keys = {
   boardMember: (boardId: string, userId: string): Key<BoardMember> => `board_member:${boardId}:${userId}`,
   column: (columnId: string): Key<Column> => `column:${columnId}`,
   card: (cardId: string): Key<Card> => `card:${cardId}`,
+  readiness: (cardId: string): Key<Readiness> => `readiness:${cardId}`,
   label: (labelId: string): Key<Label> => `label:${labelId}`,
   subtask: (subtaskId: string): Key<Subtask> => `subtask:${subtaskId}`,
   comment: (commentId: string): Key<Comment> => `comment:${commentId}`,

@@ -1,4 +1,5 @@
 import { andThen, type Awaitable } from '../model/awaitable.ts'
+import type { Card } from '../model/card.ts'
 import { randomText, type RandomSource } from '../model/ids.ts'
 import type { Index } from './indexes.ts'
 import type { Key } from './keys.ts'
@@ -18,6 +19,7 @@ import {
   type ValueOf,
 } from './reads.ts'
 import { merged, onlyRemoves, widened, Writes } from './writes.ts'
+import { updateReadiness } from './readiness.ts'
 
 /** Length of a revision, in characters. */
 const REVISION_LENGTH = 20
@@ -45,6 +47,8 @@ export class Transaction {
   readonly #reads = new ReadSet()
   readonly #prefetched = new Prefetched()
   readonly #writes = new Writes()
+  /** keys of new records, which contain a new id */
+  readonly #created = new Set<string>()
   #newRevision: string | undefined
   #logged: { readonly log: ChangeLog; readonly author: Author } | undefined
 
@@ -172,6 +176,7 @@ export class Transaction {
   /** Writes a new record. Its key contains a new id, so it is absent: the commit checks that, and no read is needed. */
   create<T>(key: Key<T>, value: T): void {
     this.#reads.add(key, null)
+    this.#created.add(key)
     this.put(key, value)
   }
 
@@ -224,6 +229,23 @@ export class Transaction {
    */
   commit(): Awaitable<void> {
     if (this.#writes.isEmpty) return undefined
+    return andThen(this.settle(), () => this.#commit())
+  }
+
+  /** Writes what follows from what was written. The commit does that, too; until then, the indexes of ready cards are as they were. */
+  settle(): Awaitable<void> {
+    const cardKeys = this.#writes.keysOf('card:')
+    if (cardKeys.length === 0) return undefined
+    const written = cardKeys.map((key) => ({
+      id: key.slice('card:'.length),
+      before: this.#reads.get(key)?.value as Card | undefined,
+      after: this.#writes.put.get(key) as Card | undefined,
+      isNew: this.#created.has(key),
+    }))
+    return updateReadiness(this, written)
+  }
+
+  #commit(): Awaitable<void> {
     const written: Change = {
       revision: this.#revision,
       lease: this.#lease,

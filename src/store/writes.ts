@@ -14,6 +14,11 @@ export class Writes {
     return this.put.size + this.remove.size
   }
 
+  /** The keys of a kind that it writes or removes. @param prefix the kind, with the colon */
+  keysOf(prefix: string): string[] {
+    return [...this.put.keys(), ...this.remove].filter((key) => key.startsWith(prefix))
+  }
+
   get isEmpty(): boolean {
     return this.size === 0
   }

@@ -104,7 +104,7 @@ function contextOf(web: WebServices, request: ServerRequest, url: URL, route: Ro
     path: pathOf(url),
     requestId: randomUUID(),
     origin: originOf(request, web.origin),
-    cookies: readCookies(request.headers.get('cookie')),
+    cookies: readCookies(request),
     pendingCookies: [],
     params: route?.params ?? {},
     query: url.searchParams,

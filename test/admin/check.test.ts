@@ -258,6 +258,21 @@ describe.each(drivers)('a check on $name', (driver) => {
     expect([...new Set(kinds)].toSorted()).toEqual(['board_member', 'card', 'token'])
   })
 
+  test('names a card whose readiness is missing, or another one than its blockers make it', async () => {
+    const blocked = await board.card(columnId, 'Blocked', { blocker_ids: [cardId] })
+    const key = keys.readiness(blocked)
+    const found = async () => namesOf((await check()).findings)
+    expect(await found()).toEqual([])
+    await edit(key, { open_blocker_ids: [] })
+    expect(await found()).toEqual([`reference_broken ${key}`])
+    await edit(key, { open_blocker_ids: [cardId], position: 'zz' })
+    expect(await found()).toEqual([`reference_broken card:${blocked}`])
+    await remove(key)
+    expect(await found()).toEqual([`reference_broken card:${blocked}`])
+    await put(keys.readiness(cardId), { ...(await get(keys.card(cardId))), nothing: true })
+    expect(await found()).toContain(`record_invalid readiness:${cardId}`)
+  })
+
   describe('of indexes', () => {
     const entry = async () => `${(await get(keys.card(cardId))).position} ${cardId}`
     const damage = async () => {

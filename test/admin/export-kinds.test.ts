@@ -23,6 +23,7 @@ const transfers: Readonly<Record<string, Transfer>> = {
   board_member: 'exported',
   column: 'exported',
   card: 'exported',
+  readiness: 'exported',
   label: 'exported',
   subtask: 'exported',
   comment: 'exported',

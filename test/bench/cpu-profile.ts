@@ -22,7 +22,7 @@ const RULES: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/dist\/(policy|authz)\/|dist\/http\/permission|@casl|@ucast/, 'both decisions'],
   [/dist\/store\/|dist\/http\/prefetch|unstorage|dist\/resources\/targets/, 'store and transaction'],
   [/dist\/http\/(input|body|json|fields|body-members)\.js|\/zod\//, 'input'],
-  [/dist\/http\/(envelope|json-body|list-response|compression|content-coding)/, 'envelope and JSON'],
+  [/dist\/http\/(envelope|json-body|render|compression|content-coding)/, 'envelope and JSON'],
   [/dist\/(resources|listing|model)\//, 'operation'],
   [/dist\//, 'pipeline, metrics and records'],
 ]

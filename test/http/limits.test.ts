@@ -53,6 +53,7 @@ describe.each(drivers)('limits, on $name', (driver) => {
           name: 'x',
           position: `b${digits(i)}1`,
           // Those beyond the limit do not count.
+          wip_limit: null,
           archived_at: i >= 200 ? AT : null,
           ...times,
         },
@@ -77,6 +78,7 @@ describe.each(drivers)('limits, on $name', (driver) => {
           archived_at: i >= 5000 ? AT : null,
           assignee_ids: [],
           label_ids: [],
+          blocker_ids: [],
           cover_attachment_id: null,
           creator_id: setup.ann.id,
           ...times,

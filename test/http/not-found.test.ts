@@ -27,6 +27,7 @@ const references: [operation: string, member: string, parameter: string, rest: o
   ['cards.create', 'after', 'card_id', NEW_CARD],
   ['cards.create', 'label_ids', 'label_id', NEW_CARD],
   ['cards.create', 'assignee_ids', 'user_id', NEW_CARD],
+  ['cards.create', 'blocker_ids', 'blocker_id', NEW_CARD],
   ['cards.move', 'column_id', 'column_id', {}],
   ['cards.move', 'before', 'card_id', {}],
   ['cards.move', 'after', 'card_id', {}],
@@ -150,13 +151,14 @@ describe.each(drivers)('404, on $name', (driver) => {
     expectOneResponse(responses, { parameter: isList ? parameter : member })
   })
 
-  test('labels of another board and people without access to the board are answered with 404', async () => {
+  test('labels and cards of another board and people without access to the board are answered with 404', async () => {
     const otherBoard = (await createScenario(world, { ...CALLER, 'board.visibility': 'workspace', 'board.caller': 'creator' }))!
     const outsider = world.callers.get('member active')!
     const cardId = visible.params['card_id']
     for (const [path, parameter] of [
       [`/cards/${cardId}/labels/${otherBoard.params['label_id']}`, 'label_id'],
       [`/cards/${cardId}/assignees/${outsider.id}`, 'user_id'],
+      [`/cards/${cardId}/blockers/${otherBoard.params['blocker_id']}`, 'blocker_id'],
     ] as const)
       for (const method of ['PUT', 'DELETE']) {
         const { status, body } = await service.send(visible.caller.admin, method, path)
@@ -172,6 +174,7 @@ describe.each(drivers)('404, on $name', (driver) => {
     ['board_id', '/cards', 'board_id'],
     ['column_id', '/cards', 'column_id'],
     ['label_id', '/cards', 'label_id'],
+    ['blocker_id', '/cards', 'blocker_id'],
     ['assignee_id', '/cards', 'user_id'],
     ['completed_by', '/cards', 'user_id'],
   ] as const

@@ -49,10 +49,29 @@ describe.each(drivers)('a page of a list that is assembled from several reads, o
     service.write(ann.workspaceId, async (tx) => tx.put(key as Key<object>, { ...(await tx.get(key as Key<object>)), [member]: name }))
 
   const card = (boardId: string, column_id: string, i: number, description = '') => {
-    const members = { board_id: boardId, column_id, title: 'old', description, due_at: null, completed_at: null, archived_at: null }
+    const members = {
+      board_id: boardId,
+      column_id,
+      title: 'old',
+      description,
+      due_at: null,
+      completed_at: null,
+      completed_by_id: null,
+      archived_at: null,
+    }
     const id = `crd_${boardId.slice(4, 14)}${String(i).padStart(10, '0')}`
     const position = `a${String(i).padStart(4, '0')}1`
-    return { id, ...members, position, assignee_ids: [], label_ids: [], cover_attachment_id: null, creator_id: ann.id, ...times }
+    return {
+      id,
+      ...members,
+      position,
+      assignee_ids: [],
+      label_ids: [],
+      blocker_ids: [],
+      cover_attachment_id: null,
+      creator_id: ann.id,
+      ...times,
+    }
   }
   const titles = (cards: readonly { id: string }[]) =>
     [renaming(keys.card(cards[0]!.id), 'title'), renaming(keys.card(cards.at(-1)!.id), 'title')] as const
@@ -97,7 +116,15 @@ describe.each(drivers)('a page of a list that is assembled from several reads, o
         const archived_at = i === 0 || i === 11 ? null : AT
         return [
           keys.column(id(i)),
-          { id: id(i), board_id: boardId, name: 'old', position: `a${String(i).padStart(4, '0')}1`, archived_at, ...times },
+          {
+            id: id(i),
+            board_id: boardId,
+            name: 'old',
+            position: `a${String(i).padStart(4, '0')}1`,
+            wip_limit: null,
+            archived_at,
+            ...times,
+          },
         ]
       }),
     )

@@ -75,6 +75,9 @@ const writes: Readonly<Record<string, Write>> = {
   'cards.apply_label': { path: '/cards/{last card}/labels/{label}', changed: ['last card'] },
   'cards.remove_label': { path: '/cards/{card}/labels/{label}', changed: ['card'] },
 
+  'blockers.add': { path: '/cards/{last card}/blockers/{card}', changed: ['last card'], created: ['readiness'] },
+  'blockers.remove': { path: '/cards/{blocked}/blockers/{last card}', changed: ['blocked'], removed: ['readiness of blocked'] },
+
   'subtasks.create': { path: '/cards/{card}/subtasks', body: { title: 'New', before: '{subtask}' }, created: ['subtask'] },
   'subtasks.update': { path: '/subtasks/{subtask}', body: { title: 'New' }, changed: ['subtask'] },
   'subtasks.delete': { path: '/subtasks/{subtask}', removed: ['subtask'] },
@@ -99,6 +102,7 @@ const variants: readonly (readonly [operation: string, write: Write])[] = [
   ['boards.set_visibility', { path: PRIVATE[1], body: { visibility: 'workspace' }, first: [PRIVATE], changed: ['board'] }],
   ['cards.update', { path: '/cards/{card}', body: { due_at: '2027-01-01T00:00:00Z' }, changed: ['card'] }],
   ['cards.move', { path: '/cards/{card}/move', body: { column_id: '{last column}' }, changed: ['card'] }],
+  ['columns.rename', { path: '/columns/{column}', body: { wip_limit: 3 }, changed: ['column'] }],
   ['columns.move', { path: '/columns/{last column}/move', body: { before: '{column}' }, changed: ['last column'] }],
   ['subtasks.update', { path: '/subtasks/{subtask}', body: { completed: true }, changed: ['subtask'] }],
   ['subtasks.update', { path: '/subtasks/{last subtask}', body: { before: '{subtask}' }, changed: ['last subtask'] }],
@@ -139,19 +143,24 @@ async function createFixture(service: Service, { ann, bob, cyd }: Record<'ann' |
     records.set(name, [keyOf(id), id, { id, ...members, ...times }])
     return id
   }
-  const column = (name: string, position: string) => add(name, 'column', keys.column, { board_id, name, position, archived_at: null })
+  const column = (name: string, position: string) =>
+    add(name, 'column', keys.column, { board_id, name, position, wip_limit: null, archived_at: null })
   const label = (name: string) => add(name, 'label', keys.label, { board_id, name, color: '#000000' })
   const [column_id, labelId, otherLabelId] = [column('column', 'a0'), label('label'), label('other label')]
   column('last column', 'a1')
   const card = (name: string, position: string, members: Partial<Card>) => {
     const dates = { due_at: null, completed_at: null, completed_by_id: null, archived_at: null }
-    const relations = { assignee_ids: [], label_ids: [], cover_attachment_id: null, creator_id: ann.id }
+    const relations = { assignee_ids: [], label_ids: [], blocker_ids: [], cover_attachment_id: null, creator_id: ann.id }
     return add(name, 'card', keys.card, { board_id, column_id, title: name, description: '', position, ...dates, ...relations, ...members })
   }
   const cover_attachment_id = newId('attachment', service.deps.random)
   const card_id = card('card', 'a0', { assignee_ids: [bob.id, cyd.id], label_ids: [labelId, otherLabelId], cover_attachment_id })
   card('archived', 'a1', { assignee_ids: [cyd.id], label_ids: [labelId], archived_at: times.created_at })
-  card('last card', 'a2', {})
+  const last = card('last card', 'a2', {})
+  const blocker_ids = [last]
+  const blocked = card('blocked', 'a3', { blocker_ids })
+  const readiness = { card_id: blocked, board_id, column_id, position: 'a3', is_open: true, blocker_ids, open_blocker_ids: blocker_ids }
+  records.set('readiness of blocked', [keys.readiness(blocked), blocked, readiness])
   for (const [name, position] of [
     ['subtask', 'a0'],
     ['last subtask', 'a1'],
@@ -230,7 +239,7 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
   }
   /** The resources of the fixture that the API returns, by the keys of their records. */
   const readResources = async ({ board, keys: fixtureKeys }: Fixture): Promise<Records> => {
-    const readable = Object.values(fixtureKeys).filter((key) => !key.startsWith('board_member:'))
+    const readable = Object.values(fixtureKeys).filter((key) => !/^(board_member|readiness):/.test(key))
     const replies = await Promise.all(readable.map(async (key) => [key, await board.get(`/${key.replace(':', 's/')}`)] as const))
     return new Map(replies.flatMap(([key, { status, body }]) => (status === 200 ? [[key, body.data] as const] : [])))
   }
@@ -274,7 +283,7 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
       expect(written).toEqual([...changed.map(keyOf), ...added, ...removed.map(keyOf)].toSorted())
       const timesOf = (key: string) => [after.get(key)!['created_at'], after.get(key)!['updated_at']]
       expect(changed.map((name) => timesOf(keyOf(name))[1])).toEqual(changed.map(() => now))
-      const withTimes = added.filter((key) => !/^(board_member|tombstone):/.test(key))
+      const withTimes = added.filter((key) => !/^(board_member|readiness|tombstone):/.test(key))
       expect(withTimes.map(timesOf)).toEqual(withTimes.map(() => [now, now]))
 
       // The API returns these records. What belongs to a deleted board or card is not found.
@@ -285,7 +294,7 @@ describe.each(drivers)('updated_at, on $name', (driver) => {
       // A client that follows the board gets exactly these changes, each once.
       if (removed.includes('board')) return
       const onBoard = (recordKeys: readonly string[], action: string) =>
-        recordKeys.filter((key) => !/^(file|tombstone):/.test(key)).map((key) => `${action} ${key}`)
+        recordKeys.filter((key) => !/^(file|readiness|tombstone):/.test(key)).map((key) => `${action} ${key}`)
       const expectedChanges = [
         ...onBoard(changed.map(keyOf), 'updated'),
         ...onBoard(added, 'created'),

@@ -30,6 +30,7 @@ describe('the table of tools', () => {
     ['take a card', 'move_assign_complete_cards', 'cards.assign'],
     ['move a card to another column', 'move_assign_complete_cards', 'cards.move'],
     ['mark a card as done', 'move_assign_complete_cards', 'cards.complete'],
+    ['make a card wait for another one', 'move_assign_complete_cards', 'blockers.add'],
     ['comment', 'add_comment_subtask_file', 'comments.create'],
     ['tick a subtask', 'edit_cards_comments_subtasks', 'subtasks.update'],
     ['see what others did', 'read_changes', 'boards.changes'],
@@ -54,8 +55,8 @@ describe('the table of tools', () => {
   })
 
   test('marks a tool as destructive if one of its operations deletes something, replaces a text or takes access away', () => {
-    // Assignments, labels and covers are removed from a card by DELETE, and can be set again.
-    const revocable = new Set(['cards.unassign', 'cards.remove_label', 'cards.clear_cover'])
+    // Assignments, labels, blockers and covers are removed from a card by DELETE, and can be set again.
+    const revocable = new Set(['cards.unassign', 'cards.remove_label', 'cards.clear_cover', 'blockers.remove'])
     const losing = (id: string) => {
       const method = operations.find((operation) => operation.id === id)?.method
       return !revocable.has(id) && (method === 'DELETE' || method === 'PATCH' || id === 'boards.set_visibility' || id === 'boards.batch')
@@ -154,8 +155,8 @@ describe('the schema of an argument that several operations have', () => {
     const merged = mergeSchemas([
       { type: 'string', maxItems: 1, description: 'One.' },
       { type: 'string', maxItems: 2, description: 'Two.' },
-      { type: 'string', maxItems: 2, description: 'One.' },
+      { type: 'string', maxItems: 2, description: 'One. Three.' },
     ])
-    expect(merged).toEqual({ type: 'string', description: 'One. / Two.' })
+    expect(merged).toEqual({ type: 'string', description: 'One. / Two. / Three.' })
   })
 })

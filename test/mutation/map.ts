@@ -43,7 +43,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   },
   'src/http/permission.ts': { suites: [...DECISIONS, ...suites('http/changed-facts')] },
   'src/http/pipeline.ts': { suites: PIPELINE },
-  'src/http/render.ts': { suites: PIPELINE },
+  'src/http/render.ts': { suites: [...PIPELINE, ...suites('http/list-etags http/fields http/headers')] },
   'src/http/preconditions.ts': { suites: suites('http/preconditions http/etags resources/files http/races') },
   'src/http/request-target.ts': { suites: suites('http/request-target http/input listener/listener') },
   'src/http/body.ts': { suites: suites('http/body http/input http/early-refusals listener/listener resources/attachments') },
@@ -63,7 +63,6 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/compression.ts': { suites: suites('http/compression mcp/compression') },
   'src/http/content-coding.ts': { suites: suites('http/compression') },
   'src/http/fields.ts': { suites: suites('http/fields http/issues') },
-  'src/http/list-response.ts': { suites: suites('http/list-etags http/fields http/headers') },
 
   'src/auth/tokens/format.ts': { suites: [...tokens('format'), ...suites('http/credentials')] },
   'src/auth/tokens/issue.ts': { suites: tokens('rotation') },

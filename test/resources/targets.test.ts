@@ -28,7 +28,7 @@ const id = (prefix: string, letter = 'a') => `${prefix}_${letter.repeat(20)}`
 const board = { id: id('brd'), name: 'the board' }
 const boardMember = { board_id: board.id, user_id: id('usr') }
 const onBoard = (prefix: string) => ({ id: id(prefix), board_id: board.id })
-const card = { ...onBoard('crd'), completed_by_id: null }
+const card = { ...onBoard('crd'), completed_by_id: null, blocker_ids: [] }
 const onCard = (prefix: string) => ({ id: id(prefix), card_id: card.id })
 const homeBoard = { id: id('brd', 'h'), name: 'the home board' }
 const file = { id: id('fil'), name: 'a.txt', board_id: homeBoard.id }

@@ -35,8 +35,10 @@ export function buildForBrowsers(): void {
 function isCurrent(): boolean {
   const built = modified(MARKER)
   // A folder is newer when a file in it was added, renamed or removed.
-  const folders = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((path) => join(root, 'src', path))
-  return [join(root, 'tsconfig.json'), BUNDLE, TYPESCRIPT, ROLLDOWN, join(root, 'src'), ...folders].every((path) => modified(path) < built)
+  const below = (folder: string) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(root, folder, path))
+  const others = ['tsconfig.json', 'src', 'policies', 'fixtures/world.yaml'].map((path) => join(root, path))
+  return [BUNDLE, TYPESCRIPT, ROLLDOWN, ...others, ...below('src'), ...below('policies')].every((path) => modified(path) < built)
 }
 
 /** The time of the last modification, in milliseconds; 0 when there is no such file. */

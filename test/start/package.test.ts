@@ -30,6 +30,7 @@ test('the package contains what runs, its documents and the examples of a deploy
     'CHANGELOG.md',
     'LICENSE',
     'README.md',
+    'fixtures/common-passwords.txt',
     ...filesBelow('fixtures/deployment'),
     'fixtures/openapi-examples.json',
     'fixtures/world.yaml',

@@ -34,13 +34,14 @@ async function install(to: string): Promise<string> {
     'dist/lanekeeper.js',
     'dist/bundle',
     'policies',
+    'fixtures/common-passwords.txt',
     'fixtures/openapi-examples.json',
     'fixtures/world.yaml',
   ])
     await cp(join(root, path), join(to, path), { recursive: true })
   await mkdir(join(to, 'node_modules/@node-rs'), { recursive: true })
-  for (const path of ['node_modules/@node-rs', 'node_modules/fxa-common-password-list'])
-    await cp(await realpath(join(root, path)), join(to, path), { recursive: true, dereference: true })
+  const native = 'node_modules/@node-rs'
+  await cp(await realpath(join(root, native)), join(to, native), { recursive: true, dereference: true })
   return join(to, 'dist/lanekeeper.js')
 }
 

@@ -164,7 +164,16 @@ export const examples: { readonly [Name in keyof Makers]: Examples<RecordOf<Make
   },
   column: {
     in: ['workspace'],
-    make: () => byId(keys.column, { id: id('column'), board_id: id('board'), name: 'To do', position: 'a0', archived_at: AT, ...times }),
+    make: () =>
+      byId(keys.column, {
+        id: id('column'),
+        board_id: id('board'),
+        name: 'To do',
+        position: 'a0',
+        wip_limit: 3,
+        archived_at: AT,
+        ...times,
+      }),
   },
   card: {
     in: ['workspace'],
@@ -182,10 +191,19 @@ export const examples: { readonly [Name in keyof Makers]: Examples<RecordOf<Make
         archived_at: AT,
         assignee_ids: many(limits.assigneesPerCard, () => id('user')),
         label_ids: many(limits.labelsPerCard, () => id('label')),
+        blocker_ids: many(limits.blockersPerCard, () => id('card')),
         cover_attachment_id: id('attachment'),
         creator_id: id('user'),
         ...times,
       }),
+  },
+  readiness: {
+    in: ['workspace'],
+    make() {
+      const blocker_ids = many(limits.blockersPerCard, () => id('card'))
+      const place = { card_id: id('card'), board_id: id('board'), column_id: id('column'), position: 'a0' }
+      return [[keys.readiness(place.card_id), { ...place, is_open: true, blocker_ids, open_blocker_ids: blocker_ids.slice(1) }]]
+    },
   },
   label: {
     in: ['workspace'],

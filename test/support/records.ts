@@ -14,6 +14,7 @@ export const card = (members: Partial<Card>): Card => ({
   archived_at: null,
   assignee_ids: [],
   label_ids: [],
+  blocker_ids: [],
   cover_attachment_id: null,
   creator_id: 'u',
   created_at: '2026',

@@ -119,7 +119,8 @@ export function exampleBody(operationId: string, { params }: Scenario): unknown 
 export function additionOf(member: string, { params }: Scenario): Record<string, unknown> {
   // The attachment that replaces a cover. The facts are about the present one.
   if (member === 'attachment_id') return { [member]: params[member] }
-  const items: Record<string, unknown> = { label_ids: params['label_id'], assignee_ids: params['user_id'], subtasks: 'Subtask' }
+  const { label_id, user_id, blocker_id } = params
+  const items: Record<string, unknown> = { label_ids: label_id, assignee_ids: user_id, blocker_ids: blocker_id, subtasks: 'Subtask' }
   return { [member]: [items[member]] }
 }
 
@@ -183,6 +184,7 @@ async function writeRecords(
     create(keys.boardMember(boardId, user_id), { board_id: boardId, user_id, board_created_at: AT, added_at: AT })
 
   const [columnId, cardId, subtaskId, commentId] = [id('column'), id('card'), id('subtask'), id('comment')]
+  const [firstColumn, firstCard] = [id('column'), id('card')]
   const [attachmentId, coverId] = [id('attachment'), id('attachment')]
   const label = { id: id('label'), board_id: boardId, name: 'Label', color: '#000000', ...times }
   const foreign = { ...label, id: id('label'), board_id: id('board') }
@@ -200,6 +202,7 @@ async function writeRecords(
     archived_at: null,
     assignee_ids: related ? [ids.user] : [],
     label_ids: related ? [labelId] : [],
+    blocker_ids: related ? [firstCard] : [],
     cover_attachment_id: facts['cover.state'] === 'none' ? null : coverId,
     creator_id,
     ...times,
@@ -233,13 +236,21 @@ async function writeRecords(
         added_at: AT,
       })
   }
-  create(keys.column(columnId), { id: columnId, board_id: boardId, name: 'Column', position: 'a0', archived_at: null, ...times })
+  create(keys.column(columnId), {
+    id: columnId,
+    board_id: boardId,
+    name: 'Column',
+    position: 'a0',
+    wip_limit: null,
+    archived_at: null,
+    ...times,
+  })
   create(keys.card(cardId), card)
   // A move to the first place changes something.
-  const [firstColumn, firstCard] = [id('column'), id('card')]
-  const first = { id: firstColumn, board_id: boardId, name: 'First', position: 'Zz', archived_at: null, ...times }
+  const first = { id: firstColumn, board_id: boardId, name: 'First', position: 'Zz', wip_limit: null, archived_at: null, ...times }
   create(keys.column(firstColumn), first)
-  create(keys.card(firstCard), { ...card, id: firstCard, position: 'Zz', assignee_ids: [], label_ids: [], cover_attachment_id: null })
+  const bare = { assignee_ids: [], label_ids: [], blocker_ids: [], cover_attachment_id: null }
+  create(keys.card(firstCard), { ...card, ...bare, id: firstCard, position: 'Zz' })
   create(keys.label(label.id), label)
   create(keys.label(foreign.id), foreign)
   create(keys.subtask(subtaskId), { id: subtaskId, card_id: cardId, title: 'Subtask', completed_at: null, position: 'a0', ...times })
@@ -268,6 +279,7 @@ async function writeRecords(
     column_id: columnId,
     card_id: cardId,
     label_id: labelId,
+    blocker_id: firstCard,
     subtask_id: subtaskId,
     comment_id: commentId,
     file_id: unattached.id,

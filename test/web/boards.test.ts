@@ -78,6 +78,22 @@ describe('a board', () => {
     expect([page.status, titlesOn(page.text)]).toEqual([200, titles])
   })
 
+  test('the head of a column has its WIP limit, and a card has what blocks it and what it blocks', async () => {
+    const board = (await api('POST', '/boards', { name: 'Order' })).id
+    const column = await api('POST', `/boards/${board}/columns`, { name: 'Doing', wip_limit: 7 })
+    const create = (title: string, members = {}) => api('POST', `/boards/${board}/cards`, { column_id: column.id, title, ...members })
+    const [first, done] = [await create('Sow <all>'), await create('Dig')]
+    await api('PUT', `/cards/${done.id}/completion`, { completed: true })
+    const card = await create('Water', { blocker_ids: [first.id, done.id] })
+    const after = await create('Reap', { blocker_ids: [card.id] })
+    expect(textOf((await visitor.request(`${base}/boards/${board}`)).text)).toContain('Doing 4 cards · limit 7')
+    const page = (await visitor.request(`${base}/cards/${card.id}`)).text
+    expect(textOf(page)).toMatch(/Blocked by Sow <all> Dig done Blocks Reap/)
+    for (const { id } of [first, done, after]) expect(page).toContain(`href="${base}/cards/${id}"`)
+    const last = textOf((await visitor.request(`${base}/cards/${after.id}`)).text)
+    expect([last.includes('Blocked by Water'), last.includes('Blocks')]).toEqual([true, false])
+  })
+
   test('a card with more text than a page has markup for shows the rest as it is', async () => {
     const card = await api('POST', `/boards/${boardId}/cards`, {
       column_id: columns[0],

@@ -4,11 +4,10 @@ import type { Command } from 'commander'
 import { ConfigError } from '../../config.ts'
 import type { Coverage, CoverageKind, CoverageShare } from '../../policy/coverage.ts'
 import type { RecordedDecision } from '../../decision-log/recorded-decisions.ts'
+import { POLICY_NAMES } from '../command.ts'
 import { cell } from '../text.ts'
 import { painter } from './colour.ts'
-import { logFiles } from './log-files.ts'
-import { NAMES } from './names.ts'
-import { writeResult } from './result-file.ts'
+import { readLog, writeResult } from './files.ts'
 
 interface CoverageFlags {
   readonly log?: readonly string[]
@@ -36,7 +35,7 @@ const names: Readonly<Record<CoverageKind, string>> = {
 export function addCoverageCommand(policy: Command): void {
   policy
     .command('coverage [policy]')
-    .description(`list what the hand-written decisions, or the records of a decision log, do not cover of a policy; ${NAMES}`)
+    .description(`list what the hand-written decisions, or the records of a decision log, do not cover of a policy; ${POLICY_NAMES}`)
     .option('--log <file...>', 'the files of a decision log; - is stdin. Default: the hand-written decisions')
     .option('--lcov <file>', 'write the lines of the two tables, and how often they decided, in the format of LCOV')
     .option('--json', 'print the result as one line of JSON')
@@ -74,26 +73,17 @@ function addHandWritten(coverage: Coverage): Counted {
 
 /** @throws {ConfigError} if a line is no JSON object */
 async function addLog(coverage: Coverage, files: readonly string[]): Promise<Counted> {
-  const [{ splitLines }, { readDecisionsOf }] = await Promise.all([
-    import('../../decision-log/line.ts'),
-    import('../../decision-log/recorded-decisions.ts'),
-  ])
+  const { readDecisionsOf } = await import('../../decision-log/recorded-decisions.ts')
   let decisions = 0
   let unknown = 0
-  for (const { name, parts } of logFiles(files)) {
-    let line = 0
-    for await (const { bytes, isComplete } of splitLines(parts)) {
-      line++
-      const found = readDecisionsOf(bytes.toString())
-      // A crash can leave an incomplete last line.
-      if (found === undefined && isComplete)
-        throw new ConfigError(`${name}:${line} is no line of a decision log; see "lanekeeper policy verify-log"`)
-      for (const one of found ?? []) {
-        decisions += one.count
-        if (!add(coverage, one)) unknown += one.count
-      }
+  await readLog(files, (text) => {
+    const found = readDecisionsOf(text)
+    for (const one of found ?? []) {
+      decisions += one.count
+      if (!add(coverage, one)) unknown += one.count
     }
-  }
+    return found !== undefined
+  })
   return { source: 'log', decisions, unknown }
 }
 

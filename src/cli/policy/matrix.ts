@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
+import { POLICY_NAMES } from '../command.ts'
 import { cell, table } from '../text.ts'
-import { NAMES } from './names.ts'
 
 const formats = ['table', 'markdown', 'csv', 'html', 'json'] as const
 interface MatrixFlags {
@@ -19,7 +19,7 @@ interface Listed {
 export function addMatrixCommand(policy: Command): void {
   policy
     .command('matrix [policy]')
-    .description(`print who may do what: every operation with the conditions under which it is allowed; ${NAMES}`)
+    .description(`print who may do what: every operation with the conditions under which it is allowed; ${POLICY_NAMES}`)
     .option('--cells', 'every cell of the decision space with its answer')
     .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('table'))
     .option('--json', 'the same as --format json')

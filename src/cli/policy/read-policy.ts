@@ -13,8 +13,6 @@ import { readWidenings, WIDENINGS, type Widening } from '../../policy/widenings.
 export interface ReadPolicy {
   readonly engine: Engine
   readonly widenings: readonly Widening[]
-  /** its files, with that of its widenings */
-  readonly sources: readonly SourceFile[]
 }
 
 /** The name of the policy that is shipped. */
@@ -71,7 +69,7 @@ export function readTexts(name: string): PolicyTexts {
 export function loadTexts({ files, declared }: PolicyTexts): ReadPolicy {
   const engine = loadEngine(files, specificationRows)
   const widenings = declared === undefined ? [] : readWidenings(readSource(declared), engine.vocabulary)
-  return { engine, widenings, sources: [...Object.values(files), ...(declared === undefined ? [] : [declared])] }
+  return { engine, widenings }
 }
 
 function revisionReader(name: string) {

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import type { Difference, Replay } from '../../decision-log/replay.ts'
-import { ConfigError } from '../../config.ts'
 import { DecidedDifferently } from '../exit.ts'
 import { cell } from '../text.ts'
-import { logFiles } from './log-files.ts'
+import { readLog } from './files.ts'
 
 interface ReplayFlags {
   readonly policies?: string
@@ -22,20 +21,14 @@ export function addReplayCommand(policy: Command): void {
 
 /** Prints each kind of difference with its number and an example, and then the summary. */
 async function replay(names: readonly string[], { policies, json = false }: ReplayFlags): Promise<void> {
-  const [{ loadPolicy }, { readPolicy }, { Replay: Replayed }, { splitLines }] = await Promise.all([
+  const [{ loadPolicy }, { readPolicy }, { Replay: Replayed }] = await Promise.all([
     import('../../authz/shipped-policy.ts'),
     import('./read-policy.ts'),
     import('../../decision-log/replay.ts'),
-    import('../../decision-log/line.ts'),
   ])
   const engine = policies === undefined ? loadPolicy() : readPolicy(policies).engine
   const replayed = new Replayed(engine)
-  for (const { name, parts } of logFiles(names)) {
-    let line = 0
-    for await (const { bytes, isComplete } of splitLines(parts))
-      if (!replayed.add(bytes.toString(), { file: name, line: ++line }) && isComplete)
-        throw new ConfigError(`${name}:${line} is no line of a decision log; see "lanekeeper policy verify-log"`)
-  }
+  await readLog(names, (text, at) => replayed.add(text, at))
   report(replayed, engine.hash, json)
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../../config.ts'
-import { NAMES } from './names.ts'
-import { writeResult } from './result-file.ts'
+import { POLICY_NAMES } from '../command.ts'
+import { writeResult } from './files.ts'
 
 interface ReportFlags {
   readonly out?: string
@@ -12,7 +12,9 @@ interface ReportFlags {
 export function addReportCommand(policy: Command): void {
   policy
     .command('report [policy]')
-    .description(`write a policy as one HTML page: both tables, every answer with its reasons, and what the decisions cover; ${NAMES}`)
+    .description(
+      `write a policy as one HTML page: both tables, every answer with its reasons, and what the decisions cover; ${POLICY_NAMES}`,
+    )
     .option('-o, --out <file>', 'the file to write; default: stdout')
     .option('--since <old>', 'an earlier policy: the page also has what has changed since')
     .action(writeReport)

@@ -3,9 +3,9 @@ import { renderJunit, renderTap } from '../../policy/check-formats.ts'
 import { PolicyError } from '../../policy/diagnostic.ts'
 import type { Check } from '../../policy/decided-space.ts'
 import { PolicyFailed } from '../exit.ts'
+import { POLICY_NAMES } from '../command.ts'
 import { counted } from '../text.ts'
 import { painter } from './colour.ts'
-import { NAMES } from './names.ts'
 
 const formats = ['text', 'json', 'tap', 'junit'] as const
 interface TestFlags {
@@ -17,7 +17,7 @@ interface TestFlags {
 export function addTestCommand(policy: Command): void {
   policy
     .command('test [policy]')
-    .description(`load a policy, prove its invariants, and compare every cell with its hand-written decisions; ${NAMES}`)
+    .description(`load a policy, prove its invariants, and compare every cell with its hand-written decisions; ${POLICY_NAMES}`)
     .addOption(new Option('--format <format>', 'the format of the result').choices(formats).default('text'))
     .option('--json', 'the same as --format json')
     .action(test)
@@ -33,25 +33,18 @@ async function test(name: string | undefined, { format, json = false }: TestFlag
 
 /** A policy that cannot be loaded fails in one check. */
 async function checksOf(name: string | undefined): Promise<readonly Check[]> {
-  const [{ readPolicyFiles }, { PolicyInvariantError }, { isReadAlike }, { provePolicy }, { operations }, { loadTexts, readPolicy }] =
-    await Promise.all([
-      import('../../authz/shipped-policy.ts'),
-      import('../../policy/folder.ts'),
-      import('../../policy/source.ts'),
-      import('../../resources/policy-proof.ts'),
-      import('../../resources/table.ts'),
-      // With the widenings that it declares.
-      import('./read-policy.ts'),
-    ])
+  const [{ readPolicyFiles }, { PolicyInvariantError }, { provePolicy }, { operations }, { loadTexts, readPolicy }] = await Promise.all([
+    import('../../authz/shipped-policy.ts'),
+    import('../../policy/folder.ts'),
+    import('../../resources/policy-proof.ts'),
+    import('../../resources/table.ts'),
+    // With the widenings that it declares.
+    import('./read-policy.ts'),
+  ])
   const loading = 'the policy can be loaded'
   try {
-    const { engine, sources } = name === undefined ? loadTexts({ files: readPolicyFiles(), declared: undefined }) : readPolicy(name)
-    const readOtherwise = sources.filter((source) => !isReadAlike(source)).map(({ path }) => path)
-    return [
-      { name: loading, failures: [] },
-      { name: 'the package yaml reads the same from each file', failures: readOtherwise },
-      ...provePolicy(engine, operations).checks,
-    ]
+    const { engine } = name === undefined ? loadTexts({ files: readPolicyFiles(), declared: undefined }) : readPolicy(name)
+    return [{ name: loading, failures: [] }, ...provePolicy(engine, operations).checks]
   } catch (error) {
     if (error instanceof PolicyError || error instanceof PolicyInvariantError)
       return [{ name: loading, failures: error.message.split('\n\n') }]

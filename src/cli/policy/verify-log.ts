@@ -3,7 +3,7 @@ import type { Finding } from '../../decision-log/verify.ts'
 import { ConfigError } from '../../config.ts'
 import { LogNotIntact } from '../exit.ts'
 import { cell, describe } from '../text.ts'
-import { logFiles } from './log-files.ts'
+import { logFiles } from './files.ts'
 
 interface VerifyFlags {
   readonly anchor?: readonly string[]

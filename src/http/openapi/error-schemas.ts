@@ -19,6 +19,8 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
   const count = (description: string) =>
     documented(z.number().int(), { description, format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
+  const wipLimit = documented(z.literal('wip_limit'), { description: 'It is that of the column.' })
+  const limit = documented(z.union([count('The number.'), wipLimit]), { description: 'The limit that was reached, if one was.' })
   const index = count('In a batch: the number of the operation that failed, from 0.').optional()
 
   const issue = z.strictObject({
@@ -40,12 +42,12 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
     not_found: {
       parameter: documented(z.string(), {
         description:
-          'What names the resource: a member of the body or the query, or the second parameter of the path; `label_id` or `user_id` if it is an item of `label_ids` or `assignee_ids`. Absent if it is the path itself.',
+          'What names the resource: a member of the body or the query, or the second parameter of the path; `label_id`, `user_id` or `blocker_id` if it is an item of `label_ids`, `assignee_ids` or `blocker_ids`. Absent if it is the path itself.',
         maxLength: 64,
       }).optional(),
       index,
     },
-    conflict: { limit: count('The limit that was reached, if one was.').optional(), index },
+    conflict: { limit: limit.optional(), index },
     precondition_failed: { current_etag: text('The current ETag, if there is one.', 100).optional(), index },
     payload_too_large: { limit_bytes: count('The maximum size in bytes.') },
     validation_failed: {

@@ -25,20 +25,21 @@ export const notes: Readonly<Record<string, string>> = {
   'board_members.add': 'A user who is no member of the workspace gets 404 with `parameter: user_id`.',
   'board_members.remove': 'If the board is private, the user loses access to it, and is unassigned from its cards.',
   'columns.create': 'If-Match refers to the board.',
+  'columns.rename': 'Members that are absent stay as they are. A WIP limit may be less than the number of cards that the column has.',
   'columns.move': 'Exactly one of `before`, `after` and `to` must be given. A column that is at the place already stays unchanged.',
   'columns.archive': 'Its cards keep their state. They come back with it. Archiving an archived column changes nothing.',
   'columns.restore': 'Restoring an active column changes nothing.',
   'cards.list':
-    'All filters that are given must match. A column or a label that is not on this board, and a user who is no member of the workspace, are 404 with `parameter`. A member without access to the board is assigned to none of its cards. Requests with `q`, `assignee_id=none` or several filters are searched one after the other for each user.',
+    'All filters that are given must match. A column or a label that is not on this board, and a user who is no member of the workspace, are 404 with `parameter`. A member without access to the board is assigned to none of its cards. `ready` means that the column is active, too; a blocker in an archived column still blocks. Requests with `q`, `assignee_id=none`, `ready=false` or several filters are searched one after the other for each user.',
   'cards.search':
     'All filters that are given must match. A board, a column or a label that you have no access to, and a user who is no member of the workspace, are 404 with `parameter`. It costs least with `assignee_id=me` and without `q`. What was completed costs least with `sort=completed_at`. The searches of one user are made one after the other. To follow a board, read its changes instead.',
   'cards.create':
-    'Everything is created in one commit, or nothing is. A label that is not one of this board is 404 with `parameter: label_id`, and a user without access to the board 404 with `parameter: user_id`. The ids of the subtasks are in the list of the subtasks of the card. If-Match refers to the board. At most one of `before`, `after` and `to` can be given.',
+    'Everything is created in one commit, or nothing is. A label that is not one of this board is 404 with `parameter: label_id`, a user without access to the board 404 with `parameter: user_id`, and a blocker that is no card of this board 404 with `parameter: blocker_id`. The ids of the subtasks are in the list of the subtasks of the card. If-Match refers to the board. At most one of `before`, `after` and `to` can be given.',
   'cards.update': 'Members that are absent stay as they are. `due_at: null` removes the due time.',
   'cards.move':
-    'With only a `column_id`, the card goes to the end of that column. At most one of `before`, `after` and `to` can be given; `before` and `after` name a card of the destination. If the card is there already, nothing changes.',
+    'With only a `column_id`, the card goes to the end of that column. At most one of `before`, `after` and `to` can be given; `before` and `after` name a card of the destination. If the card is there already, nothing changes. A column that has as many active cards as its WIP limit allows takes no further one: that is 409 with `limit: "wip_limit"`. Within its own column, a card can always be moved.',
   'cards.complete':
-    'Setting the present state changes nothing: a completed card keeps the time at which it was completed, and who completed it.',
+    'Setting the present state changes nothing: a completed card keeps the time at which it was completed, and who completed it. Cards that it blocks may become ready with it; they do not change themselves.',
   'cards.archive': 'An archived card can be read by its id and is listed with `archived=true`. Archiving an archived card changes nothing.',
   'cards.restore': 'If its column is archived, the card is listed again when the column is restored.',
   'cards.delete': 'It cannot be undone. Archive a card instead to keep it. Files that were attached only here are removed after a day.',
@@ -49,6 +50,9 @@ export const notes: Readonly<Record<string, string>> = {
   'cards.set_cover':
     'You must have access to the file of the attachment, and to that of the present cover if there is one. Others who can read the card get 403.',
   'cards.clear_cover': 'You must have access to the file of the present cover. Others who can read the card get 403.',
+  'blockers.add':
+    'Both must be cards of one board; otherwise the response is 404 with `parameter: blocker_id`. A card cannot wait for itself, directly or through others. A blocker that is completed or archived stays, and blocks again when that is undone. One in an archived column still blocks: it is not archived itself. One that is deleted disappears from the card, which has a new ETag then.',
+  'blockers.remove': 'If the card does not have the blocker, the response is 404 with `parameter: blocker_id`.',
   'labels.create': 'If-Match refers to the board. Two labels may have the same name.',
   'labels.delete': 'From the response on, no card has the label any more.',
   'subtasks.create': 'If-Match refers to the card. At most one of `before`, `after` and `to` can be given.',

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import { OWN_ID, userIdPattern } from '../../model/fields.ts'
-import { idPattern, idPrefixes, type IdKind } from '../../model/ids.ts'
+import { idPattern, kindOfParameter } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import type { Engine } from '../../policy/engine.ts'
 import { uploadForm } from '../../resources/attachments/schema.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
 import { errorCodesOf, hasData, isDownload, type ForbiddablePermissions } from './error-codes.ts'
-import type { RecordedExample, RecordedExamples } from './examples.ts'
+import type { RecordedExample, RecordedExamples } from './source.ts'
 import { selectableFields } from '../fields.ts'
 import { requestHeaderReferences } from './headers.ts'
 import { notes } from './notes.ts'
@@ -106,15 +106,15 @@ function rowText({ vocabulary }: Engine, row: string): string {
 function pathParameters({ id, path }: Operation, { operations }: RecordedExamples): ParameterObject[] {
   const recorded = [operations[id], ...Object.values(operations)]
   return namesInPath(path).map((name) => {
-    const kind = name.replace(/_id$/, '') as IdKind
-    if (!Object.hasOwn(idPrefixes, kind)) throw new Error(`${path}: "${name}" is not the id of a known kind`)
+    const kind = kindOfParameter(name)
+    if (kind === undefined) throw new Error(`${path}: "${name}" is not the id of a known kind`)
     const value = recorded.find((example) => example?.params[name] !== undefined)?.params[name]
     const own = kind === 'user' ? ` \`${OWN_ID}\` is the user of the token.` : ''
     return {
       name,
       in: 'path',
       required: true,
-      description: `The id of the ${kind}.${own} A malformed one is answered like an absent one, with 404.`,
+      description: `The id of the ${name.replace(/_id$/, '')}.${own} A malformed one is answered like an absent one, with 404.`,
       schema: {
         type: 'string',
         pattern: kind === 'user' ? userIdPattern : idPattern(kind),

@@ -36,6 +36,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   boards: 'Boards: their names, their visibility and their deletion.',
   board_members: 'Who has access to a private board.',
   columns: 'The columns of a board, in their order.',
+  blockers: 'What a card waits for: other cards of its board.',
   cards: 'Cards: their text, place, state, assignees, labels and cover.',
   labels: 'The labels of a board.',
   subtasks: 'The steps of the work on a card.',

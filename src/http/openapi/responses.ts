@@ -2,7 +2,7 @@ import { errors, type ErrorCode } from '../../model/errors.ts'
 import type { Operation } from '../../resources/operation.ts'
 import { byStatus, isDownload } from './error-codes.ts'
 import { errorName, FAILURE, pascalCase } from './error-schemas.ts'
-import type { RecordedExample, RecordedExamples } from './examples.ts'
+import type { RecordedExample, RecordedExamples } from './source.ts'
 import { headerReferences, SHARED, type HeaderName } from './headers.ts'
 import type { JsonSchema, Reference, ResponseObject } from './types.ts'
 

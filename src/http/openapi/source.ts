@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { packageFile } from '../../model/package-files.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Operation } from '../../resources/operation.ts'
 import type { RateQuotas } from '../rate-limits.ts'
-import type { RecordedExamples } from './examples.ts'
 
 /** What the document is made from. */
 export interface DocumentSource {
@@ -16,3 +17,22 @@ export interface DocumentSource {
   /** default: those of the repository */
   readonly examples?: RecordedExamples
 }
+
+/** A request and its response, as the service answered it on the demo data. */
+export interface RecordedExample {
+  /** the parameters of the path */
+  readonly params: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly response: unknown
+}
+
+/** `fixtures/openapi-examples.json`, which `npm run matrix` writes. */
+export interface RecordedExamples {
+  /** by the id of the operation */
+  readonly operations: Readonly<Record<string, RecordedExample>>
+  /** the body of a response with each error */
+  readonly errors: Readonly<Record<string, unknown>>
+}
+
+/** Read when this module is loaded: a document is also made later, for another policy. */
+export const recordedExamples = JSON.parse(readFileSync(packageFile('fixtures/openapi-examples.json'), 'utf8')) as RecordedExamples

@@ -1,3 +1,5 @@
+import type { Column } from '../../model/column.ts'
+import { conflict } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
 import { indexes } from '../../store/indexes.ts'
 import type { Transaction } from '../../store/transaction.ts'
@@ -23,6 +25,18 @@ export async function requireCardCapacity(tx: Transaction, boardId: string, { ca
   if ((await tx.count(notArchived, room)) <= room) return
   const hidden = await countHidden(tx, boardId, column)
   requireCapacityOf((await tx.count(notArchived, room + hidden)) - hidden + cards - 1, 'cardsPerBoard')
+}
+
+/** The message of the 409 at the WIP limit of a column. */
+export const WIP_LIMIT = 'The column has as many active cards as its WIP limit allows.'
+
+/**
+ * Checks that a column has room for one more active card, completed ones included. The commit checks it again.
+ * @throws {ApiError} `conflict`, with `limit`
+ */
+export async function requireWipCapacity(tx: Transaction, { id, wip_limit }: Pick<Column, 'id' | 'wip_limit'>): Promise<void> {
+  if (wip_limit === null) return
+  if ((await tx.count(indexes.cards('active', id), wip_limit - 1)) >= wip_limit) throw conflict(WIP_LIMIT, { limit: 'wip_limit' })
 }
 
 /** Counts the cards that are only archived with their column. The commit succeeds only if that is still true. */

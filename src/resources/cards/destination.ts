@@ -59,7 +59,7 @@ async function prefetchPlace(tx: Transaction, columnId: string | undefined, plac
   }
   if (column.length === 0) return
   const { records, ranges } = positionReads(cardsOf(columnId!), { to })
-  await tx.prefetch({ records: [...column, ...records, ...further], ranges })
+  await tx.prefetch({ records: [...column, ...records, ...further], ranges, counts: [indexes.cards('active', columnId!)] })
 }
 
 /** Checks that a card can go to a destination. @throws {ApiError} `conflict` */

@@ -1,4 +1,4 @@
-import type { Card } from '../../model/card.ts'
+import { blockersOf, type Card } from '../../model/card.ts'
 
 /** In place of the id of an assignee: cards without one. */
 export const UNASSIGNED = 'none'
@@ -11,10 +11,14 @@ export interface CardFilter {
   readonly assignee_id?: string | undefined
   readonly label_id?: string | undefined
   readonly completed?: boolean | undefined
+  /** only cards that are ready (see {@link ReadyCards}), or only the others */
+  readonly ready?: boolean | undefined
   /** only cards that are archived, by themselves or with their column; otherwise only active ones */
   readonly archived: boolean
   /** searched in title and description, without regard to case */
   readonly q?: string | undefined
+  /** only cards that have this card as a blocker */
+  readonly blocker_id?: string | undefined
   /** only cards that are due before this time */
   readonly due_before?: string | undefined
   /** only cards that are due at this time or later */
@@ -34,15 +38,16 @@ export function assigneeOf({ assignee_id }: Pick<CardFilter, 'assignee_id'>): st
 
 /** Whether no index of a column has exactly the cards that match a filter, so that cards are examined one by one. */
 export function needsScan(filter: CardFilter): boolean {
-  const { assignee_id, label_id, completed, q, due_before, due_after, completed_before, completed_after, completed_by } = filter
-  const examined = [q, due_before, due_after, completed_before, completed_after, completed_by]
-  if (assignee_id === UNASSIGNED || examined.some((given) => given !== undefined)) return true
-  return [assignee_id, label_id, completed].filter((given) => given !== undefined).length > 1
+  const { assignee_id, label_id, completed, ready, q, due_before, due_after, completed_before, completed_after, completed_by, blocker_id } =
+    filter
+  const examined = [q, blocker_id, due_before, due_after, completed_before, completed_after, completed_by]
+  if (assignee_id === UNASSIGNED || ready === false || examined.some((given) => given !== undefined)) return true
+  return [assignee_id, label_id, completed, ready].filter((given) => given !== undefined).length > 1
 }
 
 /** Returns a predicate for the filters that the card itself decides. */
 export function matcher(filter: CardFilter): (card: Card) => boolean {
-  const { board_id, column_id, assignee_id, label_id, completed, completed_by, q } = filter
+  const { board_id, column_id, assignee_id, label_id, completed, completed_by, blocker_id, q } = filter
   const text = q === undefined ? undefined : fold(q)
   const isDue = between(filter.due_after, filter.due_before)
   const isCompletedThen = between(filter.completed_after, filter.completed_before)
@@ -53,6 +58,7 @@ export function matcher(filter: CardFilter): (card: Card) => boolean {
     if (assignee_id !== undefined && assignee_id !== UNASSIGNED && !card.assignee_ids.includes(assignee_id)) return false
     if (label_id !== undefined && !card.label_ids.includes(label_id)) return false
     if (completed !== undefined && (card.completed_at !== null) !== completed) return false
+    if (blocker_id !== undefined && !blockersOf(card).includes(blocker_id)) return false
     if (completed_by !== undefined && card.completed_by_id !== completed_by) return false
     if (!isDue(card.due_at) || !isCompletedThen(card.completed_at)) return false
     return text === undefined || fold(card.title).includes(text) || fold(card.description).includes(text)

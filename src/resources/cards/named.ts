@@ -27,12 +27,16 @@ function named<T>(parameter: string, id: string | undefined, keyOf: (id: string)
   return id === undefined ? [] : [{ parameter, key: keyOf(id) }]
 }
 
-/** The filters that name a column and a label. */
-export function partsNamedBy({ column_id, label_id }: CardFilter): readonly Named<OnBoard>[] {
-  return [...named<OnBoard>('column_id', column_id, keys.column), ...named<OnBoard>('label_id', label_id, keys.label)]
+/** The filters that name a column, a label and a blocker. */
+export function partsNamedBy({ column_id, label_id, blocker_id }: CardFilter): readonly Named<OnBoard>[] {
+  return [
+    ...named<OnBoard>('column_id', column_id, keys.column),
+    ...named<OnBoard>('label_id', label_id, keys.label),
+    ...named<OnBoard>('blocker_id', blocker_id, keys.card),
+  ]
 }
 
-/** Reads a column or a label for its board. */
+/** Reads a column, a label or a card for its board. */
 export function boardOfPart({ key }: Named<OnBoard>) {
   return partOf(key, 'id', 'board_id')
 }
@@ -55,7 +59,7 @@ export async function requireNamed(tx: Transaction, { id }: BoardAccess, filter:
 }
 
 /**
- * What the filters of a search name: a board, a column and a label of any board, and active members of the workspace. Nothing is on two
+ * What the filters of a search name: a board, a column, a label and a card of any board, and active members of the workspace. Nothing is on two
  * boards, so what is not on the board of the others is answered like what is absent.
  */
 export async function namedInSearch({ tx, caller, query }: OperationRequest<CardFilter>): Promise<NamedByQuery[]> {

@@ -13,7 +13,8 @@ import { atLeastOne, deleted, filteredList, operation } from '../operation.ts'
 import { cardTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, saveResource, setArchived } from '../writes.ts'
 import { additionReads, addToNew, loadAdditions } from './additions.ts'
-import { requireCardCapacity } from './capacity.ts'
+import { removeBlockerOfAll } from './blockers.ts'
+import { requireCardCapacity, requireWipCapacity, WIP_LIMIT } from './capacity.ts'
 import { cardsOf, destinationConflicts, loadDestination, requireOpen } from './destination.ts'
 import { namedInSearch, requireNamed } from './named.ts'
 import { cardCountIndexes, listCards } from './queries.ts'
@@ -32,6 +33,8 @@ import {
 } from './schema.ts'
 
 const entity = (params: Readonly<Record<string, string>>) => keys.card(params['card_id']!)
+/** Whether a card blocks others, which may become ready with its change, or may not be ready any more. */
+const isBlocker = (params: Readonly<Record<string, string>>) => [indexes.blockedCards(params['card_id']!)]
 
 /** Cards (spec §5: rows P2, P9, P10). */
 export const cardOperations = [
@@ -94,14 +97,14 @@ export const cardOperations = [
     method: 'POST',
     path: '/boards/{board_id}/cards',
     summary:
-      'Creates a card in a column, before or after another card, or at the end: with labels, assignees and subtasks, if the body has them.',
+      'Creates a card in a column, before or after another card, or at the end: with labels, assignees, blockers and subtasks, if the body has them.',
     needs: ['create', 'Card'],
     row: 'P9',
     body: cardCreate,
     data: card,
     status: 201,
     entity: (params) => keys.board(params['board_id']!),
-    conflicts: [capacityMessage('cardsPerBoard'), ...destinationConflicts],
+    conflicts: [capacityMessage('cardsPerBoard'), capacityMessage('blockedCards'), WIP_LIMIT, ...destinationConflicts],
     example: {
       body: { column_id: '{column_id}', title: 'Publish the changelog', label_ids: ['{label_id}'], subtasks: ['Ask for a review'] },
     },
@@ -114,12 +117,14 @@ export const cardOperations = [
     also: [
       { member: 'label_ids', parameter: 'label_id', needs: ['apply_label', 'Card'], row: 'P12', contexts: ({ labels }) => labels },
       { member: 'assignee_ids', parameter: 'user_id', needs: ['assign', 'Card'], row: 'P12', contexts: ({ assignees }) => assignees },
+      { member: 'blocker_ids', parameter: 'blocker_id', needs: ['add_blocker', 'Card'], row: 'X10', contexts: ({ blockers }) => blockers },
       { member: 'subtasks', parameter: 'subtasks', needs: ['create', 'Subtask'], row: 'P12', contexts: ({ subtasks }) => subtasks },
     ],
     async run(request, { board, column, placement = AT_END }) {
       requireOpen({ column, placement })
       await requireCardCapacity(request.tx, board.id, { cards: 1 })
-      const { title, description, due_at, label_ids, assignee_ids } = request.body
+      await requireWipCapacity(request.tx, column)
+      const { title, description, due_at, label_ids, assignee_ids, blocker_ids } = request.body
       const created = await createResource<Card>(request, 'card', keys.card, {
         board_id: board.id,
         column_id: column.id,
@@ -132,6 +137,7 @@ export const cardOperations = [
         archived_at: null,
         assignee_ids,
         label_ids,
+        blocker_ids,
         cover_attachment_id: null,
         creator_id: request.caller.userId,
       })
@@ -166,7 +172,7 @@ export const cardOperations = [
     data: card,
     entity,
     bodyRule: notNextToItself('card_id'),
-    conflicts: [capacityMessage('cardsPerBoard'), ...destinationConflicts],
+    conflicts: [capacityMessage('cardsPerBoard'), WIP_LIMIT, ...destinationConflicts],
     example: { body: { column_id: '{column_id}', to: 'first' } },
     target: cardTarget,
     related: ({ tx, body }, { board, card: moved }) => loadDestination(tx, board, body, moved.column_id, [keys.column(moved.column_id)]),
@@ -178,6 +184,7 @@ export const cardOperations = [
       // A card that was hidden with its column becomes active.
       const isHidden = request.tx.known(keys.column(moved.column_id))?.archived_at != null
       if (isHidden && moved.archived_at === null) await requireCardCapacity(request.tx, moved.board_id, { cards: 1 })
+      if (!isInColumn && moved.archived_at === null) await requireWipCapacity(request.tx, column)
       const position = await positionAt(request.tx, cardsOf(column.id), placement ?? AT_END, isInColumn ? moved : undefined)
       return saveResource(request, keys.card, moved, { column_id: column.id, position })
     },
@@ -195,6 +202,7 @@ export const cardOperations = [
     entity,
     example: { body: { completed: true } },
     target: cardTarget,
+    counts: isBlocker,
     async run(request, loaded) {
       const { completed } = request.body
       if ((loaded.card.completed_at !== null) === completed) return { data: loaded.card }
@@ -213,6 +221,7 @@ export const cardOperations = [
     data: card,
     entity,
     target: cardTarget,
+    counts: isBlocker,
     run: (request, loaded) => setArchived(request, keys.card, loaded.card, true),
   }),
 
@@ -225,15 +234,19 @@ export const cardOperations = [
     row: 'P9',
     data: card,
     entity,
-    conflicts: [capacityMessage('cardsPerBoard')],
+    conflicts: [capacityMessage('cardsPerBoard'), WIP_LIMIT],
     target: cardTarget,
+    counts: isBlocker,
     async run(request, { card: restored }) {
       const { tx } = request
       if (restored.archived_at === null) return { data: restored }
-      const column = keys.column(restored.column_id)
-      await tx.prefetch({ records: [column], counts: [indexes.boardActiveCards(restored.board_id)] })
+      const { column_id } = restored
+      const counts = [indexes.boardActiveCards(restored.board_id), indexes.cards('active', column_id)]
+      await tx.prefetch({ records: [keys.column(column_id)], counts })
+      const column = tx.known(keys.column(column_id))!
       // In an archived column it stays hidden.
-      if (tx.known(column)?.archived_at === null) await requireCardCapacity(tx, restored.board_id, { cards: 1 })
+      if (column.archived_at === null) await requireCardCapacity(tx, restored.board_id, { cards: 1 })
+      await requireWipCapacity(tx, column)
       return setArchived(request, keys.card, restored, false)
     },
   }),
@@ -242,13 +255,15 @@ export const cardOperations = [
     id: 'cards.delete',
     method: 'DELETE',
     path: '/cards/{card_id}',
-    summary: 'Deletes a card permanently, with its subtasks, comments and attachments.',
+    summary: 'Deletes a card permanently, with its subtasks, comments and attachments. It disappears from the blockers of other cards.',
     needs: ['delete', 'Card'],
     row: 'P10',
     data: deleted,
     entity,
     target: cardTarget,
+    counts: isBlocker,
     async run(request, loaded) {
+      await removeBlockerOfAll(request, loaded.card.id)
       await createTombstone(request, 'card', loaded.card.id)
       return removeResource(request.tx, keys.card, loaded.card)
     },

@@ -13,6 +13,7 @@ import { shownCard } from '../pending-removals.ts'
 import type { Scan } from '../scheduler.ts'
 import { Examination } from './examination.ts'
 import { assigneeOf, matcher, needsScan, type CardFilter } from './filter.ts'
+import { ReadyCards } from './ready.ts'
 import { rememberColumns, rememberedColumns } from './remembered-columns.ts'
 import { findStart, readPosition, writePosition, type Segment, type Start } from './positions.ts'
 
@@ -129,6 +130,7 @@ class CardReader {
   readonly found: { card: Card; segment: Segment }[] = []
   readonly #request: CardRequest
   readonly #matches: (card: Card) => boolean
+  readonly #ready: ReadyCards
   /** the characters of the descriptions of the cards that were found */
   #characters = 0
   /** undefined: the index of a segment has exactly the cards that match */
@@ -137,7 +139,9 @@ class CardReader {
   constructor(request: CardRequest) {
     const { tx, filter, scan } = request
     this.#request = request
-    this.#matches = matcher(filter)
+    this.#ready = new ReadyCards(tx)
+    const matches = matcher(filter)
+    this.#matches = judgesReady(filter) ? (card) => matches(card) && this.#ready.has(card) === filter.ready : matches
     this.#examination = scan && new Examination(tx, scan, this.#matches)
   }
 
@@ -153,6 +157,7 @@ class CardReader {
     const afterOf = ({ column, state }: Segment) => (start?.columnId === column.id && start.state === state ? start.after : undefined)
     const reads = readsOf(segments, filter, (segment) => this.#options(afterOf(segment), firstStep))
     await this.#examination?.beforeRead(segments.length)
+    if (judgesReady(filter)) await this.#ready.load(segments.map(({ column }) => column.id))
     const first = await tx.load(reads)
     for (const [i, segment] of segments.entries()) {
       let { entries, values, isCut } = first.ranges[i]!
@@ -191,13 +196,20 @@ class CardReader {
   }
 }
 
+/** Whether each card is asked whether it is ready: the index of ready cards alone does not answer the filter. All archived ones are not. */
+function judgesReady(filter: CardFilter): boolean {
+  return filter.ready !== undefined && !filter.archived && needsScan(filter)
+}
+
 /** What is read of segments: their cards, and their order records. */
 function readsOf(segments: readonly Segment[], filter: CardFilter, optionsOf: (segment: Segment) => RangeOptions) {
   const ranges = segments.map((segment) => ({ index: indexFor(segment, filter), options: optionsOf(segment) }))
   return { records: segments.map(({ column }) => keys.order(column.id)), ranges }
 }
 
-function segmentsOf(columns: readonly Column[], { column_id, archived }: CardFilter, reverse: boolean): Segment[] {
+function segmentsOf(columns: readonly Column[], { column_id, archived, ready }: CardFilter, reverse: boolean): Segment[] {
+  // No archived card is ready, by itself or with its column.
+  if (archived && ready === true) return []
   const wanted = columns.filter(({ id }) => column_id === undefined || id === column_id)
   const segments = wanted.flatMap((column): Segment[] => {
     if (!archived) return column.archived_at === null ? [{ column, state: 'active' }] : []
@@ -207,10 +219,11 @@ function segmentsOf(columns: readonly Column[], { column_id, archived }: CardFil
 }
 
 /** The index with the fewest cards that do not match the filter. */
-function indexFor({ column: { id }, state }: Segment, { label_id, completed, ...filter }: CardFilter): Index<Card> {
+function indexFor({ column: { id }, state }: Segment, { label_id, completed, ready, ...filter }: CardFilter): Index<Card> {
   const assigneeId = assigneeOf(filter)
   if (assigneeId !== undefined) return indexes.cardsOf(state, id, assigneeId)
   if (label_id !== undefined) return indexes.cardsWith(state, id, label_id)
+  if (ready === true) return indexes.readyCards(id)
   return completed === undefined ? indexes.cards(state, id) : indexes.cardsDone(state, id, completed)
 }
 

@@ -46,6 +46,11 @@ export const cardCreate = onePlacement(
       limits.assigneesPerCard,
       'The users who are assigned to the card. They must have access to the board.',
     ),
+    blocker_ids: uniqueIds(
+      idField('card', 'The id of a card.'),
+      limits.blockersPerCard,
+      'The blockers of the card. They must be cards of the board.',
+    ),
     subtasks: documented(z.array(subtaskOfNewCard).max(limits.subtasksPerCard).default([]), {
       description: 'The subtasks of the card in their order: the title of each, or an object with its title and whether it is completed.',
     }),
@@ -81,6 +86,9 @@ const filters = {
   assignee_id: userIdParameter('Only cards that this user is assigned to. `none`: only cards without an assignee.', UNASSIGNED).optional(),
   label_id: idParameter('label', 'Only cards with this label.').optional(),
   completed: booleanParameter.describe('Only cards that are completed, or only those that are not.').optional(),
+  ready: booleanParameter
+    .describe('Only cards that are ready, or only the others. Ready: active, not completed, and no blocker is active and not completed.')
+    .optional(),
   archived: booleanParameter
     .describe('Whether to list the archived cards instead of the active ones. The cards of an archived column are archived.')
     .default(false),
@@ -137,6 +145,7 @@ export const cardSearchQuery = pageQueryOfOne(
   {
     board_id: idParameter('board', 'Only cards of this board.').optional(),
     ...filters,
+    blocker_id: idParameter('card', 'Only cards that have this card as a blocker.').optional(),
     due_before: time.describe('Only cards that are due before this time.').optional(),
     due_after: time.describe('Only cards that are due at this time or later.').optional(),
     completed_before: time.describe('Only cards that were completed before this time.').optional(),

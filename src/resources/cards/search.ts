@@ -7,6 +7,7 @@ import type { Candidates, OperationRequest } from '../operation.ts'
 import { Examination } from './examination.ts'
 import { assigneeOf, matcher, UNASSIGNED } from './filter.ts'
 import { listCards, presentCards } from './queries.ts'
+import { ReadyCards } from './ready.ts'
 import { isDescending, type CardSearchQuery } from './schema.ts'
 import { entriesOfWord, placeOfBoard, SearchedBoards } from './searched-boards.ts'
 import { Selection } from './selection.ts'
@@ -76,13 +77,14 @@ async function sourcesOf(
   sort: TimedSort,
   boards: SearchedBoards,
 ): Promise<readonly Source[]> {
-  const { board_id, column_id, label_id, assignee_id, completed_by } = query
+  const { board_id, column_id, label_id, blocker_id, assignee_id, completed_by } = query
   const inGroups = (index: Index<Card>, isSorted: boolean): Source[] => groupsOf(query).map((word) => ({ index, word, isSorted }))
-  const isOneBoard = [board_id, column_id, label_id].some((id) => id !== undefined)
+  const isOneBoard = [board_id, column_id, label_id, blocker_id].some((id) => id !== undefined)
   // Those who lose their access are unassigned, so that the caller's own cards need no search board by board.
   if (assignee_id === caller.userId && !isOneBoard) return inGroups(indexes.sortedCards(sort, caller.userId), true)
   const searched = await boards.of(query)
   if (searched.length === 0) return []
+  if (blocker_id !== undefined) return [{ index: indexes.blockedCards(blocker_id) }]
   if (label_id !== undefined) return [{ index: indexes.labelCards(label_id) }]
   if (column_id !== undefined) return statesOf(query).map((state) => ({ index: indexes.cards(state, column_id) }))
   return searched.flatMap(({ board: { id } }) => {
@@ -99,7 +101,7 @@ function statesOf({ archived }: CardSearchQuery): CardState[] {
 
 /** The groups in which the cards of a query can be. */
 function groupsOf(query: CardSearchQuery): string[] {
-  const { completed } = query
+  const completed = query.completed ?? (query.ready === true ? false : undefined)
   return statesOf(query).flatMap((state) => (completed === undefined ? [false, true] : [completed]).map((done) => sortedGroup(state, done)))
 }
 
@@ -114,6 +116,7 @@ class TimedSearch {
   readonly #selection: Selection
   readonly #matches: (card: Card) => boolean
   readonly #columns = new Map<string, Column | undefined>()
+  readonly #ready: ReadyCards
 
   constructor(
     request: SearchRequest,
@@ -131,6 +134,7 @@ class TimedSearch {
     this.#isDescending = isDescending(query)
     this.#selection = new Selection(limit, (card) => sortedPlace(sort, card), this.#isDescending)
     this.#matches = matcher(query)
+    this.#ready = new ReadyCards(request.tx)
   }
 
   /** Whether a card belongs to the page as far as it tells by itself. */
@@ -237,10 +241,19 @@ class TimedSearch {
     for (const card of cards) {
       const column = this.#columns.get(card.column_id)
       const isArchived = card.archived_at !== null || column?.archived_at !== null
-      const isListed = this.#boards.get(card.board_id) !== undefined && isArchived === this.#query.archived
+      const isListed =
+        this.#boards.get(card.board_id) !== undefined && isArchived === this.#query.archived && (await this.#isReadyAsWanted(card))
       const dropped = isListed ? this.#selection.add(card) : [card]
       for (const { id } of dropped) tx.forget(keys.card(id))
     }
+  }
+
+  /** @param card one in the state that the search is about */
+  async #isReadyAsWanted(card: Card): Promise<boolean> {
+    const { ready, archived } = this.#query
+    if (ready === undefined || archived) return ready !== true
+    await this.#ready.load([card.column_id])
+    return this.#ready.has(card) === ready
   }
 }
 

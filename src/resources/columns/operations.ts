@@ -10,7 +10,7 @@ import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { requireCardCapacity } from '../cards/capacity.ts'
 import { includeParameter, listed } from '../included.ts'
-import { operation } from '../operation.ts'
+import { atLeastOne, operation } from '../operation.ts'
 import { columnTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, requireCapacity, saveResource, setArchived } from '../writes.ts'
 import { archivedColumns, columnCreate, columnMove, columnRename } from './schema.ts'
@@ -56,7 +56,7 @@ export const columnOperations = [
     id: 'columns.create',
     method: 'POST',
     path: '/boards/{board_id}/columns',
-    summary: 'Creates a column before or after another one, or at the end.',
+    summary: 'Creates a column before or after another one, or at the end, with a WIP limit if the body has one.',
     needs: ['create', 'Column'],
     row: 'P8',
     body: columnCreate,
@@ -71,7 +71,8 @@ export const columnOperations = [
     async run(request, { board, placement = AT_END }) {
       await requireCapacity(request.tx, indexes.activeColumns(board.id), 'columnsPerBoard')
       const position = await positionAt(request.tx, columnsOf(board.id), placement)
-      return createResource(request, 'column', keys.column, { board_id: board.id, name: request.body.name, position, archived_at: null })
+      const { name, wip_limit } = request.body
+      return createResource(request, 'column', keys.column, { board_id: board.id, name, wip_limit, position, archived_at: null })
     },
   }),
 
@@ -79,13 +80,13 @@ export const columnOperations = [
     id: 'columns.rename',
     method: 'PATCH',
     path: '/columns/{column_id}',
-    summary: 'Renames a column.',
+    summary: 'Renames a column, or changes its WIP limit: how many active cards it may have.',
     needs: ['rename', 'Column'],
     row: 'P8',
-    body: columnRename,
+    body: atLeastOne(columnRename),
     data: column,
     entity,
-    example: { body: { name: 'Doing' } },
+    example: { body: { name: 'Doing', wip_limit: 20 } },
     target: columnTarget,
     run: (request, loaded) => saveResource(request, keys.column, loaded.column, request.body),
   }),

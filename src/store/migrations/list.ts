@@ -5,7 +5,7 @@ import type { Entry, Migration } from './migration.ts'
 export const migrations: readonly Migration[] = []
 
 /** The version of the records of the first release. Nothing reads those before it, which have their numbers. */
-export const FIRST_VERSION = 4
+export const FIRST_VERSION = 5
 
 /** The version of the records that this version of Lanekeeper reads and writes. */
 export const SCHEMA_VERSION = versionAfter(migrations)

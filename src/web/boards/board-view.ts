@@ -25,7 +25,11 @@ export function renderLanes(lanes: readonly Lane[], view: BoardView, boardPath: 
       const more = searchOf(filters, { column: column.id, ...(cursor === undefined ? {} : { cursor }) })
       return html`<section class="lane" id=${column.id} data-merge aria-labelledby="${column.id}-name">
         <h2 class="lane-name" id="${column.id}-name">
-          ${column.name} <span class="count">${cards.length}${cursor !== undefined && '+'}<span class="unseen"> cards</span></span>
+          ${column.name}
+          <span class="count"
+            >${cards.length}${cursor !== undefined && '+'}<span class="unseen"> cards</span
+            >${column.wip_limit !== null && html` · limit ${column.wip_limit}`}</span
+          >
         </h2>
         ${
           cards.length === 0

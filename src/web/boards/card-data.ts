@@ -1,12 +1,15 @@
 import type { Comment } from '../../model/comment.ts'
+import { ApiError } from '../../model/errors.ts'
 import type { Attachment } from '../../model/file.ts'
 import type { Subtask } from '../../model/subtask.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { ListedCard } from './board-data.ts'
 import { readPeople, type People } from './people.ts'
-import { readAll, readerOf } from './reader.ts'
+import { readAll, readerOf, type Reader } from './reader.ts'
 
+/** Blockers that are shown; the others are counted. */
+const SHOWN_BLOCKERS = 10
 /** Pages of comments that are shown at once; a link leads to the others. */
 const COMMENT_PAGES = 1
 
@@ -15,6 +18,10 @@ export interface CardData {
   readonly card: ListedCard
   readonly board: BoardSnapshot
   readonly people: People
+  /** the first of the cards that block it */
+  readonly blockers: readonly ListedCard[]
+  /** the active cards that it blocks, or did */
+  readonly blocked: readonly ListedCard[]
   readonly subtasks: readonly Subtask[]
   readonly attachments: readonly Attachment[]
   readonly comments: readonly Comment[]
@@ -31,12 +38,27 @@ export async function readCard(context: SignedInContext): Promise<CardData> {
   const { board_id } = (await reader.read('cards.read', of)).data as ListedCard
   const board = (await reader.read('boards.read', { board_id }, { include: 'columns,labels' })).data as BoardSnapshot
   const card = (await reader.read('cards.read', of, { include: 'counts' })).data as ListedCard
-  const [people, subtasks, attachments, comments] = await Promise.all([
+  const [people, blockers, blocked, subtasks, attachments, comments] = await Promise.all([
     readPeople(reader),
+    readBlockers(reader, card),
+    readAll<ListedCard>(reader, ['cards.search', {}, { blocker_id: card.id, sort: 'position' }], 1),
     readAll<Subtask>(reader, ['subtasks.list', of], 2),
     readAll<Attachment>(reader, ['attachments.list', of], 1),
     readAll<Comment>(reader, ['comments.list', of, { cursor: query.get('comments') ?? undefined }], COMMENT_PAGES),
   ])
-  const all = { subtasks: subtasks.items, attachments: attachments.items, comments: comments.items }
+  const all = { blockers, blocked: blocked.items, subtasks: subtasks.items, attachments: attachments.items, comments: comments.items }
   return { card, board, people, ...all, commentsCursor: comments.cursor }
+}
+
+/** Reads the first blockers of a card. One that was deleted since the card was read is left out. */
+async function readBlockers(reader: Reader, { blocker_ids }: ListedCard): Promise<ListedCard[]> {
+  const read = blocker_ids.slice(0, SHOWN_BLOCKERS).map(async (card_id) => {
+    try {
+      return [(await reader.read('cards.read', { card_id })).data as ListedCard]
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'not_found') return []
+      throw error
+    }
+  })
+  return (await Promise.all(read)).flat()
 }

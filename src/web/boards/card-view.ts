@@ -3,6 +3,7 @@ import type { Attachment } from '../../model/file.ts'
 import { html } from '../html.ts'
 import { renderTime } from '../times.ts'
 import type { SignedInContext } from '../page-context.ts'
+import type { ListedCard } from './board-data.ts'
 import { renderDue, renderLabels } from './board-view.ts'
 import type { CardData } from './card-data.ts'
 import { icon } from './icons.ts'
@@ -37,13 +38,13 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
         ${subtasks.length > 0 && renderSubtasks(data)} ${attachments.length > 0 && renderAttachments(attachments, base)}
         ${renderComments(data, prose, query.has('comments'))}
       </div>
-      ${renderMeta(data, column?.name, web.clock())}
+      ${renderMeta(data, column?.name, base, web.clock())}
     </div>
     <p class="toast" id="announcement" role="status" data-announcement data-keep></p>
   </article>`
 }
 
-function renderMeta({ card, board, people }: CardData, column: string | undefined, now: number): VNode {
+function renderMeta({ card, board, people, blockers, blocked }: CardData, column: string | undefined, base: string, now: number): VNode {
   const labels = renderLabels(card.label_ids, new Map((board.labels ?? []).map((label) => [label.id, label])))
   const { due_at, completed_at, completed_by_id, archived_at } = card
   return html`<aside class="card facts-list" id="card-facts" aria-label="About this card">
@@ -74,6 +75,7 @@ function renderMeta({ card, board, people }: CardData, column: string | undefine
         html`<dt>Labels</dt>
           <dd>${labels}</dd>`
       }
+      ${renderOthers('Blocked by', blockers, base, card.blocker_ids.length)} ${renderOthers('Blocks', blocked, base)}
       <dt>Created</dt>
       <dd>${renderTime(card.created_at)} by ${people.nameOf(card.creator_id)}</dd>
       <dt>Changed</dt>
@@ -82,6 +84,24 @@ function renderMeta({ card, board, people }: CardData, column: string | undefine
       <dd><code>${card.id}</code></dd>
     </dl>
   </aside>`
+}
+
+/** Cards that block this one, or that it blocks. Those that are done or archived block no more. @param total default: these are all */
+function renderOthers(name: string, cards: readonly ListedCard[], base: string, total = cards.length): VNode | undefined {
+  if (cards.length === 0) return undefined
+  return html`<dt>${name}</dt>
+    <dd>
+      <ul class="persons">
+        ${cards.map(
+          ({ id, title, completed_at, archived_at }) =>
+            html`<li>
+              <a href="${base}/cards/${id}">${title}</a
+              >${completed_at !== null && html` <span class="hint">done</span>`}${archived_at !== null && html` <span class="hint">archived</span>`}
+            </li>`,
+        )}
+      </ul>
+      ${total > cards.length && html`<span class="hint">and ${total - cards.length} more</span>`}
+    </dd>` as VNode
 }
 
 function renderNamed(userId: string, people: People): VNode {

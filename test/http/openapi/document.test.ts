@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { recordExamples } from '../../../src/cli/openapi-examples.ts'
-import { recordedExamples, type RecordedExamples } from '../../../src/http/openapi/examples.ts'
+import { recordedExamples, type RecordedExamples } from '../../../src/http/openapi/source.ts'
 import { notes } from '../../../src/http/openapi/notes.ts'
 import { tagDescriptions } from '../../../src/http/openapi/overview.ts'
 import {
@@ -159,6 +159,7 @@ describe('the OpenAPI document', () => {
       { name: 'assignee_id', schema: { type: 'string' } },
       { name: 'label_id', schema: { type: 'string' } },
       { name: 'completed', schema: { type: 'boolean' } },
+      { name: 'ready', schema: { type: 'boolean' } },
       { name: 'archived', schema: { type: 'boolean', default: false } },
       { name: 'q', schema: { type: 'string', minLength: 1, maxLength: 200 } },
       { name: 'include', style: 'form', explode: true, schema: { type: 'array', items: { enum: ['counts', 'etag'] } } },

@@ -1,0 +1,102 @@
+import { andThen, type Awaitable } from '../model/awaitable.ts'
+import { blockersOf, isOpen, type Card } from '../model/card.ts'
+import type { Readiness } from '../model/readiness.ts'
+import { indexes, lastWord, type Index } from './indexes.ts'
+import { keys, type Key } from './keys.ts'
+import type { IndexPage, RangeOptions, Read } from './reads.ts'
+
+/** A card that a transaction writes or removes. */
+export interface WrittenCard {
+  readonly id: string
+  /** undefined: it is new */
+  readonly before: Card | undefined
+  /** undefined: the transaction removes it */
+  readonly after: Card | undefined
+  /** whether the transaction has made its id, so that no other card that is stored can name it */
+  readonly isNew: boolean
+}
+
+/** The part of a transaction that is needed here. */
+interface Work {
+  prefetch(request: { readonly counts: readonly Index<unknown>[] }): Awaitable<unknown>
+  count(index: Index<unknown>, limit: number): Awaitable<number>
+  all<T>(index: Index<T>, options: Pick<RangeOptions, 'entriesOnly'>): Promise<IndexPage<T>>
+  read(records: readonly Read[]): Awaitable<unknown>
+  known<T>(key: Key<T>): T | undefined
+  put<T>(key: Key<T>, value: T): void
+  remove(key: Key<unknown>): void
+}
+
+/**
+ * Writes what follows for the readiness of cards from the cards that a transaction writes. Each transaction does this before its commit, so
+ * that every change that affects it has it in the same commit, whoever makes it. It can be repeated.
+ */
+export function updateReadiness(tx: Work, written: readonly WrittenCard[]): Awaitable<void> {
+  const affected = written.filter(isAffected)
+  const toggled = written.filter(({ before, after, isNew }) => !isNew && isOpen(before) !== isOpen(after))
+  if (affected.length + toggled.length === 0) return undefined
+  return andThen(blockersAmong(tx, toggled), (blockers) => {
+    if (affected.length + blockers.length === 0) return undefined
+    return update(tx, affected, blockers)
+  })
+}
+
+/** Whether the readiness of a card can change by what is written of the card itself. */
+function isAffected({ before, after }: WrittenCard): boolean {
+  const [old, blockers] = [blockersOf(before), blockersOf(after)]
+  if (old.length + blockers.length === 0) return false
+  if (before === undefined || after === undefined || isOpen(before) !== isOpen(after)) return true
+  if (before.position !== after.position || before.column_id !== after.column_id) return true
+  return old.length !== blockers.length || old.some((id, i) => id !== blockers[i])
+}
+
+/** Those cards that are blockers. The commit succeeds only if the others still are not. */
+function blockersAmong(tx: Work, cards: readonly WrittenCard[]): Awaitable<readonly WrittenCard[]> {
+  const isBlocker = ({ id }: WrittenCard) => tx.count(indexes.blockedCards(id), 0)
+  const [first, ...others] = cards
+  if (first === undefined) return []
+  // One that is alone was counted together with the target of its request.
+  if (others.length === 0) return andThen(isBlocker(first), (count) => (count > 0 ? [first] : []))
+  return Promise.resolve(tx.prefetch({ counts: cards.map(({ id }) => indexes.blockedCards(id)) })).then(async () => {
+    const found: WrittenCard[] = []
+    for (const card of cards) if ((await isBlocker(card)) > 0) found.push(card)
+    return found
+  })
+}
+
+/** @param toggled the blockers that begin or cease to block */
+async function update(tx: Work, affected: readonly WrittenCard[], toggled: readonly WrittenCard[]): Promise<void> {
+  const blocked: (readonly string[])[] = []
+  for (const { id } of toggled) blocked.push((await tx.all(indexes.blockedCards(id), { entriesOnly: true })).entries.map(lastWord))
+  const added = new Set(affected.flatMap(({ before, after }) => blockersOf(after).filter((id) => !blockersOf(before).includes(id))))
+  const ids = new Set([...affected.map(({ id }) => id), ...blocked.flat()])
+  await tx.read([...[...ids].map(keys.readiness), ...[...added].map(keys.card)])
+  for (const { id, before, after } of affected) {
+    const [old, open] = [blockersOf(before), tx.known(keys.readiness(id))?.open_blocker_ids ?? []]
+    const isBlocking = (blocker: string) => (old.includes(blocker) ? open.includes(blocker) : isOpen(tx.known(keys.card(blocker))))
+    save(tx, id, after && readinessOf(after, blockersOf(after).filter(isBlocking)))
+  }
+  for (const [i, { id: blocker, after }] of toggled.entries()) {
+    for (const id of blocked[i]!) {
+      const readiness = tx.known(keys.readiness(id))
+      // That of a deleted card is removed with it.
+      if (readiness === undefined) continue
+      const others = readiness.open_blocker_ids.filter((other) => other !== blocker)
+      save(tx, id, { ...readiness, open_blocker_ids: isOpen(after) ? [...others, blocker] : others })
+    }
+  }
+}
+
+/** @returns undefined for a card without blockers */
+function readinessOf(card: Card, open_blocker_ids: readonly string[]): Readiness | undefined {
+  const { id: card_id, board_id, column_id, position } = card
+  const blocker_ids = blockersOf(card)
+  if (blocker_ids.length === 0) return undefined
+  return { card_id, board_id, column_id, position, is_open: isOpen(card), blocker_ids, open_blocker_ids }
+}
+
+function save(tx: Work, id: string, readiness: Readiness | undefined): void {
+  const key = keys.readiness(id)
+  if (readiness !== undefined) tx.put(key, readiness)
+  else if (tx.known(key) !== undefined) tx.remove(key)
+}

@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest'
+import { positionsOfNewList } from '../../src/listing/ranks.ts'
+import type { Card } from '../../src/model/card.ts'
+import { newId } from '../../src/model/ids.ts'
+import { limits } from '../../src/model/limits.ts'
+import { keys } from '../../src/store/keys.ts'
+import { setUpBoard, TestBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { card as cardRecord } from '../support/records.ts'
+import { conflict, notFound, notFoundBy } from './refusals.ts'
+
+const CYCLE = conflict('The blocker waits for this card, directly or through others: the cards would wait for each other.')
+
+describe.each(drivers)('blockers of cards, on $name', (driver) => {
+  const setup = setUpBoard(driver)
+  const pathOf = (blocked: string, blocker: string) => `/cards/${blocked}/blockers/${blocker}`
+  const ready = () => setup.board.titles('?ready=true')
+  const blocked = () => setup.board.titles('?ready=false')
+
+  test('blockers are listed in the order in which they were added, and a repetition changes nothing', async () => {
+    const { board, columnId, cardId } = setup
+    const [a, b] = [await board.card(columnId, 'A'), await board.card(columnId, 'B')]
+    const before = await board.read(cardId)
+    await board.put(pathOf(cardId, b))
+    const later = board.tick()
+    const added = await board.put(pathOf(cardId, a))
+    expect(added.body).toEqual({ data: { ...before, blocker_ids: [b, a], updated_at: later } })
+    expect(await board.read(cardId)).toEqual(added.body.data)
+    board.tick()
+    const again = await board.put(pathOf(cardId, a))
+    expect([again.text, again.headers.get('etag')]).toEqual([added.text, added.headers.get('etag')])
+    expect([await ready(), await blocked()]).toEqual([['A', 'B'], ['Card']])
+  })
+
+  test('a blocker that is removed blocks no more, and a second removal is answered with 404', async () => {
+    const { board, columnId, cardId } = setup
+    const a = await board.card(columnId, 'A')
+    await board.put(pathOf(cardId, a))
+    const { body } = await board.delete(pathOf(cardId, a))
+    expect(body.data.blocker_ids).toEqual([])
+    expect(await board.send('DELETE', pathOf(cardId, a))).toMatchObject(notFoundBy('blocker_id'))
+    expect([await ready(), await blocked()]).toEqual([['Card', 'A'], []])
+  })
+
+  test('a card waits for no card twice, not for itself, and not for one that waits for it', async () => {
+    const { board, columnId, cardId } = setup
+    const [a, b] = [await board.card(columnId, 'A'), await board.card(columnId, 'B', { blocker_ids: [cardId] })]
+    await board.put(pathOf(a, b))
+    const own = await board.send('PUT', pathOf(cardId, cardId))
+    expect(own).toMatchObject(conflict('A card cannot be a blocker of itself.'))
+    for (const blocker of [a, b]) expect(await board.send('PUT', pathOf(cardId, blocker))).toMatchObject(CYCLE)
+    expect((await board.read(cardId)).blocker_ids).toEqual([])
+    // Also when what closes the cycle is completed: that can be undone.
+    await board.put(`/cards/${b}/completion`, { completed: true })
+    expect(await board.send('PUT', pathOf(cardId, a))).toMatchObject(CYCLE)
+  })
+
+  test('a blocker is a card of the same board', async () => {
+    const { service, ann, board, cardId } = setup
+    const other = await TestBoard.create(service, ann)
+    const foreign = await other.card(await other.column())
+    for (const id of [foreign, 'crd_00000000000000000000', 'lbl_00000000000000000000', 'x'])
+      expect(await board.send('PUT', pathOf(cardId, id))).toMatchObject(notFoundBy('blocker_id'))
+    expect(await board.send('PUT', pathOf('crd_00000000000000000000', cardId))).toMatchObject(notFound)
+    const body = { column_id: setup.columnId, title: 'New', blocker_ids: [foreign] }
+    expect(await board.send('POST', `/boards/${board.id}/cards`, body)).toMatchObject(notFoundBy('blocker_id'))
+    expect(await board.get(`/cards?blocker_id=crd_00000000000000000000`)).toMatchObject(notFoundBy('blocker_id'))
+  })
+
+  test('completing a blocker, archiving it and undoing that decide whether it blocks, and leave the card as it is', async () => {
+    const { board, columnId, cardId } = setup
+    const a = await board.card(columnId, 'A')
+    const { headers } = await board.put(pathOf(cardId, a))
+    const steps: [string, () => Promise<unknown>, string[]][] = [
+      ['complete', () => board.put(`/cards/${a}/completion`, { completed: true }), ['Card']],
+      ['undo', () => board.put(`/cards/${a}/completion`, { completed: false }), ['A']],
+      ['archive', () => board.post(`/cards/${a}/archive`), ['Card']],
+      ['complete too', () => board.put(`/cards/${a}/completion`, { completed: true }), ['Card']],
+      ['restore', () => board.post(`/cards/${a}/restore`), ['Card']],
+      ['undo again', () => board.put(`/cards/${a}/completion`, { completed: false }), ['A']],
+    ]
+    for (const [name, step, expected] of steps) {
+      board.tick()
+      await step()
+      expect([name, await ready()]).toEqual([name, expected])
+    }
+    const read = await board.get(`/cards/${cardId}`)
+    expect([read.body.data.blocker_ids, read.headers.get('etag')]).toEqual([[a], headers.get('etag')])
+  })
+
+  test('a blocker in an archived column still blocks: it is not archived itself', async () => {
+    const { board, cardId } = setup
+    const columnId = await board.column()
+    await board.put(pathOf(cardId, await board.card(columnId, 'A')))
+    await board.post(`/columns/${columnId}/archive`)
+    expect([await ready(), await blocked()]).toEqual([[], ['Card']])
+  })
+
+  test('a blocker that is deleted disappears from the cards, which have new ETags and are in the feed', async () => {
+    const { board, columnId, cardId } = setup
+    const [a, b] = [await board.card(columnId, 'A'), await board.card(columnId, 'B')]
+    for (const id of [a, b]) await board.put(pathOf(cardId, id))
+    const before = await board.get(`/cards/${cardId}`)
+    const { changes_cursor } = (await board.get(`/boards/${board.id}?include=columns`)).body.data
+    const later = board.tick()
+    await board.delete(`/cards/${a}`)
+    const after = await board.get(`/cards/${cardId}`)
+    expect(after.body.data).toEqual({ ...before.body.data, blocker_ids: [b], updated_at: later })
+    expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'))
+    const changes = (await board.get(`/boards/${board.id}/changes?after=${changes_cursor}`)).body.data
+    expect(changes.map(({ kind, id, action }: any) => [kind, id, action]).toSorted()).toEqual(
+      [
+        ['card', a, 'deleted'],
+        ['card', cardId, 'updated'],
+      ].toSorted(),
+    )
+    await board.delete(`/cards/${b}`)
+    expect([await ready(), await blocked()]).toEqual([['Card'], []])
+  })
+
+  test('a search finds what a card blocks', async () => {
+    const { board, columnId, cardId } = setup
+    const [a, b] = [await board.card(columnId, 'A', { blocker_ids: [cardId] }), await board.card(columnId, 'B', { blocker_ids: [cardId] })]
+    await board.card(columnId, 'C')
+    await board.post(`/cards/${b}/archive`)
+    const found = async (query: string) => (await board.get(`/cards?blocker_id=${cardId}${query}`)).body.data.map(({ id }: any) => id)
+    expect([await found(''), await found('&sort=position'), await found('&archived=true')]).toEqual([[a], [a], [b]])
+  })
+
+  test('a batch creates cards that block each other by their numbers, and refuses a cycle as a whole', async () => {
+    const { board, columnId } = setup
+    const create = (title: string, blocker_ids: string[]) => ({
+      operation: 'cards.create',
+      body: { column_id: columnId, title, blocker_ids },
+    })
+    const add = (card_id: string, blocker_id: string) => ({ operation: 'blockers.add', params: { card_id, blocker_id } })
+    const operations = [create('A', []), create('B', ['$0']), create('C', []), add('$2', '$1')]
+    const { body } = await board.post(`/boards/${board.id}/batch`, { operations })
+    const ids = body.data.results.map(({ data }: any) => data.id)
+    expect([body.data.results[1].data.blocker_ids, body.data.results[3].data.blocker_ids]).toEqual([[ids[0]], [ids[1]]])
+    expect([await ready(), await blocked()]).toEqual([
+      ['Card', 'A'],
+      ['B', 'C'],
+    ])
+    const refused = await board.send('POST', `/boards/${board.id}/batch`, { operations: [...operations, add('$0', '$2')] })
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'conflict', index: 4 } } })
+    expect((await board.titles()).length).toBe(4)
+  })
+
+  test('in one batch, the state after the last operation decides what is ready', async () => {
+    const { board, columnId, cardId } = setup
+    const [a, b] = [await board.card(columnId, 'A'), await board.card(columnId, 'B', { blocker_ids: [cardId] })]
+    const operations = [
+      { operation: 'blockers.add', params: { card_id: b, blocker_id: a } },
+      { operation: 'cards.complete', params: { card_id: a }, body: { completed: true } },
+      { operation: 'blockers.remove', params: { card_id: b, blocker_id: cardId } },
+      { operation: 'cards.archive', params: { card_id: cardId } },
+      { operation: 'cards.restore', params: { card_id: cardId } },
+    ]
+    await board.post(`/boards/${board.id}/batch`, { operations })
+    expect([await ready(), await blocked()]).toEqual([['Card', 'B'], ['A']])
+  })
+
+  test('two requests that would close a cycle together: one is refused', async () => {
+    const { board, columnId } = setup
+    for (let round = 0; round < 10; round++) {
+      const ids = await Promise.all(['A', 'B', 'C', 'D'].map((title) => board.card(columnId, title)))
+      const [a, b, c, d] = ids as [string, string, string, string]
+      // Neither request names a card that the other one writes.
+      for (const [one, other] of [
+        [b, c],
+        [d, a],
+      ] as const)
+        await board.put(pathOf(one, other))
+      const replies = await Promise.all([board.send('PUT', pathOf(a, b)), board.send('PUT', pathOf(c, d))])
+      expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    }
+  })
+
+  /** Writes cards at once, each after the one before. @returns their ids */
+  const writeCards = async (count: number, membersOf: (i: number, ids: readonly string[]) => Partial<Card> = () => ({})) => {
+    const { service, workspaceId, ann, board, columnId } = setup
+    const ids = Array.from({ length: count }, () => newId('card', service.deps.random))
+    const positions = positionsOfNewList(count)
+    const times = { created_at: board.now, updated_at: board.now }
+    const place = { board_id: board.id, column_id: columnId, creator_id: ann.id, title: 'Many' }
+    await service.write(workspaceId, (tx) => {
+      for (const [i, id] of ids.entries())
+        tx.create(keys.card(id), cardRecord({ id, ...place, ...times, position: `b${positions[i]}`, ...membersOf(i, ids) }))
+    })
+    return ids
+  }
+
+  test('a card has at most 50 blockers, and blocks at most 50 cards', async () => {
+    const { board, columnId, cardId } = setup
+    const ids = await writeCards(limits.blockersPerCard + 1)
+    const [others, last] = [ids.slice(1), ids[0]!]
+    const refusal = { status: 409, body: { error: { code: 'conflict', limit: 50 } } }
+    for (const id of others) await board.put(pathOf(cardId, id))
+    expect(await board.send('PUT', pathOf(cardId, last))).toMatchObject(refusal)
+    for (const id of others) await board.put(pathOf(id, last))
+    expect(await board.send('PUT', pathOf(await board.card(columnId), last))).toMatchObject(refusal)
+    const body = { column_id: columnId, title: 'New', blocker_ids: [last] }
+    expect(await board.send('POST', `/boards/${board.id}/cards`, body)).toMatchObject(refusal)
+    expect((await ready()).length).toBe(2)
+    await board.put(`/cards/${last}/completion`, { completed: true })
+    expect((await ready()).length).toBe(51)
+    await board.delete(`/cards/${last}`)
+    expect((await board.read(others[0]!)).blocker_ids).toEqual([])
+    expect((await ready()).length).toBe(51)
+  })
+
+  test('a card for which very many cards wait gets no blocker', async () => {
+    const { board, cardId } = setup
+    const chain = await writeCards(limits.waitingCards + 2, (i, ids) => ({ blocker_ids: i === 0 ? [] : [ids[i - 1]!] }))
+    const refused = await board.send('PUT', pathOf(chain[0]!, cardId))
+    expect(refused).toMatchObject({ status: 409, body: { error: { limit: limits.waitingCards } } })
+    await board.put(pathOf(chain[1]!, cardId))
+  })
+})
