@@ -2,8 +2,8 @@
 // traces and the bundle can be read. The modules that `tsc` makes beside it are for the tests and for `npm run dev`.
 import { deepStrictEqual } from 'node:assert'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 
@@ -59,13 +59,25 @@ export async function readYaml(folder) {
 /** Output file without its suffix → module. */
 export const entries = { lanekeeper: 'src/main.ts', 'bundle/examination-thread': 'src/cli/policy/examination-thread.ts' }
 
+/** What pages load, beside the style sheets of the same folder. Each script is whole: a page needs one file. */
+const BROWSER = 'src/web/browser'
+export const scripts = ['page', 'boards', 'reference', 'theme', 'policy-report'].map((name) => `${BROWSER}/${name}.ts`)
+
+/** Writes the scripts and style sheets for browsers. */
+async function writeAssets(folder) {
+  mkdirSync(folder, { recursive: true })
+  for (const input of scripts) {
+    const script = await rolldown({ cwd: import.meta.dirname, input, platform: 'browser' })
+    await script.write({ file: join(folder, `browser-${basename(input, '.ts')}.js`), format: 'iife', minify: true })
+  }
+  for (const file of readdirSync(BROWSER)) if (file.endsWith('.css')) copyFileSync(join(BROWSER, file), join(folder, `browser-${file}`))
+}
+
 /** What is moved last: with it, the bundle is complete. */
 const PROGRAM = 'lanekeeper.js'
 
-// The command of rolldown would print the name of each file, at every start.
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const startedAt = new Date()
-  const folder = join(PACKAGE, `dist/.bundle-${process.pid}`)
+/** Writes what runs on the server. The command of rolldown would print the name of each file, at every start. */
+async function writeProgram(folder) {
   const known = JSON.stringify([...(await readYaml(folder))])
   rmSync(folder, { recursive: true })
   /** Puts what was read into the bundle. */
@@ -81,14 +93,26 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     platform: 'node',
     plugins: [licenses, readAtBuild],
   })
-  // Next to the bundle and then moved, one file after the other: what starts meanwhile finds whole files, also beside another build.
   await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'bundle/[name].js' })
-  // A source that was changed since is newer than the bundle.
-  utimesSync(join(folder, PROGRAM), startedAt, startedAt)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const startedAt = new Date()
+  // The tests run the modules of the sources, and need nothing else.
+  const isForBrowsers = process.argv[2] === 'browser'
+  // Next to the bundle and then moved, one file after the other: what starts meanwhile finds whole files, also beside another build.
+  const folder = join(PACKAGE, `dist/.bundle-${process.pid}`)
+  if (!isForBrowsers) {
+    await writeProgram(folder)
+    // A source that was changed since is newer than the bundle.
+    utimesSync(join(folder, PROGRAM), startedAt, startedAt)
+  }
+  await writeAssets(join(folder, 'bundle'))
   mkdirSync('dist/bundle', { recursive: true })
   const files = readdirSync(join(folder, 'bundle'))
-  for (const file of [...files.map((name) => `bundle/${name}`), PROGRAM]) renameSync(join(folder, file), join('dist', file))
+  for (const file of [...files.map((name) => `bundle/${name}`), ...(isForBrowsers ? [] : [PROGRAM])]) renameSync(join(folder, file), join('dist', file))
   rmSync(folder, { recursive: true })
   // Parts of an earlier bundle.
-  for (const file of readdirSync('dist/bundle')) if (!files.includes(file)) rmSync(join('dist/bundle', file), { recursive: true, force: true })
+  if (!isForBrowsers)
+    for (const file of readdirSync('dist/bundle')) if (!files.includes(file)) rmSync(join('dist/bundle', file), { recursive: true, force: true })
 }

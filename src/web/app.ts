@@ -8,6 +8,7 @@ import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/error-mapping.ts'
 import { ApiError } from '../model/errors.ts'
 import { originOf } from '../http/request-target.ts'
+import { readAsset } from './assets.ts'
 import { cookieName, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
 import { ForeignForm, readForm, requireOwnForm } from './forms.ts'
@@ -15,48 +16,22 @@ import { renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, WebOptions, WebServices } from './page-context.ts'
 import { favicon } from './brand.ts'
 import { html } from './html.ts'
-import { script } from './script.ts'
+import { pages } from './pages.ts'
 import { signInFirst } from './return-path.ts'
 import { securityHeaders } from './security-headers.ts'
-import { boardPages } from './boards/pages.ts'
-import { boardsScript } from './boards/script.ts'
-import { frontDoor } from './front-door.ts'
-import { accountPages } from './account/pages.ts'
 import { auditPage } from './activity/audit-page.ts'
-import { activityPage } from './activity/page.ts'
-import { passkeyScript } from './account/passkey-script.ts'
 import { renderNotices } from './account/notices.ts'
 import { browserName } from './account/browser-name.ts'
-import { style } from './style.ts'
 import { findVisit, type Visit } from './current-session.ts'
-import { confirmPage } from './tokens/confirm.ts'
-import { tokensPage } from './tokens/list.ts'
-import { tokensScript } from './tokens/script.ts'
-import { newTokenPage } from './tokens/new.ts'
-import { revokePage } from './tokens/revoke.ts'
-import { rotatePage } from './tokens/rotate.ts'
-import { workspacePages } from './workspace/pages.ts'
 
-const settingsPage: Page = { path: '/settings', anonymous: true, get: async () => ({ redirect: '/settings/tokens' }) }
-/** All pages. */
-export const pages: readonly Page[] = [
-  frontDoor,
-  settingsPage,
-  ...boardPages,
-  ...accountPages,
-  tokensPage,
-  newTokenPage,
-  confirmPage,
-  rotatePage,
-  revokePage,
-  activityPage,
-  ...workspacePages,
-]
 const READ_METHODS = new Set(['GET', 'HEAD'])
 const assets: Readonly<Record<string, { type: string; text: string } | undefined>> = {
-  '/settings/assets/style.css': { type: 'text/css; charset=utf-8', text: style },
-  '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: script + tokensScript + passkeyScript },
-  '/settings/assets/boards.js': { type: 'text/javascript; charset=utf-8', text: boardsScript },
+  '/settings/assets/style.css': {
+    type: 'text/css; charset=utf-8',
+    text: readAsset('colors.css') + readAsset('base.css') + readAsset('app.css'),
+  },
+  '/settings/assets/script.js': { type: 'text/javascript; charset=utf-8', text: readAsset('page.js') },
+  '/settings/assets/boards.js': { type: 'text/javascript; charset=utf-8', text: readAsset('boards.js') },
   '/favicon.svg': { type: 'image/svg+xml', text: favicon },
   '/favicon.ico': { type: 'image/svg+xml', text: favicon },
 }

@@ -9,12 +9,12 @@ export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 
 
 /** The icon in the header, beside the name. */
 export function renderBrand(): VNode {
-  return html`<svg viewBox="0 0 32 32" aria-hidden="true" dangerouslySetInnerHTML=${{ __html: SHAPES }}></svg>` as VNode
+  return html`<svg viewBox="0 0 32 32" aria-hidden="true" dangerouslySetInnerHTML=${{ __html: SHAPES }}></svg>`
 }
 
 /** A circle with the initials of a person. @param name what stands beside it, or is said another way */
 export function renderAvatar(name: string): VNode {
-  return html`<span class="avatar" aria-hidden="true">${initialsOf(name)}</span>` as VNode
+  return html`<span class="avatar" aria-hidden="true">${initialsOf(name)}</span>`
 }
 
 /** The first letters of the first and the last word of a name, or the first two of a single word. */

@@ -1,7 +1,51 @@
 import type { VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
 import { renderAvatar, renderBrand } from './brand.ts'
-import { html, renderShell, type Layout } from './html.ts'
-import { sectionLinks } from './navigation.ts'
+import { html } from './html.ts'
+
+/** How wide the content of a page is: forms and text, lists, the whole window, or what a sidebar leaves of it. */
+export type Layout = 'narrow' | 'medium' | 'wide' | 'reference'
+
+/** Renders a complete HTML document. @param assets the path of its style and script @param scripts the paths of further scripts */
+export function renderShell({
+  title,
+  assets,
+  header,
+  sidebar,
+  body,
+  layout = 'narrow',
+  scripts = [],
+}: {
+  title: string
+  assets: string
+  header: unknown
+  sidebar?: VNode
+  body: VNode
+  layout?: Layout | undefined
+  scripts?: readonly string[] | undefined
+}): string {
+  const page = html`
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="${assets}/style.css" />
+        <script src="${assets}/script.js" defer></script>
+        ${scripts.map((path) => html`<script src=${path} defer></script>`)}
+      </head>
+      <body class=${layout}>
+        <a class="skip" href="#main">Skip to content</a>
+        <header>${header}</header>
+        ${sidebar}
+        <main id="main" tabindex="-1">${body}</main>
+      </body>
+    </html>
+  `
+  return `<!doctype html>${renderToString(page)}`
+}
 
 /** What a document is rendered from. */
 interface DocumentParts {
@@ -36,7 +80,7 @@ function renderHeader(path: string, { formToken, email }: NonNullable<DocumentPa
         </form>
       </div>
     </details>
-  ` as VNode
+  `
 }
 
 function renderVisitorHeader(path: string): VNode {
@@ -46,5 +90,25 @@ function renderVisitorHeader(path: string): VNode {
       <a href="/docs">API reference</a>
       ${path !== '/settings/sign-in' && html`<a class="button" href="/settings/sign-in">Sign in</a>`}
     </p>
-  ` as VNode
+  `
+}
+
+/** The sections of the web app, as its header shows them to a person who is signed in. */
+const sections: readonly { readonly path: string; readonly label: string }[] = [
+  { path: '/app', label: 'Boards' },
+  { path: '/settings/tokens', label: 'API tokens' },
+  { path: '/settings/activity', label: 'Activity' },
+  { path: '/settings/workspace', label: 'Workspace' },
+  { path: '/settings/account', label: 'Account' },
+]
+
+/** The links to the sections. @param path the path of the page that is shown */
+function sectionLinks(path: string): VNode {
+  return html`${sections.map(
+    (section) => html`<a href=${section.path} aria-current=${isWithin(path, section.path) ? 'page' : undefined}>${section.label}</a>`,
+  )}`
+}
+
+function isWithin(path: string, section: string): boolean {
+  return path === section || path.startsWith(`${section}/`)
 }

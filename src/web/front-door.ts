@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { html } from './html.ts'
+import { copyButton, html } from './html.ts'
 import type { Page, PageContext } from './page-context.ts'
 
 /** What the service is, and where to go from here: for a person who opens its address. */
@@ -36,7 +36,7 @@ function renderFrontDoor({ web, origin, session }: PageContext): VNode {
       </dl>
       <p class="hint">A first request, with your token in place of <code>${'<ACCESS_TOKEN>'}</code>:</p>
       <pre class="example"><code id="example">${`curl -s ${base}/account -H 'Authorization: Bearer <ACCESS_TOKEN>'`}</code></pre>
-      <p class="actions"><button type="button" data-copy="example" hidden>Copy</button></p>
+      <p class="actions">${copyButton('example', 'the command')}</p>
     </section>
     <ul class="doors">
       ${door('/docs', 'API reference', 'Every operation, with examples, and a form to try it.')}
@@ -44,11 +44,11 @@ function renderFrontDoor({ web, origin, session }: PageContext): VNode {
       ${web.hasPolicyPage && door('/policies', 'Policy report', 'Who may do what, from the two tables that decide, with proof.')}
       ${door('/readyz', 'Status', 'Whether the service and its storage are ready now.')}
     </ul>
-  ` as VNode
+  `
 }
 
 function door(path: string, label: string, text: string): VNode {
   return html`<li>
     <a class="card" href=${path}><strong>${label}</strong><span class="hint">${text}</span></a>
-  </li>` as VNode
+  </li>`
 }

@@ -1,19 +1,19 @@
-import type { VNode } from 'preact'
 import type { Logger } from 'pino'
+import type { VNode } from 'preact'
 import type { ServerRequest } from 'srvx'
 import type { AuditRecorder } from '../audit/recorder.ts'
 import type { Passwords } from '../auth/accounts/passwords.ts'
 import type { SecondStep } from '../auth/accounts/second-step.ts'
 import type { SignIn } from '../auth/accounts/sign-in.ts'
 import type { Throttle } from '../auth/accounts/throttle.ts'
+import type { Services } from '../http/services.ts'
 import type { SendMail } from '../mail/mailer.ts'
 import type { Session } from '../model/account.ts'
+import type { AuditOutcome } from '../model/audit.ts'
 import type { Notice } from '../model/second-factor.ts'
-import type { Services } from '../http/services.ts'
 import type { SharedCounters } from '../store/counters.ts'
 import type { Deps } from '../store/deps.ts'
-import type { PageAudit } from './activity/page-audit.ts'
-import type { Layout } from './html.ts'
+import type { Layout } from './document.ts'
 
 /** The services that the web app uses. */
 export interface WebServices extends WebOptions {
@@ -135,3 +135,17 @@ export type Page = {
       post?(context: SignedInContext): Promise<PageResponse>
     }
 )
+
+/** What a page states about what it did, if that does not follow from its address. */
+export interface PageAudit {
+  /** begins with `web.` */
+  readonly operation?: string
+  /** the workspace that it belongs to; undefined: none */
+  readonly workspaceId?: string | undefined
+  readonly ids?: readonly string[]
+  readonly rows?: readonly string[]
+  /** who did it, if there is no session */
+  readonly userId?: string | undefined
+  readonly subjectId?: string | undefined
+  readonly outcome?: AuditOutcome
+}

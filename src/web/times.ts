@@ -24,7 +24,23 @@ export function distance(at: number, now: number): string {
  * @param at RFC 3339
  */
 export function renderDistance(at: string, now: number): VNode {
-  return html`<time datetime=${at} title="${at.slice(0, 10)} ${at.slice(11, 16)} UTC" data-distance
-    >${distance(Date.parse(at), now)}</time
-  >` as VNode
+  return html`<time datetime=${at} title="${at.slice(0, 10)} ${at.slice(11, 16)} UTC" data-distance>${distance(Date.parse(at), now)}</time>`
+}
+
+/**
+ * A time for people: to the minute, in UTC. The script of the pages writes it in the zone of the person.
+ * @param at RFC 3339
+ */
+export function renderTime(at: string): VNode {
+  return html`<time datetime=${at} data-exact>${at.slice(0, 10)} ${at.slice(11, 16)} UTC</time>`
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** A day in a few letters, in UTC; with its year unless that is this year. @param at RFC 3339 */
+export function renderDay(at: string, now: number): VNode {
+  const [year, month, day] = at.slice(0, 10).split('-').map(Number) as [number, number, number]
+  const isThisYear = year === new Date(now).getUTCFullYear()
+  const text = `${day} ${MONTHS[month - 1]}${isThisYear ? '' : ` ${year}`}`
+  return html`<time datetime=${at} title="${at.slice(0, 10)} ${at.slice(11, 16)} UTC">${text}</time>`
 }

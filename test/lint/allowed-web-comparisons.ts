@@ -44,7 +44,7 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'A filter that the reader of the audit trail has chosen.',
   },
   {
-    path: 'src/web/tokens/refused.ts',
+    path: 'src/web/error-pages.ts',
     expression: "reason === 'admin'",
     reason: 'It chooses the sentence about a token that was not issued.',
   },

@@ -27,6 +27,11 @@ export function build(): string | undefined {
   return undefined
 }
 
+/** Builds the scripts and style sheets for browsers, which the modules of `src/web` read. */
+export function buildForBrowsers(): void {
+  execFileSync(process.execPath, [BUNDLE, 'browser'], { cwd: root, stdio: 'inherit' })
+}
+
 function isCurrent(): boolean {
   const built = modified(MARKER)
   // A folder is newer when a file in it was added, renamed or removed.

@@ -8,7 +8,7 @@ import { TIERS } from '../support/tier.ts'
 import type { BrowserLocation } from '../support/programs.ts'
 import { DATABASES, startRedis } from '../support/redis.ts'
 import { createRunFolder } from '../support/run.ts'
-import { build } from './build.ts'
+import { build, buildForBrowsers } from './build.ts'
 import { installNeeds } from './install.ts'
 import { findNeeds } from './needs.ts'
 
@@ -40,6 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const found = findNeeds(suites)
   const needs = { ...found, 'shared Redis': onRedis ? found['shared Redis'] : [] }
   const { redis, browser } = await installNeeds(needs)
+  if (needs.build.length === 0) buildForBrowsers()
   project.provide('buildError', needs.build.length > 0 ? build() : undefined)
   project.provide('browser', browser)
   project.provide(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener } from '../../src/listener/listener.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
-import { pages } from '../../src/web/app.ts'
+import { pages } from '../../src/web/pages.ts'
 import { captureLog } from '../support/log.ts'
 import { memory } from '../support/memory.ts'
 import { Service, type Person } from '../support/service.ts'

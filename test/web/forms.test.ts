@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inviteUser } from '../../src/admin/users.ts'
-import { pages } from '../../src/web/app.ts'
+import { pages } from '../../src/web/pages.ts'
 import { attacks, formTokenOf, oldBrowser, readStore } from '../support/form-attacks.ts'
 import { accountForms, fill, type FilledForm } from '../support/account-forms.ts'
 import { memory } from '../support/memory.ts'
@@ -25,7 +25,7 @@ const stored = () => readStore(service, workspaceId)
 const tokenIds = async (visitor: Visitor) =>
   [...(await visitor.open('/settings/tokens')).text.matchAll(/\/(tok_\w+)\/rotate"/g)].map(([, id]) => id!)
 
-/** Fills in the form of each page correctly. A test fails for a page that is missing here. */
+/** Fills in the form of each page that is not of an account correctly. */
 const forms: Record<string, () => Promise<FilledForm>> = {
   '/settings/sign-in': async () => {
     const visitor = new Visitor(service)
@@ -65,9 +65,6 @@ const forms: Record<string, () => Promise<FilledForm>> = {
     await visitor.open(`/settings/tokens/${workspaceId}/${id}/revoke`)
     return fill(visitor, {})
   },
-}
-
-const ofOfficers: typeof forms = {
   '/settings/workspace/{workspace}': async () => {
     const visitor = await signedIn(service, await service.person(workspaceId, 'admin'))
     await visitor.open(`/settings/workspace/${workspaceId}`)
@@ -80,49 +77,61 @@ const ofOfficers: typeof forms = {
     return fill(visitor, {}, '/settings/workspace')
   },
 }
-Object.assign(forms, ofOfficers)
-
+/** The form of each page. A test fails for a page that is missing here. */
+const allForms = {
+  ...forms,
+  ...accountForms(
+    () => service,
+    () => person,
+  ),
+}
 const posts = pages.filter(({ post }) => post !== undefined)
 
-test('every page with a form is tested here or among the forms of accounts', () => {
-  const ofAccounts = Object.keys(
-    accountForms(
-      () => service,
-      () => person,
-    ),
-  )
-  expect(posts.map(({ path }) => path).toSorted()).toEqual([...Object.keys(forms), ...ofAccounts].toSorted())
+test('every page with a form is tested', () => {
+  expect(posts.map(({ path }) => path).toSorted()).toEqual(Object.keys(allForms).toSorted())
 })
 
-describe.each(posts.filter(({ path }) => Object.hasOwn(forms, path)))('the form of $path', ({ path, anonymous }) => {
-  test('the genuine form is accepted', async () => {
-    const { visitor, path: target, fields } = await forms[path]!()
+describe.each(posts)('the form of $path', ({ path, anonymous }) => {
+  const fillIn = () => allForms[path]!()
+
+  test('every attack is refused and changes nothing, and the genuine form is accepted after them', async () => {
+    const genuine = await fillIn()
     const before = await stored()
-    const page = await visitor.post(target, fields)
-    expect([200, 303]).toContain(page.status)
+    for (const [name, attack] of Object.entries(attacks)) {
+      const { path: target = genuine.path, fields = genuine.fields, options } = attack(genuine, formTokenOf(other))
+      const page = await genuine.visitor.post(target, fields, options)
+      expect([name, page.status, page.cookies.size]).toEqual([name, name.startsWith('as text/plain') ? 415 : 403, 0])
+      expect([name, (await stored()) === before]).toEqual([name, true])
+    }
+    expect([200, 303]).toContain((await genuine.visitor.post(genuine.path, genuine.fields)).status)
     expect(await stored()).not.toBe(before)
   })
 
-  test('the form of an old browser is accepted by its form token', async () => {
-    const { visitor, path: target, fields } = await forms[path]!()
+  test('the form of an old browser is accepted by its form token, and no other method is', async () => {
+    const { visitor, path: target, fields } = await fillIn()
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const page = await visitor.post(target, fields, { method })
+      expect([method, page.status, page.headers.get('allow')]).toEqual([method, 405, expect.stringMatching(/^(GET, HEAD, )?POST$/)])
+    }
     expect([200, 303]).toContain((await visitor.post(target, fields, oldBrowser)).status)
   })
 
-  test.each(Object.keys(attacks))('a form %s is refused and changes nothing', async (name) => {
-    const genuine = await forms[path]!()
+  test('another browser, too large a form and other content types are refused, and change nothing', async () => {
+    const { visitor, path: target, fields } = await fillIn()
+    const stranger = await signedIn(service, await service.person(workspaceId))
     const before = await stored()
-    const { path: target = genuine.path, fields = genuine.fields, options } = attacks[name]!(genuine, formTokenOf(other))
-    const page = await genuine.visitor.post(target, fields, options)
-    expect([name, page.status]).toEqual([name, name.startsWith('as text/plain') ? 415 : 403])
-    expect(page.cookies.size).toBe(0)
+    expect((await stranger.post(target, fields)).status).toBe(403)
+    const large = await visitor.post(target, { ...fields, name: 'x'.repeat(20_000) })
+    expect([large.status, textOf(large.text)]).toEqual([413, expect.stringContaining('larger than 16384 bytes')])
+    const body = new TextEncoder().encode(String(new URLSearchParams(fields))) as never
+    for (const type of ['application/json', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencodedx', null])
+      expect([type, (await visitor.post(target, fields, { headers: { 'content-type': type }, body })).status]).toEqual([type, 415])
     expect(await stored()).toBe(before)
-    // The genuine form still works, so only the attack was refused.
-    expect([200, 303]).toContain((await genuine.visitor.post(genuine.path, genuine.fields)).status)
   })
 
   if (anonymous) {
     test('a form is refused if the form cookie has another format than ours, even if both match', async () => {
-      const { visitor, path: target, fields } = await forms[path]!()
+      const { visitor, path: target, fields } = await fillIn()
       for (const token of ['', 'a', 'x'.repeat(42)]) {
         visitor.jar.set('lk_form', token)
         expect([token, (await visitor.post(target, { ...fields, form_token: token }, oldBrowser)).status]).toEqual([token, 403])
@@ -132,7 +141,7 @@ describe.each(posts.filter(({ path }) => Object.hasOwn(forms, path)))('the form 
     })
   } else {
     test('a form without a session redirects to the sign-in page and changes nothing', async () => {
-      const { visitor, path: target, fields } = await forms[path]!()
+      const { visitor, path: target, fields } = await fillIn()
       const before = await stored()
       visitor.jar.delete('lk_session')
       const page = await visitor.post(target, fields)
@@ -140,29 +149,6 @@ describe.each(posts.filter(({ path }) => Object.hasOwn(forms, path)))('the form 
       expect(await stored()).toBe(before)
     })
   }
-
-  test('a form that is too large is refused', async () => {
-    const { visitor, path: target, fields } = await forms[path]!()
-    const before = await stored()
-    const page = await visitor.post(target, { ...fields, name: 'x'.repeat(20_000) })
-    expect([page.status, textOf(page.text)]).toEqual([413, expect.stringContaining('larger than 16384 bytes')])
-    expect(await stored()).toBe(before)
-  })
-
-  test.each(['application/json', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencodedx', null])(
-    'a form with the content type %s is refused',
-    async (type) => {
-      const { visitor, path: target, fields } = await forms[path]!()
-      const body = new TextEncoder().encode(String(new URLSearchParams(fields))) as never
-      expect((await visitor.post(target, fields, { headers: { 'content-type': type }, body })).status).toBe(415)
-    },
-  )
-
-  test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])('the method %s is refused', async (method) => {
-    const { visitor, path: target, fields } = await forms[path]!()
-    const page = await visitor.post(target, fields, { method })
-    expect([page.status, page.headers.get('allow')]).toEqual([405, expect.stringMatching(/^(GET, HEAD, )?POST$/)])
-  })
 })
 
 describe('forged values', () => {

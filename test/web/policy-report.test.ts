@@ -4,7 +4,6 @@ import { diffPolicies } from '../../src/policy/decision-diff.ts'
 import { operations } from '../../src/resources/table.ts'
 import { createReportData } from '../../src/web/policy-report/data.ts'
 import { renderReport } from '../../src/web/policy-report/page.ts'
-import { responseOf } from '../../src/web/policy-report/summary.ts'
 import { memory } from '../support/memory.ts'
 import { handWrittenCells, handWrittenOperations } from '../support/hand-written-decisions.ts'
 import { decideCell, withOwnDecisions, load, shipped, shippedFiles, toResponse } from '../support/policy.ts'
@@ -66,7 +65,7 @@ describe('the report of a policy', () => {
         const at = fields === null ? index : index * fields.length + fields.indexOf(cell.field!)
         const answer = data.answers[cells[at]!]!
         const decision = decideCell(shipped, operation.permission, { facts, field: cell.field })
-        const found = [responseOf(answer), answer.outcome, answer.rules.join()]
+        const found = [answer.response, answer.outcome, answer.rules.join()]
         const wanted = [String(cell.response), decision.outcome, decision.rules.join()]
         if (found.join() !== wanted.join() || (cell.response !== 401 && toResponse(decision) !== cell.response))
           differences.push(`${operation.id} ${JSON.stringify(facts)}: ${found.join(' ')} instead of ${wanted.join(' ')}`)

@@ -63,6 +63,6 @@ function renderJson({ head, rows }: Listed, hash: string): string {
 }
 
 async function renderHtml(listed: Listed, cells: boolean, hash: string): Promise<string> {
-  const { renderTablePage } = await import('../../web/policy-report/table-page.ts')
+  const { renderTablePage } = await import('../../web/policy-report/document.ts')
   return renderTablePage({ title: cells ? 'Every cell of the decision space' : 'Who may do what', ...listed, hash })
 }

@@ -4,7 +4,8 @@ import type { Session } from '../../model/account.ts'
 import type { Notice, NoticeKind } from '../../model/second-factor.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { html, renderTime } from '../html.ts'
+import { html } from '../html.ts'
+import { renderTime } from '../times.ts'
 import type { Page, PageContext, SignedInContext } from '../page-context.ts'
 
 /** What each kind of notice says. @param name that of the token or passkey */
@@ -67,7 +68,7 @@ function renderList(notices: readonly Notice[]): VNode {
       ({ kind, name, at, agent, address }) =>
         html`<li>${sentences[kind](name ?? '')} <span class="hint">${renderTime(at)}, ${agent}, ${address}</span></li>`,
     )}
-  </ul>` as VNode
+  </ul>`
 }
 
 /** Dismisses the notices that a page has shown. One that came later stays. */

@@ -6,7 +6,8 @@ import type { Session } from '../../model/account.ts'
 import type { SecondFactor } from '../../model/second-factor.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { html, notice, renderTime } from '../html.ts'
+import { html, notice } from '../html.ts'
+import { renderTime } from '../times.ts'
 import type { Page, SignedInContext } from '../page-context.ts'
 
 /** What was just done, by the name of the parameter that the redirect has. */

@@ -1,4 +1,5 @@
-import { readAttestation, registrationOptions, relyingParty } from '../../auth/accounts/passkeys.ts'
+import type { VNode } from 'preact'
+import { assertionOptions, readAttestation, registrationOptions, relyingParty } from '../../auth/accounts/passkeys.ts'
 import { registerPasskey, removePasskey, renamePasskey } from '../../auth/accounts/register-passkey.ts'
 import { secondFactorOf } from '../../auth/accounts/second-factor.ts'
 import { mayIssue } from '../../auth/tokens/lifecycle.ts'
@@ -8,12 +9,13 @@ import type { Passkey } from '../../model/second-factor.ts'
 import { nameLine } from '../../model/text.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
-import { notFoundPage, sessionChangedPage, tooManyAttempts } from '../error-pages.ts'
-import { field, html, notice } from '../html.ts'
+import { notFoundPage, tooManyAttempts } from '../error-pages.ts'
+import { html } from '../html.ts'
+import { field, formPage, postForm, type Refusal } from '../form-page.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { announce } from './notices.ts'
-import { passkeyButton } from './passkey-button.ts'
-import { ACCOUNT_CHANGE, passwordField, reauthenticate } from './re-authentication.ts'
+import { ACCOUNT_CHANGE, passwordField, withProof } from './re-authentication.ts'
+import { passkeyButton } from './proof-fields.ts'
 
 const passkeyName = nameLine(limits.passkeyName)
 
@@ -22,16 +24,19 @@ export const newPasskeyPage: Page = {
   path: '/settings/account/passkeys/new',
   anonymous: false,
   get: async (context) => renderNew(context, context.session),
-  async post(context) {
-    const { form } = context
-    const proof = await reauthenticate(context, ACCOUNT_CHANGE)
-    if (proof === 'no_session' || proof === 'refused') return sessionChangedPage()
-    if ('error' in proof) return renderNew(context, context.session, proof)
-    const name = passkeyName.safeParse(form.get('name') ?? '')
-    if (!form.has('attestation')) return renderNew(context, proof.session)
-    if (!name.success) return renderNew(context, proof.session, { status: 422, nameError: name.error.issues[0]!.message })
-    return (await register(context, name.data)) ?? renderNew(context, proof.session, { status: 422, error: REFUSED })
-  },
+  post: (context) =>
+    withProof(
+      context,
+      ACCOUNT_CHANGE,
+      (refusal) => renderNew(context, context.session, refusal),
+      async (proof) => {
+        const { form } = context
+        const name = passkeyName.safeParse(form.get('name') ?? '')
+        if (!form.has('attestation')) return renderNew(context, proof.session)
+        if (!name.success) return renderNew(context, proof.session, { status: 422, nameError: name.error.issues[0]!.message })
+        return (await register(context, name.data)) ?? renderNew(context, proof.session, { status: 422, error: REFUSED })
+      },
+    ),
 }
 const REFUSED = `The passkey was not added. Try again. You can have ${limits.passkeysPerPerson} passkeys.`
 
@@ -52,7 +57,7 @@ export const passkeyChallengePage: Page = {
   async post(context) {
     const { web, session, origin } = context
     const party = relyingParty(origin)
-    if (party === undefined) return { json: { error: 'There are no passkeys at an IP address.' }, status: 409 }
+    if (party === undefined) return NO_PASSKEYS
     if (!mayIssue(ACCOUNT_CHANGE, Date.parse(session.proved_at), web.clock()))
       return { json: { error: 'Your password is needed again. Open the page again.' }, status: 403 }
     const { user_id: userId, email, form_token: formToken } = session
@@ -63,6 +68,9 @@ export const passkeyChallengePage: Page = {
     return { json: await registrationOptions(party, result.challenge, person) }
   },
 }
+
+/** The response to a script that asked for a challenge where there are none. */
+export const NO_PASSKEYS: PageResponse = { json: { error: 'There are no passkeys at an IP address.' }, status: 409 }
 
 /** The response to a script that asked for too many challenges. */
 export function tooManyChallenges(retryAfterMs: number): PageResponse {
@@ -81,7 +89,13 @@ export const passkeyPage: Page = {
   async post(context) {
     const passkey = await findPasskey(context)
     if (passkey === undefined) return notFoundPage()
-    return context.form.get('do') === 'remove' ? remove(context, passkey) : rename(context, passkey)
+    if (context.form.get('do') !== 'remove') return rename(context, passkey)
+    return withProof(
+      context,
+      ACCOUNT_CHANGE,
+      async (refusal) => renderPasskey(context, (await findPasskey(context))!, refusal),
+      () => remove(context, passkey),
+    )
   },
 }
 
@@ -100,9 +114,6 @@ async function rename(context: SignedInContext, passkey: Passkey): Promise<PageR
 
 async function remove(context: SignedInContext, { id, name }: Passkey): Promise<PageResponse> {
   const { web, session, address } = context
-  const proof = await reauthenticate(context, ACCOUNT_CHANGE)
-  if (proof === 'no_session' || proof === 'refused') return sessionChangedPage()
-  if ('error' in proof) return renderPasskey(context, (await findPasskey(context))!, proof)
   const removed = await transact(web.store, GLOBAL, web.random, (tx) => removePasskey(tx, session.user_id, id))
   if (removed === undefined) return { redirect: '/settings/account', audit: false }
   web.log.info({ event: 'web.passkey_removed', user_id: session.user_id, passkey: id, address }, 'passkey removed')
@@ -110,60 +121,70 @@ async function remove(context: SignedInContext, { id, name }: Passkey): Promise<
   return { redirect: '/settings/account?removed' }
 }
 
-interface Outcome {
-  readonly status?: number
-  readonly error?: string
+interface Outcome extends Refusal {
   readonly nameError?: string
-  readonly headers?: Record<string, string>
 }
 
-function renderNew(context: SignedInContext, session: Session, { status = 200, error, nameError, headers = {} }: Outcome = {}): PageView {
-  const proof = passwordField({ ...context, session }, ACCOUNT_CHANGE, error)
-  const body = html`
-    <h1>Add a passkey</h1>
-    ${error && notice('error', error)}
-    <form method="post" action="/settings/account/passkeys/new" class="card">
-      <input type="hidden" name="form_token" value=${session.form_token} />
-      ${
-        proof === undefined
-          ? html`${field({ name: 'name', label: 'Name', hint: 'So that you recognize it in the list, such as the name of the device.', error: nameError, required: true, maxlength: limits.passkeyName, autocomplete: 'off', value: context.form.get('name') ?? context.agent })}
-              ${passkeyButton({ purpose: 'register', field: 'attestation', label: 'Create a passkey', isPrimary: true })}
-              <p class="hint">
-                A passkey needs a browser with JavaScript that knows passkeys, and a device with a fingerprint reader, a camera or a PIN.
-              </p>`
-          : html`${proof}
-              <p><button class="primary">Continue</button></p>`
-      }
-      <p><a href="/settings/account">Back to your account</a></p>
-    </form>
-  `
-  return { title: 'Add a passkey', body, status, headers, session }
+function renderNew(context: SignedInContext, session: Session, { nameError, ...refusal }: Outcome = {}): PageView {
+  const proof = passwordField({ ...context, session }, ACCOUNT_CHANGE, refusal.error)
+  const name = context.form.get('name') ?? context.agent
+  const fields =
+    proof === undefined
+      ? html`${nameField(name, nameError, 'So that you recognize it in the list, such as the name of the device.')}
+          ${passkeyButton({ purpose: 'register', field: 'attestation', label: 'Create a passkey', isPrimary: true })}
+          <p class="hint">
+            A passkey needs a browser with JavaScript that knows passkeys, and a device with a fingerprint reader, a camera or a PIN.
+          </p>`
+      : proof
+  const back = html`<p><a href="/settings/account">Back to your account</a></p>`
+  const page = formPage(
+    {
+      title: 'Add a passkey',
+      action: '/settings/account/passkeys/new',
+      token: session.form_token,
+      fields,
+      ...(proof !== undefined && { button: 'Continue' }),
+      below: back,
+    },
+    refusal,
+  )
+  return { ...page, session }
 }
 
-function renderPasskey(
-  context: SignedInContext,
-  passkey: Passkey,
-  { status = 200, error, nameError, headers = {} }: Outcome = {},
-): PageView {
-  const action = `/settings/account/passkeys/${passkey.id}`
-  const token = html`<input type="hidden" name="form_token" value=${context.session.form_token} />`
-  const body = html`
-    <h1>${passkey.name}</h1>
-    ${error && notice('error', error)}
-    <form method="post" action=${action} class="card">
-      ${token}
-      ${field({ name: 'name', label: 'Name', error: nameError, required: true, maxlength: limits.passkeyName, autocomplete: 'off', value: passkey.name })}
-      <button name="do" value="rename">Rename</button>
-    </form>
-    <form method="post" action=${action} class="card">
-      ${token}
-      <input type="hidden" name="do" value="remove" />
-      <p>Once it is removed here, the passkey no longer signs you in. Delete it on your device too.</p>
-      ${passwordField(context, ACCOUNT_CHANGE, error)}
-      <p class="actions">
-        <button class="primary danger">Remove the passkey</button> <a class="button" href="/settings/account">Cancel</a>
-      </p>
-    </form>
-  `
-  return { title: passkey.name, body, status, headers }
+function renderPasskey(context: SignedInContext, passkey: Passkey, { nameError, ...refusal }: Outcome = {}): PageView {
+  const form = { action: `/settings/account/passkeys/${passkey.id}`, token: context.session.form_token }
+  const rename = html`${nameField(passkey.name, nameError)} <button name="do" value="rename">Rename</button>`
+  return formPage(
+    {
+      title: passkey.name,
+      above: postForm({ ...form, fields: rename }),
+      ...form,
+      fields: html`<input type="hidden" name="do" value="remove" />
+        <p>Once it is removed here, the passkey no longer signs you in. Delete it on your device too.</p>
+        ${passwordField(context, ACCOUNT_CHANGE, refusal.error)}`,
+      button: 'Remove the passkey',
+      isDanger: true,
+      cancel: '/settings/account',
+    },
+    refusal,
+  )
+}
+
+function nameField(value: string, error: string | undefined, hint?: string): VNode {
+  const attributes = { required: true, maxlength: limits.passkeyName, autocomplete: 'off', value }
+  return field({ name: 'name', label: 'Name', ...(hint !== undefined && { hint }), error, ...attributes })
+}
+
+/** The challenge with which a person who is signed in proves their identity again. */
+export const passkeyProofPage: Page = {
+  path: '/settings/account/passkeys/prove',
+  anonymous: false,
+  async post({ web, session, origin }) {
+    const party = relyingParty(origin)
+    if (party === undefined) return NO_PASSKEYS
+    const { user_id: userId, form_token: formToken } = session
+    const result = await web.secondStep.challenge(userId, { purpose: 'prove', userId, formToken })
+    if ('retryAfterMs' in result) return tooManyChallenges(result.retryAfterMs)
+    return { json: await assertionOptions(party, result.challenge, result.passkeys) }
+  },
 }

@@ -8,12 +8,13 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { setCookie } from '../cookies.ts'
 import { sessionChangedPage } from '../error-pages.ts'
-import { field, html, notice } from '../html.ts'
+import { formPage, type Refusal } from '../form-page.ts'
+import { html } from '../html.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
-import { codeField } from './code-field.ts'
 import { announce } from './notices.ts'
 import { ACCOUNT_CHANGE, checkPassword } from './re-authentication.ts'
 import { DEVICE_COOKIE_AGE } from './second-step.ts'
+import { codeField, newPasswordFields, presentPassword } from './proof-fields.ts'
 
 const input = z
   .object({ present: z.string().max(limits.passwordLongest, 'is wrong'), password: newPassword, again: z.string() })
@@ -62,23 +63,21 @@ async function change(context: SignedInContext, password: string): Promise<PageR
   }
 }
 
-function renderPassword(
-  context: SignedInContext,
-  { status = 200, errors = {}, headers = {} }: { status?: number; errors?: FieldErrors; headers?: Record<string, string> } = {},
-): PageView {
-  const body = html`
-    <h1>Change password</h1>
-    ${Object.keys(errors).length > 0 && notice('error', 'The password was not changed.')}
-    <form method="post" action="/settings/account/password" class="card">
-      <input type="hidden" name="form_token" value=${context.session.form_token} />
-      <input type="email" name="email" value=${context.session.email} autocomplete="username" readonly hidden />
-      ${field({ name: 'present', label: 'Present password', error: errors.present?.[0], type: 'password', autocomplete: 'current-password', required: true, maxlength: limits.passwordLongest })}
-      ${needsCode(context) && codeField(errors.code?.[0])}
-      ${field({ name: 'password', label: 'New password', hint: `At least ${limits.passwordShortest} characters. A few words in a row make a good password.`, error: errors.password?.[0], type: 'password', autocomplete: 'new-password', required: true, minlength: limits.passwordShortest, maxlength: limits.passwordLongest })}
-      ${field({ name: 'again', label: 'Repeat the new password', error: errors.again?.[0], type: 'password', autocomplete: 'new-password', required: true, maxlength: limits.passwordLongest })}
-      <p class="hint">All your other sessions end. Your tokens stay valid.</p>
-      <p class="actions"><button class="primary">Change password</button> <a class="button" href="/settings/account">Cancel</a></p>
-    </form>
-  `
-  return { title: 'Change password', body, status, headers }
+function renderPassword(context: SignedInContext, { errors = {}, ...refusal }: Refusal & { errors?: FieldErrors } = {}): PageView {
+  const { email, form_token: token } = context.session
+  const isRefused = Object.keys(errors).length > 0
+  return formPage(
+    {
+      title: 'Change password',
+      action: '/settings/account/password',
+      token,
+      fields: html`<input type="email" name="email" value=${email} autocomplete="username" readonly hidden />
+        ${presentPassword('present', 'Present password', errors.present?.[0])} ${needsCode(context) && codeField(errors.code?.[0])}
+        ${newPasswordFields('New password', errors)}
+        <p class="hint">All your other sessions end. Your tokens stay valid.</p>`,
+      button: 'Change password',
+      cancel: '/settings/account',
+    },
+    { ...refusal, ...(isRefused && { error: 'The password was not changed.' }) },
+  )
 }

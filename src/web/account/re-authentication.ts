@@ -3,15 +3,14 @@ import { readAssertion, relyingParty } from '../../auth/accounts/passkeys.ts'
 import { renewSession } from '../../auth/accounts/sessions.ts'
 import { mayIssue } from '../../auth/tokens/lifecycle.ts'
 import type { Session } from '../../model/account.ts'
-import { limits } from '../../model/limits.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { setCookie } from '../cookies.ts'
-import { tooManyAttempts } from '../error-pages.ts'
-import { field, html } from '../html.ts'
-import type { SignedInContext } from '../page-context.ts'
-import { codeField } from './code-field.ts'
-import { passkeyButton } from './passkey-button.ts'
+import { sessionChangedPage, tooManyAttempts } from '../error-pages.ts'
+import { html } from '../html.ts'
+import type { Refusal } from '../form-page.ts'
+import type { PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { codeField, passkeyButton, presentPassword } from './proof-fields.ts'
 
 /** Changes of an account require a proof as recent as that of a token with this scope. */
 export const ACCOUNT_CHANGE: readonly string[] = ['kanban:admin']
@@ -27,16 +26,8 @@ export function passwordField(context: SignedInContext, scopes: readonly string[
   const { web, session, protection, origin } = context
   if (mayIssue(scopes, Date.parse(session.proved_at), web.clock())) return undefined
   const isOfCode = error === CODE_REFUSED
-  const password = field({
-    name: 'password',
-    label: 'Your password',
-    hint: scopes === ACCOUNT_CHANGE ? ACCOUNT_HINT : TOKEN_HINT,
-    error: isOfCode ? undefined : error,
-    type: 'password',
-    autocomplete: 'current-password',
-    required: true,
-    maxlength: limits.passwordLongest,
-  })
+  const hint = scopes === ACCOUNT_CHANGE ? ACCOUNT_HINT : TOKEN_HINT
+  const password = presentPassword('password', 'Your password', isOfCode ? undefined : error, hint)
   const hasPasskey = (protection?.passkeys ?? 0) > 0 && relyingParty(origin) !== undefined
   if (protection?.hasAuthenticator !== true && !hasPasskey) return password
   return html`<div class="proof">
@@ -50,10 +41,24 @@ export interface Reauthenticated {
   readonly session: Session
 }
 /** No token may be issued now. */
-export interface NotReauthenticated {
+export interface NotReauthenticated extends Refusal {
   readonly error: string
   readonly status: number
-  readonly headers?: Record<string, string>
+}
+
+/**
+ * Does what requires a recent proof.
+ * @param ask the page that asks for it
+ */
+export async function withProof(
+  context: SignedInContext,
+  scopes: readonly string[],
+  ask: (refusal: NotReauthenticated) => PageView | Promise<PageView>,
+  run: (proof: Reauthenticated) => Promise<PageResponse>,
+): Promise<PageResponse> {
+  const proof = await reauthenticate(context, scopes)
+  if (proof === 'no_session' || proof === 'refused') return sessionChangedPage()
+  return 'error' in proof ? ask(proof) : run(proof)
 }
 
 /**

@@ -4,9 +4,9 @@ import type { TokenRecord } from '../../model/token.ts'
 import { indexes } from '../../store/indexes.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { listAll, transact } from '../../store/transact.ts'
+import { formPage } from '../form-page.ts'
 import { html, notice } from '../html.ts'
-import type { PageAudit } from '../activity/page-audit.ts'
-import type { Page, WebServices } from '../page-context.ts'
+import type { Page, PageAudit, PageView, WebServices } from '../page-context.ts'
 
 /** Tokens that one commit revokes. */
 const BATCH = 50
@@ -20,24 +20,18 @@ export const revokeTokensPage: Page = {
     const count = tokens.reduce((sum, { active }) => sum + active.length, 0)
     const where = tokens.length === 1 ? 'one workspace' : `${tokens.length} workspaces`
     const extent = `${count === 1 ? 'One active token' : `${count} active tokens`} in ${where}.`
-    const body = html`
-      <h1>Revoke all my tokens?</h1>
-      ${
-        count === 0
-          ? html`${notice('done', 'You have no active token.')}
-              <p><a class="button" href="/settings/account">Back to your account</a></p>`
-          : html`<form method="post" action="/settings/account/revoke-tokens" class="card">
-              <input type="hidden" name="form_token" value=${session.form_token} />
-              <p>
-                ${extent} ${count === 1 ? 'What uses it' : 'Everything that uses them'} stops working immediately. This cannot be undone.
-              </p>
-              <p class="actions">
-                <button class="primary danger">Revoke all my tokens</button> <a class="button" href="/settings/account">Cancel</a>
-              </p>
-            </form>`
-      }
-    `
-    return { title: 'Revoke all tokens', body }
+    if (count === 0) return renderNone()
+    return formPage({
+      ...shared,
+      action: '/settings/account/revoke-tokens',
+      token: session.form_token,
+      fields: html`<p>
+        ${extent} ${count === 1 ? 'What uses it' : 'Everything that uses them'} stops working immediately. This cannot be undone.
+      </p>`,
+      button: 'Revoke all my tokens',
+      isDanger: true,
+      cancel: '/settings/account',
+    })
   },
   async post({ web, session, address }) {
     const audit: PageAudit[] = []
@@ -49,6 +43,17 @@ export const revokeTokensPage: Page = {
     web.log.info({ event: 'web.all_tokens_revoked', user_id: session.user_id, address }, 'all tokens revoked')
     return { redirect: '/settings/account?tokens', audit }
   },
+}
+
+const shared = { title: 'Revoke all tokens', heading: 'Revoke all my tokens?' }
+
+function renderNone(): PageView {
+  const body = html`
+    <h1>${shared.heading}</h1>
+    ${notice('done', 'You have no active token.')}
+    <p><a class="button" href="/settings/account">Back to your account</a></p>
+  `
+  return { title: shared.title, body }
 }
 
 /** The active tokens of a person, by workspace. */

@@ -6,12 +6,13 @@ import { DAY } from '../../model/time.ts'
 import { cookieName, setCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
-import { html, notice } from '../html.ts'
+import { formPage, type Refusal } from '../form-page.ts'
+import { html } from '../html.ts'
 import type { Page, PageContext, PageResponse, PageView } from '../page-context.ts'
 import { forgetReturn, returnPath } from '../return-path.ts'
-import { codeField } from './code-field.ts'
 import { announce, mailNotice } from './notices.ts'
-import { tooManyChallenges } from './passkeys.ts'
+import { NO_PASSKEYS, tooManyChallenges } from './passkeys.ts'
+import { codeField } from './proof-fields.ts'
 
 /** How long the device cookie is kept: a year, in seconds. */
 export const DEVICE_COOKIE_AGE = (365 * DAY) / 1000
@@ -85,23 +86,23 @@ function challengeOf({ cookies, origin }: PageContext): string | undefined {
   return cookies.get(cookieName('second_factor', origin))
 }
 
-function renderCode(
-  context: PageContext,
-  { status = 200, error, headers = {} }: { status?: number; error?: string; headers?: Record<string, string> } = {},
-): PageView {
+function renderCode(context: PageContext, refusal: Refusal = {}): PageView {
   const { token, cookies } = anonymousFormToken(context)
-  const body = html`
-    <h1>Enter a code</h1>
-    ${error && notice('error', error)}
-    <form method="post" action=${PATH} class="card">
-      <input type="hidden" name="form_token" value=${token} />
-      ${codeField(error, { autofocus: true })}
-      <button class="primary">Sign in</button>
-    </form>
-    <p class="hint">You have five minutes. If you lost the device with the app and the recovery codes, ask your administrator.</p>
-    <p><a href="/settings/sign-in">Start again</a></p>
-  `
-  return { title: 'Enter a code', body, status, cookies, headers }
+  const page = formPage(
+    {
+      title: 'Enter a code',
+      action: PATH,
+      token,
+      fields: codeField(refusal.error, { autofocus: true }),
+      button: 'Sign in',
+      below: html`<p class="hint">
+          You have five minutes. If you lost the device with the app and the recovery codes, ask your administrator.
+        </p>
+        <p><a href="/settings/sign-in">Start again</a></p>`,
+    },
+    refusal,
+  )
+  return { ...page, cookies }
 }
 
 /** The challenge with which a browser asks any passkey for this service. */
@@ -110,7 +111,7 @@ export const signInChallengePage: Page = {
   anonymous: true,
   async post({ web, form, origin, address }) {
     const party = relyingParty(origin)
-    if (party === undefined) return { json: { error: 'There are no passkeys at an IP address.' }, status: 409 }
+    if (party === undefined) return NO_PASSKEYS
     const members = { purpose: 'sign_in', userId: null, formToken: form.get('form_token')! } as const
     const result = await web.secondStep.challenge(networkOf(address), members)
     return 'retryAfterMs' in result ? tooManyChallenges(result.retryAfterMs) : { json: await assertionOptions(party, result.challenge) }
@@ -118,9 +119,7 @@ export const signInChallengePage: Page = {
 }
 
 /** Signs a person in with a passkey. @param renderSignIn the page with an error */
-export function passkeySignInPage(
-  renderSignIn: (context: PageContext, outcome: { status: number; error: string; headers?: Record<string, string> }) => PageView,
-): Page {
+export function passkeySignInPage(renderSignIn: (context: PageContext, refusal: Refusal) => PageView): Page {
   return {
     path: '/settings/sign-in/passkey',
     anonymous: true,

@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { endSession, endSessions } from '../../auth/accounts/sessions.ts'
 import { relyingParty } from '../../auth/accounts/passkeys.ts'
 import { limits } from '../../model/limits.ts'
@@ -6,11 +7,12 @@ import { transact } from '../../store/transact.ts'
 import { setCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
-import { field, html, notice } from '../html.ts'
+import { html, notice } from '../html.ts'
+import { field, formPage, postForm, type Refusal } from '../form-page.ts'
 import type { Page, PageContext, PageView } from '../page-context.ts'
 import { forgetReturn } from '../return-path.ts'
-import { passkeyButton } from './passkey-button.ts'
 import { passkeySignInPage, passPassword, visitOf } from './second-step.ts'
+import { passkeyButton, presentPassword } from './proof-fields.ts'
 
 /** Signs a person in. A new session always begins: the session of an existing cookie is never reused. */
 export const signInPage: Page = {
@@ -63,36 +65,33 @@ export const signOutPage: Page = {
   },
 }
 
-function renderSignIn(
-  context: PageContext,
-  {
-    status = 200,
-    error,
-    email = '',
-    headers = {},
-  }: { status?: number; error?: string; email?: string; headers?: Record<string, string> } = {},
-): PageView {
+function renderSignIn(context: PageContext, { email = '', ...refusal }: Refusal & { email?: string } = {}): PageView {
+  const { query, origin } = context
   const { token, cookies } = anonymousFormToken(context)
-  const body = html`
-    <h1>Sign in</h1>
-    ${error && notice('error', error)}
-    ${context.query.has('over') && notice('warning', 'Your session has ended. Sign in to continue where you were.')}
-    ${context.query.has('late') && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
-    ${context.query.has('out') && notice('done', 'You are signed out.')}
-    <form method="post" action="/settings/sign-in" class="card">
-      <input type="hidden" name="form_token" value=${token} />
-      ${field({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
-      ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', required: true, maxlength: limits.passwordLongest })}
-      <button class="primary">Sign in</button>
-    </form>
-    ${
-      relyingParty(context.origin) &&
-      html`<form method="post" action="/settings/sign-in/passkey" class="passkey">
-        <input type="hidden" name="form_token" value=${token} />
-        ${passkeyButton({ purpose: 'sign_in', field: 'passkey', label: 'Sign in with a passkey' })}
-      </form>`
-    }
-    <p class="hint">No account yet, or password forgotten? Ask your administrator for a sign-up link.</p>
-  `
-  return { title: 'Sign in', body, status, cookies, headers }
+  const page = formPage(
+    {
+      title: 'Sign in',
+      above: html`
+        ${query.has('over') && notice('warning', 'Your session has ended. Sign in to continue where you were.')}
+        ${query.has('late') && notice('warning', 'The sign-in took too long, or your password was changed in the meantime. Start again.')}
+        ${query.has('out') && notice('done', 'You are signed out.')}
+      `,
+      action: '/settings/sign-in',
+      token,
+      fields: html`${field({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
+      ${presentPassword('password', 'Password')}`,
+      button: 'Sign in',
+      below: html`
+        ${relyingParty(origin) && signInWithPasskey(token)}
+        <p class="hint">No account yet, or password forgotten? Ask your administrator for a sign-up link.</p>
+      `,
+    },
+    refusal,
+  )
+  return { ...page, cookies }
+}
+
+function signInWithPasskey(token: string): VNode {
+  const button = passkeyButton({ purpose: 'sign_in', field: 'passkey', label: 'Sign in with a passkey' })
+  return postForm({ action: '/settings/sign-in/passkey', token, fields: button }, 'passkey')
 }

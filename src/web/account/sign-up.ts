@@ -11,10 +11,11 @@ import { transact } from '../../store/transact.ts'
 import { cookieName, setCookie } from '../cookies.ts'
 import { tooManyAttempts } from '../error-pages.ts'
 import { anonymousFormToken } from '../forms.ts'
-import { field, html } from '../html.ts'
-import type { PageAudit } from '../activity/page-audit.ts'
-import type { Page, PageContext, PageView } from '../page-context.ts'
+import { html } from '../html.ts'
+import { field, formPage } from '../form-page.ts'
+import type { Page, PageAudit, PageContext, PageView } from '../page-context.ts'
 import { mailNotice } from './notices.ts'
+import { newPasswordFields } from './proof-fields.ts'
 import { passPassword, visitOf } from './second-step.ts'
 
 /** How long the browser keeps the code of a sign-up link: an hour, in seconds. */
@@ -93,21 +94,22 @@ async function findInvited(context: PageContext): Promise<{ readonly name: strin
 
 function renderSignUp(context: PageContext, name: string, errors: FieldErrors, email: string): PageView {
   const { token, cookies } = anonymousFormToken(context)
-  const body = html`
-    <h1>Sign up</h1>
-    <p>
-      Welcome, ${name}. Choose an e-mail address and a password to sign in with; you are signed in then. If you already have a password, the
-      new one replaces it and all your sessions end.
-    </p>
-    <form method="post" action="/settings/sign-up" class="card">
-      <input type="hidden" name="form_token" value=${token} />
-      ${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', error: errors.email?.[0], type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
-      ${field({ name: 'password', label: 'Password', hint: `At least ${limits.passwordShortest} characters. A few words in a row make a good password.`, error: errors.password?.[0], type: 'password', autocomplete: 'new-password', required: true, minlength: limits.passwordShortest, maxlength: limits.passwordLongest })}
-      ${field({ name: 'again', label: 'Repeat the password', error: errors.again?.[0], type: 'password', autocomplete: 'new-password', required: true, maxlength: limits.passwordLongest })}
-      <button class="primary">Sign up</button>
-    </form>
-  `
-  return { title: 'Sign up', body, cookies, status: Object.keys(errors).length > 0 ? 422 : 200 }
+  const page = formPage(
+    {
+      title: 'Sign up',
+      above: html`<p>
+        Welcome, ${name}. Choose an e-mail address and a password to sign in with; you are signed in then. If you already have a password,
+        the new one replaces it and all your sessions end.
+      </p>`,
+      action: '/settings/sign-up',
+      token,
+      fields: html`${field({ name: 'email', label: 'E-mail address', hint: 'Used only to sign in. The API never shows it.', error: errors.email?.[0], type: 'email', autocomplete: 'username', required: true, maxlength: limits.email, value: email })}
+      ${newPasswordFields('Password', errors)}`,
+      button: 'Sign up',
+    },
+    Object.keys(errors).length > 0 ? { status: 422 } : {},
+  )
+  return { ...page, cookies }
 }
 
 function renderInvalidLink(): PageView {

@@ -4,8 +4,7 @@ import type { Session } from '../../model/account.ts'
 import { isAnyId, isId } from '../../model/ids.ts'
 import { timestamp } from '../../model/time.ts'
 import { GLOBAL } from '../../store/keys.ts'
-import type { PageContext, PageResponse } from '../page-context.ts'
-import type { PageAudit } from './page-audit.ts'
+import type { PageAudit, PageContext, PageResponse } from '../page-context.ts'
 
 const DENIED = new Set([401, 403, 404])
 

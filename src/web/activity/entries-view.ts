@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import type { TrailEntry } from '../../audit/trail.ts'
-import { html, renderTime } from '../html.ts'
+import { html } from '../html.ts'
+import { renderTime } from '../times.ts'
 
 /** What a list of entries shows besides the entries. */
 export interface EntriesNames {

@@ -5,9 +5,8 @@ import { readBoard, type BoardData } from './board-data.ts'
 import { renderFilters, renderLanes } from './board-view.ts'
 import { dueChoices, filtersOf, isFiltered } from './filters.ts'
 import { icon, swatch } from './icons.ts'
-import { createProse } from './prose.ts'
-import { readerOf } from './reader.ts'
-import { BOARD_SCRIPTS, ifFound } from './responses.ts'
+import { createProse } from '../markdown.ts'
+import { BOARD_SCRIPTS, ifFound, readerOf } from './reader.ts'
 
 /** A board as columns of cards. */
 export const boardPage: Page = {
@@ -77,5 +76,5 @@ function renderBoard({ web, params, query }: SignedInContext, data: BoardData): 
       </dl>
       <form method="dialog"><button class="primary">Close</button></form>
     </dialog>
-  </div>` as VNode
+  </div>`
 }

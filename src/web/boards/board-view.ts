@@ -2,8 +2,8 @@ import type { VNode } from 'preact'
 import type { Label } from '../../model/label.ts'
 import { html } from '../html.ts'
 import type { BoardData, Lane, ListedCard } from './board-data.ts'
-import { dueState, renderDay, type DueState } from './dates.ts'
-import { searchOf, type BoardFilters } from './filters.ts'
+import { renderDay } from '../times.ts'
+import { dueState, searchOf, type BoardFilters, type DueState } from './filters.ts'
 import { icon, swatch } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
 
@@ -46,7 +46,7 @@ export function renderLanes(lanes: readonly Lane[], view: BoardView, boardPath: 
         }
       </section>`
     })}
-  </div>` as VNode
+  </div>`
 }
 
 function renderTile(card: ListedCard, { labels, people, base, now }: BoardView): VNode {
@@ -63,7 +63,7 @@ function renderTile(card: ListedCard, { labels, people, base, now }: BoardView):
         ${assignee_ids.length > SHOWN.people && html`<span class="hint">+${assignee_ids.length - SHOWN.people}</span>`}
       </p>`
     }
-  </li>` as VNode
+  </li>`
 }
 
 /** The labels of a card. @param limit how many are named */
@@ -74,7 +74,7 @@ export function renderLabels(ids: readonly string[], labels: ReadonlyMap<string,
     <span class="unseen">Labels: </span>
     ${known.slice(0, limit).map((label) => html`<span class="label">${swatch(label.color, 'dot')}${label.name}</span>`)}
     ${known.length > limit && html`<span class="label">+${known.length - limit}</span>`}
-  </p>` as VNode
+  </p>`
 }
 
 const DUE_WORDS: Readonly<Record<DueState, string>> = { done: '', overdue: 'overdue since ', soon: 'due soon: ', later: 'due ' }
@@ -84,7 +84,7 @@ export function renderDue(card: { due_at: string; completed_at: string | null },
   const state = dueState(card, now)
   return html`<span class="fact due ${state}"
     >${icon('due')}<span class="unseen">${DUE_WORDS[state]}</span>${renderDay(card.due_at, now)}</span
-  >` as VNode
+  >`
 }
 
 function renderFacts(card: ListedCard, now: number): VNode | undefined {
@@ -103,7 +103,7 @@ function renderFacts(card: ListedCard, now: number): VNode | undefined {
     count('comments'),
     count('attachments'),
   ].filter((fact) => fact !== false)
-  return facts.length === 0 ? undefined : (html`<p class="facts">${facts}</p>` as VNode)
+  return facts.length === 0 ? undefined : html`<p class="facts">${facts}</p>`
 }
 
 /** The form of the filters. It works without JavaScript; with it, a choice applies at once. */
@@ -141,7 +141,7 @@ export function renderFilters(
       ])}
       <button data-apply>Apply</button>
     </form>
-  </search>` as VNode
+  </search>`
 }
 
 function byName({ members }: People): People['members'] {

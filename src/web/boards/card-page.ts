@@ -1,7 +1,8 @@
-import type { Page } from '../page-context.ts'
+import { download } from '../../http/download.ts'
 import { readCard } from './card-data.ts'
 import { renderCard } from './card-view.ts'
-import { BOARD_SCRIPTS, ifFound } from './responses.ts'
+import { BOARD_SCRIPTS, ifFound, readerOf } from './reader.ts'
+import type { Page } from '../page-context.ts'
 
 /** A card: its text, subtasks, attachments and comments. */
 export const cardPage: Page = {
@@ -13,5 +14,22 @@ export const cardPage: Page = {
       const body = renderCard(data, `/app/${context.params['workspace']}`, context)
       const title = `${data.card.title} · ${data.board.name}`
       return { title, body, layout: 'medium', scripts: BOARD_SCRIPTS }
+    }),
+}
+
+/** The bytes of an attachment, for images on pages and to store. They have the headers of a download of the API: nothing in them runs. */
+export const attachmentPage: Page = {
+  path: '/app/{workspace}/attachments/{attachment}',
+  anonymous: false,
+  isPart: true,
+  get: (context) =>
+    ifFound(context, 'attachments.download', async () => {
+      const { web, params, request, requestId } = context
+      const of = { attachment_id: params['attachment']! }
+      const answer = await readerOf(context, params['workspace']!).answer('attachments.download', of)
+      if (answer.kind !== 'download') throw new TypeError('a download has a file')
+      const response = await download(requestId, request.method, request.headers, answer.file, web.services().blobs)
+      response.headers.set('vary', 'Cookie')
+      return { raw: response }
     }),
 }

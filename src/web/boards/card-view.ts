@@ -1,13 +1,14 @@
 import type { VNode } from 'preact'
 import type { Attachment } from '../../model/file.ts'
-import { html, renderTime } from '../html.ts'
+import { html } from '../html.ts'
+import { renderTime } from '../times.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { ListedCard } from './board-data.ts'
 import { renderDue, renderLabels } from './board-view.ts'
 import type { CardData } from './card-data.ts'
 import { icon } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
-import { createProse } from './prose.ts'
+import { createProse } from '../markdown.ts'
 
 /** Images that browsers show, and that cannot contain a program. Others are links. */
 const SHOWN_IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
@@ -40,7 +41,7 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
       ${renderMeta(data, column?.name, base, web.clock())}
     </div>
     <p class="toast" id="announcement" role="status" data-announcement data-keep></p>
-  </article>` as VNode
+  </article>`
 }
 
 function renderMeta({ card, board, people, blockers, blocked }: CardData, column: string | undefined, base: string, now: number): VNode {
@@ -82,7 +83,7 @@ function renderMeta({ card, board, people, blockers, blocked }: CardData, column
       <dt>ID</dt>
       <dd><code>${card.id}</code></dd>
     </dl>
-  </aside>` as VNode
+  </aside>`
 }
 
 /** Cards that block this one, or that it blocks. Those that are done or archived block no more. @param total default: these are all */
@@ -105,7 +106,7 @@ function renderOthers(name: string, cards: readonly ListedCard[], base: string, 
 
 function renderNamed(userId: string, people: People): VNode {
   const name = people.nameOf(userId)
-  return html`<span class="person"><span aria-hidden="true">${renderPerson(userId, name)}</span>${name}</span>` as VNode
+  return html`<span class="person"><span aria-hidden="true">${renderPerson(userId, name)}</span>${name}</span>`
 }
 
 function renderSubtasks({ subtasks }: CardData): VNode {
@@ -122,7 +123,7 @@ function renderSubtasks({ subtasks }: CardData): VNode {
           </li>`,
       )}
     </ul>
-  </section>` as VNode
+  </section>`
 }
 
 function renderAttachments(attachments: readonly Attachment[], base: string): VNode {
@@ -141,7 +142,7 @@ function renderAttachments(attachments: readonly Attachment[], base: string): VN
         </li>`
       })}
     </ul>
-  </section>` as VNode
+  </section>`
 }
 
 function renderComments(
@@ -166,7 +167,7 @@ function renderComments(
       )}
     </ol>
     ${commentsCursor !== undefined && html`<p class="more"><a href="?comments=${encodeURIComponent(commentsCursor)}">Later comments</a></p>`}
-  </section>` as VNode
+  </section>`
 }
 
 function sizeOf(bytes: number): string {

@@ -2,7 +2,6 @@ import type { Card } from '../../model/card.ts'
 import { OWN_ID } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { DAY } from '../../model/time.ts'
-import { dueState } from './dates.ts'
 
 /** The choices of the filter for due times: value → label. */
 export const dueChoices = {
@@ -71,4 +70,13 @@ export function matchesDue({ due }: BoardFilters, { due_at, completed_at }: Card
   if (completed_at !== null) return false
   const isOverdue = dueState({ due_at, completed_at }, now) === 'overdue'
   return due === 'overdue' ? isOverdue : !isOverdue && Date.parse(due_at) - now <= 7 * DAY
+}
+
+export type DueState = 'done' | 'overdue' | 'soon' | 'later'
+
+/** How near the due time of a card is. */
+export function dueState({ due_at, completed_at }: { due_at: string; completed_at: string | null }, now: number): DueState {
+  if (completed_at !== null) return 'done'
+  const remaining = Date.parse(due_at) - now
+  return remaining <= 0 ? 'overdue' : remaining <= 2 * DAY ? 'soon' : 'later'
 }

@@ -14,10 +14,10 @@ const SHAPES = {
 
 /** A line icon, of the size and the color of the text. It is decoration: what it means stands beside it. */
 export function icon(name: keyof typeof SHAPES): VNode {
-  return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" dangerouslySetInnerHTML=${{ __html: SHAPES[name] }}></svg>` as VNode
+  return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" dangerouslySetInnerHTML=${{ __html: SHAPES[name] }}></svg>`
 }
 
 /** A color of a user: the policy of the page allows no style attributes, but a fill. @param color `#rrggbb` */
 export function swatch(color: string, kind: 'dot' | 'band'): VNode {
-  return html`<svg class=${kind} aria-hidden="true"><rect width="100%" height="100%" fill=${color} /></svg>` as VNode
+  return html`<svg class=${kind} aria-hidden="true"><rect width="100%" height="100%" fill=${color} /></svg>`
 }

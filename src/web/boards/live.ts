@@ -15,21 +15,8 @@ import { transact } from '../../store/transact.ts'
 import type { Page, PageResponse, SignedInContext } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { decide } from '../workspace/permission.ts'
-import { readerOf } from './reader.ts'
-import { ifFound } from './responses.ts'
-
-/** What a page gets to know about a change. */
-interface ShownChange {
-  readonly kind: Change['kind']
-  readonly action: Change['action']
-  readonly id: string
-  /** the card that it is on */
-  readonly card: string | null
-  /** what it is called now */
-  readonly title: string | null
-  /** who made it, in words */
-  readonly by: string
-}
+import { ifFound, readerOf } from './reader.ts'
+import type { ShownChange } from './shown-change.ts'
 
 /** The changes of a board as server-sent events: the feed of the API, with the names of those who made them. */
 export const eventsPage: Page = {

@@ -3,10 +3,9 @@ import type { Board } from '../../model/board.ts'
 import { html } from '../html.ts'
 import { workspacesOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page } from '../page-context.ts'
-import { renderDay } from './dates.ts'
+import { renderDay } from '../times.ts'
 import { icon, swatch } from './icons.ts'
-import { readAll, readerOf } from './reader.ts'
-import { BOARD_SCRIPTS } from './responses.ts'
+import { BOARD_SCRIPTS, readAll, readerOf } from './reader.ts'
 
 /** Pages of boards that are listed of a workspace. */
 const LISTED_PAGES = 3
@@ -53,7 +52,7 @@ function renderOverview(lists: readonly Listed[], now: number): VNode {
       </p>`
     }
     ${lists.map((list) => renderWorkspace(list, now))}
-  ` as VNode
+  `
 }
 
 function renderWorkspace({ workspace, boards, hasMore }: Listed, now: number): VNode {
@@ -71,7 +70,7 @@ function renderWorkspace({ workspace, boards, hasMore }: Listed, now: number): V
           </ul>`
     }
     ${hasMore && html`<p class="hint">These are the ${boards.length} oldest boards. The others are in the API.</p>`}
-  </section>` as VNode
+  </section>`
 }
 
 function renderBoard(workspace: MemberWorkspace, { id, name, cover_color, visibility, updated_at }: Board, now: number): VNode {
@@ -84,5 +83,5 @@ function renderBoard(workspace: MemberWorkspace, { id, name, cover_color, visibi
         ${renderDay(updated_at, now)}</span
       >
     </a>
-  </li>` as VNode
+  </li>`
 }

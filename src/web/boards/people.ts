@@ -29,5 +29,5 @@ const TINTS = 6
 export function renderPerson(userId: string, name: string): VNode {
   let sum = 0
   for (const letter of userId) sum = (sum * 31 + letter.charCodeAt(0)) % 997
-  return html`<span class="avatar tint-${sum % TINTS}" title=${name} role="img" aria-label=${name}>${initialsOf(name)}</span>` as VNode
+  return html`<span class="avatar tint-${sum % TINTS}" title=${name} role="img" aria-label=${name}>${initialsOf(name)}</span>`
 }

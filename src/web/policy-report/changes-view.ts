@@ -22,7 +22,7 @@ export function changesView({ from, changes, definitions, edits }: PolicyDiff): 
   const since = html`<p>Since the policy <code>${from.slice(0, 12)}</code>.</p>`
   if (changes.length === 0 && edits.length === 0)
     return html`${since}
-      <p>Nothing has changed.</p>` as VNode
+      <p>Nothing has changed.</p>`
   return html`${since}
   ${
     changes.length === 0
@@ -44,7 +44,7 @@ export function changesView({ from, changes, definitions, edits }: PolicyDiff): 
       <ul>
         ${edits.map(({ kind, what, members }) => html`<li>${what} ${kind}${members.length > 0 && ` (${members.join(', ')})`}</li>`)}
       </ul>`
-  }` as VNode
+  }`
 }
 
 /** Changes of several permissions that are the same otherwise are shown together. */
@@ -69,7 +69,7 @@ function changeRow(group: readonly PolicyChange[]): VNode {
     <td role="cell">${answers[after]}</td>
     <td role="cell"><code>${example.operation.method} /v1${example.operation.path}</code></td>
     <td role="cell">${declared ?? undeclared}</td>
-  </tr>` as VNode
+  </tr>`
 }
 
 function whenOf(when: Conjunction): string {

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { Coverage, coverageKinds, type CoverageKind } from '../../policy/coverage.ts'
 import type { Engine } from '../../policy/engine.ts'
 import { html } from '../html.ts'
-import type { ReportData } from './data.ts'
+import type { ReportData } from './report-data.ts'
 import { stackedTable } from './tables.ts'
 
 const titles: Readonly<Record<CoverageKind, string>> = {
@@ -32,15 +32,11 @@ export function coverageView(engine: Engine, data: ReportData): VNode {
       ${differing === 0 ? html`<span class="answer ok">✓</span>` : html`<span class="answer r403">✗</span>`} The tables answer what the
       hand-written decisions say in <b class="num">${cells - differing} of ${cells}</b> cells.
     </p>
-    <div class="sheet">${stackedTable(['Decided by the hand-written decisions', 'Covered', 'Share', 'Not covered'], rows)}</div>` as VNode
+    <div class="sheet">${stackedTable(['Decided by the hand-written decisions', 'Covered', 'Share', 'Not covered'], rows)}</div>`
 }
 
 /** How many cells there are, and in how many of them tables and hand-written decisions differ. */
 export function compareDecisions({ permissions, answers }: ReportData): { readonly cells: number; readonly differing: number } {
   const all = Object.values(permissions).flatMap((permission) => permission.cells.map((index) => answers[index]!))
-  const responses = { allowed: 'ok', forbidden: 403, not_found: 404 } as const
-  const differing = all.filter(({ outcome, handWritten }) =>
-    handWritten === 401 ? outcome === 'allowed' : responses[outcome] !== handWritten,
-  )
-  return { cells: all.length, differing: differing.length }
+  return { cells: all.length, differing: all.filter(({ agrees }) => !agrees).length }
 }

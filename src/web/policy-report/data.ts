@@ -7,71 +7,7 @@ import { covers, isDefinition, type Rule } from '../../policy/rules.ts'
 import type { Permission } from '../../policy/vocabulary.ts'
 import type { Operation } from '../../resources/operation.ts'
 import { webActions } from '../../resources/web-actions.ts'
-
-/** What the script of the page gets: everything that was decided, as plain data. Many cells have the same answer. */
-export interface ReportData {
-  /** the fact of the scope table */
-  readonly scope: string
-  readonly facts: Readonly<Record<string, FactData>>
-  readonly groups: Readonly<Record<string, readonly string[]>>
-  readonly definitions: Readonly<Record<string, readonly string[]>>
-  readonly permissions: Readonly<Record<string, PermissionData>>
-  readonly answers: readonly AnswerData[]
-  readonly rules: Readonly<Record<string, RuleData>>
-  readonly rows: Readonly<Record<string, string>>
-  readonly operations: readonly OperationRow[]
-}
-
-export interface FactData {
-  readonly values: readonly string[]
-  readonly means: string
-}
-
-export interface PermissionData {
-  /** of its groups, in the order in which cells are enumerated: the first one changes fastest */
-  readonly facts: readonly string[]
-  /** the fields that are decided one by one, which change faster than facts */
-  readonly fields: readonly string[] | null
-  /** the least scope; `web_app` if no token can have it */
-  readonly scope: string
-  /** all scopes that are enough */
-  readonly scopes: readonly string[]
-  readonly scopeRules: readonly string[]
-  readonly row: string
-  readonly rules: readonly string[]
-  readonly notFoundUnless: readonly string[]
-  /** for each cell the index of its answer */
-  readonly cells: readonly number[]
-}
-
-/** What both stages and the hand-written decisions say in a cell. */
-export interface AnswerData {
-  readonly outcome: 'allowed' | 'forbidden' | 'not_found'
-  readonly rules: readonly string[]
-  /** each definition that was evaluated → its rules that match; it is false if there are none */
-  readonly definitions: Readonly<Record<string, readonly string[]>>
-  readonly handWritten: 'ok' | 401 | 403 | 404
-  readonly decision: string
-  readonly case: string
-}
-
-export interface RuleData {
-  readonly row: string
-  /** fact or definition → the values that are accepted; a definition must be true */
-  readonly conditions: readonly (readonly [name: string, values: readonly string[]])[]
-  readonly fields: readonly string[] | null
-  readonly reason: string
-}
-
-/** A row of the matrix: an operation, one of its fields, or what is decided about each item of a member of its body. */
-export interface OperationRow {
-  readonly id: string
-  readonly request: string
-  readonly permission: string
-  readonly field: string | null
-  readonly member: string | null
-  readonly isFilteredList: boolean
-}
+import type { AnswerData, OperationRow, PermissionData, ReportData, Response, RuleData } from './report-data.ts'
 
 /** The values of a condition that are accepted. */
 export function acceptedValues(condition: Condition): readonly string[] {
@@ -145,8 +81,20 @@ function answerOf(
   const definitions: Record<string, readonly string[]> = {}
   for (const { name, matching } of evaluator.evaluate(Object.keys(derived), facts).definitions) definitions[name] = matching
   const stated = decisions.permissions.get(permission.id)!
-  const { response, name } = stated.lookUp(facts, field)
-  return { outcome, rules, definitions, handWritten: response, decision: stated.decisionOf(field), case: name }
+  const { response: handWritten, name } = stated.lookUp(facts, field)
+  const byTables = ({ allowed: 'ok', forbidden: '403', not_found: '404' } as const)[outcome]
+  // Where the decisions say 401, the permission table is not asked, and must deny.
+  const response: Response = handWritten === 401 && outcome !== 'allowed' ? '401' : byTables
+  return {
+    outcome,
+    response,
+    rules,
+    definitions,
+    handWritten,
+    agrees: response === String(handWritten),
+    decision: stated.decisionOf(field),
+    case: name,
+  }
 }
 
 /** A text that is the same for the same answers. */

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { readAsset } from '../assets.ts'
 import { html } from '../html.ts'
-import { reportStyle } from './style.ts'
+
+const style = readAsset('colors.css') + readAsset('policy-report.css')
 
 /**
  * A policy that allows the style and these scripts, by their hashes, and no request at all.
@@ -11,7 +13,7 @@ import { reportStyle } from './style.ts'
 export function contentSecurityPolicy(scripts: readonly string[]): string {
   const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
   const allowed = scripts.length === 0 ? "'none'" : scripts.map(hashOf).join(' ')
-  return `default-src 'none'; style-src ${hashOf(reportStyle)}; script-src ${allowed}; img-src data:; base-uri 'none'; form-action 'none'`
+  return `default-src 'none'; style-src ${hashOf(style)}; script-src ${allowed}; img-src data:; base-uri 'none'; form-action 'none'`
 }
 
 /**
@@ -43,7 +45,7 @@ export function renderSelfContained({
         <meta name="referrer" content="no-referrer" />
         <title>${title}</title>
         <link rel="icon" href="data:," />
-        <style dangerouslySetInnerHTML=${raw(reportStyle)}></style>
+        <style dangerouslySetInnerHTML=${raw(style)}></style>
         ${early !== undefined && html`<script dangerouslySetInnerHTML=${raw(early)}></script>`}
       </head>
       <body>
@@ -61,5 +63,46 @@ export function renderSelfContained({
       </body>
     </html>
   `
-  return `<!doctype html>${renderToString(page as VNode)}`
+  return `<!doctype html>${renderToString(page)}`
+}
+
+/** A table as a page that loads nothing. */
+export function renderTablePage({
+  title,
+  hash,
+  head,
+  rows,
+}: {
+  title: string
+  hash: string
+  head: readonly string[]
+  rows: readonly (readonly string[])[]
+}): string {
+  const body = html`<header>
+      <div>
+        <h1>${title}</h1>
+        <p class="hash">Policy ${hash}</p>
+      </div>
+    </header>
+    <main id="main" tabindex="-1">
+      <div class="sheet scroll" tabindex="0" role="region" aria-label=${title}>
+        <table>
+          <thead>
+            <tr>
+              ${head.map((name) => html`<th scope="col">${name}</th>`)}
+            </tr>
+          </thead>
+          <tbody>
+            ${rows.map(
+              ([first, ...rest]) =>
+                html`<tr>
+                  <th scope="row">${first}</th>
+                  ${rest.map((cell) => html`<td>${cell}</td>`)}
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
+    </main>`
+  return renderSelfContained({ title: `${title} · Lanekeeper`, body })
 }

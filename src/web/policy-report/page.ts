@@ -2,17 +2,20 @@ import type { VNode } from 'preact'
 import type { PolicyDiff } from '../../policy/decision-diff.ts'
 import type { Engine } from '../../policy/engine.ts'
 import type { Operation } from '../../resources/operation.ts'
+import { readAsset } from '../assets.ts'
 import { html } from '../html.ts'
 import { changesView } from './changes-view.ts'
 import { compareDecisions, coverageView } from './coverage-view.ts'
-import { createReportData, type ReportData } from './data.ts'
+import { createReportData } from './data.ts'
 import { contentSecurityPolicy, renderSelfContained } from './document.ts'
 import { matrixView } from './matrix-view.ts'
-import { earlyScript, reportScript } from './script.ts'
+import type { ReportData } from './report-data.ts'
 import { rowsTable, rulesTable, termsTables } from './tables.ts'
 
+const scripts = [readAsset('theme.js'), readAsset('policy-report.js')]
+
 /** The content security policy of the page, for its header. */
-export const reportSecurityPolicy = contentSecurityPolicy([earlyScript, reportScript])
+export const reportSecurityPolicy = contentSecurityPolicy(scripts)
 
 /**
  * A policy as one HTML page that loads nothing: both tables, every answer with its reasons, and what the hand-written decisions cover. The
@@ -40,8 +43,8 @@ export function renderReport(engine: Engine, operations: readonly Operation[], c
       )}
     </main>
     <dialog id="why" aria-labelledby="why-title"><div></div></dialog>
-  ` as VNode
-  return renderSelfContained({ title: `Policy ${engine.hash.slice(0, 12)} · Lanekeeper`, body, scripts: [earlyScript, reportScript], data })
+  `
+  return renderSelfContained({ title: `Policy ${engine.hash.slice(0, 12)} · Lanekeeper`, body, scripts, data })
 }
 
 interface Part {
@@ -94,7 +97,7 @@ function partsOf(engine: Engine, data: ReportData, changes: PolicyDiff | undefin
 }
 
 function sheet(table: VNode): VNode {
-  return html`<div class="sheet">${table}</div>` as VNode
+  return html`<div class="sheet">${table}</div>`
 }
 
 function header({ hash, permissionRules, scopeRules, vocabulary }: Engine, data: ReportData, operations: number): VNode {
@@ -127,5 +130,5 @@ function header({ hash, permissionRules, scopeRules, vocabulary }: Engine, data:
         <option>dark</option>
       </select>
     </div>
-  </header>` as VNode
+  </header>`
 }

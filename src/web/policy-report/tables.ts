@@ -2,7 +2,8 @@ import type { VNode } from 'preact'
 import type { Engine } from '../../policy/engine.ts'
 import type { Rule } from '../../policy/rules.ts'
 import { html } from '../html.ts'
-import { acceptedValues, type ReportData } from './data.ts'
+import { acceptedValues } from './data.ts'
+import type { ReportData } from './report-data.ts'
 
 /** A table whose rows are stacked on a phone. There the roles would be lost with the display of a table. */
 export function stackedTable(head: readonly string[], rows: readonly unknown[]): VNode {
@@ -15,7 +16,7 @@ export function stackedTable(head: readonly string[], rows: readonly unknown[]):
     <tbody role="rowgroup">
       ${rows}
     </tbody>
-  </table>` as VNode
+  </table>`
 }
 
 /** One of the two tables of rules: each row of the specification with its words, and beside it the rules that enforce it. */
@@ -89,7 +90,7 @@ export function termsTables({ vocabulary }: Engine, { definitions }: ReportData)
   return html`<h3>Facts that code states</h3>
     <div class="sheet">${stackedTable(['Fact', 'Values', 'Meaning'], facts)}</div>
     <h3>Definitions, which are derived from facts</h3>
-    <div class="sheet">${stackedTable(['Definition', 'True if', 'Rules'], derived)}</div>` as VNode
+    <div class="sheet">${stackedTable(['Definition', 'True if', 'Rules'], derived)}</div>`
 }
 
 function conditionTags({ conditions }: Rule): VNode {
@@ -98,10 +99,10 @@ function conditionTags({ conditions }: Rule): VNode {
       ? html`<span class="tag"><a href="#fact-${name}">${name}</a></span>`
       : html`<span class="tag"><i>${name} is</i> ${acceptedValues(condition).join(' or ')}</span>`,
   )
-  return html`<div class="tags">${shown.map((tag, i) => [i > 0 && html`<span class="unseen">and</span>`, tag])}</div>` as VNode
+  return html`<div class="tags">${shown.map((tag, i) => [i > 0 && html`<span class="unseen">and</span>`, tag])}</div>`
 }
 
 /** Words that belong to the policy, such as names of actions. */
 export function tags(words: readonly string[]): VNode {
-  return html`<div class="tags">${words.map((word, i) => [i > 0 && ' ', html`<span class="tag">${word}</span>`])}</div>` as VNode
+  return html`<div class="tags">${words.map((word, i) => [i > 0 && ' ', html`<span class="tag">${word}</span>`])}</div>`
 }

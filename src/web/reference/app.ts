@@ -5,7 +5,7 @@ import type { ReferenceDocument } from '../../http/openapi/serve.ts'
 import type { OpenApiDocument } from '../../http/openapi/types.ts'
 import { publicText, respondWithText, type PublicText } from '../../http/public-text.ts'
 import { originOf } from '../../http/request-target.ts'
-import { baseStyle } from '../base-style.ts'
+import { readAsset } from '../assets.ts'
 import { html } from '../html.ts'
 import type { WebOptions } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
@@ -14,13 +14,14 @@ import { renderPage } from './frame.ts'
 import { operationPage } from './operation-page.ts'
 import { operationsOf } from './operations.ts'
 import { overviewPage } from './overview-page.ts'
-import { referenceScript } from './script.ts'
 import { searchIndex, searchPage } from './search.ts'
-import { referenceStyle } from './style.ts'
 
 const assets: Readonly<Record<string, PublicText | undefined>> = {
-  '/docs/assets/style.css': publicText('text/css; charset=utf-8', baseStyle + referenceStyle),
-  '/docs/assets/script.js': publicText('text/javascript; charset=utf-8', referenceScript),
+  '/docs/assets/style.css': publicText(
+    'text/css; charset=utf-8',
+    readAsset('colors.css') + readAsset('base.css') + readAsset('reference.css'),
+  ),
+  '/docs/assets/script.js': publicText('text/javascript; charset=utf-8', readAsset('reference.js')),
 }
 /** The number of pages that are kept: some have the origin, which clients can vary. */
 const KEPT_PAGES = 200
@@ -72,7 +73,7 @@ function makePage(document: OpenApiDocument, path: string, options: { origin: st
   const absent = html`<h1>Page not found</h1>
     <p role="alert">There is no such operation.</p>
     <p><a href="/docs">All operations</a></p>`
-  return page('Page not found', absent as VNode, 404)
+  return page('Page not found', absent, 404)
 }
 
 /** They are not kept: clients can vary the query. */

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { html } from '../html.ts'
+import { copyButton, html } from '../html.ts'
 
 /** What is colored in JSON, in a command and in TypeScript: comments, strings and words of the language. Names of members are not. */
 const COLORED =
@@ -10,10 +10,10 @@ export function codeBlock(id: string, title: string, text: string): VNode {
   return html`<figure class="code">
     <figcaption>
       <span>${title}</span>
-      <button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${title}</span></button>
+      ${copyButton(id, title)}
     </figcaption>
     <pre tabindex="0"><code id=${id}>${highlight(text)}</code></pre>
-  </figure>` as VNode
+  </figure>`
 }
 
 /** A value as JSON. */

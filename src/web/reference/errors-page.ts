@@ -4,7 +4,8 @@ import type { OpenApiDocument } from '../../http/openapi/types.ts'
 import { errors, type ErrorCode } from '../../model/errors.ts'
 import { html } from '../html.ts'
 import { jsonBlock } from './code-view.ts'
-import { heading, inline } from './markdown.ts'
+import { heading } from './frame.ts'
+import { inline } from '../markdown.ts'
 import { membersOf } from './operations.ts'
 import { responseMembers } from './schema-view.ts'
 
@@ -26,7 +27,7 @@ export function errorsPage(document: OpenApiDocument): VNode {
         ${examples.has(code) && jsonBlock(`example-${code}`, 'Example', examples.get(code))}
       </section>`
     })}
-  ` as VNode
+  `
 }
 
 /** What every error has. */

@@ -1,9 +1,10 @@
 import type { VNode } from 'preact'
 import type { OpenApiDocument } from '../../http/openapi/types.ts'
 import { renderBrand } from '../brand.ts'
-import { html, renderShell } from '../html.ts'
-import { headingsOf } from './markdown.ts'
-import { groupsOf, groupTitle } from './operations.ts'
+import { renderShell } from '../document.ts'
+import { html } from '../html.ts'
+import { inline } from '../markdown.ts'
+import { groupTitle, groupsOf } from './operations.ts'
 import { LONGEST_QUERY } from './search.ts'
 
 /**
@@ -44,7 +45,7 @@ function header(query: string): VNode {
       <p class="unseen" role="status"></p>
       <div class="hits" hidden></div>
     </form>
-    <p class="aside"><a href="/">Home</a></p>` as VNode
+    <p class="aside"><a href="/">Home</a></p>`
 }
 
 /** The list of all pages. On a phone it is closed at first; a wide screen shows it always. */
@@ -75,7 +76,7 @@ function sidebar(document: OpenApiDocument, path: string): VNode {
         return group(groupTitle(name), path.startsWith(`/docs/${name}.`), links)
       })}
     </details>
-  </nav>` as VNode
+  </nav>`
 }
 
 function group(title: string, isOpen: boolean, links: readonly unknown[]): VNode {
@@ -84,5 +85,19 @@ function group(title: string, isOpen: boolean, links: readonly unknown[]): VNode
     <ul>
       ${links}
     </ul>
-  </details>` as VNode
+  </details>`
+}
+
+/** A heading that can be linked to. @param id default: made from its text */
+export function heading(text: string, id = anchorOf(text)): VNode {
+  return html`<h2 id=${id}>${inline(text)} <a class="anchor" href="#${id}" aria-label="Link to: ${text}">#</a></h2>`
+}
+
+/** The headings of a text, in its order. */
+function headingsOf(text: string): readonly { readonly title: string; readonly id: string }[] {
+  return [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => ({ title: title!, id: anchorOf(title!) }))
+}
+
+function anchorOf(title: string): string {
+  return title.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 }

@@ -11,10 +11,10 @@ import {
   type ParameterObject,
 } from '../../http/openapi/types.ts'
 import { html } from '../html.ts'
-import { clientText } from './client-example.ts'
+import { clientText, curlText, requestExample } from './request-examples.ts'
 import { codeBlock, jsonBlock } from './code-view.ts'
-import { curlText } from './curl-example.ts'
-import { heading, inline, markdown } from './markdown.ts'
+import { heading } from './frame.ts'
+import { inline, markdown } from '../markdown.ts'
 import {
   errorsOf,
   groupTitle,
@@ -26,7 +26,6 @@ import {
   type PlacedOperation,
   type PlacedResponse,
 } from './operations.ts'
-import { requestExample } from './request-example.ts'
 import { parameterList, requestMembers, responseMembers } from './schema-view.ts'
 import { tryForm } from './try-form.ts'
 
@@ -64,7 +63,7 @@ export function operationPage(document: OpenApiDocument, placed: PlacedOperation
         ${tryForm(placed, parameters)}
       </div>
     </article>
-  ` as VNode
+  `
 }
 
 /** Returns a description without its paragraphs about rows and conflicts, which have their own places on the page. */
@@ -97,7 +96,7 @@ function access(document: OpenApiDocument, operation: OperationObject, hasPolicy
       return html`<dt>Each item</dt>
         <dd>of ${members.map((member, i) => [i > 0 && ', ', html`<code>${member}</code>`])} <span class="hint">${row(id)}</span></dd>`
     })}
-  </dl>` as VNode
+  </dl>`
 }
 
 function examples(document: OpenApiDocument, placed: PlacedOperation, success: PlacedResponse | undefined, origin: string): VNode {
@@ -107,7 +106,7 @@ function examples(document: OpenApiDocument, placed: PlacedOperation, success: P
     ${codeBlock('example-curl', 'curl', curlText(example, `${origin}/v1`))}
     ${codeBlock('example-client', 'TypeScript client', clientText(example))}
     ${media?.example !== undefined && jsonBlock('example-response', `Response: ${success!.status}, ${type!}`, media.example)}
-    <p class="hint">Where <code>$TOKEN</code> and <code>lk</code> come from: <a href="/docs#first-request">First request</a></p>` as VNode
+    <p class="hint">Where <code>$TOKEN</code> and <code>lk</code> come from: <a href="/docs#first-request">First request</a></p>`
 }
 
 const parameterSections = [
@@ -117,7 +116,7 @@ const parameterSections = [
 ] as const satisfies readonly (readonly [ParameterObject['in'], string])[]
 
 function parameterSection(title: string, parameters: readonly ParameterObject[]): VNode | false {
-  return parameters.length > 0 && (html`<section>${heading(title)} ${parameterList(parameters)}</section>` as VNode)
+  return parameters.length > 0 && html`<section>${heading(title)} ${parameterList(parameters)}</section>`
 }
 
 function bodySection(document: OpenApiDocument, { requestBody }: OperationObject): VNode | false {
@@ -129,7 +128,7 @@ function bodySection(document: OpenApiDocument, { requestBody }: OperationObject
         html`<h3><code>${type}</code></h3>
           ${requestMembers(membersOf(document, schema as JsonSchema))}`,
     )}
-  </section>` as VNode
+  </section>`
 }
 
 function successSection(document: OpenApiDocument, success: PlacedResponse | undefined): VNode | false {
@@ -155,13 +154,13 @@ function successSection(document: OpenApiDocument, success: PlacedResponse | und
         </dl>`
     }
     <p class="hint"><a href="/docs#headers-of-every-response">Headers of every response</a></p>
-  </section>` as VNode
+  </section>`
 }
 
 function contentView(document: OpenApiDocument, type: string, { schema = {} }: MediaTypeObject): VNode {
   const members = membersOf(document, schema)
   return html`<h3><code>${type}</code></h3>
-    ${members.length > 0 && responseMembers(members)}` as VNode
+    ${members.length > 0 && responseMembers(members)}`
 }
 
 /** Also what is no success and no error: that the copy of the client is current. */
@@ -185,12 +184,12 @@ function errorSection(document: OpenApiDocument, operation: OperationObject): VN
       </tbody>
     </table>
     ${conflicts !== undefined && markdown(conflicts)}
-  </section>` as VNode
+  </section>`
 }
 
 function answerRow(status: number, content: unknown): VNode {
   return html`<tr>
     <td class="status">${status}</td>
     <td>${content}</td>
-  </tr>` as VNode
+  </tr>`
 }

@@ -95,7 +95,7 @@ export function membersOf(document: OpenApiDocument, schema: JsonSchema, prefix 
 
 /** The method of an operation. Each has its color. */
 export function methodBadge(method: string): VNode {
-  return html`<span class="method ${method.toLowerCase()}">${method}</span>` as VNode
+  return html`<span class="method ${method.toLowerCase()}">${method}</span>`
 }
 
 /** An operation in a list. @param names what else matches a search */
@@ -105,5 +105,5 @@ export function operationItem({ method, path, operation }: PlacedOperation, name
     <span class="request">${methodBadge(method)} <code>${path}</code></span>
     <span class="hint">${operation.summary}</span>
     ${names.length > 0 && html`<span class="hint">Matches ${names.map((name, i) => [i > 0 && ', ', html`<code>${name}</code>`])}</span>`}
-  </li>` as VNode
+  </li>`
 }

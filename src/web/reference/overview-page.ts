@@ -2,9 +2,10 @@ import type { VNode } from 'preact'
 import { SHARED } from '../../http/openapi/headers.ts'
 import type { OpenApiDocument } from '../../http/openapi/types.ts'
 import { html } from '../html.ts'
-import { clientSetup } from './client-example.ts'
+import { clientSetup } from './request-examples.ts'
 import { codeBlock } from './code-view.ts'
-import { heading, inline, markdown } from './markdown.ts'
+import { heading } from './frame.ts'
+import { inline, markdown } from '../markdown.ts'
 import { groupsOf, groupTitle, operationItem } from './operations.ts'
 
 /** The first page: what holds for all operations, and their list. */
@@ -35,8 +36,8 @@ export function overviewPage(document: OpenApiDocument, origin: string): VNode {
           </section>`,
       )}
     </section>
-    ${markdown(document.info.description)} ${sharedHeaders(document)}
-  ` as VNode
+    ${markdown(document.info.description, (title) => heading(title))} ${sharedHeaders(document)}
+  `
 }
 
 function sharedHeaders({ components: { headers } }: OpenApiDocument): VNode {
@@ -47,5 +48,5 @@ function sharedHeaders({ components: { headers } }: OpenApiDocument): VNode {
           html`<dt><code>${name}</code></dt>
             <dd>${inline(headers[name]!.description)}</dd>`,
       )}
-    </dl>` as VNode
+    </dl>`
 }

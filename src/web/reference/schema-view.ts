@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { JsonSchema, ParameterObject } from '../../http/openapi/types.ts'
 import { html } from '../html.ts'
-import { inline } from './markdown.ts'
+import { inline } from '../markdown.ts'
 import type { Member } from './operations.ts'
 
 /** Renders the members of a body, nested ones included. */
@@ -25,7 +25,7 @@ export function parameterList(parameters: readonly ParameterObject[]): VNode {
 }
 
 function required(): VNode {
-  return html`<span class="required">required</span>` as VNode
+  return html`<span class="required">required</span>`
 }
 
 function definitions(members: readonly Member[], presence: (isRequired: boolean) => unknown): VNode {
@@ -35,13 +35,13 @@ function definitions(members: readonly Member[], presence: (isRequired: boolean)
         html`<dt>${memberName(path)} <span class="hint">${typeOf(schema)}</span> ${presence(isRequired)}</dt>
           <dd>${inline(String(schema['description'] ?? ''))} ${constraints(schema)}</dd>`,
     )}
-  </dl>` as VNode
+  </dl>`
 }
 
 /** What is around a member is less prominent than its name. */
 function memberName(path: string): VNode {
   const at = path.lastIndexOf('.') + 1
-  return html`<code>${at > 0 && html`<span>${path.slice(0, at)}</span>`}<b>${path.slice(at)}</b></code>` as VNode
+  return html`<code>${at > 0 && html`<span>${path.slice(0, at)}</span>`}<b>${path.slice(at)}</b></code>`
 }
 
 /** The patterns of ids; where `me` stands for an id, it is named in the description. */
@@ -82,7 +82,7 @@ function constraints(schema: JsonSchema): VNode | false {
     pattern === undefined || isId ? '' : patternText(String(pattern)),
     schema['default'] === undefined ? '' : ['default ', html`<code>${JSON.stringify(schema['default'])}</code>`],
   ].filter((text) => text !== '')
-  return texts.length > 0 && (html`<span class="hint limits">${texts.map((text, i) => [i > 0 && '; ', text])}</span>` as VNode)
+  return texts.length > 0 && html`<span class="hint limits">${texts.map((text, i) => [i > 0 && '; ', text])}</span>`
 }
 
 function patternText(pattern: string): unknown {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { ParameterObject } from '../../http/openapi/types.ts'
 import { html } from '../html.ts'
-import { heading } from './markdown.ts'
+import { heading } from './frame.ts'
 import type { PlacedOperation } from './operations.ts'
 
 /** A form that sends a request. Without JavaScript it stays hidden: a form cannot send a bearer token. No input of it has a name. */
@@ -33,5 +33,5 @@ export function tryForm({ method, path, operation }: PlacedOperation, parameters
       <p><button class="primary">Send</button></p>
     </form>
     <div role="status" aria-live="polite"><pre tabindex="0" hidden data-response aria-label="Response"></pre></div>
-  </section>` as VNode
+  </section>`
 }

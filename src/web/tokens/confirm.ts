@@ -4,9 +4,10 @@ import { DAY } from '../../model/time.ts'
 import { StorageUnavailable } from '../../store/port.ts'
 import { transact } from '../../store/transact.ts'
 import { allowanceList } from './allowances.ts'
-import { errorPage, notIssuedPage, sessionChangedPage } from '../error-pages.ts'
-import { refusedPage } from './refused.ts'
-import { html, notice, renderTime } from '../html.ts'
+import { errorPage, notIssuedPage, refusedPage, sessionChangedPage } from '../error-pages.ts'
+import { formPage, type Refusal } from '../form-page.ts'
+import { html } from '../html.ts'
+import { renderTime } from '../times.ts'
 import { workspaceOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { announce } from '../account/notices.ts'
@@ -78,32 +79,34 @@ async function create(context: SignedInContext, pending: Pending): Promise<PageR
 function renderConfirm(
   context: SignedInContext,
   { confirmation: { id, name, scopes, days }, workspace }: Pending,
-  { status, error, headers = {} }: { status: number; error?: string; headers?: Record<string, string> } = { status: 200 },
+  refusal: Refusal = {},
 ): PageView {
   const { web, session } = context
-  const body = html`
-    <h1>Create this token?</h1>
-    ${error && notice('error', error)}
-    <form method="post" action="/settings/confirm/${id}" class="card">
-      <input type="hidden" name="form_token" value=${session.form_token} />
-      <dl>
-        <dt>Name</dt>
-        <dd>${name}</dd>
-        <dt>Workspace</dt>
-        <dd>${workspace.name}</dd>
-        <dt>Scope</dt>
-        <dd><code>${scopes.join(' ')}</code></dd>
-        <dt>Expires</dt>
-        <dd>${renderTime(new Date(web.clock() + days * DAY).toISOString())}, after ${days} ${days === 1 ? 'day' : 'days'}</dd>
-      </dl>
-      <h2>What the token can do on your behalf</h2>
-      ${allowanceList(web.services().engine, scopes)}
-      <p class="hint">It can never do more than you can. The condition in brackets is checked at every request.</p>
-      ${passwordField(context, scopes, error)}
-      <p class="actions"><button class="primary">Create token</button> <a class="button" href="/settings/tokens">Cancel</a></p>
-    </form>
-  `
-  return { title: 'Create token', body, status, headers }
+  return formPage(
+    {
+      title: 'Create token',
+      heading: 'Create this token?',
+      action: `/settings/confirm/${id}`,
+      token: session.form_token,
+      fields: html`<dl>
+          <dt>Name</dt>
+          <dd>${name}</dd>
+          <dt>Workspace</dt>
+          <dd>${workspace.name}</dd>
+          <dt>Scope</dt>
+          <dd><code>${scopes.join(' ')}</code></dd>
+          <dt>Expires</dt>
+          <dd>${renderTime(new Date(web.clock() + days * DAY).toISOString())}, after ${days} ${days === 1 ? 'day' : 'days'}</dd>
+        </dl>
+        <h2>What the token can do on your behalf</h2>
+        ${allowanceList(web.services().engine, scopes)}
+        <p class="hint">It can never do more than you can. The condition in brackets is checked at every request.</p>
+        ${passwordField(context, scopes, refusal.error)}`,
+      button: 'Create token',
+      cancel: '/settings/tokens',
+    },
+    refusal,
+  )
 }
 
 function renderUsed(): PageView {

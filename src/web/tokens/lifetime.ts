@@ -61,5 +61,5 @@ export function renderLifetime({ days, max, error, now }: { days: string; max: n
       <p class="hint" id="custom_days-hint">days, from 1 to ${max}</p>
     </div>
     ${error && html`<p class="error" id="days-error">${error}</p>`}
-  </fieldset>` as VNode
+  </fieldset>`
 }

@@ -1,12 +1,10 @@
 import type { VNode } from 'preact'
-import { expiryOf, stateOf } from '../../auth/tokens/lifecycle.ts'
-import { durations } from '../../model/durations.ts'
+import { stateOf } from '../../auth/tokens/lifecycle.ts'
 import { DAY } from '../../model/time.ts'
-import { renderUsage } from '../activity/usage-view.ts'
-import { html, notice, renderTime } from '../html.ts'
+import { copyButton, html, notice } from '../html.ts'
 import { tokensOf, workspacesOf, type ListedToken, type MemberWorkspace } from '../memberships.ts'
 import type { Page } from '../page-context.ts'
-import { renderDistance } from '../times.ts'
+import { renderToken } from './token-item.ts'
 
 /** The longest text that is searched for. */
 const MAX_SEARCH = 100
@@ -61,10 +59,10 @@ function renderNoWorkspace(userId: string): VNode {
     <p>A token belongs to a workspace. Send your user id to the operator of this service, who can add you to one:</p>
     <div class="secret">
       <pre><code id="user-id">${userId}</code></pre>
-      <button type="button" data-copy="user-id" hidden>Copy<span class="unseen"> your user id</span></button>
+      ${copyButton('user-id', 'your user id')}
     </div>
     <p class="hint">The operator runs <code>lanekeeper member add WORKSPACE ${userId}</code>. Then load this page again.</p>
-  </div>` as VNode
+  </div>`
 }
 
 function renderSearch(search: string, shown: number, all: number): VNode {
@@ -76,7 +74,7 @@ function renderSearch(search: string, shown: number, all: number): VNode {
       ${search !== '' && html`<a class="button quiet" href="/settings/tokens">Show all</a>`}
     </div>
     ${search !== '' && html`<p class="hint" role="status">${shown === 0 ? 'None' : shown} of ${all} tokens ${shown > 1 ? 'have' : 'has'} “${search}” in the name.</p>`}
-  </form>` as VNode
+  </form>`
 }
 
 function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToken[], search: string, now: number): VNode {
@@ -85,7 +83,7 @@ function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToke
   const ended = tokens.filter((token) => stateOf(token, now) !== 'active')
   const renderAll = (list: readonly ListedToken[]) =>
     html`<ul class="tokens">
-      ${list.map((token) => renderToken(workspace, token, now))}
+      ${list.map((token) => renderToken(token, now, 'h3', actionsOf(workspace, token)))}
     </ul>`
   return html`<section aria-labelledby=${headingId}>
     <div class="head">
@@ -103,57 +101,11 @@ function renderWorkspace(workspace: MemberWorkspace, tokens: readonly ListedToke
         ${renderAll(ended)}
       </details>`
     }
-  </section>` as VNode
+  </section>`
 }
 
-function renderToken(workspace: MemberWorkspace, token: ListedToken, now: number): VNode {
-  const state = stateOf(token, now)
-  const base = `/settings/tokens/${workspace.id}/${token.id}`
-  const expires = new Date(expiryOf(token)).toISOString()
-  return html`<li class="token ${state}">
-    <div class="head">
-      <h3>${token.name}</h3>
-      <span class="marks"
-        >${state !== 'active' && html`<span class="state ${state}">${state}</span> `}<code class="scope"
-          >${token.scopes.join(' ')}</code
-        ></span
-      >
-    </div>
-    <dl>
-      ${
-        state === 'active' &&
-        html`<dt>Expires</dt>
-          <dd>${renderExpiry(expires, now)}</dd>`
-      }
-      ${
-        state !== 'active' &&
-        html`<dt>Ended</dt>
-          <dd>${renderDistance(token.revoked_at ?? expires, now)}${renderReason(token)}</dd>`
-      }
-      <dt>Created</dt>
-      <dd>${renderTime(token.issued_at)}</dd>
-      ${renderUsage(token.use, now)}
-      <dt>ID</dt>
-      <dd><code>${token.id}</code></dd>
-    </dl>
-    ${
-      state === 'active' &&
-      html`<p class="actions">
-        <a class="button" href="${base}/rotate">Rotate<span class="unseen"> ${token.name}</span></a>
-        <a class="button danger" href="${base}/revoke">Revoke<span class="unseen"> ${token.name}</span></a>
-      </p>`
-    }
-  </li>` as VNode
-}
-
-function renderReason({ replaced_by, revoker }: ListedToken): unknown {
-  return html`${replaced_by !== null && html`, replaced by <code>${replaced_by}</code>`}${revoker !== undefined && html`, revoked by <strong>${revoker}</strong>, an owner or admin of the workspace`}`
-}
-
-function renderExpiry(expires: string, now: number): VNode {
-  const remaining = Date.parse(expires) - now
-  const time = renderDistance(expires, now)
-  if (remaining > durations.tokenExpiryNotice) return time
-  const level = remaining <= DAY ? 'urgent' : remaining <= 7 * DAY ? 'near' : 'ahead'
-  return html`<strong class="expires ${level}">${time}</strong>` as VNode
+function actionsOf(workspace: MemberWorkspace, { id, name }: ListedToken): VNode {
+  const base = `/settings/tokens/${workspace.id}/${id}`
+  return html`<a class="button" href="${base}/rotate">Rotate<span class="unseen"> ${name}</span></a>
+    <a class="button danger" href="${base}/revoke">Revoke<span class="unseen"> ${name}</span></a>`
 }

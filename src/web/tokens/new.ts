@@ -7,13 +7,13 @@ import { scopes, type Scope } from '../../model/token.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import { allowances } from './allowances.ts'
-import { notFoundPage } from '../error-pages.ts'
-import { field, html, notice } from '../html.ts'
+import { TOO_MANY, notFoundPage } from '../error-pages.ts'
+import { field, formPage } from '../form-page.ts'
+import { html } from '../html.ts'
 import { workspaceOf, type MemberWorkspace } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
 import { brokenRules, rulesOf } from '../workspace/rules.ts'
 import { daysOf, DEFAULT_DAYS, renderLifetime } from './lifetime.ts'
-import { TOO_MANY } from './refused.ts'
 
 /** Maximum number of unconfirmed tokens per session. When it is exceeded, the oldest one is discarded. */
 const MAX_CONFIRMATIONS = 5
@@ -74,23 +74,25 @@ async function renderNewToken(
       <label for=${scope}><code>${scope}</code></label>
       <p class="hint" id="${scope}-allows">${capability}</p>
     </div>`
-  const body = html`
-    <h1>New token in ${workspace.name}</h1>
-    ${errors.form && notice('error', errors.form[0]!)}
-    <form method="post" action="/settings/tokens/new" class="card">
-      <input type="hidden" name="form_token" value=${session.form_token} />
-      <input type="hidden" name="workspace" value=${workspace.id} />
-      ${field({ name: 'name', label: 'Name', hint: 'What the token is for, so that you recognize it in the list.', error: errors.name?.[0], required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' })}
-      <fieldset aria-describedby=${scopeError && 'scope-error'}>
-        <legend>Scope</legend>
-        ${allowances(web.services().engine, [rules.admin ? 'kanban:admin' : 'kanban:write']).map(({ scope, capability }) => renderOption(scope, capability))}
-        ${!rules.admin && html`<p class="hint">This workspace does not issue tokens with <code>kanban:admin</code>.</p>`}
-        ${scopeError && html`<p class="error" id="scope-error">${scopeError}</p>`}
-      </fieldset>
-      ${renderLifetime({ days: chosen, max: days, error: errors.days?.[0], now: web.clock() })}
-      <p class="actions"><button class="primary">Continue</button> <a class="button" href="/settings/tokens">Cancel</a></p>
-      <p class="hint">This does not create the token yet. The next page shows exactly what it can do.</p>
-    </form>
-  `
-  return { title: 'New token', body, status: Object.keys(errors).length > 0 ? 422 : 200 }
+  return formPage(
+    {
+      title: 'New token',
+      heading: `New token in ${workspace.name}`,
+      action: '/settings/tokens/new',
+      token: session.form_token,
+      fields: html`<input type="hidden" name="workspace" value=${workspace.id} />
+        ${field({ name: 'name', label: 'Name', hint: 'What the token is for, so that you recognize it in the list.', error: errors.name?.[0], required: true, maxlength: limits.tokenName, value: values['name'], autocomplete: 'off' })}
+        <fieldset aria-describedby=${scopeError && 'scope-error'}>
+          <legend>Scope</legend>
+          ${allowances(web.services().engine, [rules.admin ? 'kanban:admin' : 'kanban:write']).map(({ scope, capability }) => renderOption(scope, capability))}
+          ${!rules.admin && html`<p class="hint">This workspace does not issue tokens with <code>kanban:admin</code>.</p>`}
+          ${scopeError && html`<p class="error" id="scope-error">${scopeError}</p>`}
+        </fieldset>
+        ${renderLifetime({ days: chosen, max: days, error: errors.days?.[0], now: web.clock() })}`,
+      button: 'Continue',
+      cancel: '/settings/tokens',
+      note: 'This does not create the token yet. The next page shows exactly what it can do.',
+    },
+    Object.keys(errors).length > 0 ? { status: 422, ...(errors.form && { error: errors.form[0]! }) } : {},
+  )
 }

@@ -1,7 +1,8 @@
 import type { VNode } from 'preact'
 import type { IssuedToken } from '../../auth/tokens/issue.ts'
 import { expiryOf } from '../../auth/tokens/lifecycle.ts'
-import { html, notice, renderTime } from '../html.ts'
+import { copyButton, html, notice } from '../html.ts'
+import { renderTime } from '../times.ts'
 import type { MemberWorkspace } from '../memberships.ts'
 import type { PageView, SignedInContext } from '../page-context.ts'
 import type { Reauthenticated } from '../account/re-authentication.ts'
@@ -67,6 +68,6 @@ function renderSecret(id: string, heading: unknown, what: string, text: string):
   return html`<div class="secret">
     ${heading}
     <pre><code id=${id} tabindex="0" role="textbox" aria-readonly="true" aria-multiline=${text.includes('\n') ? 'true' : undefined} aria-labelledby="${id}-label">${text}</code></pre>
-    <button type="button" data-copy=${id} hidden>Copy<span class="unseen"> ${what}</span></button>
-  </div>` as VNode
+    ${copyButton(id, what)}
+  </div>`
 }

@@ -1,6 +1,7 @@
 import { endToken, findToken } from '../../auth/tokens/issue.ts'
 import { transact } from '../../store/transact.ts'
 import { notFoundPage } from '../error-pages.ts'
+import { formPage } from '../form-page.ts'
 import { html } from '../html.ts'
 import { findMemberToken } from '../memberships.ts'
 import type { Page } from '../page-context.ts'
@@ -13,15 +14,18 @@ export const revokePage: Page = {
     const memberToken = await findMemberToken(context)
     if (memberToken === undefined) return notFoundPage()
     const { workspace, token } = memberToken
-    const body = html`
-      <h1>Revoke ${token.name}?</h1>
-      <form method="post" action="/settings/tokens/${workspace.id}/${token.id}/revoke" class="card">
-        <input type="hidden" name="form_token" value=${context.session.form_token} />
-        <p>Everything that uses <code>${token.id}</code> in ${workspace.name} stops working immediately. This cannot be undone.</p>
-        <p class="actions"><button class="primary danger">Revoke token</button> <a class="button" href="/settings/tokens">Cancel</a></p>
-      </form>
-    `
-    return { title: 'Revoke token', body }
+    return formPage({
+      title: 'Revoke token',
+      heading: `Revoke ${token.name}?`,
+      action: `/settings/tokens/${workspace.id}/${token.id}/revoke`,
+      token: context.session.form_token,
+      fields: html`<p>
+        Everything that uses <code>${token.id}</code> in ${workspace.name} stops working immediately. This cannot be undone.
+      </p>`,
+      button: 'Revoke token',
+      isDanger: true,
+      cancel: '/settings/tokens',
+    })
   },
   async post(context) {
     const memberToken = await findMemberToken(context)

@@ -5,16 +5,16 @@ import { DAY } from '../../model/time.ts'
 import { StorageUnavailable } from '../../store/port.ts'
 import { transact } from '../../store/transact.ts'
 import { allowanceList } from './allowances.ts'
-import { errorPage, notFoundPage, notIssuedPage, sessionChangedPage } from '../error-pages.ts'
-import { html, notice } from '../html.ts'
+import { errorPage, notFoundPage, notIssuedPage, refusedPage } from '../error-pages.ts'
+import { formPage, type Refusal } from '../form-page.ts'
+import { html } from '../html.ts'
 import { findMemberToken, type MemberToken } from '../memberships.ts'
 import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
 import { brokenRules, rulesOf } from '../workspace/rules.ts'
 import { announce } from '../account/notices.ts'
-import { passwordField, reauthenticate, type Reauthenticated } from '../account/re-authentication.ts'
+import { passwordField, withProof, type Reauthenticated } from '../account/re-authentication.ts'
 import { renderPlaintext } from './plaintext.ts'
 import { daysOf, renderLifetime } from './lifetime.ts'
-import { refusedPage } from './refused.ts'
 
 /** Replaces an active token by a new one, atomically. */
 export const rotatePage: Page = {
@@ -33,10 +33,12 @@ export const rotatePage: Page = {
     if (!days.success) return renderRotate(context, memberToken, { status: 422, daysError: days.error.issues[0]!.message })
     const broken = brokenRules(await rulesOf(context.web, memberToken.workspace.id), '', days.data)
     if (broken.days !== undefined) return renderRotate(context, memberToken, { status: 422, daysError: broken.days[0] })
-    const result = await reauthenticate(context, memberToken.token.scopes)
-    if (result === 'no_session' || result === 'refused') return sessionChangedPage()
-    if ('error' in result) return renderRotate(context, memberToken, result)
-    return rotate(context, memberToken, days.data * DAY, result)
+    return withProof(
+      context,
+      memberToken.token.scopes,
+      (refusal) => renderRotate(context, memberToken, refusal),
+      (proof) => rotate(context, memberToken, days.data * DAY, proof),
+    )
   },
 }
 
@@ -73,31 +75,29 @@ async function rotate(
 async function renderRotate(
   context: SignedInContext,
   { workspace, token }: MemberToken,
-  {
-    status = 200,
-    error,
-    daysError,
-    headers = {},
-  }: { status?: number; error?: string; daysError?: string; headers?: Record<string, string> } = {},
+  { daysError, ...refusal }: Refusal & { daysError?: string } = {},
 ): Promise<PageView> {
-  const maxDays = Math.min(MAX_TOKEN_DAYS, (await rulesOf(context.web, workspace.id)).max_days)
-  const lifetimeDays = Math.round((expiryOf(token) - Date.parse(token.issued_at)) / DAY)
-  const body = html`
-    <h1>Rotate ${token.name}?</h1>
-    ${error && notice('error', error)}
-    <form method="post" action="/settings/tokens/${workspace.id}/${token.id}/rotate" class="card">
-      <input type="hidden" name="form_token" value=${context.session.form_token} />
-      <p>
-        You get a new token with the same name and scope. The current token, <code>${token.id}</code>, stops working at the same moment.
-      </p>
-      <h2>What the new token can do in ${workspace.name}, on your behalf</h2>
-      ${allowanceList(context.web.services().engine, token.scopes)}
-      ${renderLifetime({ days: context.form.has('days') ? daysOf(context.form) : String(Math.min(maxDays, Math.max(1, lifetimeDays))), max: maxDays, error: daysError, now: context.web.clock() })}
-      ${passwordField(context, token.scopes, error)}
-      <p class="actions"><button class="primary">Rotate token</button> <a class="button" href="/settings/tokens">Cancel</a></p>
-    </form>
-  `
-  return { title: 'Rotate token', body, status, headers }
+  const { web, form, session } = context
+  const max = Math.min(MAX_TOKEN_DAYS, (await rulesOf(web, workspace.id)).max_days)
+  const present = Math.round((expiryOf(token) - Date.parse(token.issued_at)) / DAY)
+  const days = form.has('days') ? daysOf(form) : String(Math.min(max, Math.max(1, present)))
+  return formPage(
+    {
+      title: 'Rotate token',
+      heading: `Rotate ${token.name}?`,
+      action: `/settings/tokens/${workspace.id}/${token.id}/rotate`,
+      token: session.form_token,
+      fields: html`<p>
+          You get a new token with the same name and scope. The current token, <code>${token.id}</code>, stops working at the same moment.
+        </p>
+        <h2>What the new token can do in ${workspace.name}, on your behalf</h2>
+        ${allowanceList(web.services().engine, token.scopes)} ${renderLifetime({ days, max, error: daysError, now: web.clock() })}
+        ${passwordField(context, token.scopes, refusal.error)}`,
+      button: 'Rotate token',
+      cancel: '/settings/tokens',
+    },
+    refusal,
+  )
 }
 
 function renderNotActive(): PageView {

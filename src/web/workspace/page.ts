@@ -1,12 +1,13 @@
 import type { VNode } from 'preact'
-import { stateOf } from '../../auth/tokens/lifecycle.ts'
 import { MAX_TOKEN_DAYS } from '../../model/account.ts'
 import { timestamp } from '../../model/time.ts'
-import type { TokenRecord, TokenRules, TokenUse } from '../../model/token.ts'
+import type { TokenRecord, TokenRules } from '../../model/token.ts'
 import type { Workspace } from '../../model/workspace.ts'
 import { keys } from '../../store/keys.ts'
-import { renderUsage } from '../activity/usage-view.ts'
-import { field, html, notice, renderTime } from '../html.ts'
+import { html, notice } from '../html.ts'
+import { field, formActions, postForm } from '../form-page.ts'
+import { renderTime } from '../times.ts'
+import { renderToken } from '../tokens/token-item.ts'
 import { workspacesOf } from '../memberships.ts'
 import type { Page, PageView, SignedInContext } from '../page-context.ts'
 import { memberTokens, type MemberTokens } from './members.ts'
@@ -102,17 +103,14 @@ function renderRules(
   rules: TokenRules | undefined,
   error: string | undefined,
 ): VNode {
-  return html`<form method="post" action=${base} class="card">
-    <input type="hidden" name="form_token" value=${session.form_token} />
-    ${field({ name: 'max_days', label: 'Maximum lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS}. A rotation follows it too.`, error, type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: days })}
+  const fields = html`${field({ name: 'max_days', label: 'Maximum lifetime in days', hint: `From 1 to ${MAX_TOKEN_DAYS}. A rotation follows it too.`, error, type: 'number', min: 1, max: MAX_TOKEN_DAYS, required: true, value: days })}
     <div class="option">
       <input type="checkbox" id="admin" name="admin" checked=${rules?.admin ?? true} aria-describedby="admin-hint" />
       <label for="admin">Tokens with <code>kanban:admin</code> may be issued</label>
       <p class="hint" id="admin-hint">They can delete boards and cards, and change who sees a board.</p>
     </div>
-    ${rules !== undefined && html`<p class="hint">Last changed ${renderTime(rules.updated_at)}.</p>`}
-    <p class="actions"><button class="primary">Save rules</button></p>
-  </form>`
+    ${rules !== undefined && html`<p class="hint">Last changed ${renderTime(rules.updated_at)}.</p>`} ${formActions('Save rules')}`
+  return postForm({ action: base, token: session.form_token, fields })
 }
 
 function renderMember(workspace: Workspace, { member, tokens }: MemberTokens, now: number): VNode {
@@ -122,35 +120,13 @@ function renderMember(workspace: Workspace, { member, tokens }: MemberTokens, no
       tokens.length === 0
         ? html`<p class="hint">No tokens.</p>`
         : html`<ul class="tokens">
-            ${tokens.map((token) => renderToken(workspace, member.display_name, token, now))}
+            ${tokens.map((token) => renderToken(token, now, 'h4', revokeLink(workspace, member.display_name, token)))}
           </ul>`
     }
   </section>`
 }
 
-function renderToken(workspace: Workspace, holder: string, token: TokenRecord & { use: TokenUse | null }, now: number): VNode {
-  const state = stateOf(token, now)
-  return html`<li class="token ${state}">
-    <div class="head">
-      <h4>${token.name}</h4>
-      <span class="state ${state}">${state}</span>
-    </div>
-    <dl>
-      <dt>Scope</dt>
-      <dd><code>${token.scopes.join(' ')}</code></dd>
-      <dt>ID</dt>
-      <dd><code>${token.id}</code></dd>
-      <dt>${token.revoked_at === null ? 'Expires' : 'Ended'}</dt>
-      <dd>${renderTime(token.revoked_at ?? token.expires_at)}</dd>
-      ${renderUsage(token.use, now)}
-    </dl>
-    ${
-      state === 'active' &&
-      html`<p class="actions">
-        <a class="button danger" href="${PATH}/${workspace.id}/tokens/${token.id}/revoke"
-          >Revoke<span class="unseen"> ${token.name} of ${holder}</span></a
-        >
-      </p>`
-    }
-  </li>`
+function revokeLink(workspace: Workspace, holder: string, { id, name }: TokenRecord): VNode {
+  const path = `${PATH}/${workspace.id}/tokens/${id}/revoke`
+  return html`<a class="button danger" href=${path}>Revoke<span class="unseen"> ${name} of ${holder}</span></a>`
 }

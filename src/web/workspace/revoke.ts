@@ -5,6 +5,7 @@ import type { TokenRecord } from '../../model/token.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
+import { formPage } from '../form-page.ts'
 import { html } from '../html.ts'
 import type { Page } from '../page-context.ts'
 import { ifAllowed } from './permission.ts'
@@ -25,18 +26,19 @@ export const revokeMemberTokenPage: Page = {
     if (stateOf(found.token, web.clock()) !== 'active')
       return errorPage(409, 'This token is no longer active', 'It was rotated or revoked, or it has expired.')
     const base = `/settings/workspace/${workspace.id}`
-    const body = html`
-      <h1>Revoke ${found.token.name} of ${found.holder}?</h1>
-      <form method="post" action="${base}/tokens/${found.token.id}/revoke" class="card">
-        <input type="hidden" name="form_token" value=${session.form_token} />
-        <p>
-          Everything that uses <code>${found.token.id}</code> in ${workspace.name} stops working immediately. This cannot be undone.
-          ${found.holder} sees that you revoked it, and when.
-        </p>
-        <p class="actions"><button class="primary danger">Revoke token</button> <a class="button" href=${base}>Cancel</a></p>
-      </form>
-    `
-    return { title: 'Revoke token', body }
+    return formPage({
+      title: 'Revoke token',
+      heading: `Revoke ${found.token.name} of ${found.holder}?`,
+      action: `${base}/tokens/${found.token.id}/revoke`,
+      token: session.form_token,
+      fields: html`<p>
+        Everything that uses <code>${found.token.id}</code> in ${workspace.name} stops working immediately. This cannot be undone.
+        ${found.holder} sees that you revoked it, and when.
+      </p>`,
+      button: 'Revoke token',
+      isDanger: true,
+      cancel: base,
+    })
   },
   async post(context) {
     const { web, session, params } = context

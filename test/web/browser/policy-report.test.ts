@@ -117,13 +117,13 @@ describe('the report of a policy in a browser', () => {
     })
     const shown: string[][] = await page.evaluate(
       (hashes) => {
-        const { document, history, openLink } = globalThis as any
+        const { document, history, HashChangeEvent, dispatchEvent } = globalThis as any
         return hashes.map((hash) => {
           history.replaceState(null, '', hash)
-          openLink()
+          dispatchEvent(new HashChangeEvent('hashchange'))
           const dialog = document.getElementById('why')
           const titles = [...dialog.querySelectorAll('.stage h3')].map((title: any) => title.textContent)
-          return [dialog.querySelector('.verdict').textContent, titles.at(-2), titles.at(-1)]
+          return [dialog.querySelector('.verdict').textContent.trim(), titles.at(-2), titles.at(-1)]
         })
       },
       links.map(({ link }) => link),

@@ -1,0 +1,13 @@
+/** What a page gets to know about a change of its board. */
+export interface ShownChange {
+  /** `card`, `column`, … */
+  readonly kind: string
+  readonly action: 'created' | 'updated' | 'deleted'
+  readonly id: string
+  /** the card that it is on */
+  readonly card: string | null
+  /** what it is called now */
+  readonly title: string | null
+  /** who made it, in words */
+  readonly by: string
+}

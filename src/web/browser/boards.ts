@@ -1,0 +1,62 @@
+/** The script of the pages of boards: live changes, filters that apply at once, and keys. */
+import { step } from './focus.ts'
+import { goLive, refresh } from './live.ts'
+
+goLive()
+
+const form = document.querySelector<HTMLFormElement>('[data-filters]')
+if (form !== null) {
+  form.querySelector<HTMLElement>('[data-apply]')!.hidden = true
+  const apply = () => {
+    const query = new URLSearchParams(
+      [...new FormData(form)].flatMap(([name, value]) => (String(value).trim() === '' ? [] : [[name, String(value)]])),
+    )
+    for (const select of form.querySelectorAll('select')) select.classList.toggle('chosen', select.value !== '')
+    history.replaceState(null, '', form.action.split('?')[0] + (query.size === 0 ? '' : `?${query}`))
+    void refresh()
+  }
+  let typing: number | undefined
+  form.addEventListener('change', apply)
+  form.addEventListener('input', ({ target }) => {
+    if ((target as HTMLInputElement).type !== 'search') return
+    clearTimeout(typing)
+    typing = setTimeout(apply, 250)
+  })
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    apply()
+  })
+}
+
+// A file that says that it is an image, and is none.
+addEventListener('error', ({ target }) => target instanceof HTMLImageElement && target.classList.add('broken'), true)
+
+for (const element of document.querySelectorAll<HTMLElement>('[data-needs-script]')) element.hidden = false
+const find = document.querySelector<HTMLInputElement>('[data-find-board]')
+find?.addEventListener('input', () => {
+  const text = find.value.trim().toLowerCase()
+  for (const item of document.querySelectorAll<HTMLElement>('.boards > li')) item.hidden = !item.textContent.toLowerCase().includes(text)
+})
+
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  const { key } = event
+  const target = event.target as HTMLElement
+  const isTyping = target.matches('input, select, textarea')
+  const keys = document.querySelector<HTMLDialogElement>('[data-keys]')
+  if (key === 'Escape') {
+    const { card, board } = document.querySelector<HTMLElement>('[data-events]')?.dataset ?? {}
+    if (isTyping) target.blur()
+    else if (card !== undefined) location.assign(board!)
+  } else if (isTyping || keys?.open === true) return
+  else if (key === '/') {
+    const search = document.querySelector<HTMLInputElement>('[data-search]')
+    if (search === null) return
+    event.preventDefault()
+    search.focus()
+    search.select()
+  } else if (key === '?') keys?.showModal()
+  else if (key.startsWith('Arrow') && document.querySelector('.tile') !== null && !document.activeElement?.closest('.menu, .about')) {
+    if (step(key)) event.preventDefault()
+  }
+})

@@ -1,0 +1,167 @@
+/**
+ * Makes a page of boards live. Without it the page works, and is up to date when it is loaded. The page is fetched again when something has
+ * changed, and what differs is put in its place.
+ */
+import type { ShownChange } from '../boards/shown-change.ts'
+import { focusOn } from './focus.ts'
+import { merge } from './merge.ts'
+
+const root = document.querySelector<HTMLElement>('[data-events]')
+
+let running: Promise<void> | undefined
+let again = false
+
+/** Fetches the page, and shows what differs. A call during another one leads to one more afterwards. */
+export async function refresh(): Promise<void> {
+  if (running !== undefined) {
+    again = true
+    return running
+  }
+  running = fetchPage().catch(() => setState('waiting'))
+  await running
+  running = undefined
+  if (again) {
+    again = false
+    await refresh()
+  }
+}
+
+async function fetchPage(): Promise<void> {
+  const response = await fetch(location.href, { headers: { accept: 'text/html' } })
+  if (response.redirected && new URL(response.url).pathname !== location.pathname) return location.assign(response.url)
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const next = page.querySelector('[data-events]')
+  if (next === null) return location.reload()
+  const focused = document.activeElement?.closest('[id]')
+  clearHighlights()
+  merge(root!, document.adoptNode(next))
+  document.title = page.title
+  showHighlights()
+  if (focused && !focused.contains(document.activeElement)) focusOn(document.getElementById(focused.id))
+}
+
+/** How long a change is marked, in milliseconds. */
+const HIGHLIGHT = 8000
+const highlights = new Map<string, { readonly text: string; readonly until: number }>()
+
+function clearHighlights(): void {
+  for (const note of document.querySelectorAll('.by')) note.remove()
+  for (const element of document.querySelectorAll('.fresh')) element.classList.remove('fresh')
+}
+
+function showHighlights(): void {
+  for (const [id, { text, until }] of highlights) {
+    const element = document.getElementById(id)
+    if (Date.now() > until) highlights.delete(id)
+    else if (element !== null) {
+      const note = document.createElement('p')
+      note.className = 'by'
+      note.textContent = text
+      element.classList.add('fresh')
+      element.append(note)
+    }
+  }
+}
+
+const say = (text: string): void => void (document.querySelector('[data-announcement]')!.textContent = text)
+const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
+const columnOf = (card: string | null) => (card === null ? undefined : document.getElementById(card)?.closest('.lane')?.id)
+const VERBS = { created: 'created', updated: 'changed', deleted: 'deleted' }
+
+async function show(changes: readonly ShownChange[]): Promise<void> {
+  const before = new Map(changes.map(({ card }) => [card, columnOf(card)]))
+  await refresh()
+  const said = changes.map(({ kind, id, card, action, title, by }) => {
+    const from = before.get(card)
+    const isMoved = kind === 'card' && action === 'updated' && from !== undefined && from !== columnOf(card)
+    const verb = isMoved ? 'moved' : VERBS[action]
+    const noun = kind.replace('_', ' ')
+    const what = kind === 'card' ? verb : `${verb} ${action === 'created' ? 'a' : 'the'} ${noun}`
+    const place = document.getElementById(id) !== null && kind !== 'board' ? id : (card ?? '')
+    highlights.set(place, { text: `${capitalized(what)} · ${by}`, until: Date.now() + HIGHLIGHT })
+    return `${capitalized(noun)}${title === null ? '' : ` “${title}”`} ${verb} by ${by}`
+  })
+  clearHighlights()
+  showHighlights()
+  say(said.slice(-3).join('. '))
+  setTimeout(() => {
+    clearHighlights()
+    showHighlights()
+    if (highlights.size === 0) say('')
+  }, HIGHLIGHT + 50)
+}
+
+const STATES = { live: 'Live', waiting: 'Reconnecting' }
+function setState(state: keyof typeof STATES): void {
+  const sign = document.querySelector<HTMLElement>('[data-live]')
+  if (sign === null) return
+  sign.hidden = false
+  sign.dataset['state'] = state
+  sign.querySelector('[data-live-text]')!.textContent = STATES[state]
+}
+
+let source: EventSource | undefined
+let lastId: string | undefined
+let retry = 1000
+const waiting: ShownChange[] = []
+let timer: number | undefined
+
+function connect(): void {
+  const { events, card: ofCard } = root!.dataset
+  const url = new URL(events!, location.href)
+  if (lastId !== undefined) url.searchParams.set('after', lastId)
+  source = new EventSource(url)
+  source.addEventListener('open', () => {
+    retry = 1000
+    setState('live')
+  })
+  source.addEventListener('change', ({ lastEventId, data }) => {
+    lastId = lastEventId
+    const change = JSON.parse(data) as ShownChange
+    if (ofCard !== undefined && change.card !== ofCard && change.kind !== 'column' && change.kind !== 'label') return
+    waiting.push(change)
+    clearTimeout(timer)
+    timer = setTimeout(() => show(waiting.splice(0)), 60)
+  })
+  source.addEventListener('error', (event) => {
+    if (event instanceof MessageEvent) {
+      // The service has ended the stream, and says why: the page then says it too.
+      disconnect()
+      location.reload()
+    } else {
+      setState('waiting')
+      if (source?.readyState === EventSource.CLOSED) connectLater()
+    }
+  })
+}
+
+/** The feed may be too old, or the session over: the page knows. */
+function connectLater(): void {
+  disconnect()
+  setTimeout(async () => {
+    lastId = undefined
+    await refresh()
+    if (document.visibilityState === 'visible') connect()
+  }, retry)
+  retry = Math.min(retry * 2, 30000)
+}
+
+function disconnect(): void {
+  source?.close()
+  source = undefined
+}
+
+/** Connects a page that shows a board or a card. */
+export function goLive(): void {
+  if (root === null || !('EventSource' in globalThis)) return
+  connect()
+  // A browser has few connections to one host: hidden windows need none.
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden') disconnect()
+    else if (source === undefined) connect()
+  })
+  addEventListener('pagehide', disconnect)
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted && source === undefined) connect()
+  })
+}

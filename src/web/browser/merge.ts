@@ -1,0 +1,27 @@
+/**
+ * Puts what differs of another version of an element in its place. The children of an element that merges have ids, by which they keep their
+ * identity: focus, scrolling and loaded images stay. Other elements are replaced as a whole.
+ */
+export function merge(old: Element, next: Element): void {
+  if (old.hasAttribute('data-keep') || old.isEqualNode(next)) return
+  if (!old.hasAttribute('data-merge') || old.tagName !== next.tagName) {
+    if (old instanceof HTMLDetailsElement) (next as HTMLDetailsElement).open = old.open
+    old.replaceWith(next)
+    return
+  }
+  for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
+  const known = new Map(Array.from(old.children, (child) => [child.id, child]))
+  let place = old.firstElementChild
+  // A copy: children that are put in their place leave the collection.
+  for (const child of Array.from(next.children)) {
+    const own = known.get(child.id)
+    known.delete(child.id)
+    if (own === undefined) old.insertBefore(child, place)
+    else {
+      if (own === place) place = place.nextElementSibling
+      else old.insertBefore(own, place)
+      merge(own, child)
+    }
+  }
+  for (const gone of known.values()) gone.remove()
+}

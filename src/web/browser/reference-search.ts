@@ -1,0 +1,80 @@
+import { findOperations, type SearchEntry, type SearchHit } from '../reference/find-operations.ts'
+
+/** How many operations are shown while a person types. The page of the form has all of them. */
+const SHOWN = 8
+
+/**
+ * Shows what a search finds while a person types: links, through which the arrow keys lead. Enter in the field submits the form. The
+ * operations are found by the function that the server finds them by.
+ */
+export function showSearch(form: HTMLFormElement): void {
+  const field = form.querySelector('input')!
+  const hits = form.querySelector<HTMLElement>('.hits')!
+  const status = form.querySelector('[role=status]')!
+  form.querySelector('kbd')!.hidden = false
+  let index: Promise<readonly SearchEntry[]> | undefined
+  const show = async () => {
+    const query = field.value.trim()
+    const entries = await (index ??= fetch('/docs/assets/search.json').then((response) => response.json()))
+    // The person has typed on.
+    if (query !== field.value.trim()) return
+    const found = findOperations(entries, query)
+    hits.replaceChildren(found.length === 0 ? element('p', 'No operation matches.', 'hint') : listOf(found, query))
+    hits.hidden = query === ''
+    status.textContent = query === '' ? '' : `${found.length} ${found.length === 1 ? 'operation' : 'operations'}`
+  }
+  // Without the index, the form still works.
+  const update = () => show().catch(() => (index = undefined))
+  field.addEventListener('input', update)
+  field.addEventListener('focus', update)
+  form.addEventListener('keydown', (event) => {
+    const links = hits.hidden ? [] : [...hits.querySelectorAll('a')]
+    const at = links.indexOf(document.activeElement as HTMLAnchorElement)
+    if (event.key === 'Escape') {
+      field.focus()
+      hits.hidden = true
+    } else if (event.key === 'ArrowDown') (links[at + 1] ?? links[at])?.focus()
+    else if (event.key === 'ArrowUp') (links[at - 1] ?? field).focus()
+    else return
+    event.preventDefault()
+  })
+  form.addEventListener('focusout', ({ relatedTarget }) => {
+    if (relatedTarget !== null && !form.contains(relatedTarget as Node)) hits.hidden = true
+  })
+  addEventListener('pointerdown', ({ target }) => {
+    if (!form.contains(target as Node)) hits.hidden = true
+  })
+  addEventListener('keydown', (event) => {
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+    if ((event.target as Element).closest('input, textarea, select')) return
+    event.preventDefault()
+    field.focus()
+    field.select()
+  })
+}
+
+function listOf(found: readonly SearchHit[], query: string): HTMLElement {
+  const list = document.createElement('ul')
+  list.append(...found.slice(0, SHOWN).map(itemOf))
+  if (found.length > SHOWN) list.append(link(`/docs?q=${encodeURIComponent(query)}`, `All ${found.length} operations`))
+  return list
+}
+
+function itemOf({ entry: { id, method, path, summary }, names }: SearchHit): HTMLElement {
+  const request = element('span', '', 'request')
+  request.append(element('span', method, `method ${method.toLowerCase()}`), ' ', element('code', path))
+  const why = names.length === 0 ? summary : `Matches ${names.slice(0, 5).join(', ')}`
+  return link(`/docs/${id}`, element('strong', id), ' ', request, ' ', element('span', why, 'hint'))
+}
+
+function link(href: string, ...content: readonly (string | Node)[]): HTMLElement {
+  const item = document.createElement('li')
+  const anchor = item.appendChild(document.createElement('a'))
+  anchor.href = href
+  anchor.append(...content)
+  return item
+}
+
+function element(name: string, text: string, className = ''): HTMLElement {
+  return Object.assign(document.createElement(name), { textContent: text, className })
+}

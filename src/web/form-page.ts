@@ -1,0 +1,93 @@
+import type { VNode } from 'preact'
+import { html, notice } from './html.ts'
+import type { PageView } from './page-context.ts'
+
+/** Why a form was refused: what its page says when it is shown again. */
+export interface Refusal {
+  /** default: 200 */
+  readonly status?: number
+  /** about the form as a whole */
+  readonly error?: string
+  readonly headers?: Record<string, string>
+}
+
+/** A form that one of our pages accepts. */
+interface PostForm {
+  /** the path of the page */
+  readonly action: string
+  /** the form token of the session, or that of {@link anonymousFormToken} */
+  readonly token: string
+  readonly fields: unknown
+}
+
+/** A form that is sent to one of our pages. */
+export function postForm({ action, token, fields }: PostForm, className: string | undefined = 'card'): VNode {
+  return html`<form method="post" action=${action} class=${className}>
+    <input type="hidden" name="form_token" value=${token} />
+    ${fields}
+  </form>`
+}
+
+/** The last line of a form: its button, and the way back. */
+export function formActions(button: string, { cancel, isDanger = false }: { cancel?: string | undefined; isDanger?: boolean } = {}): VNode {
+  return html`<p class="actions">
+    <button class=${isDanger ? 'primary danger' : 'primary'}>${button}</button>
+    ${cancel !== undefined && html` <a class="button" href=${cancel}>Cancel</a>`}
+  </p>`
+}
+
+/** A page that is one form. */
+export interface FormPage extends PostForm {
+  readonly title: string
+  /** default: the title */
+  readonly heading?: string
+  /** undefined: the fields have their own */
+  readonly button?: string
+  readonly isDanger?: boolean
+  /** where the person goes who does not send it */
+  readonly cancel?: string
+  /** between the heading and the form */
+  readonly above?: unknown
+  /** in the form, below its button */
+  readonly note?: string
+  /** below the form */
+  readonly below?: unknown
+}
+
+/** Renders a page that is one form. @param refusal why it is shown again */
+export function formPage(
+  { title, heading = title, above, below, note, fields, button, ...form }: FormPage,
+  refusal: Refusal = {},
+): PageView {
+  const { status = 200, error, headers = {} } = refusal
+  const content = html`${fields} ${button !== undefined && formActions(button, form)}
+  ${note !== undefined && html`<p class="hint">${note}</p>`}`
+  const body = html`
+    <h1>${heading}</h1>
+    ${error !== undefined && notice('error', error)} ${above} ${postForm({ ...form, fields: content })} ${below}
+  `
+  return { title, body, status, headers }
+}
+
+/** An input with its label, a hint, and the error of the submitted value. */
+export function field({
+  name,
+  label,
+  hint,
+  error,
+  ...attributes
+}: { name: string; label: string; hint?: string; error?: string | undefined } & Record<string, unknown>): VNode {
+  const describedBy = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(' ') || undefined
+  return html`<div class="field">
+    <label for=${name}>${label}</label>
+    ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
+    <input
+      id=${name}
+      name=${name}
+      aria-describedby=${describedBy}
+      aria-invalid=${error === undefined ? undefined : 'true'}
+      ...${attributes}
+    />
+    ${error && html`<p class="error" id="${name}-error">${error}</p>`}
+  </div>`
+}

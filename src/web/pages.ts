@@ -1,0 +1,68 @@
+import { authenticatorCodePage, authenticatorPage, removeAuthenticatorPage } from './account/authenticator.ts'
+import { noticesPage } from './account/notices.ts'
+import { accountPage } from './account/overview.ts'
+import { newPasskeyPage, passkeyChallengePage, passkeyPage, passkeyProofPage } from './account/passkeys.ts'
+import { passwordPage } from './account/password.ts'
+import { recoveryCodesPage } from './account/recovery-codes.ts'
+import { revokeTokensPage } from './account/revoke-tokens.ts'
+import { secondStepPage, signInChallengePage } from './account/second-step.ts'
+import { sessionsPage } from './account/sessions.ts'
+import { signInPage, signInWithPasskeyPage, signOutPage } from './account/sign-in.ts'
+import { signUpPage } from './account/sign-up.ts'
+import { activityPage } from './activity/page.ts'
+import { attachmentPage, cardPage } from './boards/card-page.ts'
+import { boardPage } from './boards/board-page.ts'
+import { eventsPage } from './boards/live.ts'
+import { boardsPage } from './boards/overview-page.ts'
+import { frontDoor } from './front-door.ts'
+import { confirmPage } from './tokens/confirm.ts'
+import { tokensPage } from './tokens/list.ts'
+import { newTokenPage } from './tokens/new.ts'
+import { revokePage } from './tokens/revoke.ts'
+import { rotatePage } from './tokens/rotate.ts'
+import { workspaceAuditPage } from './workspace/audit.ts'
+import { workspacePage, workspacesPage } from './workspace/page.ts'
+import { revokeMemberTokenPage } from './workspace/revoke.ts'
+import type { Page } from './page-context.ts'
+
+const settingsPage: Page = { path: '/settings', anonymous: true, get: async () => ({ redirect: '/settings/tokens' }) }
+
+/** All pages of the web app. */
+export const pages: readonly Page[] = [
+  frontDoor,
+  settingsPage,
+  boardsPage,
+  boardPage,
+  cardPage,
+  attachmentPage,
+  eventsPage,
+  signInPage,
+  secondStepPage,
+  signInChallengePage,
+  signInWithPasskeyPage,
+  signOutPage,
+  signUpPage,
+  accountPage,
+  noticesPage,
+  passwordPage,
+  sessionsPage,
+  revokeTokensPage,
+  authenticatorPage,
+  authenticatorCodePage,
+  removeAuthenticatorPage,
+  recoveryCodesPage,
+  newPasskeyPage,
+  passkeyChallengePage,
+  passkeyProofPage,
+  passkeyPage,
+  tokensPage,
+  newTokenPage,
+  confirmPage,
+  rotatePage,
+  revokePage,
+  activityPage,
+  workspacesPage,
+  workspacePage,
+  revokeMemberTokenPage,
+  workspaceAuditPage,
+]
