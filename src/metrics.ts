@@ -90,6 +90,12 @@ export class Metrics {
     labelNames: ['limit'],
     registers: [this.registry],
   })
+  readonly #claims = new Counter({
+    name: 'lanekeeper_claims_total',
+    help: 'Claims of cards: taken, renewed, run out (found when the card was taken again), and lost (writes that were refused by If-Claim)',
+    labelNames: ['event'],
+    registers: [this.registry],
+  })
   readonly #policy = new Gauge({
     name: 'lanekeeper_policy_info',
     help: 'Always 1, with the hash of the policy in use',
@@ -132,7 +138,8 @@ export class Metrics {
   }
 
   /** Counts an answered request. */
-  observe({ operation = 'none', status, scope, decision, hidden, listed, attempts, exceeded, arrivedAt }: DecisionRecord): void {
+  observe(record: DecisionRecord): void {
+    const { operation = 'none', status, scope, decision, hidden, listed, attempts, exceeded, arrivedAt } = record
     this.#requests.inc({ operation, status })
     this.#durations.observe({ operation, status }, (performance.now() - arrivedAt) / 1000)
     if (scope !== undefined)
@@ -145,6 +152,14 @@ export class Metrics {
     }
     if (exceeded !== undefined) this.#refusals.inc({ limit: exceeded })
     if (attempts > 1) this.#retries.inc({ operation }, attempts - 1)
+    this.#countClaim(record)
+  }
+
+  #countClaim({ claimed, status, effect }: DecisionRecord): void {
+    if (claimed === 'lost' && status === 412) this.#claims.inc({ event: 'lost' })
+    if (claimed === undefined || claimed === 'lost' || effect !== 'done') return
+    this.#claims.inc({ event: claimed === 'renewed' ? 'renewed' : 'taken' })
+    if (claimed === 'taken_over') this.#claims.inc({ event: 'run_out' })
   }
 
   /** Returns a store whose calls are measured. Its state is read whenever the metrics are. */

@@ -3,6 +3,7 @@ import { sha256Hex } from '../auth/secrets.ts'
 import type { Account, Session, SignUp } from '../model/account.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import { blockersOf, isOpen, type Card } from '../model/card.ts'
+import type { ClaimRecord } from '../model/claim.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
@@ -68,6 +69,11 @@ const references: References = {
       matches: (value: Value) => isOpen(value as Card) === open_blocker_ids.includes(id),
       explainedBy: [ofBoard(board_id)],
     })),
+  ],
+  claim: ({ card_id, board_id, holder_id, token_hash }: ClaimRecord) => [
+    { ...card(card_id), members: { board_id } },
+    member(holder_id),
+    { key: keys.token(token_hash) },
   ],
   subtask: ({ card_id }: Subtask) => [card(card_id)],
   comment: ({ card_id, author_id }: Comment) => [card(card_id), member(author_id)],

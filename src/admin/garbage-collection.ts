@@ -97,6 +97,7 @@ const collectCard: Step = async (tx, { id, target }, { clock }) => {
   const detach = (attachment: { file_id: string; id: string }) => markFileIfUnattached({ tx, clock }, attachment.file_id, attachment.id)
   if ((await removeNext(tx, indexes.attachments(target), detach)) > 0) return
   await removeOrder(tx, target)
+  if ((await tx.get(keys.claim(target))) !== undefined) tx.remove(keys.claim(target))
   tx.remove(keys.tombstone(id))
 }
 

@@ -5,6 +5,7 @@ import { auditBatch } from '../model/audit.ts'
 import { board, boardMember } from '../model/board.ts'
 import { card } from '../model/card.ts'
 import { changeRecord } from '../model/change.ts'
+import { claimRecord } from '../model/claim.ts'
 import { column } from '../model/column.ts'
 import { comment } from '../model/comment.ts'
 import { at, hash, id } from '../model/fields.ts'
@@ -63,6 +64,7 @@ export const workspaceKinds: Kinds = {
   column: keyed(column, (value) => keys.column(value.id)),
   card: keyed(card, (value) => keys.card(value.id)),
   readiness: keyed(readiness, (value) => keys.readiness(value.card_id)),
+  claim: keyed(claimRecord, (value) => keys.claim(value.card_id)),
   label: keyed(label, (value) => keys.label(value.id)),
   subtask: keyed(subtask, (value) => keys.subtask(value.id)),
   comment: keyed(comment, (value) => keys.comment(value.id)),

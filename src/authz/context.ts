@@ -35,6 +35,12 @@ export interface AuthorizationContext {
   readonly boardMember?: BoardMember | undefined
   /** the user that the request names, and their explicit membership of the board */
   readonly user?: { readonly membership: Membership; readonly boardMember: BoardMember | undefined }
+  /** the card that the request names, or to which belongs what it names */
+  readonly card?: { readonly id: string }
+  /** who holds that card; null: nobody, or it is a new one. Only if the policy depends on it */
+  readonly claim?: { readonly token_id: string } | null
+  /** who held it last; null: nobody ever did. Only if the policy depends on it */
+  readonly lastClaim?: { readonly holder_id: string } | null
   readonly comment?: { readonly author_id: string }
   readonly label?: { readonly board_id: string }
   readonly file?: FileAccess

@@ -9,6 +9,7 @@ import { tokenOf, type AuthorizationContext, type BoardAccess, type Caller, type
 const MEMBERSHIP = ['active', 'ended'] as const
 const RELATION = ['creator', 'member', 'none'] as const
 const SELF = ['caller', 'other'] as const
+const WHO = ['none', 'caller', 'other'] as const
 const HOME = ['workspace', 'private_member', 'private_other', 'deleted'] as const
 
 interface FactReader {
@@ -34,6 +35,15 @@ const facts: Readonly<Record<string, FactReader>> = {
   'caller.role': fact(roles, ({ membership }) => membership.role),
   'board.visibility': fact(visibilities, (_caller, context) => need(context, 'board').visibility),
   'board.caller': fact(RELATION, ({ userId }, context) => relation(need(context, 'board'), userId, context.boardMember)),
+  'claim.holder': fact(WHO, ({ token }, context) => {
+    const claim = need(context, 'claim')
+    if (claim === null) return 'none'
+    return claim.token_id === token?.id ? 'caller' : 'other'
+  }),
+  'card.worker': fact(WHO, ({ userId }, context) => {
+    const last = need(context, 'lastClaim')
+    return last === null ? 'none' : self(last.holder_id, userId)
+  }),
   'comment.author': fact(SELF, ({ userId }, context) => self(need(context, 'comment').author_id, userId)),
   'file.visibility': fact(fileVisibilities, (_caller, context) => need(context, 'file').visibility),
   'file.owner': fact(SELF, ({ userId }, context) => self(need(context, 'file').owner_id, userId)),
@@ -119,4 +129,12 @@ export function compareDefinitions({ definitions }: Vocabulary): string[] {
     const unknown = definition.groups.filter((group) => !groups.includes(group))
     return unknown.map((group) => `the definition ${name} depends on ${group}, which the service does not state when it asks for it`)
   })
+}
+
+/** The groups of facts about the claim of a card. They cost a read, so only a policy that uses them has them. */
+const CLAIM_GROUPS: ReadonlySet<string> = new Set(['claim', 'card'])
+
+/** Whether a permission depends on who holds a card, or has held it. */
+export function dependsOnClaim({ permissions }: Vocabulary, permission: string): boolean {
+  return permissions.get(permission)!.groups.some((group) => CLAIM_GROUPS.has(group))
 }

@@ -146,8 +146,13 @@ class Recorder {
   async #special(id: string): Promise<Ids> {
     const { board_id, card_id, blocker_id, user_id, label_id } = this.#ids as Record<string, string>
     const create = async (path: string, body: object) => ((await this.#send('POST', path, body)).body as { data: { id: string } }).data.id
-    if (id === 'attachments.attach')
-      return { card_id: await create(`/boards/${board_id}/cards`, { column_id: this.#ids['column_id'], title: 'Texts' }) }
+    const createCard = (title: string) => create(`/boards/${board_id}/cards`, { column_id: this.#ids['column_id'], title })
+    if (id === 'attachments.attach') return { card_id: await createCard('Texts') }
+    if (['claims.take', 'claims.read', 'claims.release'].includes(id)) {
+      const claimed = await createCard('Press release')
+      if (id !== 'claims.take') await this.#send('PUT', `/cards/${claimed}/claim`, {})
+      return { card_id: claimed }
+    }
     if (id === 'cards.unassign') await this.#send('PUT', `/cards/${card_id}/assignees/${user_id}`)
     if (id === 'cards.remove_label') await this.#send('PUT', `/cards/${card_id}/labels/${label_id}`)
     if (id === 'blockers.remove') await this.#send('PUT', `/cards/${card_id}/blockers/${blocker_id}`)

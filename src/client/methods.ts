@@ -23,6 +23,8 @@ export interface WriteOptions extends RequestOptions {
   readonly idempotencyKey?: string | false
   /** the ETag that the resource must have; otherwise `precondition_failed` */
   readonly ifMatch?: string
+  /** the `epoch` of a claim: the write to the card, or to what hangs on it, succeeds only while the token of the client holds it; otherwise `precondition_failed` */
+  readonly ifClaim?: number
   /** checks everything and answers as if the change were made, and changes nothing */
   readonly dryRun?: boolean
 }

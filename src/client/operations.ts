@@ -1,6 +1,33 @@
 // Written by "npm run matrix" from the operations table and its schemas. Do not edit it.
 import type { BytesMethod, ListMethod, OperationRow, PageMethod, ReadMethod, WriteMethod } from './methods.ts'
 
+/** Who works on a card, and until when. Its holder is a token. */
+export interface Claim {
+  /** The claimed card. */
+  card_id: string
+  /** The user whose token holds the claim. */
+  holder_id: string
+  /** The token that holds the claim. When it is rotated, its successor does. */
+  token_id: string
+  /** The number of the claim: each new claim of the card has the next one. Send it as `If-Claim`. */
+  epoch: number
+  /** When the claim runs out, by the clock of the service, unless it is renewed. */
+  expires_at: string
+  /** When it was taken or last renewed. */
+  renewed_at: string
+}
+
+/** A card, with its claim if the request asks for it. */
+export type CardWithClaim = Card & {
+  /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
+  claim?: Claim | null
+}
+
+/** A card that is claimed. */
+export type ClaimedCard = Card & {
+  claim: Claim
+}
+
 /** The user, the workspace and the scopes of a token. */
 export interface Account {
   /** The user that the token represents. */
@@ -101,7 +128,7 @@ export type BoardSnapshot = Board & {
   /** The active columns in their order. Only if it is included. */
   columns?: Column[]
   /** The first active cards, column by column in their order. Only if it is included. */
-  cards?: Card[]
+  cards?: CardWithClaim[]
   /** The `cursor` with which GET /boards/{board_id}/cards continues after `cards`; null if these are all. Only if `cards` is included. */
   cards_cursor?: string | null
   /** The labels, oldest first. Only if it is included. */
@@ -150,11 +177,13 @@ export interface Change {
   /** When the change was made, by the clock of the process that made it. */
   at: string
   /** The kind of the object. */
-  kind: 'board' | 'board_member' | 'column' | 'card' | 'label' | 'subtask' | 'comment' | 'attachment'
-  /** The id of the object; of a board member, the id of the user. */
+  kind: 'board' | 'board_member' | 'column' | 'card' | 'claim' | 'label' | 'subtask' | 'comment' | 'attachment'
+  /** The id of the object; of a board member, the id of the user; of a claim, the id of the card. */
   id: string
-  /** What was done. What belongs to a deleted object is deleted with it, without changes of its own. */
-  action: 'created' | 'updated' | 'deleted'
+  /** What was done. What belongs to a deleted object is deleted with it, without changes of its own. Only a claim is `claimed` and `released`: a renewal is no change, and a claim that runs out has none. */
+  action: 'created' | 'updated' | 'deleted' | 'claimed' | 'released'
+  /** Of a claim: its `epoch`. */
+  epoch?: number
   /** The user who made the change; null: the service or its operator made it. */
   actor_id: string | null
   /** The access token with which it was made; null: the service, its operator or a person in the web app made it. */
@@ -191,8 +220,10 @@ export interface Column {
   updated_at: string
 }
 
-/** As an item of a list. A card, with counts if the request asks for them. */
+/** As an item of a list. A card, with counts and its claim if the request asks for them. */
 export type ListedCardWithCounts = Card & {
+  /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
+  claim?: Claim | null
   /** How much belongs to it: only with `include=counts`. */
   counts?: {
     /** The number of subtasks. */
@@ -206,14 +237,18 @@ export type ListedCardWithCounts = Card & {
   etag?: string
 }
 
-/** As an item of a list. A card: one piece of work. It is in one column of one board. */
-export type ListedCard = Card & {
+/** As an item of a list. A card, with its claim if the request asks for it. */
+export type ListedCardWithClaim = Card & {
+  /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
+  claim?: Claim | null
   /** The ETag of the item: only with `include=etag`. */
   etag?: string
 }
 
-/** A card, with counts if the request asks for them. */
+/** A card, with counts and its claim if the request asks for them. */
 export type CardWithCounts = Card & {
+  /** The claim of the card; null if nobody holds it. Only with `include=claim`. */
+  claim?: Claim | null
   /** How much belongs to it: only with `include=counts`. */
   counts?: {
     /** The number of subtasks. */
@@ -262,6 +297,12 @@ export interface Card {
   /** When it was last changed. */
   updated_at: string
 }
+
+/** The card that was taken, with its claim; null if none is ready. */
+export type NextCard = ClaimedCard | null
+
+/** The claim of a card; null if nobody holds it. */
+export type CardClaim = Claim | null
 
 /** As an item of a list. A label that the cards of a board can have. */
 export type ListedLabel = Label & {
@@ -509,6 +550,8 @@ export interface Batch {
     body?: unknown
     /** As If-Match of the operation: an ETag that must be current. What an earlier operation of the batch has written has no current one. */
     if_match?: string
+    /** As If-Claim of the operation. What an earlier operation of the batch has ended, such as by completing the card, is no claim. */
+    if_claim?: number
   }[]
 }
 
@@ -652,7 +695,7 @@ export type BoardsReadInput = {
   /** The id of the board. A malformed one is answered like an absent one, with 404. */
   board_id: string
   /** What is on the board: everything as it was at one moment. A response that includes something has no ETag, because that changes without the board. The parameter can be repeated, or its values separated by commas. */
-  include?: ('columns' | 'cards' | 'labels' | 'members' | 'counts')[]
+  include?: ('columns' | 'cards' | 'labels' | 'members' | 'counts' | 'claim')[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
   fields?: ('id' | 'name' | 'description' | 'cover_color' | 'visibility' | 'creator_id' | 'created_at' | 'updated_at' | 'columns' | 'cards' | 'cards_cursor' | 'labels' | 'members' | 'counts' | 'changes_cursor')[]
 }
@@ -734,7 +777,7 @@ export type BoardsChangesInput = {
   /** The number of seconds to wait for a change if there is none. The response comes as soon as there is one. Default: 0. */
   wait?: number
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('seq' | 'at' | 'kind' | 'id' | 'action' | 'actor_id' | 'token_id' | 'request_id' | 'data')[]
+  fields?: ('seq' | 'at' | 'kind' | 'id' | 'action' | 'epoch' | 'actor_id' | 'token_id' | 'request_id' | 'data')[]
 }
 
 /** The input of `boards.events`. */
@@ -835,16 +878,16 @@ export type CardsListInput = {
   label_id?: string
   /** Only cards that are completed, or only those that are not. */
   completed?: boolean
-  /** Only cards that are ready, or only the others. Ready: active, not completed, and no blocker is active and not completed. */
+  /** Only cards that are ready, or only the others. Ready: active, not completed, not claimed, and no blocker is active and not completed. */
   ready?: boolean
   /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
   archived?: boolean
   /** Only cards whose title or description contains this text. Upper and lower case are equal. */
   q?: string
-  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
-  include?: ('counts' | 'etag')[]
+  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: ('counts' | 'claim' | 'etag')[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts' | 'etag')[]
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'counts' | 'etag')[]
 }
 
 /** The input of `cards.search`. */
@@ -863,7 +906,7 @@ export type CardsSearchInput = {
   label_id?: string
   /** Only cards that are completed, or only those that are not. */
   completed?: boolean
-  /** Only cards that are ready, or only the others. Ready: active, not completed, and no blocker is active and not completed. */
+  /** Only cards that are ready, or only the others. Ready: active, not completed, not claimed, and no blocker is active and not completed. */
   ready?: boolean
   /** Whether to list the archived cards instead of the active ones. The cards of an archived column are archived. Default: false. */
   archived?: boolean
@@ -881,24 +924,24 @@ export type CardsSearchInput = {
   completed_after?: string
   /** Only cards that this user has completed. `me` is the user of the token. */
   completed_by?: string
-  /** Adds members. With `fields`, name them there, too. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
-  include?: 'etag'[]
+  /** Adds members. With `fields`, name them there, too. `claim`: who holds it, and until when; a resource then has no ETag. `etag`: the ETag of each item, for If-Match. The parameter can be repeated, or its values separated by commas. */
+  include?: ('claim' | 'etag')[]
   /** What the cards are sorted by. `position`: board by board, the oldest first, and each as GET /boards/{board_id}/cards lists it. `due_at`: cards without a due time follow all others. `completed_at`: only completed cards are listed. Default: "updated_at". */
   sort?: 'position' | 'due_at' | 'updated_at' | 'created_at' | 'completed_at'
   /** The direction; by default `asc` for `due_at` and `position`, and `desc` for the others. */
   order?: 'asc' | 'desc'
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'etag')[]
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'etag')[]
 }
 
 /** The input of `cards.read`. */
 export type CardsReadInput = {
   /** The id of the card. A malformed one is answered like an absent one, with 404. */
   card_id: string
-  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
-  include?: 'counts'[]
+  /** Adds members. With `fields`, name them there, too. `counts`: the numbers of what belongs to it; a resource then has no ETag. `claim`: who holds it, and until when; a resource then has no ETag. The parameter can be repeated, or its values separated by commas. */
+  include?: ('counts' | 'claim')[]
   /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
-  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'counts')[]
+  fields?: ('id' | 'board_id' | 'column_id' | 'title' | 'description' | 'position' | 'due_at' | 'completed_at' | 'completed_by_id' | 'archived_at' | 'assignee_ids' | 'label_ids' | 'blocker_ids' | 'cover_attachment_id' | 'creator_id' | 'created_at' | 'updated_at' | 'claim' | 'counts')[]
 }
 
 /** The input of `cards.create`. */
@@ -1046,6 +1089,42 @@ export type BlockersRemoveInput = {
   card_id: string
   /** The id of the blocker. A malformed one is answered like an absent one, with 404. */
   blocker_id: string
+}
+
+/** The input of `claims.take_next`. */
+export type ClaimsTakeNextInput = {
+  /** The id of the board. A malformed one is answered like an absent one, with 404. */
+  board_id: string
+  /** Only a card of this column. */
+  column_id?: string
+  /** Only a card with this label. */
+  label_id?: string
+  /** The seconds after which the claim runs out, unless it is renewed. Default: 300. */
+  ttl?: number
+  /** The number of seconds to wait for a card if none is ready. The response comes as soon as there is one. Default: 0. */
+  wait?: number
+}
+
+/** The input of `claims.take`. */
+export type ClaimsTakeInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** The seconds after which the claim runs out, unless it is renewed. Default: 300. */
+  ttl?: number
+}
+
+/** The input of `claims.release`. */
+export type ClaimsReleaseInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+}
+
+/** The input of `claims.read`. */
+export type ClaimsReadInput = {
+  /** The id of the card. A malformed one is answered like an absent one, with 404. */
+  card_id: string
+  /** Only these top-level members of the resource, or of each item of the list; its `id` is always one of them. The others are absent, also those that the schema requires. The ETag of a resource stays the same. The parameter can be repeated, or its values separated by commas. */
+  fields?: ('card_id' | 'holder_id' | 'token_id' | 'epoch' | 'expires_at' | 'renewed_at')[]
 }
 
 /** The input of `labels.list`. */
@@ -1279,6 +1358,8 @@ export type BoardsBatchInput = {
     body?: unknown
     /** As If-Match of the operation: an ETag that must be current. What an earlier operation of the batch has written has no current one. */
     if_match?: string
+    /** As If-Claim of the operation. What an earlier operation of the batch has ended, such as by completing the card, is no claim. */
+    if_claim?: number
   }[]
 }
 
@@ -1348,8 +1429,8 @@ export interface Methods {
     /** Lists the cards of a board column by column. ?archived=true lists the archived ones; ?q= searches title and description. Scope `kanban:read`. */
     readonly list: ListMethod<CardsListInput, ListedCardWithCounts>
     /** Lists the cards of all boards that you have access to, such as those that you are assigned to: what changed last comes first. Scope `kanban:read`. */
-    readonly search: ListMethod<CardsSearchInput, ListedCard>
-    /** Returns a card. With ?include=counts it has the numbers of its subtasks, comments and attachments. Scope `kanban:read`. */
+    readonly search: ListMethod<CardsSearchInput, ListedCardWithClaim>
+    /** Returns a card. With ?include=counts,claim it has the numbers of its subtasks, comments and attachments, and who holds it. Scope `kanban:read`. */
     readonly read: ReadMethod<CardsReadInput, CardWithCounts>
     /** Creates a card in a column, before or after another card, or at the end: with labels, assignees, blockers and subtasks, if the body has them. Scope `kanban:write`. */
     readonly create: WriteMethod<CardsCreateInput, Card>
@@ -1383,6 +1464,16 @@ export interface Methods {
     readonly add: WriteMethod<BlockersAddInput, Card>
     /** Removes a blocker of a card. The other card remains. Scope `kanban:write`. */
     readonly remove: WriteMethod<BlockersRemoveInput, Card>
+  }
+  readonly claims: {
+    /** Claims the first ready card of a board, in the order of its columns and of the cards in them. Scope `kanban:write`. */
+    readonly take_next: WriteMethod<ClaimsTakeNextInput, NextCard>
+    /** Claims a card, or renews the claim of the calling token. Scope `kanban:write`. */
+    readonly take: WriteMethod<ClaimsTakeInput, CardClaim>
+    /** Ends the claim of the calling token on a card. Scope `kanban:write`. */
+    readonly release: WriteMethod<ClaimsReleaseInput, Deleted>
+    /** Returns who holds a card, and until when; null if nobody does. Scope `kanban:read`. */
+    readonly read: ReadMethod<ClaimsReadInput, CardClaim>
   }
   readonly labels: {
     /** Lists the labels of a board, oldest first. Scope `kanban:read`. */
@@ -1479,6 +1570,21 @@ export interface ErrorMembers {
   conflict: {
     /** The limit that was reached, if one was. */
     limit?: number | 'wip_limit'
+    /** The claim of the card, if another token holds it. */
+    claim?: {
+      /** The claimed card. */
+      card_id: string
+      /** The user whose token holds the claim. */
+      holder_id: string
+      /** The token that holds the claim. When it is rotated, its successor does. */
+      token_id: string
+      /** The number of the claim: each new claim of the card has the next one. Send it as `If-Claim`. */
+      epoch: number
+      /** When the claim runs out, by the clock of the service, unless it is renewed. */
+      expires_at: string
+      /** When it was taken or last renewed. */
+      renewed_at: string
+    }
     /** In a batch: the number of the operation that failed, from 0. */
     index?: number
   }
@@ -1490,6 +1596,21 @@ export interface ErrorMembers {
   precondition_failed: {
     /** The current ETag, if there is one. */
     current_etag?: string
+    /** The claim of the card, if the If-Claim of the request does not hold; null if nobody holds the card. */
+    current_claim?: {
+      /** The claimed card. */
+      card_id: string
+      /** The user whose token holds the claim. */
+      holder_id: string
+      /** The token that holds the claim. When it is rotated, its successor does. */
+      token_id: string
+      /** The number of the claim: each new claim of the card has the next one. Send it as `If-Claim`. */
+      epoch: number
+      /** When the claim runs out, by the clock of the service, unless it is renewed. */
+      expires_at: string
+      /** When it was taken or last renewed. */
+      renewed_at: string
+    } | null
     /** In a batch: the number of the operation that failed, from 0. */
     index?: number
   }
@@ -1581,6 +1702,10 @@ export const operations = {
   'cards.clear_cover': { method: 'DELETE', path: '/cards/{card_id}/cover', query: ['dry_run'], result: 'item' },
   'blockers.add': { method: 'PUT', path: '/cards/{card_id}/blockers/{blocker_id}', query: ['dry_run'], result: 'item' },
   'blockers.remove': { method: 'DELETE', path: '/cards/{card_id}/blockers/{blocker_id}', query: ['dry_run'], result: 'item' },
+  'claims.take_next': { method: 'POST', path: '/boards/{board_id}/claims', query: ['dry_run'], body: ['column_id', 'label_id', 'ttl', 'wait'], result: 'item' },
+  'claims.take': { method: 'PUT', path: '/cards/{card_id}/claim', query: ['dry_run'], body: ['ttl'], result: 'item' },
+  'claims.release': { method: 'DELETE', path: '/cards/{card_id}/claim', query: ['dry_run'], result: 'item' },
+  'claims.read': { method: 'GET', path: '/cards/{card_id}/claim', query: ['fields'], result: 'item' },
   'labels.list': { method: 'GET', path: '/boards/{board_id}/labels', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'labels.read': { method: 'GET', path: '/labels/{label_id}', query: ['fields'], result: 'item' },
   'labels.create': { method: 'POST', path: '/boards/{board_id}/labels', query: ['dry_run'], body: ['name', 'color'], result: 'item' },

@@ -25,6 +25,7 @@ const OWN_HEADERS: Readonly<Record<string, string>> = {
   'idempotency-key': 'idempotencyKey',
   'if-match': 'ifMatch',
   'if-none-match': 'ifNoneMatch',
+  'if-claim': 'ifClaim',
 }
 
 const retryRules: Rules = {
@@ -63,6 +64,7 @@ export const writeRules: Rules = {
   idempotencyKey: ['a key, or false', (value) => value === false || isText(value)],
   // A shell or a model may have dropped the quotes: nothing would match, as if the resource had changed.
   ifMatch: ['an ETag, with its double quotes', (value) => isText(value) && /"|^\*$/.test(value)],
+  ifClaim: ['the epoch of a claim', (value) => Number.isSafeInteger(value) && (value as number) >= 1],
   dryRun: ['true or false', (value) => typeof value === 'boolean'],
 }
 export const changesRules: Rules = { ...requestRules, onRetry: aFunction }

@@ -93,6 +93,7 @@ export class Transport {
     if (typeof body === 'string') headers.set('content-type', 'application/json')
     if (key !== undefined) headers.set('idempotency-key', `"${key}"`)
     if (options.ifMatch !== undefined) headers.set('if-match', options.ifMatch)
+    if (options.ifClaim !== undefined) headers.set('if-claim', String(options.ifClaim))
     if (options.ifNoneMatch !== undefined) headers.set('if-none-match', options.ifNoneMatch)
     // A redirect would turn a POST into a GET.
     return { url: base + target, method: row.method, headers, body: body ?? null, redirect: 'error' }

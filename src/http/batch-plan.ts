@@ -17,6 +17,7 @@ export interface PlannedOperation {
   readonly params: Readonly<Record<string, string>>
   readonly body: unknown
   readonly ifMatch: string | undefined
+  readonly ifClaim: number | undefined
 }
 
 type Refuse = (path: string, message: string) => void
@@ -34,8 +35,8 @@ export function plan(services: Services, userId: string, boardId: string, items:
     if (operation === undefined) return []
     const params = withOwnParameter(paramsOf(operation, item, boardId, refuse), userId)
     const body = bodyOf(operation, { ...item, body: withOwnMembers(operation.body, item.body, userId) }, refuse)
-    checkReferences({ operation, params, body, ifMatch: undefined }, items.slice(0, index), services.operations, refuse)
-    return [{ operation, params, body, ifMatch: item.if_match }]
+    checkReferences({ operation, params, body }, items.slice(0, index), services.operations, refuse)
+    return [{ operation, params, body, ifMatch: item.if_match, ifClaim: item.if_claim }]
   })
   if (issues.length > 0) throw validationFailed(issues)
   return planned
@@ -78,7 +79,7 @@ function bodyOf({ body: schema }: Operation, { body }: BatchItem, refuse: Refuse
 
 /** @param before the operations before this one */
 function checkReferences(
-  { operation, params, body }: PlannedOperation,
+  { operation, params, body }: Pick<PlannedOperation, 'operation' | 'params' | 'body'>,
   before: readonly BatchItem[],
   rows: readonly Operation[],
   refuse: Refuse,

@@ -7,6 +7,7 @@ import type { Stint } from '../resources/scheduler.ts'
 import { loadTarget, readsOf, textsOf } from '../resources/targets.ts'
 import type { Key } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
+import { requireClaim } from './claim-precondition.ts'
 import { isIdMember, shapeOf } from './body-members.ts'
 import { plan, REFERENCE, type PlannedOperation } from './batch-plan.ts'
 import { validationFailed } from './error-mapping.ts'
@@ -41,7 +42,7 @@ export async function performAll(
     records.push(own)
     try {
       requireRoom(request.tx, index)
-      const done = await perform(services, request, planned, performed, boardId, own)
+      const done = await perform(services, request, planned, performed, boardId, own, record)
       bytes += Buffer.byteLength(JSON.stringify(done.result.data))
       if (bytes > limits.pageBytes) throw refusal(index, `makes the response longer than ${limits.pageBytes} bytes`)
       performed.push(done)
@@ -100,10 +101,11 @@ async function perform(
   performed: readonly Performed[],
   boardId: string,
   record: ItemRecord,
+  step: DecisionRecord,
 ): Promise<Performed> {
   const { tx } = request
   const index = performed.length
-  const { operation, params, body, ifMatch } = planned[index]!
+  const { operation, params, body, ifMatch, ifClaim } = planned[index]!
   // Lists are ordered by time: what one commit creates has the order of the batch.
   const later = operation.status === 201 ? planned.slice(0, index).filter((one) => one.operation.status === 201).length : 0
   const idOf = (text: string): string => (REFERENCE.test(text) ? String(performed[Number(text.slice(1))]?.result.data['id']) : text)
@@ -130,7 +132,9 @@ async function perform(
     requireMatch(new Headers({ 'if-match': ifMatch }), entity && shownRevision(tx, entity)) // 412
     if (entity !== undefined) tx.relyOnWhole(entity)
   }
+  if (ifClaim !== undefined) await requireClaim(own, loaded, ifClaim, step) // 412
   const result = await operation.run(own, loaded) // 409
+  if (result.claimed !== undefined) step.claimed = result.claimed
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const revision = named && shownRevision(tx, named)
   const etag = revision === undefined || isDryRun(request) ? null : entityTag(revision)

@@ -2,6 +2,7 @@ import type { ServerRequest } from 'srvx'
 import type { Entry } from '../decision-log/log.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
+import type { ClaimEvent } from '../resources/result.ts'
 import type { Decision, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Quota } from './rate-limits.ts'
@@ -75,6 +76,10 @@ export interface DecisionRecord {
   logBytes: number
   /** whether the decision log cannot take the record */
   isUnrecorded?: true
+  /** what was done with the claim of a card; `lost`: the claim that If-Claim states does not count */
+  claimed?: ClaimEvent | 'lost'
+  /** when the claim that If-Claim states runs out, in milliseconds since 1970: nothing is committed after that */
+  claimedUntil?: number
   /** the number of attempts; more than one if concurrent writes caused a conflict */
   attempts: number
   status: number

@@ -20,8 +20,14 @@ const NONE: ReadonlySet<string> = new Set()
 const LONGEST = 50
 
 function membersOf(schema: z.ZodType): readonly string[] {
-  const def = schema.def as z.core.$ZodTypeDef & { element?: z.ZodType; shape?: object; options?: readonly z.ZodType[] }
-  if (def.element !== undefined) return membersOf(def.element)
+  const def = schema.def as z.core.$ZodTypeDef & {
+    element?: z.ZodType
+    innerType?: z.ZodType
+    shape?: object
+    options?: readonly z.ZodType[]
+  }
+  const inner = def.element ?? def.innerType
+  if (inner !== undefined) return membersOf(inner)
   if (def.options !== undefined) return def.options.flatMap(membersOf)
   return Object.keys(def.shape ?? {})
 }
@@ -51,9 +57,10 @@ export function readFields(text: string, selectable: ReadonlySet<string>): Reado
 /** Returns only these members of a resource, or of each item of a list, in their order; all of them without fields. */
 export function selectFields(data: unknown, fields: ReadonlySet<string> | undefined): unknown {
   if (fields === undefined) return data
-  return Array.isArray(data) ? data.map((item) => select(item as object, fields)) : select(data as object, fields)
+  return Array.isArray(data) ? data.map((item) => select(item as object, fields)) : select(data as object | null, fields)
 }
 
-function select(item: object, fields: ReadonlySet<string>): object {
+function select(item: object | null, fields: ReadonlySet<string>): object | null {
+  if (item === null) return null
   return Object.fromEntries(Object.entries(item).filter(([name]) => fields.has(name)))
 }

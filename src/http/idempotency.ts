@@ -163,7 +163,9 @@ function keyOf(method: string, headers: Headers): string | null | undefined {
 }
 
 function describe({ method, path, query, body, headers }: Asked): string {
-  return JSON.stringify([method, path, query, body, headers.get('if-match'), headers.get('if-none-match')])
+  const claim = headers.get('if-claim')
+  const stated = [method, path, query, body, headers.get('if-match'), headers.get('if-none-match')]
+  return JSON.stringify(claim === null ? stated : [...stated, claim])
 }
 
 /** @param upload its bytes and fields are a part of the request; the ids that they got are not */

@@ -67,9 +67,12 @@ export class LongPoll {
     return this.#waiter.isAborted || performance.now() >= this.#deadline
   }
 
-  /** Waits for the next read. The first one comes at once: a commit may have come before it began to wait. */
-  async next(): Promise<void> {
-    if (this.#began) await this.#waiter.wait(Math.max(this.#deadline - performance.now(), 0))
+  /**
+   * Waits for the next read. The first one comes at once: a commit may have come before it began to wait.
+   * @param most the milliseconds after which something may be there without a commit
+   */
+  async next(most = Infinity): Promise<void> {
+    if (this.#began) await this.#waiter.wait(Math.max(Math.min(this.#deadline - performance.now(), most), 0))
     this.#began = true
   }
 

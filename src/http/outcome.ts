@@ -14,6 +14,7 @@ interface OfOperation {
 /** The operation was performed, and its commit made. */
 export interface Done extends OfOperation {
   readonly kind: 'done'
+  readonly status: 200 | 201
   readonly data: unknown
   /** of a list: the cursor of the next page, or null on the last one */
   readonly nextCursor: string | null | undefined
@@ -34,6 +35,7 @@ export interface Download extends OfOperation {
 /** The write would be allowed and done. Nothing was changed. */
 export interface DryRun extends OfOperation {
   readonly kind: 'dry_run'
+  readonly status: 200 | 201
   readonly data: unknown
 }
 

@@ -1,9 +1,10 @@
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
-import { factsFor, scopeFacts } from '../authz/facts.ts'
+import { dependsOnClaim, factsFor, scopeFacts } from '../authz/facts.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import { effectiveScopes } from '../model/token.ts'
 import type { Decision } from '../policy/engine.ts'
+import { readClaim } from '../resources/claims/present.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { loadTarget } from '../resources/targets.ts'
 import type { DecisionRecord } from './decision-record.ts'
@@ -105,10 +106,12 @@ export function requireAccess(
   record: PermissionRecord,
 ): Awaitable<AuthorizationContext> {
   requireVisible(services, operation, request.caller, target, record) // 404
-  return andThen(loadRelated(operation, request, target), (loaded) => {
-    requirePermission(services, operation, request, loaded, record) // 404 403
-    return loaded
-  })
+  return andThen(loadRelated(operation, request, target), (related) =>
+    andThen(loadClaim(services, operation, request, related), (loaded) => {
+      requirePermission(services, operation, request, loaded, record) // 404 403
+      return loaded
+    }),
+  )
 }
 
 /** Loads what a request names besides its target. @returns everything that its facts are read from @throws {ApiError} `not_found` */
@@ -118,6 +121,19 @@ export function loadRelated(
   target: AuthorizationContext,
 ): Awaitable<AuthorizationContext> {
   return related === undefined ? target : andThen(related(request, target), (found) => Object.assign({}, target, found))
+}
+
+/** Adds the claim of the card, if the policy depends on it. A card that is created has none. */
+function loadClaim(
+  { engine }: Policy,
+  { permission, also }: Operation,
+  request: OperationRequest,
+  loaded: AuthorizationContext,
+): Awaitable<AuthorizationContext> {
+  const asked = [permission, ...also.map(({ needs }) => needs.join(' '))]
+  if (!asked.some((id) => dependsOnClaim(engine.vocabulary, id))) return loaded
+  if (loaded.card === undefined) return { ...loaded, claim: null, lastClaim: null }
+  return readClaim(request, loaded.card.id).then(({ record, live = null }) => ({ ...loaded, claim: live, lastClaim: record ?? null }))
 }
 
 /** What a decision record, or the record of an evaluation, has of permissions. */

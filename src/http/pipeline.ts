@@ -11,6 +11,7 @@ import type { CommitLease } from '../store/commit-leases.ts'
 import type { Caller } from '../authz/context.ts'
 import { performAll } from './batch.ts'
 import { Call, type CallRequest, type Surface } from './call.ts'
+import { readEpoch, requireClaim, requireUnexpired } from './claim-precondition.ts'
 import { CompressibleResponse } from './compression.ts'
 import { recordResources } from './decision-lines.ts'
 import { commit } from './decision-log.ts'
@@ -110,7 +111,7 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
       if (outcome.kind !== 'wait') return outcome
       if (poll?.isOver === true) return outcome.otherwise
       poll ??= new LongPoll(services.store, call.principal.partition, outcome.awaited, waitSignal(services, call.request))
-      await poll.next()
+      await poll.next(outcome.awaited.until === undefined ? undefined : outcome.awaited.until - services.clock())
     }
   } finally {
     poll?.end()
@@ -201,19 +202,28 @@ async function attempt(
   const loaded = await authorize(services, operation, unit, step) // 404 403
   step.stage = 'run'
   const entity = operation.entity?.(params)
-  if (!operation.isRead) requirePreconditions(tx, call.headers, entity) // 412
+  if (!operation.isRead) {
+    requirePreconditions(tx, call.headers, entity) // 412
+    const epoch = readEpoch(call.headers)
+    if (epoch !== undefined) await requireClaim(unit, loaded, epoch, step) // 412
+  }
   const result = await operation.run(unit, loaded) // 409
   if (result.stream !== undefined) return { kind: 'events', operation, caller, found: result.stream }
-  if (isDryRun(unit)) return { kind: 'dry_run', operation, caller, data: result.data }
+  if (isDryRun(unit)) return { kind: 'dry_run', operation, status: result.status ?? operation.status, caller, data: result.data }
   const changes = tx.writeCount > 0
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const done = toDone(operation, unit, input, result, named && shownRevision(tx, named))
   if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
-  if (key !== undefined) {
+  if (result.claimed !== undefined) step.claimed = result.claimed
+  // A repetition of what has found nothing looks again.
+  if (key !== undefined && result.data !== null) {
     const response = firstResponse(done, loaded.board?.id ?? createdBoard(result))
     await quota.chargeStored(caller, await key.remember(tx, services.clock, response, await call.uploaded)) // 429
   }
-  if (tx.writeCount > 0) await commit(services.decisionLog, tx, step, operation.status, changes)
+  if (tx.writeCount > 0) {
+    requireUnexpired(unit, step) // 412
+    await commit(services.decisionLog, tx, step, done.status, changes)
+  }
   const created = result.location?.split('/').at(-1)
   if (created !== undefined) step.created = created
   return result.download === undefined ? done : { kind: 'download', operation, caller, file: result.download }
@@ -272,6 +282,7 @@ function readOnce(
   { userId }: Caller,
 ): Input | Promise<Input> {
   requireValidKey(call.method, call.headers) // 400
+  if (!operation.isRead) readEpoch(call.headers) // 400
   const search = operation.isStream ? continued(call) : call.search
   const beforeLarge = () => services.scheduler.slice(call.client())
   return call.input(() => readInput(call.request, search, operation, params, userId, services.uploadBytes, beforeLarge))
@@ -290,16 +301,26 @@ function toDone(
   operation: Operation,
   unit: OperationRequest,
   { fields }: Input,
-  { data, nextCursor, location }: Pick<OperationResult, 'data' | 'nextCursor' | 'location'>,
+  { status, data, nextCursor, location }: Pick<OperationResult, 'status' | 'data' | 'nextCursor' | 'location'>,
   revision?: string,
 ): Done {
   const shown = nextCursor === undefined ? data : withItemTags(operation, unit, data)
-  return { kind: 'done', operation, caller: unit.caller, data: shown, nextCursor, fields, revision, location }
+  return {
+    kind: 'done',
+    operation,
+    status: status ?? operation.status,
+    caller: unit.caller,
+    data: shown,
+    nextCursor,
+    fields,
+    revision,
+    location,
+  }
 }
 
 /** What is kept of a write with an Idempotency-Key. */
-function firstResponse({ operation, data, revision, location }: Done, boardId: string | undefined) {
-  return { board_id: boardId ?? null, status: operation.status, data, revision: revision ?? null, location: location ?? null }
+function firstResponse({ status, data, revision, location }: Done, boardId: string | undefined) {
+  return { board_id: boardId ?? null, status, data, revision: revision ?? null, location: location ?? null }
 }
 
 /** The board that a write has created: a repetition needs access to it. */

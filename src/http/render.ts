@@ -31,7 +31,7 @@ export async function render(services: Services, call: Call, answer: Answer, ste
     case 'download':
       return download(requestId, method, headers, answer.file, services.blobs, shared)
     case 'dry_run':
-      return dataResponse(requestId, answer.operation.status, await json(answer.data), { ...shared, 'dry-run': 'true' })
+      return dataResponse(requestId, answer.status, await json(answer.data), { ...shared, 'dry-run': 'true' })
     case 'replayed': {
       const { status, data, revision, location } = answer.first
       const own = resourceHeaders(headers, revision ?? undefined, location ?? undefined)
@@ -53,11 +53,11 @@ function orNothing(pieces: Awaitable<Pieces>): Awaitable<Pieces> {
 
 function renderDone(
   { requestId, headers }: Call,
-  { operation, data, nextCursor, fields, revision, location }: Done,
+  { operation, status, data, nextCursor, fields, revision, location }: Done,
   shared: Readonly<Record<string, string>>,
   json: (data: unknown) => Awaitable<Pieces>,
 ): Awaitable<Response> {
-  const { status, isRead } = operation
+  const { isRead } = operation
   if (nextCursor !== undefined) {
     requireMatch(headers, undefined) // 412
     return andThen(json(selectFields(data, fields)), (pieces) => listResponse(requestId, headers, status, pieces, nextCursor, shared))

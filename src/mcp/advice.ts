@@ -17,6 +17,9 @@ const advice: Partial<Record<ErrorCode, string>> = {
   contention: 'Repeat the call after `retry_after` seconds.',
 }
 
+const LOST =
+  'Nothing was changed. You do not hold this card any more, and another agent may be working on it: stop working on it, and take another one with claim_next_card.'
+
 function invalid(issues: readonly { readonly path: string }[] = []): string {
   const correct = 'Correct the arguments that `issues` names.'
   if (!issues.some(({ path }) => /^operations\.\d+\.(?!params|body)/.test(path))) return correct
@@ -44,7 +47,7 @@ export function adviceFor(error: Readonly<Record<string, unknown>>): string | un
     case 'insufficient_scope':
       return `Use a token with the scope ${String(error['required_scope'])}. The user can create one in the web app, at /settings.`
     case 'precondition_failed':
-      return changed(error)
+      return error['current_claim'] === undefined ? changed(error) : LOST
     case 'validation_failed':
       return invalid(error['issues'] as readonly { readonly path: string }[] | undefined)
     case 'forbidden':

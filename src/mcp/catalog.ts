@@ -75,6 +75,27 @@ export const tools: readonly ToolRow[] = [
     operations: ['access.evaluate'],
   },
   {
+    name: 'claim_next_card',
+    title: 'Claim the next card',
+    description: '',
+    effect: 'add',
+    operations: ['claims.take_next'],
+  },
+  {
+    name: 'renew_claim',
+    title: 'Renew your claim of a card, or claim a given card',
+    description: '',
+    effect: 'arrange',
+    operations: ['claims.take'],
+  },
+  {
+    name: 'release_card',
+    title: 'Release a card that you have claimed',
+    description: '',
+    effect: 'arrange',
+    operations: ['claims.release'],
+  },
+  {
     name: 'create_card',
     title: 'Create a card',
     description: '',
@@ -185,5 +206,6 @@ export const summariesInTools: Readonly<Record<string, string>> = {
 export const withoutTool: Readonly<Record<string, string>> = {
   'attachments.download': 'Bytes of files would fill the context of a model. A client downloads them by HTTP.',
   'access.evaluate_all': 'Its schema repeats that of access.evaluate, and would take a tenth of the list.',
+  'claims.read': 'find_cards says the same with include=["claim"].',
   'boards.events': 'A tool call has one answer, and this is a stream. read_changes has the same changes.',
 }

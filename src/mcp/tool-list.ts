@@ -2,7 +2,7 @@ import type { Tool } from '@modelcontextprotocol/server'
 import { scopeFacts } from '../authz/facts.ts'
 import type { JsonSchema } from '../http/openapi/types.ts'
 import type { Engine } from '../policy/engine.ts'
-import type { Operation } from '../resources/operation.ts'
+import { writesToCard, type Operation } from '../resources/operation.ts'
 import { argumentsOf, mergeSchemas, type OperationArguments } from './input-schema.ts'
 import { summariesInTools, tools, type Effect, type ToolRow } from './catalog.ts'
 
@@ -20,6 +20,7 @@ export const OPERATION = 'operation'
 /** Arguments that become headers. */
 export const IDEMPOTENCY_KEY = 'idempotency_key'
 export const IF_MATCH = 'if_match'
+export const IF_CLAIM = 'if_claim'
 
 const headerArguments: Readonly<Record<string, JsonSchema>> = {
   [IDEMPOTENCY_KEY]: {
@@ -27,6 +28,7 @@ const headerArguments: Readonly<Record<string, JsonSchema>> = {
     description: 'A new UUID: a call that is repeated with it is made once.',
   },
   [IF_MATCH]: { type: 'string', description: 'The `etag` of what you read: refused if that has changed.' },
+  [IF_CLAIM]: { type: 'integer', description: 'The `epoch` of your claim of the card: refused if you have lost it.' },
 }
 
 /** An operation that a tool can call. */
@@ -161,7 +163,8 @@ export function argumentNames({ operation, arguments: { path, query, body } }: C
 }
 
 /** The arguments of an operation that become headers. */
-export function headersOf({ isRead, entity }: Operation): string[] {
+export function headersOf(operation: Operation): string[] {
+  const { isRead, entity } = operation
   if (isRead) return []
-  return [IDEMPOTENCY_KEY, ...(entity === undefined ? [] : [IF_MATCH])]
+  return [IDEMPOTENCY_KEY, ...(entity === undefined ? [] : [IF_MATCH]), ...(writesToCard(operation) ? [IF_CLAIM] : [])]
 }

@@ -1,13 +1,17 @@
 import { validationFailed } from '../http/error-mapping.ts'
 import type { ApiRequest } from './exchange.ts'
 import { textForm } from './text-file.ts'
-import { headersOf, IDEMPOTENCY_KEY, IF_MATCH, OPERATION, type Callable, type CallableTool } from './tool-list.ts'
+import { headersOf, IDEMPOTENCY_KEY, IF_CLAIM, IF_MATCH, OPERATION, type Callable, type CallableTool } from './tool-list.ts'
 
 /** The arguments of a call, as the client sent them. */
 export type CallArguments = Readonly<Record<string, unknown>>
 
 /** The headers that arguments become. */
-const headerNames: Readonly<Record<string, string>> = { [IDEMPOTENCY_KEY]: 'idempotency-key', [IF_MATCH]: 'if-match' }
+const headerNames: Readonly<Record<string, string>> = {
+  [IDEMPOTENCY_KEY]: 'idempotency-key',
+  [IF_MATCH]: 'if-match',
+  [IF_CLAIM]: 'if-claim',
+}
 
 /** The operation of a tool that the arguments select; undefined if they select none. */
 export function selectOperation({ callables }: CallableTool, args: CallArguments): Callable | undefined {
@@ -67,6 +71,10 @@ const NO_NULL = 'must not be null: leave the argument out, or give it a value (a
 const HEADER_TEXT = /^[ -~]+$/
 
 function headerOf(name: string, value: unknown): string {
+  if (name === IF_CLAIM) {
+    if (Number.isSafeInteger(value) && (value as number) >= 1) return String(value)
+    throw validationFailed([{ in: 'body', path: name, message: 'must be the epoch of a claim, a whole number' }])
+  }
   if (typeof value !== 'string' || !HEADER_TEXT.test(value))
     throw validationFailed([{ in: 'body', path: name, message: 'must be a text of visible ASCII characters' }])
   // Without its quotes it matches nothing, and the advice would be to read again what has not changed.

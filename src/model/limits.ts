@@ -77,6 +77,8 @@ export const limits = {
   subtasksPerCard: 200,
   commentsPerCard: 5_000,
   attachmentsPerCard: 100,
+  /** claims that have not run out: what is skipped and what ends with a column is bounded */
+  claimsPerBoard: 1_000,
   /** changes in the feed of a board */
   changesPerBoard: 100_000,
   /** batches of the audit trail of a workspace: a folder has them in memory */

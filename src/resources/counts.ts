@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { countField, documented } from '../model/fields.ts'
 import type { Index } from '../store/indexes.ts'
 import type { Transaction } from '../store/transaction.ts'
-import type { OperationResult } from './result.ts'
 
 /**
  * Counts of what belongs to a resource, on request (`?include=counts`). They are not part of the resource: they change
@@ -19,18 +18,6 @@ export function countsShape<const Name extends string>(...names: Name[]) {
     z.ZodNumber
   >
   return { counts: documented(z.strictObject(numbers), { description: 'How much belongs to it: only with `include=counts`.' }).optional() }
-}
-
-/** Returns a resource, with its counts if the query asks for them. */
-export async function withCounts<T extends object>(
-  tx: Transaction,
-  { include }: { readonly include?: ReadonlySet<string> | undefined },
-  resource: T,
-  counted: CountedIndexes,
-): Promise<OperationResult<any>> {
-  if (include === undefined) return { data: resource }
-  const [counts] = await countAll(tx, [counted])
-  return { data: { ...resource, counts }, entity: null }
 }
 
 /** Counts for several resources, in one snapshot. */

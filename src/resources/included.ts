@@ -5,6 +5,7 @@ import { documented } from '../model/fields.ts'
 /** What each word of `?include=` adds, besides what is on a board. */
 const additions = {
   counts: '`counts`: the numbers of what belongs to it; a resource then has no ETag.',
+  claim: '`claim`: who holds it, and until when; a resource then has no ETag.',
   etag: '`etag`: the ETag of each item, for If-Match.',
 } as const
 

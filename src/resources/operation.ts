@@ -282,6 +282,11 @@ export function filteredList<Item, Query = Record<string, never>>(row: Given<Fil
   }) as unknown as Operation
 }
 
+/** Whether an operation changes a card or what hangs on it: its `If-Claim` can hold. */
+export function writesToCard({ path, isRead }: Pick<Operation, 'path' | 'isRead'>): boolean {
+  return !isRead && /^\/(cards|subtasks|comments|attachments)\/\{/.test(path)
+}
+
 /** The `data` of the response to a DELETE. */
 export const deleted = documented(
   z.strictObject({

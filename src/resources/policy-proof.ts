@@ -1,9 +1,9 @@
-import { compareDefinitions, compareFacts } from '../authz/facts.ts'
+import { compareDefinitions, compareFacts, dependsOnClaim } from '../authz/facts.ts'
 import type { OperationClaim } from '../policy/claims.ts'
 import type { Engine } from '../policy/engine.ts'
 import { PolicyInvariantError } from '../policy/folder.ts'
 import { proveInvariants, type Proof } from '../policy/prove.ts'
-import type { Operation } from './operation.ts'
+import { writesToCard, type Operation } from './operation.ts'
 import { webActions } from './web-actions.ts'
 
 /**
@@ -19,6 +19,7 @@ export function provePolicy(engine: Engine, rows: readonly Operation[]): Proof {
       failures: [...compareFacts(engine.vocabulary), ...compareDefinitions(engine.vocabulary)],
     },
     { name: 'the operations table is not ambiguous', failures: [...findAmbiguous(rows), ...findMissingMembers(rows)] },
+    { name: 'facts about a claim are asked where a card is named', failures: findClaimsWithoutCard(engine, rows) },
     ...proof.checks,
   ]
   return { ...proof, checks, failures: checks.flatMap(({ failures }) => failures) }
@@ -59,4 +60,15 @@ function findMissingMembers(rows: readonly Operation[]): string[] {
       .filter(({ member }) => !Object.hasOwn(membersOf(row), member))
       .map(({ member }) => `operation ${row.id} asks a permission about "${member}", which is no member of its body`),
   )
+}
+
+/**
+ * Permissions that depend on the claim of a card, of operations that name none. A list is decided once for all of its cards, and the next card to
+ * take is not known when that is decided: such a rule would allow or deny what it does not speak of. A card that is created has no claim.
+ */
+function findClaimsWithoutCard({ vocabulary }: Engine, rows: readonly Operation[]): string[] {
+  const isAllowed = (row: Operation) => writesToCard(row) || row.id === 'cards.create'
+  return rows
+    .filter((row) => vocabulary.permissions.has(row.permission) && dependsOnClaim(vocabulary, row.permission) && !isAllowed(row))
+    .map(({ id, permission }) => `"${permission}" depends on the claim of a card; operation ${id} names no card that it changes`)
 }

@@ -7,6 +7,10 @@ export interface OperationResult<Data = unknown> {
   readonly data: Data extends readonly (infer Item)[] ? readonly Item[] : Data
   /** of a list: the cursor of the next page, or null on the last one */
   readonly nextCursor?: string | null
+  /** the status, if it is not that of the operation: nothing was created */
+  readonly status?: 200
+  /** what was done with the claim of a card, for the metrics */
+  readonly claimed?: ClaimEvent
   /** of a created resource: its path below /v1 */
   readonly location?: string
   /** of a created resource: the record whose revision is its ETag; null: the response has no ETag */
@@ -27,8 +31,13 @@ export interface StreamedResult {
   readonly index: Index<unknown>
 }
 
+/** What was done with a claim. `taken_over`: from a holder whose claim had run out. */
+export type ClaimEvent = 'taken' | 'taken_over' | 'renewed'
+
 /** What a client waits for: the next entry of an index, for a time. */
 export interface AwaitedEntry {
   readonly index: Index<unknown>
   readonly seconds: number
+  /** when something may be there without an entry, in milliseconds since 1970; undefined: at no time */
+  readonly until?: number | undefined
 }

@@ -8,6 +8,7 @@ import { cardOperations } from './cards/operations.ts'
 import { blockerOperations } from './cards/blockers.ts'
 import { cardRelationOperations } from './cards/relations.ts'
 import { changeOperations } from './changes/operations.ts'
+import { claimOperations } from './claims/operations.ts'
 import { columnOperations } from './columns/operations.ts'
 import { commentOperations } from './comments/operations.ts'
 import { fileOperations } from './files/operations.ts'
@@ -27,6 +28,7 @@ const rows: readonly Operation[] = [
   ...cardOperations,
   ...cardRelationOperations,
   ...blockerOperations,
+  ...claimOperations,
   ...labelOperations,
   ...subtaskOperations,
   ...commentOperations,

@@ -86,6 +86,12 @@ export const cardTarget = target(
   ([card, board, boardMember, removals]) => ({ card: shownCard(requireFound(card), removals), ...toBoard([board, boardMember]) }),
 )
 
+/** The card of `card_id` with its last claim, for an operation that ends it. */
+export const cardAndClaim = target(
+  (params, at, caller) => [...cardTarget.reads(params, at, caller), keys.claim(idOf('card', params['card_id']))],
+  (records) => cardTarget.from(records.slice(0, -1)),
+)
+
 /** The card of `card_id` for an operation on what is on the card: a change of the card does not conflict with that. */
 export const parentCard = target(
   ({ card_id }, at, { userId }) => [identityOfCard(idOf('card', card_id)), ...boardOf(at, userId)],

@@ -100,6 +100,7 @@ const capacities = {
   waitingCards: 'A card for which more than # cards wait, directly or through others, gets no further blocker.',
   subtasksPerCard: 'A card has at most # subtasks.',
   commentsPerCard: 'A card has at most # comments.',
+  claimsPerBoard: 'At most # cards of a board are claimed at once.',
   attachmentsPerCard: 'A card has at most # attachments.',
 } as const satisfies Partial<Record<keyof typeof limits, string>>
 type Capacity = keyof typeof capacities

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { ClaimRecord } from '../model/claim.ts'
 import { changedKinds, type ChangedKind, type ChangeRecord } from '../model/change.ts'
 import { durations } from '../model/durations.ts'
 import { DAY, timestamp } from '../model/time.ts'
@@ -47,7 +48,7 @@ export class ChangeLog {
     const now = this.#clock()
     const at = timestamp(() => now)
     for (const key of [...change.put.keys(), ...change.remove]) {
-      const changed = describe(key, change, records)
+      const changed = describe(key, change, records, at)
       if (changed === undefined) continue
       const { board_id, ...rest } = changed
       const { name, fetch } = indexes.changes(board_id)
@@ -100,8 +101,11 @@ function withTombstones(change: Change, tombstones: readonly Tombstone[]): Chang
   return { ...change, put, indexes: written }
 }
 
-/** The object that a record is: undefined if it is on no board, or if the board or the card has been deleted. */
-function describe(key: string, { put, remove }: Change, { before, known }: KnownRecords) {
+/**
+ * The object that a record is: undefined if it is on no board, or if the board or the card has been deleted.
+ * @param at the present time
+ */
+function describe(key: string, { put, remove }: Change, { before, known }: KnownRecords, at: string) {
   const [kind = '', id = '', userId] = key.split(':')
   if (!kinds.has(kind)) return undefined
   const old = before.get(key)?.value
@@ -109,8 +113,24 @@ function describe(key: string, { put, remove }: Change, { before, known }: Known
   const card = value?.card_id === undefined ? undefined : (known(keys.card(value.card_id)) as { readonly board_id: string } | undefined)
   const board_id = kind === 'board' ? id : (value?.board_id ?? card?.board_id)
   if (board_id === undefined || known(keys.board(board_id)) === undefined) return undefined
+  if (kind === 'claim') {
+    const done = describeClaim(old as ClaimRecord | undefined, put.get(key) as ClaimRecord | undefined, at)
+    return done && { board_id, kind: kind as ChangedKind, id, ...done }
+  }
   const action: ChangeRecord['action'] = remove.has(key) ? 'deleted' : old === undefined ? 'created' : 'updated'
   return { board_id, kind: kind as ChangedKind, id: userId ?? id, action }
+}
+
+/** What was done with a claim: undefined if it was renewed, or if it had run out when it was ended. */
+function describeClaim(
+  old: ClaimRecord | undefined,
+  now: ClaimRecord | undefined,
+  at: string,
+): Pick<ChangeRecord, 'action' | 'epoch'> | undefined {
+  if (now === undefined) return undefined
+  const { epoch, expires_at } = now
+  if (expires_at !== null) return epoch === old?.epoch ? undefined : { action: 'claimed', epoch }
+  return old?.expires_at != null && old.expires_at > at ? { action: 'released', epoch } : undefined
 }
 
 /** The id has a part of the board's, and the day. */

@@ -3,6 +3,7 @@ import type { AuditBatch } from '../model/audit.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { ChangeRecord } from '../model/change.ts'
+import type { ClaimRecord } from '../model/claim.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
@@ -99,6 +100,9 @@ export const indexes = {
   /** cards that have a label */
   labelCards: (labelId: string): Index<Card> => ({ name: `label_cards:${labelId}`, fetch: 'card:' }),
 
+  /** claims of a board that have not been ended, by the time at which they run out: see {@link claimEntry}. An entry refers to the token that holds it. */
+  claims: (boardId: string): Index<TokenRecord> => ({ name: `claims:${boardId}`, fetch: 'token:' }),
+
   /** subtasks of a card, by position */
   subtasks: (cardId: string): Index<Subtask> => ({ name: `subtasks:${cardId}`, fetch: 'subtask:' }),
   /** comments on a card, by creation time */
@@ -160,6 +164,7 @@ const kinds: readonly Index<unknown>[] = [
   indexes.boardAssignments('*'),
   indexes.assignmentsOf('*'),
   indexes.labelCards('*'),
+  indexes.claims('*'),
   indexes.subtasks('*'),
   indexes.comments('*'),
   indexes.attachments('*'),
@@ -184,6 +189,7 @@ export function ownersOf(name: string, entry: string): readonly string[] | undef
   const fetch = fetchByKind.get(kind!)?.replace('*', id)
   if (fetch === undefined) return undefined
   const last = lastWord(entry)
+  if (kind === 'claims') return [`claim:${cardOfClaim(entry)}`]
   // The boards of a user are those that they created, and those that they are an explicit member of.
   if (name === indexes.boardsOf(id).name) return [fetch + last, `board_member:${last}:${id}`]
   // A card without blockers has its entry itself. That of another one is its readiness's.
@@ -193,6 +199,16 @@ export function ownersOf(name: string, entry: string): readonly string[] | undef
 /** The index entry of a record that has a position among its siblings. */
 export function positionEntry({ position, id }: { readonly position: string; readonly id: string }): string {
   return `${position} ${id}`
+}
+
+/** The entry of a claim in {@link indexes.claims}. */
+export function claimEntry({ expires_at, card_id, token_hash }: ClaimRecord): string {
+  return `${expires_at} ${card_id} ${token_hash}`
+}
+
+/** The card of an entry of {@link indexes.claims}. */
+export function cardOfClaim(entry: string): string {
+  return entry.split(' ')[1] ?? ''
 }
 
 /** Follows every time. */

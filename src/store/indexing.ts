@@ -2,6 +2,7 @@ import type { WorkspaceLink, Session } from '../model/account.ts'
 import type { AuditBatch } from '../model/audit.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import { blockersOf, isOpen, type Card } from '../model/card.ts'
+import type { ClaimRecord } from '../model/claim.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
@@ -13,7 +14,7 @@ import type { Subtask } from '../model/subtask.ts'
 import type { TokenRecord } from '../model/token.ts'
 import type { Tombstone } from '../model/tombstone.ts'
 import { isActive, type Membership, type User } from '../model/workspace.ts'
-import { indexes, positionEntry, sortedEntry, timedSorts } from './indexes.ts'
+import { claimEntry, indexes, positionEntry, sortedEntry, timedSorts } from './indexes.ts'
 import type { Change, Stored, Value } from './port.ts'
 
 /** An entry of an index. */
@@ -50,6 +51,7 @@ const indexing: Indexing = {
   card: cardEntries,
   readiness: ({ card_id, column_id, position, is_open, open_blocker_ids }: Readiness) =>
     is_open && open_blocker_ids.length === 0 ? [[indexes.readyCards(column_id).name, positionEntry({ position, id: card_id })]] : [],
+  claim: (claim: ClaimRecord) => (claim.expires_at === null ? [] : [[indexes.claims(claim.board_id).name, claimEntry(claim)]]),
   subtask: (subtask: Subtask) => [[indexes.subtasks(subtask.card_id).name, positionEntry(subtask)]],
   comment: (comment: Comment) => [[indexes.comments(comment.card_id).name, `${comment.created_at} ${comment.id}`]],
   attachment: (attachment: AttachmentRecord) => [

@@ -3,6 +3,7 @@ import type { AuditBatch } from '../model/audit.ts'
 import type { Board, BoardMember } from '../model/board.ts'
 import type { Card } from '../model/card.ts'
 import type { ChangeRecord } from '../model/change.ts'
+import type { ClaimRecord } from '../model/claim.ts'
 import type { Column } from '../model/column.ts'
 import type { Comment } from '../model/comment.ts'
 import type { AttachmentRecord, FileRecord } from '../model/file.ts'
@@ -60,6 +61,8 @@ export const keys = {
   column: (columnId: string): Key<Column> => `column:${columnId}`,
   card: (cardId: string): Key<Card> => `card:${cardId}`,
   readiness: (cardId: string): Key<Readiness> => `readiness:${cardId}`,
+  /** the last claim of a card */
+  claim: (cardId: string): Key<ClaimRecord> => `claim:${cardId}`,
   label: (labelId: string): Key<Label> => `label:${labelId}`,
   subtask: (subtaskId: string): Key<Subtask> => `subtask:${subtaskId}`,
   comment: (commentId: string): Key<Comment> => `comment:${commentId}`,

@@ -24,6 +24,7 @@ const transfers: Readonly<Record<string, Transfer>> = {
   column: 'exported',
   card: 'exported',
   readiness: 'exported',
+  claim: 'exported',
   label: 'exported',
   subtask: 'exported',
   comment: 'exported',

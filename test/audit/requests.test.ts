@@ -33,6 +33,7 @@ describe('the audit trail', () => {
       service.send(scenario.caller.admin, method, pathOf(path, scenario) + query, exampleBody(id, scenario), { ...HEADERS, ...headers })
     // What is restored was archived.
     if (id.endsWith('.restore')) await service.send(scenario.caller.admin, method, pathOf(path, scenario).replace(/restore$/, 'archive'))
+    if (id === 'claims.release') await service.send(scenario.caller.admin, 'PUT', pathOf(path, scenario), {})
     expect(await entriesAfter(() => send('?dry_run=true'))).toEqual([])
     let reply!: Reply
     const entries = await entriesAfter(async () => (reply = await send('', { 'idempotency-key': id })))

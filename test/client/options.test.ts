@@ -70,7 +70,7 @@ describe('the options of a call', () => {
     [
       'write',
       { retries: 8 },
-      'cards.update: there is no option "retries"; the options are signal, timeout, headers, idempotencyKey, ifMatch, dryRun',
+      'cards.update: there is no option "retries"; the options are signal, timeout, headers, idempotencyKey, ifMatch, ifClaim, dryRun',
     ],
     ['write', { ifNoneMatch: '"7"' }, 'there is no option "ifNoneMatch"'],
     ['write', { ifMatch: 7 }, 'the option "ifMatch" must be an ETag'],

@@ -34,7 +34,8 @@ describe.each(drivers)('a dry run, on $name', (driver) => {
     const made = await send('?dry_run=false', { 'idempotency-key': id })
     expect([made.headers.get('dry-run'), made.headers.get('idempotent-replayed'), changes.length > commits]).toEqual([null, null, true])
     expect(dry.status).toBe(made.status)
-    const created = row.status === 201 ? { id: expect.stringMatching(ZEROS) } : {}
+    // The next card is one that exists.
+    const created = row.status === 201 && id !== 'claims.take_next' ? { id: expect.stringMatching(ZEROS) } : {}
     if (id === 'boards.batch') expect(withoutIds(dry.body)).toEqual(withoutIds(made.body))
     else expect(dry.body).toEqual({ data: { ...made.body.data, ...created } })
   })

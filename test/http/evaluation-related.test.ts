@@ -144,6 +144,8 @@ const expected: Readonly<Record<string, Readonly<Record<string, Outcome>>>> = {
   'cards.create assignee_ids': { creator: 'ok', member: 'ok', 'without access': 404, left: 404, 'of another workspace': 404 },
   'cards.create before': { neighbor: 'ok', 'in another column': 409, archived: 409, itself: 'ok' },
   'cards.create after': { neighbor: 'ok', 'in another column': 409, archived: 409, itself: 'ok' },
+  'claims.take_next column_id': { another: 'ok', archived: 'ok', itself: 'ok' },
+  'claims.take_next label_id': { applied: 'ok', 'not applied': 'ok' },
   'cards.move column_id': { another: 'ok', archived: 409, itself: 'ok' },
   'cards.move before': { neighbor: 'ok', 'in another column': 'ok', archived: 409, itself: 422 },
   'cards.move after': { neighbor: 'ok', 'in another column': 'ok', archived: 409, itself: 422 },

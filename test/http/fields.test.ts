@@ -20,6 +20,7 @@ describe('?fields=', () => {
     world = await buildWorld(service)
     scenario = await createAllowed(world, row('cards.read'))
     await recordUses(service, scenario.caller)
+    await service.send(scenario.caller.admin, 'PUT', pathOf('/cards/{card_id}/claim', scenario), {})
   })
   afterAll(() => service.stop())
   const get = (id: string, query: string, headers: Record<string, string> = {}) =>
@@ -28,13 +29,19 @@ describe('?fields=', () => {
 
   test.each(reads.map(({ id }) => id))('%s returns each of its members alone, with its id', async (id) => {
     const all = itemsOf((await get(id, '')).body.data)
-    const names = Object.keys(all[0] ?? {})
+    const names = [...new Set(all.flatMap((item) => Object.keys(item)))]
     for (const name of names) {
       const { status, body } = await get(id, `fields=${name}`)
       const expected = all.map((item) => Object.fromEntries(Object.entries(item).filter(([other]) => other === name || other === 'id')))
       expect([name, status, itemsOf(body.data)]).toEqual([name, 200, expected])
     }
     expect((await get(id, `fields=${names.join()}`)).body.data).toEqual((await get(id, '')).body.data)
+  })
+
+  test('what is null stays null', async () => {
+    await service.send(scenario.caller.admin, 'DELETE', pathOf('/cards/{card_id}/claim', scenario))
+    expect(await get('claims.read', 'fields=epoch')).toMatchObject({ status: 200, body: { data: null } })
+    await service.send(scenario.caller.admin, 'PUT', pathOf('/cards/{card_id}/claim', scenario), {})
   })
 
   test.each(reads.map(({ id }) => id))('%s refuses a name that is no member, and says what there is', async (id) => {

@@ -113,7 +113,8 @@ const cases = [...Object.entries(writes), ...variants].map(
 )
 
 test('the table has every write of the operations table', () => {
-  const ids = operations.filter(({ isRead }) => !isRead).map(({ id }) => id)
+  // A claim has no such time, and is no change of its card: see claims.test.ts.
+  const ids = operations.filter(({ isRead, id }) => !isRead && !id.startsWith('claims.')).map(({ id }) => id)
   expect(Object.keys(writes).toSorted()).toEqual(ids.toSorted())
 })
 

@@ -49,6 +49,7 @@ export async function createWorkspaceWithEveryKind(service: Service): Promise<st
   for (const id of [card, await board.card(columns[0]!)]) await board.put(`/cards/${id}/labels/${deletedLabel}`)
   await board.delete(`/labels/${deletedLabel}`)
   await board.card(columns[0]!, 'Blocked', { blocker_ids: [card] })
+  await board.put(`/cards/${card}/claim`, {})
   await board.subtask(card)
   await board.comment(card)
   await board.attach(card)

@@ -257,11 +257,20 @@ export const examples: { readonly [Name in keyof Makers]: Examples<RecordOf<Make
       return [[keys.responseText(hour, sha256), { hour, sha256, text: 'a long text' }]]
     },
   },
+  claim: {
+    in: ['workspace'],
+    make() {
+      const [card_id, holder] = [id('card'), { holder_id: id('user'), token_id: id('token'), token_hash: hash() }]
+      return [[keys.claim(card_id), { card_id, board_id: id('board'), ...holder, epoch: 3, expires_at: AT, renewed_at: AT }]]
+    },
+  },
   change: {
     in: ['workspace'],
     make() {
       const author = { actor_id: id('user'), token_id: id('token'), request_id: 'r' }
-      return [[keys.change(id('board'), '0000000000000001'), { at: AT, kind: 'card', id: id('card'), action: 'created', ...author }]]
+      return [
+        [keys.change(id('board'), '0000000000000001'), { at: AT, kind: 'claim', id: id('card'), action: 'claimed', epoch: 3, ...author }],
+      ]
     },
   },
   audit: {

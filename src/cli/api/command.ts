@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { createClient, type Client, type NotModified, type Page, type Result } from '../../client/client.ts'
 import { ConfigError, readOrigin } from '../../config.ts'
 import { didYouMean } from '../../policy/diagnostic.ts'
-import type { Operation } from '../../resources/operation.ts'
+import { writesToCard, type Operation } from '../../resources/operation.ts'
 import { operations } from '../../resources/table.ts'
 import { table } from '../text.ts'
 import { toFailure } from './errors.ts'
@@ -17,6 +17,7 @@ interface FurtherOptions {
   readonly data?: string
   readonly idempotencyKey?: string
   readonly ifMatch?: string
+  readonly ifClaim?: number
   readonly ifNoneMatch?: string
   readonly dryRun?: true
   readonly all?: true
@@ -67,6 +68,7 @@ export function commandOf(row: Operation): Command {
     command.option('--dry-run', 'check everything and answer as if the change were made, and change nothing')
     command.option('--idempotency-key <key>', 'requests with the same key make one change (default: a random one)')
     command.option('--if-match <etag>', 'require that the resource has this ETag')
+    if (writesToCard(row)) command.option('--if-claim <epoch>', 'require that the token holds the card with this epoch', Number)
   } else if (isBytes(row)) command.option('-o, --out <file>', 'write the bytes to a file (default: stdout)')
   else if (isPaged(row)) command.option('--all', 'read all pages')
   if (row.method === 'GET') command.option('--if-none-match <etag>', 'answer nothing if the resource has this ETag')
@@ -107,14 +109,14 @@ type Method = ((input: object, options: object) => Promise<Result<unknown> | Pag
 }
 
 async function call(row: Operation, parameters: readonly Parameter[], options: FurtherOptions): Promise<void> {
-  const { idempotencyKey, ifMatch, ifNoneMatch, dryRun } = options
+  const { idempotencyKey, ifMatch, ifClaim, ifNoneMatch, dryRun } = options
   if (options.print !== undefined) requireMember(row, options.print)
   const format = { json: options.json === true, member: options.print }
   const input = await toInput(parameters, options as Readonly<Record<string, unknown>>, options.data)
   const [resource, name] = row.id.split('.') as [string, string]
   const method = (connect(options) as unknown as Record<string, Record<string, Method>>)[resource]![name]!
   if (options.all) return printAll(method.all(input), format)
-  const further = { idempotencyKey, ifMatch, ifNoneMatch, dryRun }
+  const further = { idempotencyKey, ifMatch, ifClaim, ifNoneMatch, dryRun }
   const result = await method(input, Object.fromEntries(Object.entries(further).filter(([, value]) => value !== undefined)))
   if (isBytes(row) && result.status !== 304) return writeBytes(result as Result<Response>, options.out)
   printResult(result, format, isPaged(row) ? '--all, or --cursor' : '--after')

@@ -1,5 +1,8 @@
 import type { z } from 'zod'
 import { uploadForm } from '../../resources/attachments/schema.ts'
+import { claim } from '../../model/claim.ts'
+import { cardWithClaim } from '../../resources/cards/schema.ts'
+import { claimedCard } from '../../resources/claims/schema.ts'
 import { programVersion } from '../../model/package-files.ts'
 import { LISTED } from '../../resources/included.ts'
 import type { Operation } from '../../resources/operation.ts'
@@ -79,9 +82,12 @@ function inputNames(operations: readonly Operation[]): Map<z.ZodType, string> {
   return names
 }
 
+/** Schemas with a name that are part of others. */
+const PARTS: readonly z.ZodType[] = [claim, cardWithClaim, claimedCard]
+
 /** The names of the schemas of `data`, or of its items. */
 function outputNames(operations: readonly Operation[]): Map<z.ZodType, string> {
-  const names = new Map<z.ZodType, string>()
+  const names = new Map<z.ZodType, string>(PARTS.map((schema) => [schema, metaOf(schema).id!]))
   for (const operation of operations) {
     if (!hasData(operation)) continue
     const item = itemOf(operation.data)
@@ -93,7 +99,12 @@ function outputNames(operations: readonly Operation[]): Map<z.ZodType, string> {
 }
 
 /** The schemas that others extend. An item of a list extends the same one as what it is an item of. */
-const BASES: Readonly<Record<string, string>> = { BoardSnapshot: 'Board', CardWithCounts: 'Card' }
+const BASES: Readonly<Record<string, string>> = {
+  BoardSnapshot: 'Board',
+  CardWithClaim: 'Card',
+  CardWithCounts: 'Card',
+  ClaimedCard: 'Card',
+}
 
 function outputSchemas(
   operations: readonly Operation[],

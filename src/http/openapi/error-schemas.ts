@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { documented } from '../../model/fields.ts'
 import { errors, type ErrorCode } from '../../model/errors.ts'
+import { claim } from '../../model/claim.ts'
 import { limits } from '../../model/limits.ts'
 import { scopes } from '../../model/token.ts'
 
@@ -29,6 +30,9 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
     message: text('What is wrong.', 1000),
   })
 
+  // Without its name: that is one of what succeeds.
+  const shownClaim = z.strictObject(claim.shape)
+
   return {
     insufficient_scope: {
       required_scope: scope('The least scope that the operation requires.'),
@@ -47,8 +51,18 @@ function furtherMembers(): Partial<Record<ErrorCode, z.core.$ZodShape>> {
       }).optional(),
       index,
     },
-    conflict: { limit: limit.optional(), index },
-    precondition_failed: { current_etag: text('The current ETag, if there is one.', 100).optional(), index },
+    conflict: {
+      limit: limit.optional(),
+      claim: documented(shownClaim.optional(), { description: 'The claim of the card, if another token holds it.' }),
+      index,
+    },
+    precondition_failed: {
+      current_etag: text('The current ETag, if there is one.', 100).optional(),
+      current_claim: documented(shownClaim.nullable().optional(), {
+        description: 'The claim of the card, if the If-Claim of the request does not hold; null if nobody holds the card.',
+      }),
+      index,
+    },
     payload_too_large: { limit_bytes: count('The maximum size in bytes.') },
     validation_failed: {
       issues: documented(z.array(issue), { description: `What is not valid: the first ${limits.issues} issues.`, maxItems: limits.issues }),

@@ -165,6 +165,14 @@ export const requestHeaders = {
     schema: CONDITION,
     example: EXAMPLE_ETAG,
   },
+  IfClaim: {
+    name: 'If-Claim',
+    in: 'header',
+    description:
+      'The `epoch` of a claim. The write succeeds only if the calling token holds the card with it at the moment of the change; otherwise it gets 412 with `current_claim`.',
+    schema: { type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    example: 7,
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',

@@ -10,7 +10,7 @@ export const notes: Readonly<Record<string, string>> = {
   'boards.create':
     'You become its creator. To make it private, set its visibility afterwards. A repetition with the same `Idempotency-Key` is 404 when you have no access to the board any more, or it was deleted.',
   'boards.read':
-    'The response then has the board with the first 100 active cards and all of its active columns, labels and members. `cards_cursor` continues with the other cards, and `changes_cursor` with what changes later.',
+    'The response then has the board with the first 100 active cards and all of its active columns, labels and members. `cards_cursor` continues with the other cards, and `changes_cursor` with what changes later. With `claim`, each card says who holds it.',
   'boards.update': 'Members that are absent stay as they are. The visibility has its own operation.',
   'boards.set_visibility':
     'When a board becomes private, users who lose their access are unassigned from its cards. They are not notified.',
@@ -53,6 +53,12 @@ export const notes: Readonly<Record<string, string>> = {
   'blockers.add':
     'Both must be cards of one board; otherwise the response is 404 with `parameter: blocker_id`. A card cannot wait for itself, directly or through others. A blocker that is completed or archived stays, and blocks again when that is undone. One in an archived column still blocks: it is not archived itself. One that is deleted disappears from the card, which has a new ETag then.',
   'blockers.remove': 'If the card does not have the blocker, the response is 404 with `parameter: blocker_id`.',
+  'claims.take_next':
+    'A card is ready if it is active, not completed and not claimed, its column is active, and none of its blockers is active and not completed. The response is 201 with the card and its `claim`, or 200 with `null` if there is none after `wait` seconds. Renew the claim with PUT /cards/{card_id}/claim before it runs out, send its `epoch` as `If-Claim` with each write, and complete the card or release the claim at the end. The claim ends when the card is completed or archived, its column is archived, or the token ends. A token that is rotated hands its claims to its successor.',
+  'claims.take':
+    'Of a card that the calling token holds, it renews the claim: the epoch stays. With `If-Claim` it only renews, and never takes anew what was lost. A card that another token holds is 409 with `claim`. A card can be claimed although it is blocked.',
+  'claims.release': 'If the token holds no claim of the card, nothing changes.',
+  'claims.read': 'The response has no ETag: a claim runs out without a change.',
   'labels.create': 'If-Match refers to the board. Two labels may have the same name.',
   'labels.delete': 'From the response on, no card has the label any more.',
   'subtasks.create': 'If-Match refers to the card. At most one of `before`, `after` and `to` can be given.',

@@ -4,7 +4,7 @@ import { idPattern, kindOfParameter } from '../../model/ids.ts'
 import { limits } from '../../model/limits.ts'
 import type { Engine } from '../../policy/engine.ts'
 import { uploadForm } from '../../resources/attachments/schema.ts'
-import { namesInPath, type Operation } from '../../resources/operation.ts'
+import { namesInPath, writesToCard, type Operation } from '../../resources/operation.ts'
 import { errorCodesOf, hasData, isDownload, type ForbiddablePermissions } from './error-codes.ts'
 import type { RecordedExample, RecordedExamples } from './source.ts'
 import { selectableFields } from '../fields.ts'
@@ -169,7 +169,9 @@ function conditions(operation: Operation): Reference[] {
   const { isRead } = operation
   const hasTag = operation.entity !== undefined || (isRead && isList(operation))
   const conditional = hasTag ? requestHeaderReferences(isRead ? 'IfNoneMatch' : 'IfMatch') : []
-  return isRead ? conditional : [...conditional, ...requestHeaderReferences('IdempotencyKey')]
+  if (isRead) return conditional
+  const claim = writesToCard(operation) ? requestHeaderReferences('IfClaim') : []
+  return [...conditional, ...claim, ...requestHeaderReferences('IdempotencyKey')]
 }
 
 function requestBody(

@@ -67,7 +67,12 @@ export function successResponses(
       },
     },
   }
-  return { [status]: success, ...(method === 'GET' && (entity !== undefined || isList) ? { 304: notModified } : {}) }
+  // A long poll that has found nothing.
+  const nothing =
+    operation.data.def.type === 'nullable' && status === 201
+      ? { 200: { ...success, description: 'There is none.', headers: headersOf('Idempotent-Replayed', 'Dry-Run') } }
+      : {}
+  return { ...nothing, [status]: success, ...(method === 'GET' && (entity !== undefined || isList) ? { 304: notModified } : {}) }
 }
 
 /** The last change that was recorded, as an event. Its id is the cursor after it. */

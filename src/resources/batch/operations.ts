@@ -4,6 +4,8 @@ import { parentBoard } from '../targets.ts'
 import { batch, batchResults } from './schema.ts'
 
 const BATCH = 'boards.batch'
+/** What a batch cannot have: itself, and what may wait and find nothing. */
+const ALONE: ReadonlySet<string> = new Set([BATCH, 'claims.take_next'])
 
 /**
  * The row of the batch (row X5). Its operations are those of the table that write on a board.
@@ -42,5 +44,5 @@ export function batchOperation(rows: readonly Operation[]): Operation {
 /** Whether an operation can be part of a batch: it writes something that is on a board. Whether the scope is enough is decided later. */
 export function isBatchable({ id, kind, method, path, isRead }: Operation): boolean {
   const isOnBoard = path.includes('{') && !path.startsWith('/files/')
-  return id !== BATCH && kind === 'single' && method !== 'GET' && !isRead && isOnBoard
+  return !ALONE.has(id) && kind === 'single' && method !== 'GET' && !isRead && isOnBoard
 }

@@ -21,6 +21,10 @@ const item = z.strictObject({
       maxLength: 100,
     },
   ),
+  if_claim: documented(z.int().min(1).optional(), {
+    description:
+      'As If-Claim of the operation. What an earlier operation of the batch has ended, such as by completing the card, is no claim.',
+  }),
 })
 
 /** Several writes on a board. */

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { wordsParameter } from '../../listing/pages.ts'
 import { board, color, visibilities } from '../../model/board.ts'
-import { card } from '../../model/card.ts'
 import { column } from '../../model/column.ts'
 import { documented } from '../../model/fields.ts'
 import { label } from '../../model/label.ts'
 import { limits } from '../../model/limits.ts'
 import { nameLine, prose } from '../../model/text.ts'
 import { boardMemberEntry } from '../board-members/schema.ts'
+import { cardWithClaim } from '../cards/schema.ts'
 import { countsShape } from '../counts.ts'
 
 const members = {
@@ -30,7 +30,7 @@ export const boardVisibility = z.strictObject({
 })
 
 /** What a request for a board can include. */
-const boardParts = ['columns', 'cards', 'labels', 'members', 'counts'] as const
+const boardParts = ['columns', 'cards', 'labels', 'members', 'counts', 'claim'] as const
 export type BoardPart = (typeof boardParts)[number]
 
 /** The query of boards.read. */
@@ -50,7 +50,7 @@ const cursor = (description: string) => documented(z.string(), { description, pa
 export const boardSnapshot = documented(
   board.extend({
     columns: part(column, limits.columnsPerBoard, 'The active columns in their order.'),
-    cards: part(card, limits.pageSize.max, 'The first active cards, column by column in their order.'),
+    cards: part(cardWithClaim, limits.pageSize.max, 'The first active cards, column by column in their order.'),
     cards_cursor: cursor(
       'The `cursor` with which GET /boards/{board_id}/cards continues after `cards`; null if these are all. Only if `cards` is included.',
     )

@@ -8,6 +8,7 @@ import type { Transaction } from '../../store/transaction.ts'
 import { toEntries } from '../board-members/operations.ts'
 import { peopleOfBoard, peopleReads } from '../board-members/people.ts'
 import { firstPageReads, listCards } from '../cards/queries.ts'
+import { withClaims } from '../claims/present.ts'
 import { cursorAtEnd, endOfChanges } from '../changes/feed.ts'
 import { countAll } from '../counts.ts'
 import type { OperationRequest } from '../operation.ts'
@@ -15,7 +16,7 @@ import { boardCountIndexes } from './queries.ts'
 import type { BoardPart, BoardSnapshot } from './schema.ts'
 
 type Parts = Omit<BoardSnapshot, keyof Board>
-type Request = Pick<OperationRequest, 'tx' | 'beginScan'>
+type Request = Pick<OperationRequest, 'tx' | 'clock' | 'beginScan'>
 
 const ACTIVE = { archived: false } as const
 const CARDS = { limit: limits.pageSize.max }
@@ -34,7 +35,7 @@ export async function readParts(request: Request, board: Board, include: Readonl
   const changes_cursor = cursorAtEnd(tx, board.id, (await tx.range(index, options)).entries)
   const columns = include.has('columns') ? await tx.all(indexes.columns(board.id)) : undefined
   const labels = include.has('labels') ? await tx.all(indexes.labels(board.id)) : undefined
-  const cards = include.has('cards') ? await firstCards(request, board.id) : undefined
+  const cards = include.has('cards') ? await firstCards(request, board.id, include) : undefined
   await prefetchLast(tx, board, include)
   const people = include.has('members') ? await peopleOfBoard(tx, board, PEOPLE) : undefined
   const [counts] = include.has('counts') ? await countAll(tx, [boardCountIndexes(board)]) : []
@@ -61,10 +62,15 @@ async function prefetchParts(tx: Transaction, board: Board, include: ReadonlySet
   })
 }
 
-async function firstCards({ tx, beginScan }: Request, boardId: string): Promise<Pick<Parts, 'cards' | 'cards_cursor'>> {
+async function firstCards(
+  request: Request,
+  boardId: string,
+  include: ReadonlySet<BoardPart>,
+): Promise<Pick<Parts, 'cards' | 'cards_cursor'>> {
+  const { tx, beginScan } = request
   const { cards, positionAfter, more } = await listCards(tx, boardId, ACTIVE, CARDS, beginScan, { isPrefetched: true })
   const { data, nextCursor } = toPage('cards.list', cards, positionAfter(cards.length - 1), more)
-  return { cards: [...data], cards_cursor: nextCursor }
+  return { cards: [...(await withClaims(request, { include }, data))], cards_cursor: nextCursor }
 }
 
 /** Reads who the members are, and counts. */

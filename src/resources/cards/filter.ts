@@ -13,6 +13,8 @@ export interface CardFilter {
   readonly completed?: boolean | undefined
   /** only cards that are ready (see {@link ReadyCards}), or only the others */
   readonly ready?: boolean | undefined
+  /** the cards of the board that are claimed: none of them is ready. Only with `ready` */
+  readonly claimed?: ReadonlySet<string> | undefined
   /** only cards that are archived, by themselves or with their column; otherwise only active ones */
   readonly archived: boolean
   /** searched in title and description, without regard to case */
@@ -51,7 +53,9 @@ export function matcher(filter: CardFilter): (card: Card) => boolean {
   const text = q === undefined ? undefined : fold(q)
   const isDue = between(filter.due_after, filter.due_before)
   const isCompletedThen = between(filter.completed_after, filter.completed_before)
+  const unready = filter.ready === true ? filter.claimed : undefined
   return (card) => {
+    if (unready?.has(card.id) === true) return false
     if (board_id !== undefined && card.board_id !== board_id) return false
     if (column_id !== undefined && card.column_id !== column_id) return false
     if (assignee_id === UNASSIGNED && card.assignee_ids.length > 0) return false

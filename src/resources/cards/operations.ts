@@ -7,10 +7,12 @@ import { timestamp } from '../../model/time.ts'
 import { indexes } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import { createTombstone } from '../cascades.ts'
-import { countAll, withCounts } from '../counts.ts'
+import { endClaim } from '../claims/changes.ts'
+import { withClaimed, withClaims } from '../claims/present.ts'
+import { countAll } from '../counts.ts'
 import { includeParameter } from '../included.ts'
-import { atLeastOne, deleted, filteredList, operation } from '../operation.ts'
-import { cardTarget, parentBoard } from '../targets.ts'
+import { atLeastOne, deleted, filteredList, operation, type OperationRequest } from '../operation.ts'
+import { cardAndClaim, cardTarget, parentBoard } from '../targets.ts'
 import { capacityMessage, createResource, removeResource, saveResource, setArchived } from '../writes.ts'
 import { additionReads, addToNew, loadAdditions } from './additions.ts'
 import { removeBlockerOfAll } from './blockers.ts'
@@ -53,11 +55,10 @@ export const cardOperations = [
       await requireNamed(tx, board, query)
       return {}
     },
-    async run({ tx, query, beginScan }, { board }) {
-      const { cards, positionAfter, more } = await listCards(tx, board.id, query, query, beginScan)
-      if (query.include?.has('counts') !== true) return toPage('cards.list', cards, positionAfter(cards.length - 1), more)
-      const counts = await countAll(tx, cards.map(cardCountIndexes))
-      const items = cards.map((found, i) => ({ ...found, counts: counts[i] as z.infer<typeof cardWithCounts>['counts'] }))
+    async run(request, { board }) {
+      const { tx, query, beginScan } = request
+      const { cards, positionAfter, more } = await listCards(tx, board.id, await withClaimed(request, board.id, query), query, beginScan)
+      const items = await withInclusions(request, cards)
       return toPage('cards.list', items, positionAfter(items.length - 1), more)
     },
   }),
@@ -82,14 +83,18 @@ export const cardOperations = [
     id: 'cards.read',
     method: 'GET',
     path: '/cards/{card_id}',
-    summary: 'Returns a card. With ?include=counts it has the numbers of its subtasks, comments and attachments.',
+    summary: 'Returns a card. With ?include=counts,claim it has the numbers of its subtasks, comments and attachments, and who holds it.',
     needs: ['read', 'Card'],
     row: 'P2',
-    query: z.strictObject(includeParameter('counts')),
+    query: z.strictObject(includeParameter('counts', 'claim')),
     data: cardWithCounts,
     entity,
     target: cardTarget,
-    run: ({ tx, query }, loaded) => withCounts(tx, query, loaded.card, cardCountIndexes(loaded.card)),
+    async run(request, loaded) {
+      if (request.query.include === undefined) return { data: loaded.card }
+      const [data] = await withInclusions(request, [loaded.card])
+      return { data: data!, entity: null }
+    },
   }),
 
   operation({
@@ -201,11 +206,12 @@ export const cardOperations = [
     data: card,
     entity,
     example: { body: { completed: true } },
-    target: cardTarget,
+    target: cardAndClaim,
     counts: isBlocker,
     async run(request, loaded) {
       const { completed } = request.body
       if ((loaded.card.completed_at !== null) === completed) return { data: loaded.card }
+      if (completed) await endClaim(request.tx, loaded.card.id)
       const done = { completed_at: timestamp(request.clock), completed_by_id: request.caller.userId }
       return saveResource(request, keys.card, loaded.card, completed ? done : { completed_at: null, completed_by_id: null })
     },
@@ -220,9 +226,12 @@ export const cardOperations = [
     row: 'P9',
     data: card,
     entity,
-    target: cardTarget,
+    target: cardAndClaim,
     counts: isBlocker,
-    run: (request, loaded) => setArchived(request, keys.card, loaded.card, true),
+    async run(request, loaded) {
+      await endClaim(request.tx, loaded.card.id)
+      return setArchived(request, keys.card, loaded.card, true)
+    },
   }),
 
   operation({
@@ -269,3 +278,15 @@ export const cardOperations = [
     },
   }),
 ]
+
+/** Cards with what the query includes. */
+async function withInclusions(
+  request: OperationRequest<{ readonly include?: ReadonlySet<string> | undefined }, any>,
+  cards: readonly Card[],
+): Promise<readonly z.infer<typeof cardWithCounts>[]> {
+  const { tx, query } = request
+  const items = await withClaims(request, query, cards)
+  if (query.include?.has('counts') !== true) return items
+  const counts = await countAll(tx, cards.map(cardCountIndexes))
+  return items.map((item, i) => ({ ...item, counts: counts[i] as z.infer<typeof cardWithCounts>['counts'] }))
+}

@@ -139,7 +139,7 @@ class CardReader {
   constructor(request: CardRequest) {
     const { tx, filter, scan } = request
     this.#request = request
-    this.#ready = new ReadyCards(tx)
+    this.#ready = new ReadyCards(tx, filter.claimed)
     const matches = matcher(filter)
     this.#matches = judgesReady(filter) ? (card) => matches(card) && this.#ready.has(card) === filter.ready : matches
     this.#examination = scan && new Examination(tx, scan, this.#matches)

@@ -3,16 +3,20 @@ import type { Card } from '../../model/card.ts'
 import { firstPage } from '../../store/reads.ts'
 import type { Transaction } from '../../store/transaction.ts'
 
+const NONE: ReadonlySet<string> = new Set()
 const ENTRIES = { entriesOnly: true } as const
 
-/** Which cards of some active columns are ready: read from the indexes of ready cards, whole columns at once and without their records. */
+/** Which cards of some active columns are ready and not claimed: read from the indexes of ready cards, whole columns at once and without their records. */
 export class ReadyCards {
   readonly #tx: Transaction
+  readonly #claimed: ReadonlySet<string>
   /** by the names of their indexes */
   readonly #byColumn = new Map<string, ReadonlySet<string>>()
 
-  constructor(tx: Transaction) {
+  /** @param claimed the cards that are claimed */
+  constructor(tx: Transaction, claimed: ReadonlySet<string> = NONE) {
     this.#tx = tx
+    this.#claimed = claimed
   }
 
   /** Reads columns. A transaction that reads further is consistent with them. */
@@ -29,6 +33,6 @@ export class ReadyCards {
 
   /** Whether a card is ready. Its column must be active, and have been loaded. */
   has({ id, column_id }: Card): boolean {
-    return this.#byColumn.get(indexes.readyCards(column_id).name)!.has(id)
+    return !this.#claimed.has(id) && this.#byColumn.get(indexes.readyCards(column_id).name)!.has(id)
   }
 }

@@ -3,6 +3,7 @@ import { idParameter, userIdParameter } from '../../listing/id-parameter.ts'
 import { booleanParameter, pageQuery, pageQueryOfOne } from '../../listing/pages.ts'
 import { onePlacement, place } from '../../listing/placement.ts'
 import { card } from '../../model/card.ts'
+import { claim } from '../../model/claim.ts'
 import { documented, givenIdField, userIdField } from '../../model/fields.ts'
 import { limits } from '../../model/limits.ts'
 import { atMost, line, prose, time } from '../../model/text.ts'
@@ -70,16 +71,26 @@ export const cardCover = z.strictObject({
   attachment_id: givenIdField('attachment', 'An attachment of this card whose `content_type` begins with `image/`.'),
 })
 
+/** A card, with its claim if the query asks for it. */
+export const cardWithClaim = documented(
+  card.extend({
+    claim: documented(claim.nullable(), {
+      description: 'The claim of the card; null if nobody holds it. Only with `include=claim`.',
+    }).optional(),
+  }),
+  { id: 'CardWithClaim', description: 'A card, with its claim if the request asks for it.' },
+)
+
 /** A card, with counts if the query asks for them. */
-export const cardWithCounts = documented(card.extend(countsShape('subtasks', 'comments', 'attachments')), {
+export const cardWithCounts = documented(cardWithClaim.extend(countsShape('subtasks', 'comments', 'attachments')), {
   id: 'CardWithCounts',
-  description: 'A card, with counts if the request asks for them.',
+  description: 'A card, with counts and its claim if the request asks for them.',
 })
 
 /** A card of a list of one board. */
 export const listedCardOfBoard = listed(cardWithCounts)
 /** A card of a list of all boards. */
-export const listedCard = listed(card)
+export const listedCard = listed(cardWithClaim)
 
 const filters = {
   column_id: idParameter('column', 'Only cards of this column.').optional(),
@@ -87,7 +98,9 @@ const filters = {
   label_id: idParameter('label', 'Only cards with this label.').optional(),
   completed: booleanParameter.describe('Only cards that are completed, or only those that are not.').optional(),
   ready: booleanParameter
-    .describe('Only cards that are ready, or only the others. Ready: active, not completed, and no blocker is active and not completed.')
+    .describe(
+      'Only cards that are ready, or only the others. Ready: active, not completed, not claimed, and no blocker is active and not completed.',
+    )
     .optional(),
   archived: booleanParameter
     .describe('Whether to list the archived cards instead of the active ones. The cards of an archived column are archived.')
@@ -103,7 +116,7 @@ const filters = {
 export const cardListQuery = z.strictObject({
   ...pageQuery('cards.list'),
   ...filters,
-  ...includeParameter('counts', 'etag'),
+  ...includeParameter('counts', 'claim', 'etag'),
 })
 
 /** The orders in which cards of all boards are listed. */
@@ -151,7 +164,7 @@ export const cardSearchQuery = pageQueryOfOne(
     completed_before: time.describe('Only cards that were completed before this time.').optional(),
     completed_after: time.describe('Only cards that were completed at this time or later.').optional(),
     completed_by: userIdParameter('Only cards that this user has completed.').optional(),
-    ...includeParameter('etag'),
+    ...includeParameter('claim', 'etag'),
     sort: documented(z.enum(cardSorts, { error: `must be one of ${cardSorts.join(', ')}` }).default('updated_at'), {
       description:
         'What the cards are sorted by. `position`: board by board, the oldest first, and each as GET /boards/{board_id}/cards lists it. `due_at`: cards without a due time follow all others. `completed_at`: only completed cards are listed.',

@@ -3,6 +3,7 @@ import type { Column } from '../../model/column.ts'
 import { indexes, sortedGroup, sortedPlace, type CardState, type Index, type TimedSort } from '../../store/indexes.ts'
 import { keys } from '../../store/keys.ts'
 import type { RangeOptions } from '../../store/reads.ts'
+import { withClaimed, withClaims } from '../claims/present.ts'
 import type { Candidates, OperationRequest } from '../operation.ts'
 import { Examination } from './examination.ts'
 import { assigneeOf, matcher, UNASSIGNED } from './filter.ts'
@@ -20,6 +21,19 @@ const FIRST_ENTRIES_AT_ONCE = 128
 
 /** Cards of the boards that the caller can read, in the order of the query, after a position. */
 export async function searchCards(request: SearchRequest, after: string | undefined, limit: number): Promise<Candidates<Card>> {
+  const found = await findCards(request, after, limit)
+  if (request.query.include?.has('claim') !== true) return found
+  const cards = await withClaims(
+    request,
+    request.query,
+    found.candidates.flatMap(({ item }) => (item === undefined ? [] : [item.data])),
+  )
+  const byId = new Map(cards.map((card) => [card.id, card]))
+  const candidates = found.candidates.map((one) => ({ ...one, item: one.item && { ...one.item, data: byId.get(one.item.data.id)! } }))
+  return { ...found, candidates }
+}
+
+async function findCards(request: SearchRequest, after: string | undefined, limit: number): Promise<Candidates<Card>> {
   const { query } = request
   const boards = new SearchedBoards(request)
   const { sort } = query
@@ -36,11 +50,12 @@ export async function searchCards(request: SearchRequest, after: string | undefi
 
 /** Lists board after board. A position has the place of the board and that of the card on it. */
 async function byPosition(
-  { tx, query, beginScan }: SearchRequest,
+  request: SearchRequest,
   boards: SearchedBoards,
   after: string | undefined,
   limit: number,
 ): Promise<Candidates<Card>> {
+  const { tx, query, beginScan } = request
   const reverse = isDescending(query)
   const [createdAt, boardId, ...rest] = after?.split(' ') ?? []
   const start = after === undefined ? undefined : `${createdAt} ${boardId}`
@@ -52,7 +67,14 @@ async function byPosition(
     const place = placeOfBoard(context)
     const cursor = place === start ? rest.join(' ') : undefined
     const part = { limit: limit - candidates.length, cursor }
-    const { cards, positionAfter, more } = await listCards(tx, context.board.id, query, part, beginScan, { reverse })
+    const { cards, positionAfter, more } = await listCards(
+      tx,
+      context.board.id,
+      await withClaimed(request, context.board.id, query),
+      part,
+      beginScan,
+      { reverse },
+    )
     candidates.push(...cards.map((data, i) => ({ position: `${place} ${positionAfter(i)}`, item: { context, data } })))
     if (more || candidates.length >= limit) return { candidates, more: true }
   }
@@ -117,6 +139,8 @@ class TimedSearch {
   readonly #matches: (card: Card) => boolean
   readonly #columns = new Map<string, Column | undefined>()
   readonly #ready: ReadyCards
+  /** the cards that are claimed, by their boards */
+  readonly #claimed = new Map<string, ReadonlySet<string>>()
 
   constructor(
     request: SearchRequest,
@@ -253,7 +277,9 @@ class TimedSearch {
     const { ready, archived } = this.#query
     if (ready === undefined || archived) return ready !== true
     await this.#ready.load([card.column_id])
-    return this.#ready.has(card) === ready
+    const known = this.#claimed.get(card.board_id) ?? (await withClaimed(this.#request, card.board_id, { ready })).claimed!
+    this.#claimed.set(card.board_id, known)
+    return (this.#ready.has(card) && !known.has(card.id)) === ready
   }
 }
 

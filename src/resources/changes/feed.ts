@@ -12,6 +12,8 @@ import { keys, type Key } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { toAttachment } from '../attachments/shown.ts'
 import { toEntry } from '../board-members/operations.ts'
+import { readClaims } from '../claims/present.ts'
+import type { OperationRequest } from '../operation.ts'
 import { shownCard, shownFile } from '../pending-removals.ts'
 
 /** The name of the list, which its cursors contain. */
@@ -56,7 +58,13 @@ export interface ChangesPage {
  * @param position a decoded cursor; undefined: from the first change of the board
  * @throws {ApiError} `cursor_expired`
  */
-export async function readChanges(tx: Transaction, board: FeedBoard, position: string | undefined, limit: number): Promise<ChangesPage> {
+export async function readChanges(
+  request: Pick<OperationRequest, 'tx' | 'clock'>,
+  board: FeedBoard,
+  position: string | undefined,
+  limit: number,
+): Promise<ChangesPage> {
+  const { tx } = request
   const [after = START, revision = NO_REVISION] = position?.split(' ') ?? []
   const last = keys.change(board.id, after)
   const { records, ranges } = await tx.load({
@@ -67,7 +75,7 @@ export async function readChanges(tx: Transaction, board: FeedBoard, position: s
   if (revision === NO_REVISION && after === START) requireStart(position === undefined, entries[0], values[0])
   else if (records[0] === undefined || tx.revisionOf(last) !== revision) throw new ApiError('cursor_expired')
   const found = values.map((value) => value!)
-  const objects = await objectsOf(tx, board, found)
+  const objects = await objectsOf(request, board, found)
   const all = found.map((change, i): Change => ({ seq: Number(entries[i]), ...change, data: objects[i]! }))
   const positions = entries.map((entry) => positionOf(entry, tx.revisionOf(keys.change(board.id, entry))!))
   const changes = all.slice(0, fittingItems(all)).map((data, i) => ({ id: encodeCursor(CHANGES, positions[i]!), data }))
@@ -82,7 +90,12 @@ function requireStart(whole: boolean, entry: string | undefined, change: ChangeR
 }
 
 /** The objects that were changed, as the API shows them; null for those that do not exist any more. */
-async function objectsOf(tx: Transaction, board: FeedBoard, changes: readonly ChangeRecord[]): Promise<Change['data'][]> {
+async function objectsOf(
+  request: Pick<OperationRequest, 'tx' | 'clock'>,
+  board: FeedBoard,
+  changes: readonly ChangeRecord[],
+): Promise<Change['data'][]> {
+  const { tx } = request
   const changed = [...new Set(changes.filter(({ action }) => action !== 'deleted').map(({ kind, id }) => `${kind} ${id}`))]
   if (changed.length === 0) return changes.map(() => null)
   const references = changed.flatMap((name, i) => {
@@ -91,10 +104,13 @@ async function objectsOf(tx: Transaction, board: FeedBoard, changes: readonly Ch
   })
   const records = await tx.read([...references, keys.removals()])
   const removals = records.at(-1) as PendingRemovals | undefined
+  const claimed = changed.filter((name) => name.startsWith('claim ')).map((name) => name.slice('claim '.length))
+  const claims = new Map((await readClaims(request, claimed)).map(({ live }, i) => [claimed[i]!, live ?? null]))
   const objects = new Map(
-    changed.map((name, i) => {
-      const [kind] = name.split(' ') as [ChangedKind]
+    changed.map((name, i): readonly [string, Change['data']] => {
+      const [kind, id] = name.split(' ') as [ChangedKind, string]
       const [record, owner, file] = records.slice(REFERENCES * i, REFERENCES * (i + 1))
+      if (kind === 'claim') return [name, claims.get(id)!]
       const parents = { owner, file, board }
       return [name, record === undefined || owner === undefined ? null : toObject(kind, record, parents, removals)]
     }),

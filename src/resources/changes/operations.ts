@@ -38,8 +38,9 @@ export const changeOperations = [
     data: z.array(change),
     codes: ['cursor_expired'],
     target: parentBoard,
-    async run({ tx, query }, { board }) {
-      const { changes, position } = await readChanges(tx, board, query.after, query.limit)
+    async run(request, { board }) {
+      const { query } = request
+      const { changes, position } = await readChanges(request, board, query.after, query.limit)
       const result = { data: changes.map(({ data }) => data), nextCursor: encodeCursor(CHANGES, position) }
       if (changes.length > 0 || query.wait === 0) return result
       return { ...result, awaited: { index: indexes.changes(board.id), seconds: query.wait } }
@@ -58,8 +59,8 @@ export const changeOperations = [
     codes: ['cursor_expired'],
     target: parentBoard,
     isStream: true,
-    async run({ tx, query }, { board }) {
-      const { changes: items, position } = await readChanges(tx, board, query.after, limits.pageSize.max)
+    async run(request, { board }) {
+      const { changes: items, position } = await readChanges(request, board, request.query.after, limits.pageSize.max)
       return { data: undefined, stream: { items, position, index: indexes.changes(board.id) } }
     },
   }),

@@ -1,3 +1,4 @@
+import { endClaimsOfColumn } from '../claims/changes.ts'
 import { z } from 'zod'
 import { pageQuery } from '../../listing/pages.ts'
 import { AT_END, notNextToItself, resolvePlacement, type Placement } from '../../listing/placement.ts'
@@ -121,7 +122,10 @@ export const columnOperations = [
     data: column,
     entity,
     target: columnTarget,
-    run: (request, loaded) => setArchived(request, keys.column, loaded.column, true),
+    async run(request, { column: archived }) {
+      if (archived.archived_at === null) await endClaimsOfColumn(request, archived)
+      return setArchived(request, keys.column, archived, true)
+    },
   }),
 
   operation({

@@ -97,7 +97,9 @@ async function describe(
   return items.map(({ id }, i) => ({ id, data: shownChange(changes[i]!, authors[i]!) as unknown as Change }))
 }
 
-function shownChange({ kind, action, id, data }: Change, by: string): ShownChange {
+function shownChange({ kind: changed, action, id, data }: Change, by: string): ShownChange {
+  // A claim has the id of its card, and is shown on it.
+  const kind = changed === 'claim' ? 'card' : changed
   const { card_id, title, name } = (data ?? {}) as Readonly<Record<string, unknown>>
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   return { kind, action, id, card: kind === 'card' ? id : text(card_id), title: text(title) ?? text(name), by }

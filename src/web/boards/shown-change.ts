@@ -2,7 +2,7 @@
 export interface ShownChange {
   /** `card`, `column`, … */
   readonly kind: string
-  readonly action: 'created' | 'updated' | 'deleted'
+  readonly action: 'created' | 'updated' | 'deleted' | 'claimed' | 'released'
   readonly id: string
   /** the card that it is on */
   readonly card: string | null

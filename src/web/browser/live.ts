@@ -66,7 +66,7 @@ function showHighlights(): void {
 const say = (text: string): void => void (document.querySelector('[data-announcement]')!.textContent = text)
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 const columnOf = (card: string | null) => (card === null ? undefined : document.getElementById(card)?.closest('.lane')?.id)
-const VERBS = { created: 'created', updated: 'changed', deleted: 'deleted' }
+const VERBS = { created: 'created', updated: 'changed', deleted: 'deleted', claimed: 'claimed', released: 'released' }
 
 async function show(changes: readonly ShownChange[]): Promise<void> {
   const before = new Map(changes.map(({ card }) => [card, columnOf(card)]))

@@ -148,7 +148,7 @@ describe('the OpenAPI document', () => {
         explode: true,
         schema: expect.objectContaining({
           type: 'array',
-          items: { type: 'string', enum: ['columns', 'cards', 'labels', 'members', 'counts'] },
+          items: { type: 'string', enum: ['columns', 'cards', 'labels', 'members', 'counts', 'claim'] },
         }),
       }),
     )
@@ -162,7 +162,7 @@ describe('the OpenAPI document', () => {
       { name: 'ready', schema: { type: 'boolean' } },
       { name: 'archived', schema: { type: 'boolean', default: false } },
       { name: 'q', schema: { type: 'string', minLength: 1, maxLength: 200 } },
-      { name: 'include', style: 'form', explode: true, schema: { type: 'array', items: { enum: ['counts', 'etag'] } } },
+      { name: 'include', style: 'form', explode: true, schema: { type: 'array', items: { enum: ['counts', 'claim', 'etag'] } } },
       {
         name: 'fields',
         style: 'form',

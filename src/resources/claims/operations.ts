@@ -1,0 +1,117 @@
+import { idOf } from '../targets.ts'
+import { conflict } from '../../model/errors.ts'
+import type { Column } from '../../model/column.ts'
+import type { Card } from '../../model/card.ts'
+import { indexes } from '../../store/indexes.ts'
+import { keys } from '../../store/keys.ts'
+import { requireNamed } from '../cards/named.ts'
+import { deleted, operation } from '../operation.ts'
+import { cardTarget, parentBoard, parentCard, target } from '../targets.ts'
+import { capacityMessage, deletedResult } from '../writes.ts'
+import { endClaim, grantClaim, requireClaimCapacity } from './changes.ts'
+import { claimReads, isHeldBy, readClaim } from './present.ts'
+import { findReadyCard } from './ready.ts'
+import { cardClaim, claimNext, claimTake, nextCard } from './schema.ts'
+
+const HELD = 'Another token holds the card.'
+const CLOSED = 'The card is completed or archived, or its column is archived.'
+
+/** The card of `card_id` with its column and its claim. */
+const claimableCard = target(
+  (params, at, caller) => {
+    const card = cardTarget.reads(params, at, caller)
+    const claim = claimReads(idOf('card', params['card_id']), at + card.length)
+    return [...card, ...claim, keys.column(`{${at}.column_id}`)]
+  },
+  (records) => ({ ...cardTarget.from(records.slice(0, -3)), column: records.at(-1) as Column }),
+)
+
+/** Claims of cards (api: Contract 3, "Claims"). */
+export const claimOperations = [
+  operation({
+    id: 'claims.take_next',
+    method: 'POST',
+    path: '/boards/{board_id}/claims',
+    summary: 'Claims the first ready card of a board, in the order of its columns and of the cards in them.',
+    needs: ['take', 'Claim'],
+    row: 'X9',
+    body: claimNext,
+    data: nextCard,
+    status: 201,
+    conflicts: [capacityMessage('claimsPerBoard')],
+    example: { body: { ttl: 300, wait: 20 } },
+    target: parentBoard,
+    async related({ tx, body: { column_id, label_id } }, { board }) {
+      await requireNamed(tx, board, { column_id, label_id, archived: false })
+      return {}
+    },
+    async run(request, { board }) {
+      const { ttl, wait, ...filter } = request.body
+      const { found, next } = await findReadyCard(request, board.id, filter)
+      if (found === undefined) {
+        const none = { data: null, status: 200, entity: null } as const
+        if (wait === 0) return none
+        return {
+          ...none,
+          awaited: { index: indexes.changes(board.id), seconds: wait, until: next === undefined ? undefined : Date.parse(next) },
+        }
+      }
+      const { claim, event } = grantClaim(request, found.card, found.claim, ttl)
+      return { data: { ...found.card, claim }, location: `/cards/${found.card.id}`, entity: null, claimed: event }
+    },
+  }),
+
+  operation({
+    id: 'claims.take',
+    method: 'PUT',
+    path: '/cards/{card_id}/claim',
+    summary: 'Claims a card, or renews the claim of the calling token.',
+    needs: ['take', 'Claim'],
+    row: 'X9',
+    body: claimTake,
+    data: cardClaim,
+    conflicts: [HELD, CLOSED, capacityMessage('claimsPerBoard')],
+    example: { body: { ttl: 300 } },
+    target: claimableCard,
+    async run(request, { card, column }) {
+      const claim = await readClaim(request, card.id)
+      if (claim.live !== undefined && !isHeldBy(claim.live, request.caller)) throw conflict(HELD, { claim: claim.live })
+      if (!isOpen(card, column)) throw conflict(CLOSED)
+      if (claim.live === undefined) await requireClaimCapacity(request, card.board_id)
+      const granted = grantClaim(request, card, claim, request.body.ttl)
+      return { data: granted.claim, claimed: granted.event }
+    },
+  }),
+
+  operation({
+    id: 'claims.release',
+    method: 'DELETE',
+    path: '/cards/{card_id}/claim',
+    summary: 'Ends the claim of the calling token on a card.',
+    needs: ['release', 'Claim'],
+    row: 'X9',
+    data: deleted,
+    target: parentCard,
+    async run(request, { card }) {
+      const { live } = await readClaim(request, card.id)
+      if (live !== undefined && isHeldBy(live, request.caller)) await endClaim(request.tx, card.id)
+      return deletedResult(card.id)
+    },
+  }),
+
+  operation({
+    id: 'claims.read',
+    method: 'GET',
+    path: '/cards/{card_id}/claim',
+    summary: 'Returns who holds a card, and until when; null if nobody does.',
+    needs: ['read', 'Claim'],
+    row: 'P2',
+    data: cardClaim,
+    target: parentCard,
+    run: async (request, { card }) => ({ data: (await readClaim(request, card.id)).live ?? null }),
+  }),
+]
+
+function isOpen(card: Card, column: Column): boolean {
+  return card.completed_at === null && card.archived_at === null && column.archived_at === null
+}

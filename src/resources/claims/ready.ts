@@ -1,0 +1,95 @@
+import { blockersOf, isOpen, type Card } from '../../model/card.ts'
+import type { Column } from '../../model/column.ts'
+import { limits } from '../../model/limits.ts'
+import { indexes, lastWord } from '../../store/indexes.ts'
+import { keys } from '../../store/keys.ts'
+import { firstPage } from '../../store/reads.ts'
+import { TransactionConflict, type Transaction } from '../../store/transaction.ts'
+import type { OperationRequest } from '../operation.ts'
+import { shownCard } from '../pending-removals.ts'
+import { requireCapacityOf } from '../writes.ts'
+import { claimReads, currentClaims, readClaim, readClaimedCards, type BoardClaims, type CardClaim } from './present.ts'
+
+/** Which cards may be taken. */
+interface Wanted {
+  readonly column_id?: string | undefined
+  readonly label_id?: string | undefined
+}
+
+/** A card that is ready and that nobody holds. The transaction relies on both. */
+interface ReadyCard {
+  readonly card: Card
+  readonly claim: CardClaim
+}
+
+/** The number of columns that are read at once. */
+const COLUMNS_AT_ONCE = 8
+
+/**
+ * Finds the first ready card of a board that nobody holds. Which card that is, is read without relying on it: otherwise 32 workers who take
+ * cards of a board would all conflict with each other. The transaction relies on the card that was found: on its readiness, on its column and on its
+ * claim.
+ * @throws {TransactionConflict} if the card has just become another
+ * @throws {ApiError} `conflict` if the board has as many claims as it can have
+ */
+export async function findReadyCard(
+  request: Pick<OperationRequest, 'tx' | 'clock'>,
+  boardId: string,
+  wanted: Wanted,
+): Promise<{ readonly found: ReadyCard | undefined; readonly next: BoardClaims['next'] }> {
+  const { tx } = request
+  const [claimed, columnList] = [currentClaims(boardId, request.clock), firstPage(indexes.columns(boardId), { weak: true })]
+  await tx.prefetch({ ranges: [claimed, columnList] })
+  const { cardIds, next } = await readClaimedCards(request, claimed)
+  requireCapacityOf(cardIds.size, 'claimsPerBoard')
+  const columns = await tx.range(columnList.index, columnList.options)
+  const open = columns.values.filter((column) => column?.archived_at === null && (wanted.column_id ?? column.id) === column.id) as Column[]
+  for (let i = 0; i < open.length; i += COLUMNS_AT_ONCE) {
+    const id = await firstCard(tx, open.slice(i, i + COLUMNS_AT_ONCE), wanted.label_id, cardIds)
+    if (id !== undefined) return { found: await confirm(request, id), next }
+  }
+  return { found: undefined, next }
+}
+
+/** The first card of some columns that is not claimed. */
+async function firstCard(
+  tx: Transaction,
+  columns: readonly Column[],
+  labelId: string | undefined,
+  claimed: ReadonlySet<string>,
+): Promise<string | undefined> {
+  // One more than those that may have to be skipped; with a label, most may lack it.
+  const limit = labelId === undefined ? claimed.size + 1 : limits.cardsPerBoard
+  const ready = columns.map(({ id }) => readyRange(id, limit))
+  const labelled = labelId === undefined ? [] : columns.map(({ id }) => labelledRange(id, labelId))
+  const { ranges } = await tx.load({ ranges: [...ready, ...labelled] })
+  for (const [i] of columns.entries()) {
+    const withLabel = labelId === undefined ? undefined : new Set(ranges[columns.length + i]!.entries)
+    const entry = ranges[i]!.entries.find((one) => !claimed.has(lastWord(one)) && withLabel?.has(one) !== false)
+    if (entry !== undefined) return lastWord(entry)
+  }
+  return undefined
+}
+
+const WEAK = { weak: true, entriesOnly: true } as const
+
+function readyRange(columnId: string, limit: number) {
+  return { index: indexes.readyCards(columnId), options: { limit, ...WEAK } }
+}
+
+function labelledRange(columnId: string, labelId: string) {
+  return { index: indexes.cardsWith('active', columnId, labelId), options: { limit: limits.cardsPerBoard, ...WEAK } }
+}
+
+/** Reads a card with all that makes it ready, and relies on it. */
+async function confirm(request: Pick<OperationRequest, 'tx' | 'clock'>, id: string): Promise<ReadyCard> {
+  const { tx } = request
+  const ofCard = [keys.card(id), keys.column('{0.column_id}'), keys.readiness(id), keys.removals()] as const
+  const [card, column, readiness, removals] = await tx.read([...ofCard, ...claimReads(id, ofCard.length)])
+  const claim = await readClaim(request, id)
+  // A card without blockers has no readiness of its own.
+  const isBlocked = blockersOf(card).length > 0 && readiness?.open_blocker_ids.length !== 0
+  if (card === undefined || !isOpen(card) || column?.archived_at !== null || isBlocked || claim.live !== undefined)
+    throw new TransactionConflict()
+  return { card: shownCard(card, removals), claim }
+}

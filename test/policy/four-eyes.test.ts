@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { loadEngine, policyPaths, type PolicyFile } from '../../src/policy/engine.ts'
+import { specificationRows } from '../../src/authz/specification.ts'
+import { provePolicy } from '../../src/resources/policy-proof.ts'
+import { operations } from '../../src/resources/table.ts'
+import { diffPolicies } from '../../src/policy/decision-diff.ts'
+import { renderDiffText } from '../../src/policy/diff-formats.ts'
+import { blockOf } from '../support/documents.ts'
+import { setUpBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { fourEyes } from '../support/four-eyes.ts'
+import { edit } from '../support/other-policy.ts'
+import { shippedFiles } from '../support/policy.ts'
+
+const load = (files: typeof fourEyes) => loadEngine(files, specificationRows)
+
+describe('the example policy with four eyes', () => {
+  // After a change of the shipped policy: `npx vitest -u` with this file.
+  test.each(Object.entries(policyPaths))('its %s are those of the shipped policy, with its own changes', async (name, path) => {
+    await expect(fourEyes[name as PolicyFile].text).toMatchFileSnapshot(`../../policies/examples/four-eyes/${path}`)
+  })
+
+  test('holds, and no test of a start finds anything', () => {
+    expect(provePolicy(load(fourEyes), operations).failures).toEqual([])
+  })
+
+  test('is narrower than the shipped one, as its page says', () => {
+    const plain = (text: string) => text
+    const text = renderDiffText(diffPolicies(load(shippedFiles), load(fourEyes)), { red: plain, green: plain, dim: plain })
+    const block = blockOf('policies/examples/four-eyes/README.md', 'DENY move Card')
+    for (const line of block.trimEnd().split('\n')) expect(text).toContain(line)
+  })
+
+  test('facts about a claim cannot decide what is asked before a card is known', () => {
+    const group = '  - groups: [caller, board, claim]\n    not_found_unless: [board.access]\n    actions:\n      take: [Claim]\n\n'
+    const before = '  - groups: [caller, board]\n    not_found_unless: [board.access]\n    by_field: true\n'
+    const files = edit(shippedFiles, [
+      ['vocabulary', '      take: [Claim]\n', ''],
+      ['vocabulary', before, group + before],
+    ])
+    const { failures } = provePolicy(load(files), operations)
+    expect(failures.filter((line) => line.includes('names no card'))).toEqual([expect.stringContaining('operation claims.take_next')])
+  })
+})
+
+describe.each(drivers)('a service with four eyes, on $name', (driver) => {
+  const setup = setUpBoard(driver, { engine: load(fourEyes) })
+
+  test('who worked on a card cannot complete it, and only its holder moves it while it is claimed', async () => {
+    const { service, ann, bob, board, cardId } = setup
+    // The document is that of the shipped policy, which does not forbid these.
+    service.isWithinLimits = false
+    const complete = (token: string) => service.send(token, 'PUT', `/cards/${cardId}/completion`, { completed: true })
+    const move = (token: string) => service.send(token, 'POST', `/cards/${cardId}/move`, { to: 'last' })
+    const may = async (token: string, name: string) =>
+      (
+        await service.send(token, 'POST', '/access/evaluation', {
+          subject: { type: 'user', id: 'me' },
+          action: { name },
+          resource: { type: 'card', id: cardId },
+        })
+      ).body.data.decision
+    const claim = (await service.send(bob.write, 'PUT', `/cards/${cardId}/claim`, {})).body.data
+    expect([await may(bob.write, 'cards.move'), await may(bob.admin, 'cards.move'), await may(ann.write, 'cards.move')]).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect([(await move(bob.write)).status, (await move(bob.admin)).status, (await move(ann.write)).status]).toEqual([200, 403, 403])
+    expect([await may(bob.write, 'cards.complete'), await may(ann.write, 'cards.complete')]).toEqual([false, true])
+    expect((await complete(bob.write)).body.error).toMatchObject({ code: 'forbidden', row: 'P9' })
+    expect((await complete(bob.admin)).status).toBe(403)
+    const batch = { operations: [{ operation: 'cards.complete', params: { card_id: cardId }, body: { completed: true } }] }
+    expect((await service.send(bob.write, 'POST', `/boards/${board.id}/batch`, batch)).status).toBe(403)
+    await service.send(bob.write, 'DELETE', `/cards/${cardId}/claim`)
+    // Nobody holds it now, and bob is still the one who worked on it.
+    expect([(await move(ann.write)).status, (await complete(bob.write)).status]).toEqual([200, 403])
+    expect((await service.send(bob.write, 'PUT', `/cards/${cardId}/claim`, {})).body.data.epoch).toBe(claim.epoch + 1)
+    expect((await complete(ann.write)).status).toBe(200)
+    expect((await service.send(bob.write, 'POST', `/boards/${board.id}/cards`, { column_id: setup.columnId, title: 'New' })).status).toBe(
+      201,
+    )
+  })
+
+  test('nothing is read for it but where it is asked', async () => {
+    const { service, ann, cardId } = setup
+    service.store.touched.length = 0
+    await service.send(ann.write, 'PATCH', `/cards/${cardId}`, { title: 'New' })
+    expect(service.store.touched.filter((key) => key.startsWith('claim:'))).toEqual([])
+    await service.send(ann.write, 'POST', `/cards/${cardId}/move`, { to: 'last' })
+    expect(service.store.touched.filter((key) => key.startsWith('claim:'))).toEqual([`claim:${cardId}`])
+  })
+})

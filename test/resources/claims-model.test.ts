@@ -1,0 +1,207 @@
+import { asyncProperty, assert, constant, constantFrom, integer, oneof, array, record } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { rotateToken, endToken, findToken } from '../../src/auth/tokens/issue.ts'
+import { DAY } from '../../src/model/time.ts'
+import { setUpBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { runs } from '../support/effort.ts'
+
+const WORKERS = 3
+const CARDS = 3
+
+const worker = integer({ min: 0, max: WORKERS - 1 })
+const card = integer({ min: 0, max: CARDS - 1 })
+const ttl = constantFrom(10, 60)
+const step = oneof(
+  { weight: 4, arbitrary: record({ do: constant('next' as const), worker, ttl }) },
+  { weight: 4, arbitrary: record({ do: constant('take' as const), worker, card, ttl, ifClaim: constantFrom(true, false) }) },
+  { weight: 2, arbitrary: record({ do: constant('release' as const), worker, card, ifClaim: constantFrom(true, false) }) },
+  { weight: 5, arbitrary: record({ do: constant('write' as const), worker, card }) },
+  { weight: 2, arbitrary: record({ do: constant('complete' as const), card, value: constantFrom(true, false, false) }) },
+  { weight: 1, arbitrary: record({ do: constant('archive' as const), card, value: constantFrom(true, false, false) }) },
+  { weight: 1, arbitrary: record({ do: constant('archive_column' as const), value: constantFrom(true, false, false) }) },
+  { weight: 4, arbitrary: record({ do: constant('wait' as const), seconds: constantFrom(1, 9, 10, 50, 60) }) },
+  { weight: 1, arbitrary: record({ do: constant('rotate' as const), worker }) },
+  { weight: 1, arbitrary: record({ do: constant('revoke' as const), worker }) },
+)
+
+/** What the contract says about a card, without records: who holds it, with which epoch, until when. */
+interface ModelCard {
+  epoch: number
+  holder: number | undefined
+  expires: number
+  completed: boolean
+  archived: boolean
+  comments: number
+}
+
+/**
+ * Claims by the text of the contract. A worker's token can be replaced, which changes nothing, or revoked: the worker then goes on with a new one,
+ * and what it held is held by nobody. Each worker remembers the epoch that it was last given for each card, as a program would, and never forgets it.
+ */
+class Model {
+  readonly cards: ModelCard[]
+  readonly remembered: number[][]
+  columnArchived = false
+  now = 0
+
+  constructor() {
+    this.cards = Array.from({ length: CARDS }, () => ({
+      epoch: 0,
+      holder: undefined,
+      expires: 0,
+      completed: false,
+      archived: false,
+      comments: 0,
+    }))
+    this.remembered = Array.from({ length: WORKERS }, () => this.cards.map(() => 1))
+  }
+
+  holderOf(at: number): number | undefined {
+    const { holder, expires } = this.cards[at]!
+    return this.now < expires ? holder : undefined
+  }
+  isOpen(at: number): boolean {
+    const { completed, archived } = this.cards[at]!
+    return !completed && !archived && !this.columnArchived
+  }
+  holds(worker: number, at: number): boolean {
+    return this.holderOf(at) === worker && this.cards[at]!.epoch === this.remembered[worker]![at]
+  }
+  end(at: number): void {
+    this.cards[at]!.holder = undefined
+  }
+  grant(worker: number, at: number, seconds: number): void {
+    const one = this.cards[at]!
+    if (this.holderOf(at) !== worker) one.epoch++
+    Object.assign(one, { holder: worker, expires: this.now + seconds })
+    this.remembered[worker]![at] = one.epoch
+  }
+  ready(): number | undefined {
+    const found = this.cards.findIndex((_one, at) => this.isOpen(at) && this.holderOf(at) === undefined)
+    return found === -1 ? undefined : found
+  }
+}
+
+describe.each(drivers)('claims against random histories, on $name', (driver) => {
+  const setup = setUpBoard(driver)
+
+  test('are those of the model', async () => {
+    const { service, workspaceId, bob, ann } = setup
+    const { clock, random } = service.deps
+    const send = (token: string, method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+      service.send(token, method, path, body, headers)
+    await assert(
+      asyncProperty(array(step, { minLength: 1, maxLength: 40, size: 'max' }), async (steps) => {
+        const model = new Model()
+        const column = await setup.board.column()
+        const ids: string[] = []
+        for (let i = 0; i < CARDS; i++) ids.push(await setup.board.card(column, `Card ${i}`))
+        const issue = () => service.token(workspaceId, bob.id, ['kanban:write'])
+        const tokens = [await issue(), await issue(), await issue()]
+        const tokenId = async (at: number): Promise<string> => (await send(tokens[at]!, 'GET', '/account')).body.data.token.id
+        const held = (at: number, one: number) => ({ 'if-claim': String(model.remembered[at]![one]) })
+        try {
+          for (const one of steps) {
+            switch (one.do) {
+              case 'next': {
+                const expected = model.ready()
+                const { status, body } = await send(tokens[one.worker]!, 'POST', `/boards/${setup.board.id}/claims`, {
+                  column_id: column,
+                  ttl: one.ttl,
+                })
+                if (expected !== undefined) model.grant(one.worker, expected, one.ttl)
+                const epoch = expected === undefined ? undefined : model.cards[expected]!.epoch
+                expect([status, body.data?.id, body.data?.claim.epoch]).toEqual([
+                  expected === undefined ? 200 : 201,
+                  ids[expected ?? -1],
+                  epoch,
+                ])
+                break
+              }
+              case 'take': {
+                const headers = one.ifClaim ? held(one.worker, one.card) : {}
+                const { status, body } = await send(tokens[one.worker]!, 'PUT', `/cards/${ids[one.card]}/claim`, { ttl: one.ttl }, headers)
+                const holder = model.holderOf(one.card)
+                const isFenced = one.ifClaim && !model.holds(one.worker, one.card)
+                const isRefused = (holder !== undefined && holder !== one.worker) || !model.isOpen(one.card)
+                expect(status).toBe(isFenced ? 412 : isRefused ? 409 : 200)
+                if (isFenced || isRefused) break
+                model.grant(one.worker, one.card, one.ttl)
+                expect(body.data.epoch).toBe(model.cards[one.card]!.epoch)
+                break
+              }
+              case 'release': {
+                const headers = one.ifClaim ? held(one.worker, one.card) : {}
+                const { status } = await send(tokens[one.worker]!, 'DELETE', `/cards/${ids[one.card]}/claim`, undefined, headers)
+                const isFenced = one.ifClaim && !model.holds(one.worker, one.card)
+                expect(status).toBe(isFenced ? 412 : 200)
+                if (!isFenced && model.holderOf(one.card) === one.worker) model.end(one.card)
+                break
+              }
+              case 'write': {
+                const path = `/cards/${ids[one.card]}/comments`
+                const { status } = await send(tokens[one.worker]!, 'POST', path, { body: 'Done' }, held(one.worker, one.card))
+                expect(status).toBe(model.holds(one.worker, one.card) ? 201 : 412)
+                if (status === 201) model.cards[one.card]!.comments++
+                break
+              }
+              case 'complete':
+                await setup.board.put(`/cards/${ids[one.card]}/completion`, { completed: one.value })
+                if (one.value) model.end(one.card)
+                model.cards[one.card]!.completed = one.value
+                break
+              case 'archive':
+                await setup.board.post(`/cards/${ids[one.card]}/${one.value ? 'archive' : 'restore'}`)
+                if (one.value) model.end(one.card)
+                model.cards[one.card]!.archived = one.value
+                break
+              case 'archive_column':
+                await setup.board.post(`/columns/${column}/${one.value ? 'archive' : 'restore'}`)
+                if (one.value && !model.columnArchived) for (const at of ids.keys()) model.end(at)
+                model.columnArchived = one.value
+                break
+              case 'wait':
+                service.now += one.seconds * 1000
+                model.now += one.seconds
+                break
+              case 'rotate': {
+                const request = { userId: bob.id, tokenId: await tokenId(one.worker), lifetime: DAY }
+                tokens[one.worker] = (await service.write(workspaceId, (tx) => rotateToken(tx, request, clock, random))).plaintext
+                break
+              }
+              case 'revoke': {
+                const id = await tokenId(one.worker)
+                await service.write(workspaceId, async (tx) => endToken(tx, (await findToken(tx, id))!, 'revoke', clock))
+                tokens[one.worker] = await issue()
+                for (const at of ids.keys()) if (model.holderOf(at) === one.worker) model.end(at)
+                break
+              }
+            }
+            const shown = (await send(ann.read, 'GET', `/boards/${setup.board.id}?include=cards,claim`)).body.data.cards as {
+              id: string
+              claim: any
+            }[]
+            for (const [at, id] of ids.entries()) {
+              const holder = model.holderOf(at)
+              const claim = (await send(ann.read, 'GET', `/cards/${id}/claim`)).body.data
+              expect(claim?.token_id).toBe(holder === undefined ? undefined : await tokenId(holder))
+              if (holder !== undefined) expect(claim.epoch).toBe(model.cards[at]!.epoch)
+              const listed = shown.find((one_) => one_.id === id)
+              if (listed !== undefined) expect(listed.claim).toEqual(claim)
+            }
+          }
+          for (const [at, id] of ids.entries())
+            expect((await send(ann.read, 'GET', `/cards/${id}/comments?limit=100`)).body.data).toHaveLength(model.cards[at]!.comments)
+        } finally {
+          for (const [at] of tokens.entries()) {
+            const id = await tokenId(at)
+            await service.write(workspaceId, async (tx) => endToken(tx, (await findToken(tx, id))!, 'revoke', clock))
+          }
+          await setup.board.post(`/columns/${column}/archive`)
+        }
+      }),
+      runs(25),
+    )
+  })
+})

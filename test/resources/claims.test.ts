@@ -1,0 +1,511 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { collectGarbage } from '../../src/admin/garbage-collection.ts'
+import { endMembership } from '../../src/admin/memberships.ts'
+import { endToken, findToken, rotateToken } from '../../src/auth/tokens/issue.ts'
+import { DAY } from '../../src/model/time.ts'
+import { keys } from '../../src/store/keys.ts'
+import { setUpBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { inTime } from '../support/in-time.ts'
+import type { Person, Reply } from '../support/service.ts'
+
+const SECOND = 1000
+
+describe.each(drivers)('claims of cards, on $name', (driver) => {
+  const setup = setUpBoard(driver)
+  let ann: Person
+  let bob: Person
+  beforeEach(() => {
+    ;({ ann, bob } = setup)
+  })
+  const send = (token: string, method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    setup.service.send(token, method, path, body, headers)
+  const claimPath = (cardId = setup.cardId) => `/cards/${cardId}/claim`
+  const take = (token: string, cardId = setup.cardId, ttl?: number, headers?: Record<string, string>) =>
+    send(token, 'PUT', claimPath(cardId), { ttl }, headers)
+  const next = (token: string, body: object = {}) => send(token, 'POST', `/boards/${setup.board.id}/claims`, body)
+  const current = async (cardId = setup.cardId) => (await send(setup.ann.read, 'GET', claimPath(cardId))).body.data
+  const held = (epoch: number) => ({ 'if-claim': String(epoch) })
+  const wait = (seconds: number) => void (setup.service.now += seconds * SECOND)
+  const tokenOf = async (token: string): Promise<string> => (await send(token, 'GET', '/account')).body.data.token.id
+  const feed = async () => {
+    const { body } = await send(setup.ann.read, 'GET', `/boards/${setup.board.id}/changes?limit=100`)
+    return (body.data as { kind: string; id: string; action: string; epoch?: number; data: unknown }[]).filter(
+      ({ kind }) => kind === 'claim',
+    )
+  }
+
+  test('a card is taken for a time, by one token', async () => {
+    const { status, body } = await take(bob.write, setup.cardId, 60)
+    expect(status).toBe(200)
+    expect(body.data).toEqual({
+      card_id: setup.cardId,
+      holder_id: bob.id,
+      token_id: await tokenOf(bob.write),
+      epoch: 1,
+      expires_at: new Date(setup.service.now + 60 * SECOND).toISOString(),
+      renewed_at: setup.board.now,
+    })
+    expect(await current()).toEqual(body.data)
+    for (const token of [ann.write, bob.admin]) {
+      const refused = await take(token)
+      expect([refused.status, refused.body.error.code, refused.body.error.claim]).toEqual([409, 'conflict', body.data])
+    }
+  })
+
+  test('renewing prolongs it, and changes neither the epoch, the card, its ETag nor the feed', async () => {
+    const first = (await take(bob.write, setup.cardId, 60)).body.data
+    const before = await send(ann.read, 'GET', `/cards/${setup.cardId}`)
+    wait(59)
+    const renewed = (await take(bob.write, setup.cardId, 60)).body.data
+    expect(renewed).toEqual({ ...first, expires_at: new Date(setup.service.now + 60 * SECOND).toISOString(), renewed_at: setup.board.now })
+    const after = await send(ann.read, 'GET', `/cards/${setup.cardId}`)
+    expect([after.body, after.headers.get('etag')]).toEqual([before.body, before.headers.get('etag')])
+    expect(await feed()).toMatchObject([{ id: setup.cardId, action: 'claimed', epoch: 1, data: renewed }])
+  })
+
+  test('one that has run out is none from that moment on, in every answer, and the next one has another epoch', async () => {
+    const { epoch } = (await take(bob.write, setup.cardId, 10)).body.data
+    wait(9.999)
+    expect(await current()).toMatchObject({ epoch })
+    wait(0.001)
+    expect(await current()).toBeNull()
+    const path = `/boards/${setup.board.id}`
+    expect((await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim`)).body.data.claim).toBeNull()
+    expect((await send(ann.read, 'GET', `${path}/cards?include=claim`)).body.data[0].claim).toBeNull()
+    expect((await send(ann.read, 'GET', `/cards?board_id=${setup.board.id}&include=claim`)).body.data[0].claim).toBeNull()
+    expect((await send(ann.read, 'GET', `${path}?include=cards,claim`)).body.data.cards[0].claim).toBeNull()
+    expect((await feed()).map(({ action, data }) => [action, data])).toEqual([['claimed', null]])
+    expect((await send(bob.write, 'PATCH', `/cards/${setup.cardId}`, { title: 'Late' }, held(epoch))).status).toBe(412)
+    expect((await take(bob.write, setup.cardId, 60, held(epoch))).status).toBe(412)
+    expect((await take(ann.write)).body.data).toMatchObject({ epoch: epoch + 1, holder_id: ann.id })
+    expect((await take(bob.write, setup.cardId, 60)).status).toBe(409)
+  })
+
+  test.each([
+    ['released', () => send(bob.write, 'DELETE', claimPath())],
+    ['lost in time', async () => wait(300)],
+  ])('a token that takes again what it has %s has another epoch, and the one before is worth nothing', async (_how, lose) => {
+    await take(bob.write)
+    await lose()
+    expect((await take(bob.write)).body.data.epoch).toBe(2)
+    expect((await take(bob.write, setup.cardId, 60, held(1))).status).toBe(412)
+  })
+
+  test('include=claim shows it, without the ETag of the card', async () => {
+    const claim = (await take(bob.write)).body.data
+    const { id } = setup.board
+    const card = await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim`)
+    expect([card.body.data.claim, card.headers.get('etag')]).toEqual([claim, null])
+    const counted = await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim,counts`)
+    expect(counted.body.data).toMatchObject({ claim, counts: { subtasks: 0 } })
+    const plain = await send(ann.read, 'GET', `/cards/${setup.cardId}`)
+    expect(plain.body.data).not.toHaveProperty('claim')
+    const conditional = await send(ann.read, 'GET', `/cards/${setup.cardId}?include=claim`, undefined, {
+      'if-none-match': plain.headers.get('etag')!,
+    })
+    expect(conditional.status).toBe(200)
+    const list = await send(ann.read, 'GET', `/boards/${id}/cards?include=claim,etag&fields=id,claim,etag`)
+    expect(list.body.data).toEqual([{ id: setup.cardId, claim, etag: plain.headers.get('etag') }])
+    wait(300)
+    // The list is another one although no record has changed.
+    const again = await send(ann.read, 'GET', `/boards/${id}/cards?include=claim,etag&fields=id,claim,etag`, undefined, {
+      'if-none-match': list.headers.get('etag')!,
+    })
+    expect([again.status, again.body.data[0].claim]).toEqual([200, null])
+  })
+
+  test.each([9, 3601, 1.5, '60', null])('ttl %j is 422', async (ttl) => {
+    expect((await send(bob.write, 'PUT', claimPath(), { ttl })).status).toBe(422)
+    expect((await next(bob.write, { ttl })).status).toBe(422)
+  })
+
+  test('reading needs kanban:read, and taking and releasing kanban:write', async () => {
+    const requests = [
+      ['PUT', claimPath(), {}],
+      ['DELETE', claimPath(), undefined],
+      ['POST', `/boards/${setup.board.id}/claims`, {}],
+    ] as const
+    for (const [method, path, body] of requests) expect((await send(bob.read, method, path, body)).status).toBe(403)
+    expect((await send(bob.read, 'GET', claimPath())).status).toBe(200)
+    await setup.board.makePrivate()
+    for (const [method, path, body] of requests) expect((await send(bob.write, method, path, body)).status).toBe(404)
+    expect((await send(bob.read, 'GET', claimPath())).status).toBe(404)
+  })
+
+  describe('it ends', () => {
+    const endings: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['when its holder releases it', () => send(bob.write, 'DELETE', claimPath())],
+      ['when the card is completed', () => setup.board.put(`/cards/${setup.cardId}/completion`, { completed: true })],
+      ['when the card is archived', () => setup.board.post(`/cards/${setup.cardId}/archive`)],
+      ['when its column is archived', () => setup.board.post(`/columns/${setup.columnId}/archive`)],
+    ]
+    const undone = async () => {
+      await setup.board.put(`/cards/${setup.cardId}/completion`, { completed: false })
+      await setup.board.post(`/cards/${setup.cardId}/restore`)
+      await setup.board.post(`/columns/${setup.columnId}/restore`)
+    }
+
+    test.each(endings)('%s, for good, and the feed says so', async (_when, end) => {
+      const { epoch } = (await take(bob.write, setup.cardId, 3600)).body.data
+      const other = await setup.board.card(await setup.board.column())
+      await take(bob.write, other)
+      await end()
+      expect(await current()).toBeNull()
+      expect(await current(other)).not.toBeNull()
+      expect((await feed()).map(({ action, epoch: of, id }) => [id, action, of])).toEqual([
+        [setup.cardId, 'claimed', epoch],
+        [other, 'claimed', 1],
+        [setup.cardId, 'released', epoch],
+      ])
+      await undone()
+      expect(await current()).toBeNull()
+      expect((await take(ann.write)).body.data.epoch).toBe(epoch + 1)
+    })
+
+    test.each(endings)('%s after it has run out, without an entry in the feed', async (_when, end) => {
+      await take(bob.write, setup.cardId, 10)
+      wait(10)
+      await end()
+      expect((await feed()).map(({ action }) => action)).toEqual(['claimed'])
+    })
+
+    test('releasing what another token holds changes nothing, and neither does releasing nothing', async () => {
+      const { status, body } = await send(bob.write, 'DELETE', claimPath())
+      expect([status, body.data]).toEqual([200, { id: setup.cardId, deleted: true }])
+      const claim = (await take(ann.write)).body.data
+      expect((await send(bob.write, 'DELETE', claimPath())).status).toBe(200)
+      expect((await send(ann.admin, 'DELETE', claimPath())).status).toBe(200)
+      expect(await current()).toEqual(claim)
+    })
+
+    test.each([
+      ['is revoked', (tx: any, id: string) => findToken(tx, id).then((token) => endToken(tx, token!, 'revoke', setup.service.deps.clock))],
+    ])('when its token %s, with all claims that it has', async (_how, end) => {
+      const person = await setup.service.person(setup.workspaceId)
+      const others = [await setup.board.card(setup.columnId), await setup.board.card(setup.columnId)]
+      for (const id of [setup.cardId, ...others]) await take(person.write, id)
+      const tokenId = await tokenOf(person.write)
+      await setup.service.write(setup.workspaceId, (tx) => end(tx, tokenId) as Promise<unknown>)
+      for (const id of [setup.cardId, ...others]) expect(await current(id)).toBeNull()
+      expect((await next(bob.write)).body.data).toMatchObject({ id: setup.cardId, claim: { epoch: 2 } })
+    })
+
+    test('when the membership of its user ends', async () => {
+      const person = await setup.service.person(setup.workspaceId)
+      await take(person.write)
+      await endMembership(setup.service.adminDeps, setup.workspaceId, person.id)
+      expect(await current()).toBeNull()
+      expect((await next(bob.write)).body.data.claim.epoch).toBe(2)
+    })
+
+    test('not after its token expires', async () => {
+      const token = await setup.service.token(setup.workspaceId, bob.id, ['kanban:write'], DAY)
+      const begun = setup.service.now
+      wait(DAY / SECOND - 20)
+      expect((await take(token, setup.cardId, 300)).body.data.expires_at).toBe(new Date(begun + DAY).toISOString())
+      wait(20)
+      expect(await current()).toBeNull()
+      setup.service.now = begun
+    })
+
+    test('not by a rotation: the successor holds it with the same epoch', async () => {
+      const token = await setup.service.token(setup.workspaceId, bob.id, ['kanban:write'])
+      const claim = (await take(token)).body.data
+      const { clock, random } = setup.service.deps
+      const request = { userId: bob.id, tokenId: claim.token_id, lifetime: DAY }
+      const { plaintext, token: successor } = await setup.service.write(setup.workspaceId, (tx) => rotateToken(tx, request, clock, random))
+      expect(await current()).toEqual({ ...claim, token_id: successor.id })
+      expect((await next(ann.write)).body.data).toBeNull()
+      expect((await send(plaintext, 'PATCH', `/cards/${setup.cardId}`, { title: 'Mine' }, held(claim.epoch))).status).toBe(200)
+      expect((await take(plaintext, setup.cardId, 60, held(claim.epoch))).body.data).toMatchObject({ epoch: 1, token_id: successor.id })
+      await setup.service.write(setup.workspaceId, async (tx) => endToken(tx, (await findToken(tx, successor.id))!, 'revoke', clock))
+      expect(await current()).toBeNull()
+    })
+
+    test('with the card, and garbage collection removes what is stored of it', async () => {
+      await take(bob.write)
+      await setup.board.delete(`/cards/${setup.cardId}`)
+      expect((await send(bob.read, 'GET', claimPath())).status).toBe(404)
+      await collectGarbage(setup.service.adminDeps, setup.workspaceId)
+      expect(await setup.service.write(setup.workspaceId, (tx) => tx.get(keys.claim(setup.cardId)))).toBeUndefined()
+    })
+  })
+
+  test.each([
+    ['a completed card', () => setup.board.put(`/cards/${setup.cardId}/completion`, { completed: true })],
+    ['an archived card', () => setup.board.post(`/cards/${setup.cardId}/archive`)],
+    ['a card of an archived column', () => setup.board.post(`/columns/${setup.columnId}/archive`)],
+  ])('%s cannot be claimed', async (_which, close) => {
+    await close()
+    expect(await take(bob.write)).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
+    expect((await next(bob.write)).body.data).toBeNull()
+  })
+
+  describe('If-Claim', () => {
+    /** Every write to a card or to what hangs on it. @returns the request, and undoes what it needs before */
+    const writes: Readonly<Record<string, () => Promise<readonly [method: string, path: string, body?: unknown]>>> = {
+      'cards.update': async () => ['PATCH', `/cards/${setup.cardId}`, { title: 'New' }],
+      'cards.move': async () => ['POST', `/cards/${setup.cardId}/move`, { to: 'first' }],
+      'cards.complete': async () => ['PUT', `/cards/${setup.cardId}/completion`, { completed: true }],
+      'cards.archive': async () => ['POST', `/cards/${setup.cardId}/archive`],
+      'cards.delete': async () => ['DELETE', `/cards/${setup.cardId}`],
+      'cards.assign': async () => ['PUT', `/cards/${setup.cardId}/assignees/${ann.id}`],
+      'cards.apply_label': async () => ['PUT', `/cards/${setup.cardId}/labels/${await setup.board.label()}`],
+      'cards.set_cover': async () => ['PUT', `/cards/${setup.cardId}/cover`, { attachment_id: await setup.board.image(setup.cardId) }],
+      'cards.clear_cover': async () => ['DELETE', `/cards/${setup.cardId}/cover`],
+      'subtasks.create': async () => ['POST', `/cards/${setup.cardId}/subtasks`, { title: 'New' }],
+      'subtasks.update': async () => ['PATCH', `/subtasks/${await setup.board.subtask(setup.cardId)}`, { title: 'New' }],
+      'subtasks.delete': async () => ['DELETE', `/subtasks/${await setup.board.subtask(setup.cardId)}`],
+      'comments.create': async () => ['POST', `/cards/${setup.cardId}/comments`, { body: 'New' }],
+      'comments.update': async () => ['PATCH', `/comments/${await setup.board.comment(setup.cardId)}`, { body: 'New' }],
+      'comments.delete': async () => ['DELETE', `/comments/${await setup.board.comment(setup.cardId)}`],
+      'attachments.detach': async () => ['DELETE', `/attachments/${(await setup.board.attach(setup.cardId)).body.data.id}`],
+      'claims.take': async () => ['PUT', claimPath(), {}],
+      'claims.release': async () => ['DELETE', claimPath()],
+    }
+
+    test.each(Object.keys(writes))('%s is made only by the holder with the epoch', async (name) => {
+      const [method, path, body] = await writes[name]!()
+      const before = await send(ann.read, 'GET', `/boards/${setup.board.id}?include=cards,counts`)
+      const write = (headers: Record<string, string>, token = ann.admin) => send(token, method, path, body, headers)
+      const refused = (reply: Reply) => [reply.status, reply.body.error?.code, reply.body.error?.current_claim]
+      expect(refused(await write(held(1)))).toEqual([412, 'precondition_failed', null])
+      const other = (await take(bob.write)).body.data
+      expect(refused(await write(held(1)))).toEqual([412, 'precondition_failed', other])
+      await send(bob.write, 'DELETE', claimPath())
+      const own = (await take(ann.admin)).body.data
+      expect(refused(await write(held(1)))).toEqual([412, 'precondition_failed', own])
+      expect(refused(await write(held(3)))).toEqual([412, 'precondition_failed', own])
+      expect(refused(await write(held(2), ann.write)).slice(0, 2)).toEqual([name === 'cards.delete' ? 403 : 412, expect.any(String)])
+      for (const malformed of ['', '0', '-2', '2.0', '"2"', 'x', '2, 2'])
+        expect((await write({ 'if-claim': malformed })).status, malformed).toBe(400)
+      const after = await send(ann.read, 'GET', `/boards/${setup.board.id}?include=cards,counts`)
+      expect(after.body.data.cards).toEqual(before.body.data.cards)
+      expect((await write(held(2))).status).toBeLessThan(300)
+    })
+
+    test('stands beside If-Match, and is a part of what an Idempotency-Key stands for', async () => {
+      const { epoch } = (await take(bob.write)).body.data
+      const etag = (await send(bob.read, 'GET', `/cards/${setup.cardId}`)).headers.get('etag')!
+      const write = (headers: Record<string, string>) => send(bob.write, 'PATCH', `/cards/${setup.cardId}`, { title: 'New' }, headers)
+      expect((await write({ ...held(epoch), 'if-match': '"x"' })).status).toBe(412)
+      expect((await write({ ...held(epoch + 1), 'if-match': etag })).status).toBe(412)
+      expect((await write({ ...held(epoch), 'if-match': etag, 'idempotency-key': 'k' })).status).toBe(200)
+      expect((await write({ ...held(epoch), 'if-match': etag, 'idempotency-key': 'k' })).status).toBe(200)
+      expect((await write({ 'if-match': etag, 'idempotency-key': 'k' })).status).toBe(422)
+    })
+
+    test('is not broken by what others write to the card', async () => {
+      const { epoch } = (await take(bob.write)).body.data
+      await setup.board.patch(`/cards/${setup.cardId}`, { title: 'Renamed' })
+      await setup.board.put(`/cards/${setup.cardId}/labels/${await setup.board.label()}`)
+      expect((await send(bob.write, 'PUT', `/cards/${setup.cardId}/completion`, { completed: true }, held(epoch))).status).toBe(200)
+    })
+
+    test('cannot hold on a write that changes no card', async () => {
+      const { epoch } = (await take(bob.write)).body.data
+      const path = `/boards/${setup.board.id}`
+      expect((await send(bob.write, 'PATCH', path, { name: 'New' }, held(epoch))).status).toBe(412)
+      expect((await send(bob.write, 'POST', `${path}/cards`, { column_id: setup.columnId, title: 'New' }, held(epoch))).status).toBe(412)
+      expect((await send(bob.read, 'GET', path, undefined, held(epoch))).status).toBe(200)
+    })
+
+    test('holds for the operations of a batch that state it', async () => {
+      const { epoch } = (await take(bob.write)).body.data
+      const params = { card_id: setup.cardId }
+      const batch = (token: string, if_claim: unknown) =>
+        send(token, 'POST', `/boards/${setup.board.id}/batch`, {
+          operations: [
+            { operation: 'comments.create', params, body: { body: 'Done' }, if_claim },
+            { operation: 'cards.complete', params, body: { completed: true }, if_claim },
+          ],
+        })
+      expect((await batch(bob.write, '1')).status).toBe(422)
+      expect(await batch(ann.write, epoch)).toMatchObject({ status: 412, body: { error: { index: 0, current_claim: { epoch } } } })
+      expect((await batch(bob.write, epoch)).status).toBe(200)
+      const again = await batch(bob.write, epoch)
+      expect(again).toMatchObject({ status: 412, body: { error: { index: 0, current_claim: null } } })
+      expect((await send(bob.read, 'GET', `/cards/${setup.cardId}/comments`)).body.data).toHaveLength(1)
+    })
+
+    test('a claim that runs out while a file is received lands nothing', async () => {
+      const { epoch } = (await take(bob.write, setup.cardId, 10)).body.data
+      const boundary = 'x'
+      const parts = [
+        `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\nhel`,
+        `lo\r\n--${boundary}--\r\n`,
+      ]
+      const body = new ReadableStream<Uint8Array>(
+        {
+          pull(controller) {
+            const part = parts.shift()
+            if (part === undefined) return controller.close()
+            if (parts.length === 0) wait(10)
+            controller.enqueue(new TextEncoder().encode(part))
+          },
+        },
+        { highWaterMark: 0 },
+      )
+      const headers = { authorization: `Bearer ${bob.write}`, 'content-type': `multipart/form-data; boundary=${boundary}`, ...held(epoch) }
+      const request = new Request(`http://localhost/v1/cards/${setup.cardId}/attachments`, {
+        method: 'POST',
+        headers,
+        body,
+        duplex: 'half',
+      } as RequestInit)
+      expect((await setup.service.app.fetch(request)).status).toBe(412)
+      expect((await send(bob.read, 'GET', `/cards/${setup.cardId}/attachments`)).body.data).toEqual([])
+    })
+
+    test('a claim that is lost between the read and the commit lands nothing', async () => {
+      const { epoch } = (await take(bob.write, setup.cardId, 10)).body.data
+      const lose = async () => {
+        wait(10)
+        expect((await take(ann.write)).status).toBe(200)
+        wait(-10)
+      }
+      // The clock of the first process is behind: to it, the claim still counts. What has changed is the record.
+      setup.service.store.beforeCommit = lose
+      const late = await send(bob.write, 'POST', `/cards/${setup.cardId}/comments`, { body: 'Late' }, held(epoch))
+      expect(late).toMatchObject({ status: 412, body: { error: { current_claim: { epoch: epoch + 1, holder_id: ann.id } } } })
+      expect((await send(bob.read, 'GET', `/cards/${setup.cardId}/comments`)).body.data).toEqual([])
+    })
+  })
+
+  describe('the next card', () => {
+    /** A card that is taken, so that it is not the next one itself. */
+    const blocker = async (): Promise<string> => {
+      const id = await setup.board.card(setup.columnId, 'Blocker')
+      await take(ann.write, id)
+      return id
+    }
+
+    test('is none that is blocked, until its blocker is completed', async () => {
+      const id = await blocker()
+      await setup.board.put(`/cards/${setup.cardId}/blockers/${id}`)
+      expect((await next(bob.write)).body.data).toBeNull()
+      expect((await take(bob.write)).status).toBe(200)
+      await send(bob.write, 'DELETE', claimPath())
+      await setup.board.put(`/cards/${id}/completion`, { completed: true })
+      expect((await next(bob.write)).body.data.id).toBe(setup.cardId)
+    })
+
+    test('is what ready=true lists first: a claimed card is not ready, until its claim has run out', async () => {
+      const other = await setup.board.card(setup.columnId, 'Other')
+      await take(bob.write, setup.cardId, 10)
+      const listed = async (query: string) => (await send(ann.read, 'GET', query)).body.data.map(({ id }: { id: string }) => id)
+      const lists = (ready: boolean) => [
+        `/boards/${setup.board.id}/cards?ready=${ready}`,
+        `/boards/${setup.board.id}/cards?ready=${ready}&completed=false`,
+        `/cards?board_id=${setup.board.id}&ready=${ready}`,
+        `/cards?board_id=${setup.board.id}&ready=${ready}&sort=position`,
+      ]
+      for (const list of lists(true)) expect(await listed(list), list).toEqual([other])
+      for (const list of lists(false)) expect(await listed(list), list).toEqual([setup.cardId])
+      wait(10)
+      for (const list of lists(true)) expect((await listed(list)).toSorted(), list).toEqual([setup.cardId, other].toSorted())
+      for (const list of lists(false)) expect(await listed(list), list).toEqual([])
+    })
+
+    const titles = (replies: readonly Reply[]) => replies.map(({ body }) => body.data?.title ?? null)
+
+    test('is the first ready one, column by column and by position', async () => {
+      const second = await setup.board.column('Second')
+      const first = await setup.board.column('First', { before: second })
+      await setup.board.card(second, 'C')
+      await setup.board.card(first, 'B')
+      await setup.board.card(first, 'A', { to: 'first' })
+      const archived = await setup.board.column('Archived', { before: setup.columnId })
+      await setup.board.card(archived, 'Hidden')
+      await setup.board.post(`/columns/${archived}/archive`)
+      const replies: Reply[] = []
+      for (let i = 0; i < 5; i++) replies.push(await next(bob.write))
+      expect(titles(replies)).toEqual(['Card', 'A', 'B', 'C', null])
+      expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201, 200])
+      const { data } = replies[1]!.body
+      expect(replies[1]!.headers.get('location')).toBe(`/v1/cards/${data.id}`)
+      expect(data.claim).toEqual(await current(data.id))
+      const { claim, ...card } = data
+      expect(card).toEqual(await setup.board.read(claim.card_id))
+    })
+
+    test('can be chosen by column and label', async () => {
+      const [column, label] = [await setup.board.column(), await setup.board.label()]
+      await setup.board.card(column, 'Plain')
+      await setup.board.card(column, 'Labelled', { label_ids: [label] })
+      await setup.board.card(setup.columnId, 'Elsewhere', { label_ids: [label] })
+      expect(titles([await next(bob.write, { column_id: column, label_id: label })])).toEqual(['Labelled'])
+      expect(titles([await next(bob.write, { label_id: label }), await next(bob.write, { label_id: label })])).toEqual(['Elsewhere', null])
+      expect(titles([await next(bob.write, { column_id: column })])).toEqual(['Plain'])
+      const absent = `col_${'0'.repeat(20)}`
+      expect(await next(bob.write, { column_id: absent })).toMatchObject({ status: 404, body: { error: { parameter: 'column_id' } } })
+    })
+
+    test('is taken again as soon as a claim has run out', async () => {
+      await next(bob.write, { ttl: 10 })
+      expect((await next(ann.write)).body.data).toBeNull()
+      wait(10)
+      expect((await next(ann.write)).body.data.claim).toMatchObject({ epoch: 2, holder_id: ann.id })
+    })
+
+    test('is given to one of many who ask at the same time', async () => {
+      for (let i = 0; i < 7; i++) await setup.board.card(setup.columnId, `Card ${i}`)
+      const replies = await Promise.all(Array.from({ length: 12 }, (_one, i) => next(i % 2 === 0 ? bob.write : ann.write)))
+      const taken = replies.flatMap(({ body }) => (body.data === null ? [] : [body.data.id]))
+      expect([taken.length, new Set(taken).size]).toEqual([8, 8])
+    })
+
+    test.each([
+      ['completed', (id: string) => setup.board.put(`/cards/${id}/completion`, { completed: true })],
+      ['archived', (id: string) => setup.board.post(`/cards/${id}/archive`)],
+      ['hidden with its column', () => setup.board.post(`/columns/${setup.columnId}/archive`)],
+      ['claimed', (id: string) => take(ann.write, id)],
+      ['blocked', async (id: string) => setup.board.put(`/cards/${id}/blockers/${await blocker()}`)],
+    ])('is none that is %s after it was found', async (_how, change) => {
+      setup.service.store.beforeCommit = async () => void (await change(setup.cardId))
+      expect((await next(bob.write)).body.data).toBeNull()
+    })
+
+    test('a dry run takes nothing', async () => {
+      const reply = await send(bob.write, 'POST', `/boards/${setup.board.id}/claims?dry_run=true`, {})
+      expect([reply.status, reply.body.data.id]).toEqual([201, setup.cardId])
+      expect(await current()).toBeNull()
+    })
+
+    test('a repetition with an Idempotency-Key gets the same card; one that has found nothing looks again', async () => {
+      const keyed = () => send(bob.write, 'POST', `/boards/${setup.board.id}/claims`, {}, { 'idempotency-key': 'next' })
+      await take(ann.write, setup.cardId, 10)
+      expect((await keyed()).body.data).toBeNull()
+      wait(10)
+      const first = await keyed()
+      expect((await keyed()).body).toEqual(first.body)
+      expect(first.body.data.id).toBe(setup.cardId)
+    })
+
+    const waiting = (body: object = {}) => inTime(next(bob.write, { wait: 30, ...body }), () => 'the long poll is not answered')
+
+    test('is waited for: a card that is created ends it', async () => {
+      await take(ann.write)
+      const poll = waiting()
+      await send(bob.read, 'GET', '/account')
+      const id = await setup.board.card(setup.columnId, 'New')
+      expect(await poll).toMatchObject({ status: 201, body: { data: { id } } })
+    })
+
+    test('is waited for: a claim that runs out ends it', async () => {
+      await take(ann.write, setup.cardId, 10)
+      const poll = waiting()
+      await nextTurn()
+      wait(10)
+      expect(await poll).toMatchObject({ status: 201, body: { data: { id: setup.cardId, claim: { epoch: 2 } } } })
+    })
+
+    test('is not waited for longer than asked', async () => {
+      await take(ann.write)
+      expect(await next(bob.write, { wait: 1 })).toMatchObject({ status: 200, body: { data: null } })
+      for (const wait of [31, -1, 1.5]) expect((await next(bob.write, { wait })).status).toBe(422)
+    })
+  })
+})
