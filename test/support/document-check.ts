@@ -163,6 +163,10 @@ function closed(value: unknown, document: OpenApiDocument): unknown {
 
 /** A schema of a resource with only these of its members. */
 function selected(schema: JsonSchema, document: OpenApiDocument, fields: ReadonlySet<string>): JsonSchema {
+  const { anyOf: alternatives } = resolve(document, schema) as { anyOf?: readonly JsonSchema[] }
+  // A resource or null.
+  if (alternatives !== undefined)
+    return { anyOf: alternatives.map((one) => (one['type'] === 'null' ? one : selected(one, document, fields))) }
   const {
     allOf = [],
     properties = {},

@@ -67,6 +67,7 @@ function checkBody(
 /** The schema of data that may have only some of its members. */
 function someMembers(data: z.ZodType): z.ZodType {
   if (data instanceof z.ZodArray) return z.array(someMembers(data.element as z.ZodType))
+  if (data instanceof z.ZodNullable) return someMembers(data.unwrap() as z.ZodType).nullable()
   return data instanceof z.ZodObject ? data.partial() : data
 }
 
