@@ -13,13 +13,17 @@ import {
   requestRules,
   requireBase,
   requireToken,
+  workRules,
   writeRules,
 } from './options.ts'
-import { defaultPolicy, waitOfStream, type Failure, type RetryPolicy } from './retries.ts'
-import { Transport, type Timers } from './transport.ts'
+import { defaultPolicy, type RetryPolicy } from './retries.ts'
+import { patiently, Transport, type Caller, type Timers } from './transport.ts'
+import { work, type WorkHandler, type WorkOptions } from './work.ts'
 
 export { ApiError, InvalidInput, NoResponse, type ErrorCode } from './errors.ts'
 export type { ChangesInput, ChangesOptions, ChangeStream, Retry } from './changes.ts'
+export { ClaimLost } from './held-claim.ts'
+export type { WorkContext, WorkHandler, WorkOptions } from './work.ts'
 export type { NotModified, Page, ReadOptions, RequestOptions, Result, WriteOptions } from './methods.ts'
 export type { RetryPolicy } from './retries.ts'
 export type * from './operations.ts'
@@ -40,6 +44,8 @@ export interface ClientOptions {
   readonly random?: () => number
   /** the time in milliseconds, to read a date in `Retry-After` */
   readonly now?: () => number
+  /** the time since any moment in milliseconds, by a clock that nobody sets: how long a claim is held; default: `performance.now` */
+  readonly monotonic?: () => number
   /** creates the idempotency key of a write */
   readonly newKey?: () => string
   readonly timers?: Timers
@@ -53,6 +59,16 @@ export interface Client extends Methods {
    * @throws {InvalidInput} if an input or an option is unknown or not valid
    */
   changes(input: ChangesInput, options?: ChangesOptions): ChangeStream<Change>
+  readonly claims: Methods['claims'] & {
+    /**
+     * Takes the ready cards of a board, one after the other, and lets a handler work on each (see {@link WorkHandler}). It waits for cards,
+     * through every outage, and renews the claim of a card while its handler runs. A handler whose claim is lost is told by its signal,
+     * and what it returns or throws then does not matter: the next card follows.
+     * @throws {InvalidInput} if an option is unknown or not valid
+     * @throws {ApiError} what waiting cannot mend, such as 401, 403 and 404; what the handler throws; the reason of the signal
+     */
+    work(boardId: string, handler: WorkHandler, options?: WorkOptions): Promise<never>
+  }
 }
 
 const TIMEOUT = 30_000
@@ -67,8 +83,11 @@ const TIMEOUT = 30_000
  */
 export function createClient(options: ClientOptions): Client {
   checkOptions('createClient', options ?? null, clientRules)
-  const { url, token, retries, timeout = TIMEOUT, ...others } = options
+  const { url, token, retries, timeout = TIMEOUT, monotonic = () => performance.now(), ...others } = options
   const policy = { ...defaultPolicy, ...given(retries ?? {}) }
+  // Called as methods of another object, the timers of browsers throw.
+  const ownTimers: Timers = { setTimeout: (...args) => setTimeout(...args), clearTimeout: (timer) => clearTimeout(timer) }
+  const timers = others.timers ?? ownTimers
   const transport = new Transport({
     base: requireBase(url),
     token: requireToken(token),
@@ -77,25 +96,39 @@ export function createClient(options: ClientOptions): Client {
     random: Math.random,
     now: Date.now,
     newKey: randomKey,
-    // Called as methods of another object, the timers of browsers throw.
-    timers: { setTimeout: (...args) => setTimeout(...args), clearTimeout: (timer) => clearTimeout(timer) },
     ...given(others),
+    timers,
     retries: policy,
   })
-  const client: Record<string, Record<string, unknown>> = {}
-  for (const [id, row] of Object.entries(operations) as [string, OperationRow][]) {
-    const [resource, name] = id.split('.') as [string, string]
-    const methods = (client[resource] ??= {})
-    methods[name] = toMethod(transport, id, row)
-  }
+  const patient = { ...policy, maxDelay: retries?.maxDelay ?? LONGEST_STREAM_DELAY }
   const changes: Client['changes'] = (input, request = {}) => {
     checkOptions('changes', input, changesInputRules)
     if (input?.board_id === undefined) throw new InvalidInput('changes: "board_id" is required')
     checkOptions('changes', request, changesRules)
-    const patient = { ...policy, maxDelay: retries?.maxDelay ?? LONGEST_STREAM_DELAY }
     return followChanges(transport, patient, input, { ...request, timeout: request.timeout ?? timeout })
   }
-  return Object.assign(client, { changes }) as unknown as Client
+  const methods = methodsOf(transport)
+  const claims: Client['claims'] = Object.assign(methods.claims, {
+    work: async (boardId: string, handler: WorkHandler, request: WorkOptions = {}) => {
+      checkOptions('claims.work', request, workRules)
+      if (typeof handler !== 'function') throw new InvalidInput('claims.work: the handler must be a function')
+      const { ttl = DEFAULT_TTL, wait = LONGEST_WAIT, onRetry } = request
+      const deps = { transport, timers, monotonic, retries: patient, timeout, onRetry, ttl }
+      return work(deps, boardId, handler, { ...request, wait }, methodsOf)
+    },
+  })
+  return Object.assign(methods, { changes, claims })
+}
+
+/** A method for each operation. */
+function methodsOf(caller: Caller): Methods {
+  const methods: Record<string, Record<string, unknown>> = {}
+  for (const [id, row] of Object.entries(operations) as [string, OperationRow][]) {
+    const [resource, name] = id.split('.') as [string, string]
+    const ofResource = (methods[resource] ??= {})
+    ofResource[name] = toMethod(caller, id, row)
+  }
+  return methods as unknown as Methods
 }
 
 /** Without the members that are undefined, which must not replace a default. */
@@ -105,24 +138,24 @@ function given<Options extends object>(options: Options): { [Name in keyof Optio
 
 type Method = (input?: Input, options?: ReadOptions & WriteOptions) => Promise<unknown>
 
-function toMethod(transport: Transport, id: string, row: OperationRow): Method {
+function toMethod(caller: Caller, id: string, row: OperationRow): Method {
   const rules = row.method === 'GET' ? readRules : writeRules
   const method: Method = async (input = {}, options) => {
     checkOptions(id, options, rules)
-    return transport.call(row, input, options)
+    return caller.call(row, input, options)
   }
   const all = (input: Input, options?: ReadOptions): AsyncGenerator<unknown, void> => {
     checkOptions(`${id}.all`, options, requestRules)
-    return allItems(transport, row, input, options)
+    return allItems(caller, row, input, options)
   }
   return row.result === 'list' && row.query.includes('cursor') ? Object.assign(method, { all }) : method
 }
 
 /** The items of all pages, or of those that follow a cursor. */
-async function* allItems(transport: Transport, row: OperationRow, input: Input = {}, options?: ReadOptions): AsyncGenerator<unknown, void> {
+async function* allItems(caller: Caller, row: OperationRow, input: Input = {}, options?: ReadOptions): AsyncGenerator<unknown, void> {
   let cursor = input['cursor'] as string | null | undefined
   do {
-    const page = (await transport.call(row, { limit: MAX_LIMIT, ...input, cursor }, options)) as Page<unknown>
+    const page = (await caller.call(row, { limit: MAX_LIMIT, ...input, cursor }, options)) as Page<unknown>
     yield* page.data
     cursor = page.nextCursor
   } while (cursor !== null)
@@ -131,7 +164,9 @@ async function* allItems(transport: Transport, row: OperationRow, input: Input =
 const MAX_LIMIT = 100
 /** in seconds */
 const LONGEST_WAIT = 30
-/** The longest wait before a stream of changes tries again, in milliseconds. */
+/** of a claim, in seconds */
+const DEFAULT_TTL = 300
+/** The longest wait before a stream of changes, or a worker, tries again, in milliseconds. */
 const LONGEST_STREAM_DELAY = 30_000
 
 function followChanges(
@@ -140,13 +175,9 @@ function followChanges(
   { after, wait = LONGEST_WAIT, ...input }: ChangesInput,
   { onRetry, signal: given, timeout, ...options }: ChangesOptions & { readonly timeout: number },
 ): ChangeStream<Change> {
-  const repeating = {
-    waitBefore: (failure: Failure, attempt: number, random: () => number) => waitOfStream(failure, attempt, policy, random),
-    onRetry,
-  }
   const readPage = async (cursor: string | undefined, signal: AbortSignal) => {
     const request = { ...options, signal, timeout: Math.min(LONGEST_TIME, timeout + wait * 1000) }
-    return (await transport.call(operations['boards.changes'], { ...input, wait, after: cursor }, request, repeating)) as Page<Change>
+    return (await transport.call(operations['boards.changes'], { ...input, wait, after: cursor }, request, patiently(policy, onRetry))) as Page<Change>
   }
   return new ChangeStream(after, readPage, given)
 }

@@ -15,6 +15,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isTime = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= LONGEST_TIME
 const isCount = (value: unknown): boolean => value === Infinity || (Number.isInteger(value) && (value as number) >= 1)
+const isWholeIn = (value: unknown, from: number, to: number): boolean =>
+  Number.isInteger(value) && (value as number) >= from && (value as number) <= to
 
 const time: Rule = [`a number of milliseconds, up to ${LONGEST_TIME}`, isTime]
 const aFunction: Rule = ['a function', isFunction]
@@ -44,6 +46,7 @@ export const clientRules: Rules = {
   fetch: aFunction,
   random: aFunction,
   now: aFunction,
+  monotonic: aFunction,
   newKey: aFunction,
   timers: [
     'an object with setTimeout and clearTimeout',
@@ -69,11 +72,21 @@ export const writeRules: Rules = {
 }
 export const changesRules: Rules = { ...requestRules, onRetry: aFunction }
 
+/** The options of `claims.work`. */
+export const workRules: Rules = {
+  column_id: ['the id of a column', isText],
+  label_id: ['the id of a label', isText],
+  ttl: ['a whole number of seconds from 10 to 3600', (value) => isWholeIn(value, 10, 3600)],
+  wait: ['a whole number of seconds from 1 to 30', (value) => isWholeIn(value, 1, 30)],
+  signal: requestRules['signal']!,
+  onRetry: aFunction,
+}
+
 /** The input of `changes`. */
 export const changesInputRules: Rules = {
   board_id: ['the id of a board', isText],
   after: ['a cursor', isText],
-  wait: ['a whole number of seconds from 0 to 30', (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 30],
+  wait: ['a whole number of seconds from 0 to 30', (value) => isWholeIn(value, 0, 30)],
 }
 
 /**

@@ -40,16 +40,16 @@ export function waitBefore(
 }
 
 /**
- * How long a stream of changes waits before its next attempt, in milliseconds; undefined if waiting cannot mend the failure. The number of
- * attempts has no limit: the service may be away for a day. Other statuses than 4xx come from a service or a proxy in trouble.
+ * How long a stream of changes, or a worker, waits before its next attempt, in milliseconds; undefined if waiting cannot mend the failure. The
+ * number of attempts has no limit: the service may be away for a day. Other statuses than 4xx come from a service or a proxy in trouble.
  */
 export function waitOfStream(
-  { status = 0, retryAfter = 0 }: Failure,
+  { status = 0, code, retryAfter = 0 }: Failure,
   attempt: number,
   { delay, maxDelay, maxRetryAfter }: RetryPolicy,
   random: () => number,
 ): number | undefined {
-  if (status >= 400 && status < 500 && !PASSING.has(status)) return undefined
+  if (status >= 400 && status < 500 && !PASSING.has(status) && code !== 'idempotency_key_in_use') return undefined
   return Math.min(retryAfter, maxRetryAfter) + random() * Math.min(maxDelay, delay * 2 ** (attempt - 1))
 }
 

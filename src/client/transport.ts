@@ -2,7 +2,7 @@ import { ApiError, NoResponse, type ErrorCode } from './errors.ts'
 import { toRequest, type Input } from './input.ts'
 import type { NotModified, OperationRow, Page, ReadOptions, Result, WriteOptions } from './methods.ts'
 import type { Retry } from './changes.ts'
-import { readRetryAfter, waitBefore, type Failure, type RetryPolicy } from './retries.ts'
+import { readRetryAfter, waitBefore, waitOfStream, type Failure, type RetryPolicy } from './retries.ts'
 
 /** What a client works with. */
 export interface TransportOptions {
@@ -26,7 +26,7 @@ export interface Timers {
 }
 
 /** What the options of reads and writes have. */
-type Options = ReadOptions & WriteOptions
+export type Options = ReadOptions & WriteOptions
 
 /** An attempt without a result. */
 interface FailedAttempt {
@@ -35,14 +35,24 @@ interface FailedAttempt {
 }
 
 /** How the attempts of a call follow each other. */
-interface Repeating {
+export interface Repeating {
   /** @returns how long to wait before the next attempt, in milliseconds; undefined: there is none */
   readonly waitBefore: (failure: Failure, attempt: number, random: () => number) => number | undefined
   readonly onRetry?: ((retry: Retry) => void) | undefined
 }
 
+/** A call that goes on through every outage, until its signal is aborted. */
+export function patiently(policy: RetryPolicy, onRetry: Repeating['onRetry']): Repeating {
+  return { waitBefore: (failure, attempt, random) => waitOfStream(failure, attempt, policy, random), onRetry }
+}
+
+/** What calls operations: the transport, or one that adds something to its requests. */
+export interface Caller {
+  call(row: OperationRow, input: Input, options?: Options): Promise<Result<unknown> | Page<unknown> | NotModified>
+}
+
 /** Sends requests, and repeats those that can be repeated. */
-export class Transport {
+export class Transport implements Caller {
   readonly #options: TransportOptions
 
   constructor(options: TransportOptions) {
@@ -76,7 +86,7 @@ export class Transport {
       const wait = waitFor(failure, attempt, random)
       if (wait === undefined) throw toError(attempt)
       onRetry?.({ error: toError(attempt), attempt, wait })
-      await this.#sleep(wait, options.signal)
+      await sleep(this.#options.timers, wait, options.signal)
     }
   }
 
@@ -126,23 +136,23 @@ export class Transport {
       if (result !== 'bytes') signal?.removeEventListener('abort', abort)
     }
   }
+}
 
-  async #sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-    const { timers } = this.#options
-    // `onRetry` may have aborted it.
-    signal?.throwIfAborted()
-    await new Promise<void>((resolve, reject) => {
-      const abort = (): void => {
-        timers.clearTimeout(timer)
-        reject(signal!.reason as Error)
-      }
-      const timer = timers.setTimeout(() => {
-        signal?.removeEventListener('abort', abort)
-        resolve()
-      }, milliseconds)
-      signal?.addEventListener('abort', abort, { once: true })
-    })
-  }
+/** Waits. @throws the reason of the signal, at once when it is aborted */
+export async function sleep(timers: Timers, milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  // `onRetry` may have aborted it.
+  signal?.throwIfAborted()
+  await new Promise<void>((resolve, reject) => {
+    const abort = (): void => {
+      timers.clearTimeout(timer)
+      reject(signal!.reason as Error)
+    }
+    const timer = timers.setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, milliseconds)
+    signal?.addEventListener('abort', abort, { once: true })
+  })
 }
 
 /** A request that can be sent several times. */

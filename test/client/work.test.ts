@@ -1,0 +1,371 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ApiError, ClaimLost, createClient, type Client, type WorkContext, type WorkHandler } from '../../src/client/client.ts'
+import { memory } from '../support/memory.ts'
+import { Service } from '../support/service.ts'
+import { atRest, VirtualClock } from '../support/virtual-clock.ts'
+
+const SECOND = 1000
+/** What a request of a test gets instead of the service's response. */
+type Fault = (request: Request, send: () => Promise<Response>) => Promise<Response>
+
+let service: Service
+let clock: VirtualClock
+let fault: Fault
+let sent: { method: string; path: string; claim: string | null; key: string | null }[]
+let lk: Client
+let other: Client
+let board_id: string
+let column_id: string
+let running: number
+let stop: AbortController
+const enough = new Error('enough')
+
+beforeEach(async () => {
+  service = await Service.start(memory)
+  clock = new VirtualClock()
+  fault = (_request, send) => send()
+  sent = []
+  running = 0
+  stop = new AbortController()
+  const ann = await service.person(await service.workspace())
+  const began = [service.now, clock.time] as const
+  // The clock of the service passes with the monotonic one of the client, whose time of day is half a century behind.
+  Object.defineProperty(service, 'now', { get: () => began[0] + clock.time - began[1] })
+  const client = (token: string, isWorker: boolean) =>
+    createClient({
+      url: 'http://localhost',
+      token,
+      random: () => 1,
+      timers: clock,
+      monotonic: () => clock.time,
+      now: () => 0,
+      fetch: async (url, init) => {
+        const request = new Request(url as string, init)
+        const { method, headers } = request
+        const path = new URL(request.url).pathname.slice(3)
+        if (isWorker) sent.push({ method, path, claim: headers.get('if-claim'), key: headers.get('idempotency-key') })
+        running++
+        const send = () => service.app.fetch(request)
+        return (isWorker ? fault(request, send) : send()).finally(() => running--)
+      },
+    })
+  lk = client(ann.write, true)
+  other = client(ann.admin, false)
+  board_id = (await other.boards.create({ name: 'Garden' })).data.id
+  column_id = (await other.columns.create({ board_id, name: 'To do' })).data.id
+})
+afterEach(() => service.stop())
+
+const add = async (title: string) => (await other.cards.create({ board_id, column_id, title })).data.id
+const read = async (card_id: string) => (await other.cards.read({ card_id, include: ['claim'] })).data
+const isDone = async (card_id: string) => (await read(card_id)).completed_at !== null
+const settle = () => atRest(() => running > 0)
+const pass = (seconds: number) => clock.pass(seconds * SECOND, settle)
+const writes = (pattern: RegExp) => sent.filter(({ method, path }) => pattern.test(`${method} ${path}`))
+
+/** Runs a worker until it ends. @returns why it has ended */
+const work = (handler: WorkHandler, options = {}) =>
+  lk.claims.work(board_id, handler, { ttl: 10, signal: stop.signal, ...options }).then(
+    () => expect.unreachable(),
+    (error: unknown) => error,
+  )
+
+/** A worker whose handler waits until the test lets it go on. */
+function startOne(options = {}) {
+  let begun!: (context: WorkContext & { readonly card_id: string }) => void
+  const context = new Promise<WorkContext & { readonly card_id: string }>((resolve) => (begun = resolve))
+  let go!: (outcome?: 'release' | Error) => void
+  const gate = new Promise<'release' | void>((resolve, reject) => {
+    go = (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome))
+  })
+  let cards = 0
+  const ended = work((card, found) => {
+    // Only the first card is waited for: with the second one, the worker ends.
+    if (cards++ > 0) return (stop.abort(enough), 'release')
+    begun({ ...found, card_id: card.id })
+    return gate
+  }, options)
+  return { context, go, ended }
+}
+
+describe('what a handler does decides about its card', () => {
+  test('a card whose handler returns is completed, and the next one follows', async () => {
+    const ids = [await add('Sow'), await add('Water'), await add('Reap')]
+    const titles: string[] = []
+    const ended = await work(({ title }) => {
+      if (titles.push(title) === 3) stop.abort(enough)
+    })
+    expect(ended).toBe(enough)
+    expect(titles).toEqual(['Sow', 'Water', 'Reap'])
+    expect(await Promise.all(ids.map(isDone))).toEqual([true, true, true])
+    expect(writes(/completion/).map(({ claim }) => claim)).toEqual(['1', '1', '1'])
+  })
+
+  test('a card whose handler returns "release" is free again', async () => {
+    const id = await add('Sow')
+    expect(await work(() => (stop.abort(enough), 'release'))).toBe(enough)
+    expect(await read(id)).toMatchObject({ completed_at: null, claim: null })
+    expect(writes(/DELETE .*claim/).map(({ claim }) => claim)).toEqual(['1'])
+  })
+
+  test('a card whose handler throws is free again, and the worker ends with what it has thrown', async () => {
+    const id = await add('Sow')
+    const broken = new Error('broken')
+    expect(await work(() => Promise.reject(broken))).toBe(broken)
+    expect(await read(id)).toMatchObject({ completed_at: null, claim: null })
+  })
+
+  test.each<[string, (lk: WorkContext['lk'], card_id: string) => Promise<unknown>]>([
+    ['completes', (own, card_id) => own.cards.complete({ card_id, completed: true })],
+    ['archives', (own, card_id) => own.cards.archive({ card_id })],
+    ['releases', (own, card_id) => own.claims.release({ card_id })],
+  ])('nothing more is done about a card that its handler %s', async (_verb, end) => {
+    await add('Sow')
+    await work(async ({ id }, context) => {
+      await end(context.lk, id)
+      stop.abort(enough)
+    })
+    expect(sent.slice(1).length).toBe(1)
+  })
+
+  test('a completion that is refused releases the card, and ends the worker', async () => {
+    const id = await add('Sow')
+    fault = (request, send) =>
+      request.url.includes('completion')
+        ? Promise.resolve(Response.json({ error: { code: 'forbidden', message: 'no', request_id: 'r' } }, { status: 403 }))
+        : send()
+    expect(await work(() => undefined)).toMatchObject({ code: 'forbidden' })
+    expect((await read(id)).claim).toBeNull()
+  })
+})
+
+describe('while a handler runs', () => {
+  test('its claim is renewed at a third of its time, with If-Claim', async () => {
+    const id = await add('Sow')
+    const { context, go, ended } = startOne()
+    const { signal } = await context
+    await pass(61)
+    expect(signal.aborted).toBe(false)
+    expect((await read(id)).claim).toMatchObject({ epoch: 1 })
+    expect(writes(/PUT .*claim/).length).toBe(18)
+    expect(new Set(writes(/PUT .*claim/).map(({ claim, key }) => `${claim} ${key}`))).toEqual(new Set(['1 null']))
+    const last = await add('Last')
+    go()
+    expect(await ended).toBe(enough)
+    expect([await isDone(id), await isDone(last)]).toEqual([true, false])
+    sent = []
+    await pass(60)
+    expect(sent).toEqual([])
+  })
+
+  test('what is written to the card and what hangs on it has If-Claim, and nothing else', async () => {
+    const strange = await add('Sow')
+    const foreign = await add('Other')
+    await work(async ({ id: card_id }, { lk: own }) => {
+      const subtask = (await own.subtasks.create({ card_id, title: 'Dig' })).data
+      await own.subtasks.update({ subtask_id: subtask.id, completed: true })
+      await own.comments.create({ card_id, body: 'Begun.' })
+      await own.cards.update({ card_id, title: 'Sow peas' })
+      await own.cards.read({ card_id })
+      await own.cards.update({ card_id: foreign, title: 'Another' })
+      await own.labels.create({ board_id, name: 'late', color: '#123456' })
+      stop.abort(enough)
+    })
+    expect((await read(strange)).title).toBe('Sow peas')
+    expect(sent.map(({ claim }) => claim)).toEqual([null, '1', '1', '1', '1', null, null, null, '1'])
+  })
+})
+
+describe('a claim is lost', () => {
+  test('when it runs out, because no renewal has arrived: the handler is told, and can write nothing more', async () => {
+    const id = await add('Sow')
+    const { context, go, ended } = startOne()
+    const { signal, lk: own } = await context
+    fault = (request, send) => (request.method === 'PUT' ? Promise.reject(new TypeError('fetch failed')) : send())
+    await pass(9.9)
+    expect(signal.aborted).toBe(false)
+    await pass(0.1)
+    expect(signal.reason).toMatchObject({ name: 'ClaimLost', card_id: id })
+    expect((await read(id)).claim).toBeNull()
+    fault = (_request, send) => send()
+    sent = []
+    await expect(own.comments.create({ card_id: id, body: 'Late.' })).rejects.toBeInstanceOf(ClaimLost)
+    expect(sent).toEqual([])
+    // What it throws or returns now does not matter: the worker goes on, here with the same card.
+    go(new Error('confused'))
+    expect(await ended).toBe(enough)
+    expect(await read(id)).toMatchObject({ completed_at: null, claim: null })
+    expect(writes(/POST .*claims/).length).toBe(1)
+  })
+
+  test('when a write gets 412, because another has it', async () => {
+    const id = await add('Sow')
+    const { context, go, ended } = startOne()
+    const { signal, lk: own } = await context
+    await lk.claims.release({ card_id: id })
+    await other.claims.take({ card_id: id, ttl: 10 })
+    const refused = await own.cards.update({ card_id: id, title: 'Mine' }).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(ApiError)
+    expect(signal.reason).toMatchObject({ name: 'ClaimLost', cause: refused })
+    await add('Next')
+    go()
+    expect(await ended).toBe(enough)
+    expect(await read(id)).toMatchObject({ title: 'Sow', completed_at: null, claim: { epoch: 2 } })
+  })
+
+  test('when a renewal gets 412', async () => {
+    const id = await add('Sow')
+    const { context, go, ended } = startOne()
+    const { signal } = await context
+    await other.cards.complete({ card_id: id, completed: true })
+    await pass(4)
+    expect(signal.reason).toBeInstanceOf(ClaimLost)
+    await add('Next')
+    go()
+    expect(await ended).toBe(enough)
+  })
+
+  test('a 412 that is about an ETag loses nothing', async () => {
+    await add('Sow')
+    const lost: boolean[] = []
+    await work(async ({ id: card_id }, { lk: own, signal }) => {
+      await own.cards.update({ card_id, title: 'Mine' }, { ifMatch: '"1"' }).catch(() => undefined)
+      lost.push(signal.aborted)
+      stop.abort(enough)
+    })
+    expect(lost).toEqual([false])
+  })
+
+  test('in a process that was stopped, before its timers say so', async () => {
+    const id = await add('Sow')
+    const { context, go, ended } = startOne()
+    const { signal, lk: own } = await context
+    clock.time += 11 * SECOND
+    await expect(own.comments.create({ card_id: id, body: 'Late.' })).rejects.toBeInstanceOf(ClaimLost)
+    expect(signal.aborted).toBe(true)
+    expect(writes(/comments/)).toEqual([])
+    go()
+    await ended
+  })
+
+  test('by a time that is counted from before the request was sent', async () => {
+    await add('Sow')
+    fault = async (request, send) => {
+      const response = await send()
+      // The response takes its time.
+      if (request.method === 'POST') clock.time += 2 * SECOND
+      return response
+    }
+    const { context, go, ended } = startOne()
+    const { signal } = await context
+    fault = () => Promise.reject(new TypeError('fetch failed'))
+    await pass(7.9)
+    expect(signal.aborted).toBe(false)
+    await pass(0.1)
+    expect(signal.aborted).toBe(true)
+    fault = (_request, send) => send()
+    go()
+    await ended
+  })
+})
+
+describe('a card that was waited for', () => {
+  test('is renewed before its handler begins, because nobody knows when it was taken', async () => {
+    await add('Sow')
+    fault = async (request, send) => {
+      if (request.url.endsWith('/claims')) clock.time += 9 * SECOND
+      return send()
+    }
+    const { context, go, ended } = startOne()
+    const { signal } = await context
+    expect(writes(/PUT .*claim/).length).toBe(1)
+    fault = () => Promise.reject(new TypeError('fetch failed'))
+    await pass(9.9)
+    expect(signal.aborted).toBe(false)
+    await pass(0.1)
+    expect(signal.aborted).toBe(true)
+    fault = (_request, send) => send()
+    go()
+    await ended
+  })
+
+  test('is not worked on if it is lost already', async () => {
+    const id = await add('Sow')
+    fault = async (request, send) => {
+      const response = await send()
+      if (request.url.endsWith('/claims')) {
+        clock.time += 20 * SECOND
+        stop.abort(enough)
+      }
+      return response
+    }
+    expect(await work(() => expect.unreachable())).toBe(enough)
+    expect(await isDone(id)).toBe(false)
+  })
+
+  test('comes as soon as it is there', async () => {
+    const ended = work(() => stop.abort(enough))
+    await expect.poll(() => sent.length).toBe(1)
+    const id = await add('Late')
+    expect(await ended).toBe(enough)
+    expect(await isDone(id)).toBe(true)
+    expect(sent.length).toBe(2)
+  })
+})
+
+describe('the signal of the caller', () => {
+  test.each([
+    ['throws', true, false],
+    ['returns', false, true],
+  ])('is passed on; the card of a handler that %s is decided as ever', async (_verb, isThrown, done) => {
+    const id = await add('Sow')
+    const ended = await work((_card, { signal }) => {
+      stop.abort(enough)
+      expect(signal.reason).toBe(enough)
+      if (isThrown) signal.throwIfAborted()
+    })
+    expect(ended).toBe(enough)
+    expect([await isDone(id), (await read(id)).claim]).toEqual([done, null])
+  })
+
+  test('ends a worker that waits, at once', async () => {
+    const ended = work(() => expect.unreachable())
+    await expect.poll(() => sent.length).toBe(1)
+    stop.abort(enough)
+    expect(await ended).toBe(enough)
+  })
+})
+
+test('in outages no card is lost or done twice', async () => {
+  const ids = [await add('Sow'), await add('Water')]
+  const retries: unknown[] = []
+  let calls = 0
+  // Every second response is lost, and the request was carried out.
+  fault = async (_request, send) => {
+    const response = await send()
+    if (calls++ % 2 === 0) throw new TypeError('terminated')
+    return response
+  }
+  const titles: string[] = []
+  const ended = work(({ title }) => void (titles.push(title) === 2 && stop.abort(enough)), { onRetry: (one: unknown) => retries.push(one) })
+  let isOver = false
+  void ended.then(() => (isOver = true))
+  while (!isOver) await pass(1)
+  expect(titles).toEqual(['Sow', 'Water'])
+  expect(await Promise.all(ids.map(isDone))).toEqual([true, true])
+  expect(retries.length).toBe(4)
+})
+
+test('what waiting cannot mend ends a worker', async () => {
+  expect(await lk.claims.work('brd_absent', () => undefined).catch((error: unknown) => error)).toMatchObject({ code: 'not_found' })
+})
+
+test.each([
+  [{ ttl: 5 }, 'ttl'],
+  [{ ttl: 4000 }, 'ttl'],
+  [{ wait: 0 }, 'wait'],
+  [{ column: 'col_1' }, 'column'],
+  [{ signal: true }, 'signal'],
+])('the options %j are refused', async (options, name) => {
+  await expect(lk.claims.work(board_id, () => undefined, options as never)).rejects.toThrow(`"${name}"`)
+})
