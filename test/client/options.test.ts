@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createClient, InvalidInput, type Client, type ClientOptions } from '../../src/client/client.ts'
 import { FakeService, success } from '../support/fake-service.ts'
 
-const KNOWN = 'url, token, timeout, retries, fetch, random, now, newKey, timers'
+const KNOWN = 'url, token, timeout, retries, fetch, random, now, monotonic, newKey, timers'
 const good = { url: 'http://service.test', token: 'lk_pat_test' }
 
 /** What a program without types can pass. */

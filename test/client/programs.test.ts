@@ -7,12 +7,13 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type Client } from '../../src/client/client.ts'
 import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
+import { requirePython } from '../support/python.ts'
 import { main, startProcess, type RunningProcess } from '../support/process.ts'
 import { ownProcess } from '../support/run.ts'
 
 const run = promisify(execFile)
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
-const worker = blockOf('README.md', 'for (;;)')
+const worker = blockOf('README.md', 'claims.work')
 const program = blockOf('src/client/README.md', 'lk.cards.move')
 
 let folder: string
@@ -57,8 +58,8 @@ async function compile(programs: Readonly<Record<string, string>>): Promise<stri
 
 test('the programs of the documents compile under strict', async () => {
   expect(await compile({ 'worker.ts': worker, 'program.ts': program })).toBe('')
-  expect(await compile({ 'worker.ts': worker.replace('card.assignee_ids', 'card.assignees') })).toContain(
-    "Property 'assignees' does not exist",
+  expect(await compile({ 'worker.ts': worker.replace('card.title', 'card.titel') })).toContain(
+    "Property 'titel' does not exist",
   )
 })
 
@@ -68,33 +69,50 @@ async function completed(board_id: string, title: string): Promise<void> {
     if (data !== null && 'completed_at' in data && data.title === title && data.completed_at !== null) return
 }
 
-test('two workers complete the free cards of a column, each card once', async () => {
+const python = blockOf('src/http/claims.md', 'import json')
+/** A worker of the documents as a program: its command, its text, and its arguments after the board. */
+const workers = [
+  {
+    language: 'TypeScript',
+    text: worker,
+    lines: 20,
+    command: process.execPath,
+    file: 'worker.mjs',
+    client: new URL('../../dist/client/client.js', import.meta.url).href,
+  },
+  { language: 'Python', text: python, lines: 30, command: 'python3', file: 'worker.py', client: '' },
+]
+
+test.each(workers)('two workers in $language complete the ready cards of a board, each card once', async ({ text, lines, ...program }) => {
+  expect(text.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(lines)
+  if (program.command === 'python3') requirePython()
   const board_id = (await lk.boards.create({ name: 'Work' })).data.id
   const column_id = (await lk.columns.create({ board_id, name: 'Ready' })).data.id
-  const { user_id } = (await lk.account.read()).data
-  const taken = (await lk.cards.create({ board_id, column_id, title: 'Taken', assignee_ids: [user_id] })).data.id
   const titles = Array.from({ length: 8 }, (_, i) => `Card ${i}`)
-  for (const title of titles) await lk.cards.create({ board_id, column_id, title })
-  const file = join(folder, 'worker.mjs')
-  const client = new URL('../../dist/client/client.js', import.meta.url).href
-  await writeFile(file, worker.replace('lanekeeper/client', client).replace('http://127.0.0.1:3000', url))
+  const ids: string[] = []
+  for (const title of titles) ids.push((await lk.cards.create({ board_id, column_id, title })).data.id)
+  const held = ids[3]!
+  await lk.claims.take({ card_id: held, ttl: 3600 })
+  const file = join(folder, program.file)
+  await writeFile(file, text.replace('lanekeeper/client', program.client).replace('http://127.0.0.1:3000', url))
   const outputs: string[] = []
   const ended: Promise<unknown>[] = []
-  const workers = [1, 2].map(() => {
-    const child = ownProcess(execFile(process.execPath, [file, board_id, column_id], { env: { LANEKEEPER_TOKEN: token } }))
-    child.stdout!.on('data', (text: string) => outputs.push(...text.trimEnd().split('\n')))
-    child.stderr!.on('data', (text: string) => outputs.push(text))
+  const env = { PATH: process.env['PATH'], LANEKEEPER_TOKEN: token } as unknown as NodeJS.ProcessEnv
+  const children = [1, 2].map(() => {
+    const child = ownProcess(execFile(program.command, [file, board_id, column_id], { env }))
+    child.stdout!.on('data', (lines: string) => outputs.push(...lines.trimEnd().split('\n')))
+    child.stderr!.on('data', (lines: string) => outputs.push(lines))
     ended.push(new Promise((resolve) => child.on('close', resolve)))
     return child
   })
   await completed(board_id, 'Card 7')
-  // Both workers wait for a change now, or soon.
+  // Both workers wait for a card now, or soon.
   await lk.cards.create({ board_id, column_id, title: 'Late' })
   await completed(board_id, 'Late')
-  for (const child of workers) child.kill()
+  await expect.poll(async () => (await lk.cards.list({ board_id, completed: false })).data.map(({ id }) => id)).toEqual([held])
+  for (const child of children) child.kill()
   await Promise.all(ended)
-  expect(outputs.toSorted()).toEqual([...titles, 'Late'].map((title) => `working on ${title}`).toSorted())
-  expect((await lk.cards.read({ card_id: taken })).data.completed_at).toBeNull()
+  expect(outputs.toSorted()).toEqual([...titles.toSpliced(3, 1), 'Late'].map((title) => `working on ${title}`).toSorted())
 })
 
 test('the commands of the README with "lanekeeper api" work', async () => {

@@ -1,8 +1,10 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
 import { blockOf } from '../support/documents.ts'
+import { requirePython } from '../support/python.ts'
 import { startProcess, type RunningProcess } from '../support/process.ts'
 
 // What src/mcp/README.md tells people to write into the files of their clients.
@@ -37,19 +39,29 @@ test('the command for clients that speak stdio is one of lanekeeper', () => {
   expect([command, args.slice(0, 3), Object.keys(env)]).toEqual(['npx', ['lanekeeper', 'mcp', '--url'], ['LANEKEEPER_TOKEN']])
 })
 
-const hasPython = (() => {
-  try {
-    execFileSync('python3', ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-})()
-
-// Python is no requirement of the tests.
-test.skipIf(!hasPython)('the program in Python works, and prints the refusal', async () => {
+test('the program in Python works, and prints the refusal', async () => {
+  requirePython()
   const program = blockOf('src/mcp/README.md', 'import json').replace('http://127.0.0.1:3000', url)
   const env = { PATH: process.env['PATH'], LANEKEEPER_TOKEN: token } as unknown as NodeJS.ProcessEnv
   const failure = await promisify(execFile)('python3', ['-c', program], { env }).catch((error: unknown) => error)
   expect(failure).toMatchObject({ stdout: 'Sow\n', stderr: expect.stringContaining("'required_scope': 'kanban:admin'") })
+})
+
+test('with the four calls of the page of claims, a card is taken, worked on and completed', async () => {
+  const client = new Client({ name: 'test', version: '1' })
+  const headers = { authorization: `Bearer ${token}` }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
+  const lk = createClient({ url, token })
+  const board_id = (await lk.boards.create({ name: 'Work' })).data.id
+  const column_id = (await lk.columns.create({ board_id, name: 'Ready' })).data.id
+  const card = (await lk.cards.create({ board_id, column_id, title: 'Sow' })).data
+  // The first claim of the card has another number than that of the page.
+  const calls = blockOf('src/http/claims.md', 'claim_next_card').replaceAll('brd_…', board_id).replaceAll('crd_…', card.id).replaceAll(': 7 ', ': 1 ')
+  const results: any[] = []
+  for (const call of JSON.parse(calls)) results.push(await client.callTool(call))
+  expect(results.map(({ isError }) => isError ?? false)).toEqual([false, false, false, false])
+  expect(JSON.stringify(results[0].structuredContent)).toContain('"epoch":1')
+  expect((await lk.cards.read({ card_id: card.id })).data.completed_at).not.toBeNull()
+  expect((await lk.comments.list({ card_id: card.id })).data.map(({ body }) => body)).toEqual(['Sown.'])
+  await client.close()
 })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
 
 /** A program that some suites need and that no package of npm contains. */
-export type Program = 'redis-server' | 'chromium'
+export type Program = 'redis-server' | 'chromium' | 'python3'
 
 /** Where a browser of the Chromium family is: options of Playwright's `launch`. */
 export type BrowserLocation = { readonly executablePath: string } | { readonly channel: string }
@@ -15,6 +15,7 @@ const CHANNELS = ['chrome', 'msedge']
 const INSTALL_LINES: Readonly<Record<Program, Partial<Record<NodeJS.Platform, string>>>> = {
   'redis-server': { darwin: 'brew install redis', win32: 'run the tests in WSL: Redis has no build for Windows' },
   chromium: { darwin: 'brew install --cask google-chrome', win32: 'winget install Google.Chrome' },
+  python3: { darwin: 'brew install python3', win32: 'winget install Python.Python.3.13' },
 }
 
 /** The arguments of apt-get that install a program. Its Debian package has the same name. */
