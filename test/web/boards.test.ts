@@ -94,6 +94,35 @@ describe('a board', () => {
     expect([last.includes('Blocked by Water'), last.includes('Blocks')]).toEqual([true, false])
   })
 
+  test('a claimed card says who holds it and until when, until the claim has run out', async () => {
+    const mira = await service.person(owner.workspaceId, 'member', 'Mira Patel')
+    const ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
+    const board = (await api('POST', '/boards', { name: 'Claims' })).id
+    const column = await api('POST', `/boards/${board}/columns`, { name: 'Doing' })
+    const card = await api('POST', `/boards/${board}/cards`, { column_id: column.id, title: 'Sow' })
+    const [boardPage, cardPage] = [`${base}/boards/${board}`, `${base}/cards/${card.id}`]
+    const pages = async (from: Visitor) => [textOf((await from.request(boardPage)).text), textOf((await from.request(cardPage)).text)]
+    const expiry = async (path: string) => /data-expiry="(\d+)"/.exec((await visitor.request(path)).text)?.[1]
+    expect((await pages(visitor)).filter((text) => text.includes('Claimed'))).toEqual([])
+    expect(await expiry(boardPage)).toBeUndefined()
+    await api('PUT', `/cards/${card.id}/claim`, { ttl: 120 }, mira)
+    const until = `${new Date(service.now + 120_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    const named = async (person: Person) => {
+      const [onBoard, onCard] = (await pages(await signedIn(service, person))) as [string, string]
+      expect(onBoard).toContain(`until ${until} (in 2 minutes)`)
+      expect(onCard).toContain(`until ${until}`)
+      const [first, second] = [/Claimed by (.*?), until/.exec(onBoard)![1], /Claimed by (.*?), renewed/.exec(onCard)![1]]
+      return [first, second]
+    }
+    expect(await named(mira)).toEqual(['your token “test”', expect.stringMatching(/Mira Patel your token “test”$/)])
+    expect(await named(owner)).toEqual(['Mira Patel’s token “test”', expect.stringMatching(/Mira Patel Mira Patel’s token “test”$/)])
+    expect(await named(ben)).toEqual(['Mira Patel, with a token', expect.stringMatching(/Mira Patel Mira Patel, with a token$/)])
+    expect([await expiry(boardPage), await expiry(cardPage)]).toEqual(['120000', '120000'])
+    service.now += 120_000
+    expect((await pages(visitor)).filter((text) => text.includes('Claimed'))).toEqual([])
+    service.now -= 120_000
+  })
+
   test('a card with more text than a page has markup for shows the rest as it is', async () => {
     const card = await api('POST', `/boards/${boardId}/cards`, {
       column_id: columns[0],

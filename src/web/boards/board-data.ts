@@ -56,7 +56,7 @@ export async function readBoard(
   const column = (board.columns ?? []).find(({ id }) => id === place.column)?.id
   const { cursor } = place
   const columns = (board.columns ?? []).filter(({ id }) => column === undefined || id === column)
-  const query = { ...cardQuery(filters, board.labels ?? [], people.members), column_id: column, include: 'counts' }
+  const query = { ...cardQuery(filters, board.labels ?? [], people.members), column_id: column, include: 'counts,claim' }
   const matches = (card: Card) => matchesDue(filters, card, now)
   const pages = filters.due === '' ? 1 : EXAMINED_PAGES
   const first = await readAll<ListedCard>(reader, ['cards.list', { board_id: boardId }, { ...query, cursor }], pages)

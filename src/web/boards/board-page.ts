@@ -4,6 +4,7 @@ import type { Page, SignedInContext } from '../page-context.ts'
 import { readBoard, type BoardData } from './board-data.ts'
 import { renderFilters, renderLanes } from './board-view.ts'
 import { dueChoices, filtersOf, isFiltered } from './filters.ts'
+import { nextExpiry, readHolders, type Holders } from './holders.ts'
 import { icon, swatch } from './icons.ts'
 import { createProse } from '../markdown.ts'
 import { BOARD_SCRIPTS, ifFound, readerOf } from './reader.ts'
@@ -19,21 +20,23 @@ export const boardPage: Page = {
       const filters = filtersOf(query)
       const place = { column: query.get('column') ?? undefined, cursor: query.get('cursor') ?? undefined }
       const data = await readBoard(reader, params['board']!, filters, place, web.clock())
-      const body = renderBoard(context, data)
+      const cards = data.lanes.flatMap((lane) => lane.cards)
+      const holders = await readHolders(context, reader.caller(), data.people, cards)
+      const body = renderBoard(context, data, holders, nextExpiry(cards, web.clock()))
       return { title: data.board.name, body, layout: 'wide', scripts: BOARD_SCRIPTS }
     }),
 }
 
-function renderBoard({ web, params, query }: SignedInContext, data: BoardData): VNode {
+function renderBoard({ web, params, query }: SignedInContext, data: BoardData, holders: Holders, expiry: number | undefined): VNode {
   const { board, lanes, people, labels, changes, isPartial } = data
   const base = `/app/${params['workspace']}`
   const path = `${base}/boards/${board.id}`
   const filters = filtersOf(query)
-  const view = { people, labels: new Map(labels.map((label) => [label.id, label])), base, now: web.clock() }
+  const view = { people, labels: new Map(labels.map((label) => [label.id, label])), base, now: web.clock(), holders }
   const isPart = query.has('column')
   const found = lanes.reduce((sum, { cards }) => sum + cards.length, 0)
   const isMore = lanes.some(({ cursor }) => cursor !== undefined)
-  return html`<div class="board" id="board" data-merge data-board=${path} data-events="${path}/events?after=${encodeURIComponent(changes)}">
+  return html`<div class="board" id="board" data-merge data-board=${path} data-events="${path}/events?after=${encodeURIComponent(changes)}" data-expiry=${expiry}>
     <div class="board-head" id="board-head" data-merge>
       <nav class="crumbs" id="crumbs" aria-label="Breadcrumb">
         <a href="/app">Boards</a>${isPart && html` <span aria-hidden="true">/</span> <a href=${path}>${board.name}</a>`}

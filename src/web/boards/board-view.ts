@@ -4,6 +4,7 @@ import { html } from '../html.ts'
 import type { BoardData, Lane, ListedCard } from './board-data.ts'
 import { renderDay } from '../times.ts'
 import { dueState, searchOf, type BoardFilters, type DueState } from './filters.ts'
+import { renderHolder, type Holders } from './holders.ts'
 import { icon, swatch } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
 
@@ -16,6 +17,7 @@ export interface BoardView extends Pick<BoardData, 'people'> {
   /** the path of the workspace */
   readonly base: string
   readonly now: number
+  readonly holders: Holders
 }
 
 /** The columns of a board. @param boardPath the path of the board, for links to the rest of a column */
@@ -49,13 +51,13 @@ export function renderLanes(lanes: readonly Lane[], view: BoardView, boardPath: 
   </div>`
 }
 
-function renderTile(card: ListedCard, { labels, people, base, now }: BoardView): VNode {
+function renderTile(card: ListedCard, { labels, people, base, now, holders }: BoardView): VNode {
   const { id, title, label_ids, assignee_ids, cover_attachment_id, completed_at } = card
   return html`<li class="tile ${completed_at === null ? '' : 'completed'}" id=${id}>
     ${cover_attachment_id !== null && html`<img class="cover" src="${base}/attachments/${cover_attachment_id}" alt="" loading="lazy" decoding="async" />`}
     ${renderLabels(label_ids, labels, SHOWN.labels)}
     <a class="tile-title" href="${base}/cards/${id}">${title}</a>
-    ${renderFacts(card, now)}
+    ${renderFacts(card, now)} ${renderHolder(card, holders, now)}
     ${
       assignee_ids.length > 0 &&
       html`<p class="people">

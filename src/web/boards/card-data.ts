@@ -5,6 +5,7 @@ import type { Subtask } from '../../model/subtask.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { ListedCard } from './board-data.ts'
+import { readHolders, type Holders } from './holders.ts'
 import { readPeople, type People } from './people.ts'
 import { readAll, readerOf, type Reader } from './reader.ts'
 
@@ -18,6 +19,7 @@ export interface CardData {
   readonly card: ListedCard
   readonly board: BoardSnapshot
   readonly people: People
+  readonly holders: Holders
   /** the first of the cards that block it */
   readonly blockers: readonly ListedCard[]
   /** the active cards that it blocks, or did */
@@ -37,7 +39,7 @@ export async function readCard(context: SignedInContext): Promise<CardData> {
   // The board first: what changes after it is in the feed.
   const { board_id } = (await reader.read('cards.read', of)).data as ListedCard
   const board = (await reader.read('boards.read', { board_id }, { include: 'columns,labels' })).data as BoardSnapshot
-  const card = (await reader.read('cards.read', of, { include: 'counts' })).data as ListedCard
+  const card = (await reader.read('cards.read', of, { include: 'counts,claim' })).data as ListedCard
   const [people, blockers, blocked, subtasks, attachments, comments] = await Promise.all([
     readPeople(reader),
     readBlockers(reader, card),
@@ -46,7 +48,8 @@ export async function readCard(context: SignedInContext): Promise<CardData> {
     readAll<Attachment>(reader, ['attachments.list', of], 1),
     readAll<Comment>(reader, ['comments.list', of, { cursor: query.get('comments') ?? undefined }], COMMENT_PAGES),
   ])
-  const all = { blockers, blocked: blocked.items, subtasks: subtasks.items, attachments: attachments.items, comments: comments.items }
+  const holders = await readHolders(context, reader.caller(), people, [card])
+  const all = { holders, blockers, blocked: blocked.items, subtasks: subtasks.items, attachments: attachments.items, comments: comments.items }
   return { card, board, people, ...all, commentsCursor: comments.cursor }
 }
 

@@ -6,6 +6,7 @@ import type { SignedInContext } from '../page-context.ts'
 import type { ListedCard } from './board-data.ts'
 import { renderDue, renderLabels } from './board-view.ts'
 import type { CardData } from './card-data.ts'
+import { nextExpiry } from './holders.ts'
 import { icon } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
 import { createProse } from '../markdown.ts'
@@ -20,7 +21,7 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
   const prose = createProse()
   const column = board.columns?.find(({ id }) => id === card.column_id)
   const changes = `${boardPath}/events?after=${encodeURIComponent(board.changes_cursor ?? '')}`
-  return html`<article class="whole-card" id="card" data-merge data-card=${card.id} data-board=${boardPath} data-events=${changes}>
+  return html`<article class="whole-card" id="card" data-merge data-card=${card.id} data-board=${boardPath} data-events=${changes} data-expiry=${nextExpiry([card], web.clock())}>
     <div class="board-head" id="card-head" data-merge>
       <nav class="crumbs" id="crumbs" aria-label="Breadcrumb">
         <a href="/app">Boards</a> <span aria-hidden="true">/</span>
@@ -44,7 +45,7 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
   </article>`
 }
 
-function renderMeta({ card, board, people, blockers, blocked }: CardData, column: string | undefined, base: string, now: number): VNode {
+function renderMeta({ card, board, people, holders, blockers, blocked }: CardData, column: string | undefined, base: string, now: number): VNode {
   const labels = renderLabels(card.label_ids, new Map((board.labels ?? []).map((label) => [label.id, label])))
   const { due_at, completed_at, completed_by_id, archived_at } = card
   return html`<aside class="card facts-list" id="card-facts" aria-label="About this card">
@@ -59,6 +60,14 @@ function renderMeta({ card, board, people, blockers, blocked }: CardData, column
         due_at !== null &&
         html`<dt>Due</dt>
           <dd>${renderDue({ due_at, completed_at }, now)} ${due_at.slice(11, 16)} UTC</dd>`
+      }
+      ${
+        card.claim != null &&
+        html`<dt>Claimed by</dt>
+          <dd>
+            ${renderNamed(card.claim.holder_id, people)}
+            <p>${holders.get(card.claim.token_id)}, renewed ${renderTime(card.claim.renewed_at)}, until ${renderTime(card.claim.expires_at)}</p>
+          </dd>`
       }
       <dt>Assignees</dt>
       <dd>

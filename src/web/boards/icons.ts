@@ -8,6 +8,7 @@ const SHAPES = {
   attachments: '<path d="m13.4 7.4-5.5 5.5a3.4 3.4 0 0 1-4.8-4.8l5.6-5.6a2.3 2.3 0 0 1 3.2 3.2l-5.5 5.6a1.1 1.1 0 0 1-1.6-1.6l5-5.1"/>',
   description: '<path d="M2.5 4h11M2.5 8h11M2.5 12h6"/>',
   done: '<circle cx="8" cy="8" r="6"/><path d="m5.3 8.2 1.9 1.9 3.6-4.1"/>',
+  claim: '<circle cx="8" cy="5" r="2.7"/><path d="M2.8 13.8a5.2 5.2 0 0 1 10.4 0"/>',
   private: '<rect x="3" y="7" width="10" height="6.6" rx="1.6"/><path d="M5.2 7V5.1a2.8 2.8 0 0 1 5.6 0V7"/>',
   file: '<path d="M9 1.9H4.6a1.3 1.3 0 0 0-1.3 1.3v9.6a1.3 1.3 0 0 0 1.3 1.3h6.8a1.3 1.3 0 0 0 1.3-1.3V5.6Z"/><path d="M9 1.9v3.7h3.7"/>',
 } as const

@@ -14,7 +14,7 @@ import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import type { Page, PageResponse, SignedInContext } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
-import { decide } from '../workspace/permission.ts'
+import { tokenNamer } from './holders.ts'
 import { ifFound, readerOf } from './reader.ts'
 import type { ShownChange } from './shown-change.ts'
 
@@ -70,14 +70,15 @@ async function requireSession({ web, session }: SignedInContext): Promise<void> 
 
 /** Changes as a page shows them. */
 async function describe(
-  { web }: SignedInContext,
+  context: SignedInContext,
   caller: Caller,
   boardId: string,
   { items }: StreamedResult,
 ): Promise<StreamedResult['items']> {
   if (items.length === 0) return items
+  const { web } = context
   const changes = items.map(({ data }) => data as Change)
-  const mayNameAll = decide(web.services().engine, 'workspace.tokens', caller)?.outcome === 'allowed'
+  const nameOf = tokenNamer(context, caller)
   const authors = await transact(web.store, caller.workspaceId, web.random, async (tx) => {
     const records = await tx.read(changes.map(({ seq }) => keys.change(boardId, appendedEntry(seq))))
     const tokenIds = [...new Set(records.map((record) => record?.token_id ?? null))].filter((id) => id !== null)
@@ -88,10 +89,7 @@ async function describe(
     return changes.map(({ actor_id }, i): string => {
       if (actor_id === null) return 'the operator'
       const name = names.get(actor_id) ?? 'a former member'
-      const token = tokens.get(records[i]?.token_id ?? '')
-      // The name of a token is shown to its person, and to those who may list the tokens of all.
-      if (token === undefined || (token.user_id !== caller.userId && !mayNameAll)) return `${name}, with a token`
-      return token.user_id === caller.userId ? `your token “${token.name}”` : `${name}’s token “${token.name}”`
+      return nameOf(tokens.get(records[i]?.token_id ?? ''), name)
     })
   })
   return items.map(({ id }, i) => ({ id, data: shownChange(changes[i]!, authors[i]!) as unknown as Change }))

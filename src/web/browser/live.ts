@@ -36,8 +36,18 @@ async function fetchPage(): Promise<void> {
   clearHighlights()
   merge(root!, document.adoptNode(next))
   document.title = page.title
+  refreshAtExpiry()
   showHighlights()
   if (focused && !focused.contains(document.activeElement)) focusOn(document.getElementById(focused.id))
+}
+
+let expiry: number | undefined
+
+/** A claim that runs out is no change of the board. The page says how long the next one lasts, whatever the clock of the browser says. */
+function refreshAtExpiry(): void {
+  clearTimeout(expiry)
+  const left = root?.dataset['expiry']
+  if (left !== undefined) expiry = setTimeout(() => void refresh(), Number(left) + 500)
 }
 
 /** How long a change is marked, in milliseconds. */
@@ -155,6 +165,7 @@ function disconnect(): void {
 export function goLive(): void {
   if (root === null || !('EventSource' in globalThis)) return
   connect()
+  refreshAtExpiry()
   // A browser has few connections to one host: hidden windows need none.
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'hidden') disconnect()

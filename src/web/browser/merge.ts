@@ -10,6 +10,7 @@ export function merge(old: Element, next: Element): void {
     return
   }
   for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
+  for (const { name } of Array.from(old.attributes)) if (!next.hasAttribute(name)) old.removeAttribute(name)
   const known = new Map(Array.from(old.children, (child) => [child.id, child]))
   let place = old.firstElementChild
   // A copy: children that are put in their place leave the collection.
