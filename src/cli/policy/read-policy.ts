@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { shippedFolder } from '../../authz/shipped-policy.ts'
-import { specificationRows } from '../../authz/specification.ts'
+import { checkShippedRows } from '../../authz/shipped-rows.ts'
 import { ConfigError } from '../../config.ts'
 import { loadEngine, policyPaths, type Engine, type PolicyFile, type PolicyFiles } from '../../policy/engine.ts'
 import { PolicyInvariantError, readPolicyFolder, readWideningsFile } from '../../policy/folder.ts'
@@ -67,7 +67,7 @@ export function readTexts(name: string): PolicyTexts {
 
 /** Loads a policy whose files were read. @throws {PolicyError} if one is refused */
 export function loadTexts({ files, declared }: PolicyTexts): ReadPolicy {
-  const engine = loadEngine(files, specificationRows)
+  const engine = loadEngine(files, checkShippedRows)
   const widenings = declared === undefined ? [] : readWidenings(readSource(declared), engine.vocabulary)
   return { engine, widenings }
 }
