@@ -32,7 +32,7 @@ async function printMatrix(name: string | undefined, { json = false, cells = fal
     await Promise.all([
       import('./read-policy.ts'),
       import('../../resources/table.ts'),
-      import('../../resources/matrix.ts'),
+      import('../../policy/matrix.ts'),
       import('../../policy/cell-list.ts'),
     ])
   const { engine } = readPolicy(name ?? SHIPPED)
