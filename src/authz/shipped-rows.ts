@@ -11,7 +11,12 @@ export function rowsAre(shipped: ReadonlyMap<string, Row>): SpecificationCheck {
     for (const [id, { words, scopes }] of shipped) {
       const stated = rows.get(id)
       if (stated === undefined)
-        report(['rows'], `row ${id} is missing`, 'the specification has it; a policy of another domain states its name: "domain: NAME"', 'key')
+        report(
+          ['rows'],
+          `row ${id} is missing`,
+          'the specification has it; a policy of another domain states its name: "domain: NAME"',
+          'key',
+        )
       else if (stated.words !== words)
         report(['rows', id, 'words'], `these are not the words of row ${id}`, `the specification says: ${words}`)
       else if (stated.scopes.join() !== scopes.join())
@@ -19,7 +24,8 @@ export function rowsAre(shipped: ReadonlyMap<string, Row>): SpecificationCheck {
     }
     for (const [id, { surface }] of rows) {
       if (id.startsWith('X')) continue
-      if (surface !== undefined) report(['rows', id, 'surface'], `row ${id} is about tokens`, 'only an X row can be of the web app alone', 'key')
+      if (surface !== undefined)
+        report(['rows', id, 'surface'], `row ${id} is about tokens`, 'only an X row can be of the web app alone', 'key')
       if (!shipped.has(id)) report(['rows', id], `the specification has no row ${id}`, 'an extension is an X row', 'key')
     }
   }

@@ -32,7 +32,15 @@ export function renderMatrix(engine: Engine, operations: readonly ListedOperatio
 }
 
 /** The columns of the matrix. */
-export const matrixHead: readonly string[] = ['operation', 'method and path', 'permission', 'minimum scope', 'allowed if', 'row', '404 unless']
+export const matrixHead: readonly string[] = [
+  'operation',
+  'method and path',
+  'permission',
+  'minimum scope',
+  'allowed if',
+  'row',
+  '404 unless',
+]
 
 /** A row for each operation, for each further permission of one, and for each action of the web app. The cells have the markup of Markdown. */
 export function matrixRows(engine: Engine, operations: readonly ListedOperation[]): string[][] {

@@ -76,7 +76,8 @@ function readScopes(
 ): readonly string[] {
   const at: Path = ['rows', id, 'scope']
   if (surface !== undefined) {
-    if (/^[SD]/.test(id)) report(['rows', id, 'surface'], `row ${id} is not of permissions`, 'only these can be of the web app alone', 'key')
+    if (/^[SD]/.test(id))
+      report(['rows', id, 'surface'], `row ${id} is not of permissions`, 'only these can be of the web app alone', 'key')
     if (scope !== undefined) report(at, 'no scope allows what only the web app can do', 'remove it, or "surface"', 'key')
     return []
   }

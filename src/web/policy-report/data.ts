@@ -115,7 +115,10 @@ function webRows({ decisions }: Engine): OperationRow[] {
   })
 }
 
-function operationRows({ id, method, path, needs, kind, also }: ListedOperation, permissions: ReadonlyMap<string, Permission>): OperationRow[] {
+function operationRows(
+  { id, method, path, needs, kind, also }: ListedOperation,
+  permissions: ReadonlyMap<string, Permission>,
+): OperationRow[] {
   const permission = needs.join(' ')
   const request = `${method} ${path}`
   const shared = { id, request, permission, member: null, isFilteredList: kind === 'filtered_list' }
