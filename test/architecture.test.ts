@@ -138,14 +138,7 @@ describe('the policy engine', () => {
         if (target === undefined) packages.add(specifier!)
         else reached.add(target)
     const folders = new Set([...reached].map((path) => path.replace(/\/[^/]+$/, '')))
-    expect([...folders].toSorted()).toEqual([
-      'src',
-      'src/decision-log',
-      'src/model',
-      'src/policy',
-      'src/web',
-      'src/web/policy-report',
-    ])
+    expect([...folders].toSorted()).toEqual(['src', 'src/decision-log', 'src/model', 'src/policy', 'src/web', 'src/web/policy-report'])
     expect([...reached].filter((path) => /^src\/((web|model)\/)?[^/]+$/.test(path)).toSorted()).toEqual([
       'src/model/package-files.ts',
       'src/policy-public.ts',

@@ -105,7 +105,10 @@ export function describeWebAction({ id }: WebAction): Pick<OperationExplanation,
 }
 
 /** The response to the first decision that denies. */
-function responseTo({ status, kind }: ExplainedOperation, decisions: readonly (Explanation & { readonly parameter?: string })[]): ExpectedResponse {
+function responseTo(
+  { status, kind }: ExplainedOperation,
+  decisions: readonly (Explanation & { readonly parameter?: string })[],
+): ExpectedResponse {
   const denied = decisions.find(({ answer }) => answer !== 'allowed')
   if (denied === undefined) return { status }
   if (kind === 'filtered_list' && denied.answer !== 'insufficient_scope') return { status, leftOut: true }

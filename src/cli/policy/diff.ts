@@ -31,7 +31,12 @@ export function addDiffCommand(policy: Command): void {
 
 /** Prints what changes, and fails if the new policy allows more and does not declare it. */
 async function diff(oldName: string, newName: string, { format, json = false }: DiffFlags): Promise<void> {
-  const [{ diffPolicies, undeclared }, { describeUndeclared, renderDiffJson, renderDiffMarkdown, renderDiffText }, { renderJunit }, { readPolicy }] = await Promise.all([
+  const [
+    { diffPolicies, undeclared },
+    { describeUndeclared, renderDiffJson, renderDiffMarkdown, renderDiffText },
+    { renderJunit },
+    { readPolicy },
+  ] = await Promise.all([
     import('../../policy/decision-diff.ts'),
     import('../../policy/diff-formats.ts'),
     import('../../policy/check-formats.ts'),

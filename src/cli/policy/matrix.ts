@@ -29,11 +29,7 @@ export function addMatrixCommand(policy: Command): void {
 async function printMatrix(name: string | undefined, { json = false, cells = false, ...flags }: MatrixFlags): Promise<void> {
   const format = json ? 'json' : flags.format
   const [{ listOperations, readPolicy, SHIPPED }, { matrixHead, matrixRows, markdownTable, renderMatrix }, { listCells }] =
-    await Promise.all([
-      import('./read-policy.ts'),
-      import('../../policy/matrix.ts'),
-      import('../../policy/cell-list.ts'),
-    ])
+    await Promise.all([import('./read-policy.ts'), import('../../policy/matrix.ts'), import('../../policy/cell-list.ts')])
   const { engine } = readPolicy(name ?? SHIPPED)
   const operations = await listOperations(engine)
   if (format === 'markdown' && !cells) return void process.stdout.write(renderMatrix(engine, operations))
