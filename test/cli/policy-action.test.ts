@@ -3,6 +3,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:
 import { delimiter, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
 import { policyFolder } from '../support/other-policy.ts'
 import { main, requireBuild } from '../support/process.ts'
 import { repositoriesFolder } from '../support/repositories.ts'
@@ -26,7 +27,7 @@ const git = (...words: string[]) =>
 /** A repository whose branch `origin/main` has the policy. `gh` writes what it was called with. */
 beforeAll(() => {
   cpSync(repositoriesFolder, join(repository, 'access'), { recursive: true })
-  git('init', '--quiet')
+  git('init', '--quiet', '--initial-branch', 'main')
   git('add', '.')
   git('commit', '--quiet', '--message', 'policy')
   git('update-ref', 'refs/remotes/origin/main', 'HEAD')
@@ -69,6 +70,23 @@ test('the action is composite, each input is described, and no expression is par
   for (const { description } of Object.values(action.inputs)) expect(description).not.toBe('')
   // A name that a stranger has chosen would be executed.
   for (const { run, shell } of action.runs.steps) expect([shell, run.includes('${{')]).toEqual(['bash', false])
+})
+
+test('the page of the engine shows a workflow that uses it, with inputs that it has', () => {
+  const workflow = parse(blockOf('src/policy/README.md', 'on: pull_request')) as {
+    readonly jobs: { readonly policy: { readonly steps: readonly { readonly uses: string; readonly with: object }[] } }
+  }
+  const used = workflow.jobs.policy.steps.find(({ uses }) => uses.includes('/.github/actions/policy@'))
+  expect(Object.keys(used!.with).filter((name) => action.inputs[name] === undefined)).toEqual([])
+})
+
+test('the commands of the page of the engine work', () => {
+  requireBuild()
+  const script = `set -e\n${SHELL_FUNCTIONS}${blockOf('src/policy/README.md', 'npx lanekeeper policy test ./access')}`
+  const env = { PATH: process.env['PATH'], NODE: process.execPath, MAIN: main }
+  const { status, stdout, stderr } = spawnSync('bash', ['--noprofile', '--norc', '-c', script], { cwd: repository, env, encoding: 'utf8' })
+  expect([status, stderr, stdout]).toEqual([0, '', expect.stringMatching(/0 failed\n[^]*the same policy/)])
+  expect(readFileSync(join(repository, 'access.html'), 'utf8')).toContain('Nothing has changed.')
 })
 
 test('a change that keeps all decisions passes, and its plan says so', () => {

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPolicyFolder } from '../../src/policy/folder.ts'
 import { decide, loadPolicy, openDecisionLog, recordOf } from '../../src/policy-public.ts'
+import { blockOf } from '../support/documents.ts'
 import { edit, policyFolder, writePolicy } from '../support/other-policy.ts'
 import { CommandHost, requireBuild } from '../support/process.ts'
 import { repositoriesFolder } from '../support/repositories.ts'
@@ -19,8 +20,9 @@ const log = join(policyFolder(), 'log')
 const member = { 'caller.organization': 'member', 'repository.visibility': 'private', 'repository.role': 'none', 'repository.team': 'read' }
 
 beforeAll(async () => {
-  // See README.md of the folder of this policy.
-  await writePolicy(incident, edit(files, [['permissions', 'fields: [title]', 'fields: [title, owner]']]))
+  const lines = blockOf('fixtures/policies/repositories/README.md', 'fields: [title, owner]').split('\n')
+  const [before, after] = ['-', '+'].map((sign) => lines.find((line) => line.startsWith(sign))!.slice(1))
+  await writePolicy(incident, edit(files, [['permissions', before!, after!]]))
   await writePolicy(unreadable, edit(files, [['permissions', 'id: R3\n', 'id: R33\n']]))
   const engine = loadPolicy(repositoriesFolder)
   const stream = new PassThrough()
@@ -119,6 +121,31 @@ describe('in the CI of others', () => {
     const widened = await onGitHub('diff', repositoriesFolder, incident)
     expect(widened.stderr).toMatch(/^::error title=the policy allows more than before::ALLOW update Key \[R11\]/m)
     expect((await onGitHub('test', repositoriesFolder)).stderr).toBe('')
+  })
+})
+
+test('the program on the page of the engine prints why a pull request is not merged', () => {
+  requireBuild()
+  const program = blockOf('src/policy/README.md', 'decide, explain, loadPolicy')
+  const cwd = fileURLToPath(new URL('../..', import.meta.url))
+  const stdout = execFileSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8', cwd })
+  expect(stdout).toMatch(/^true false forbidden R7 \[\[\{"fact":"branch\.protection".*"review\.state"/)
+})
+
+test('all functions of the engine work', () => {
+  requireBuild()
+  const tour = fileURLToPath(new URL('../support/policy-engine-tour.js', import.meta.url))
+  expect(JSON.parse(execFileSync(process.execPath, [tour], { encoding: 'utf8' }))).toEqual({
+    failures: 0,
+    answer: 'forbidden',
+    refused: ['owner'],
+    can: true,
+    changes: 0,
+    uncovered: [],
+    matrix: true,
+    report: true,
+    findings: 0,
+    differences: 0,
   })
 })
 

@@ -29,6 +29,16 @@ test('a text that is missing, and a policy that does not hold, are refused', () 
   )
 })
 
+test('a role that no decision knows is refused, with each case that it lacks', () => {
+  const vocabulary = texts['vocabulary.yaml']!.replace(
+    '[admin, maintain, write, triage, read, none]\n      means: the role',
+    '[admin, maintain, write, triage, read, security, none]\n      means: the role',
+  )
+  expect(() => loadPolicyTexts({ ...texts, 'vocabulary.yaml': vocabulary })).toThrow(
+    'no case of "access" has caller.organization member, repository.role security',
+  )
+})
+
 /** Mutants that add to a rule what another rule allows already, by that rule. They decide nothing differently. */
 const IMPLIED: Readonly<Record<string, string>> = {
   'D1.team: caller.organization or owner': 'D1.owner',
