@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { cells, type Cell } from '../../src/policy/enumerate.ts'
 import { loadPolicy } from '../../src/policy-public.ts'
 import { repositoriesFolder } from '../support/repositories.ts'
-import { sample } from '../support/sample.ts'
 
 const engine = loadPolicy(repositoriesFolder)
 const staticPolicies = readFileSync(join(repositoriesFolder, 'permissions.cedar'), 'utf8')
@@ -32,8 +31,7 @@ function isAllowedByCedar({ permission, facts, field }: Cell): boolean {
 
 test('Cedar, with the same rules in its language, allows in the same cells', () => {
   expect(parsed).toMatchObject({ type: 'success' })
-  const asked = sample([...cells(engine.vocabulary)], 500)
-  const differing = asked.filter((cell) => {
+  const differing = [...cells(engine.vocabulary)].filter((cell) => {
     const fields = cell.field === undefined ? undefined : [cell.field]
     return isAllowedByCedar(cell) !== (engine.decide(cell.permission.id, cell.facts, fields).outcome === 'allowed')
   })
