@@ -73,7 +73,7 @@ export class Replay {
     } catch {
       return false
     }
-    if (recorded.scope === undefined) return true
+    if (recorded.scope === undefined && recorded.permission === undefined) return true
     this.#records++
     this.#decideStages(recorded, { ...place, request_id: recorded.request_id ?? null })
     return true
