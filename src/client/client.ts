@@ -177,7 +177,12 @@ function followChanges(
 ): ChangeStream<Change> {
   const readPage = async (cursor: string | undefined, signal: AbortSignal) => {
     const request = { ...options, signal, timeout: Math.min(LONGEST_TIME, timeout + wait * 1000) }
-    return (await transport.call(operations['boards.changes'], { ...input, wait, after: cursor }, request, patiently(policy, onRetry))) as Page<Change>
+    return (await transport.call(
+      operations['boards.changes'],
+      { ...input, wait, after: cursor },
+      request,
+      patiently(policy, onRetry),
+    )) as Page<Change>
   }
   return new ChangeStream(after, readPage, given)
 }

@@ -58,9 +58,7 @@ async function compile(programs: Readonly<Record<string, string>>): Promise<stri
 
 test('the programs of the documents compile under strict', async () => {
   expect(await compile({ 'worker.ts': worker, 'program.ts': program })).toBe('')
-  expect(await compile({ 'worker.ts': worker.replace('card.title', 'card.titel') })).toContain(
-    "Property 'titel' does not exist",
-  )
+  expect(await compile({ 'worker.ts': worker.replace('card.title', 'card.titel') })).toContain("Property 'titel' does not exist")
 })
 
 /** Waits until the card with a title is completed. */

@@ -56,7 +56,10 @@ test('with the four calls of the page of claims, a card is taken, worked on and 
   const column_id = (await lk.columns.create({ board_id, name: 'Ready' })).data.id
   const card = (await lk.cards.create({ board_id, column_id, title: 'Sow' })).data
   // The first claim of the card has another number than that of the page.
-  const calls = blockOf('src/http/claims.md', 'claim_next_card').replaceAll('brd_…', board_id).replaceAll('crd_…', card.id).replaceAll(': 7 ', ': 1 ')
+  const calls = blockOf('src/http/claims.md', 'claim_next_card')
+    .replaceAll('brd_…', board_id)
+    .replaceAll('crd_…', card.id)
+    .replaceAll(': 7 ', ': 1 ')
   const results: any[] = []
   for (const call of JSON.parse(calls)) results.push(await client.callTool(call))
   expect(results.map(({ isError }) => isError ?? false)).toEqual([false, false, false, false])

@@ -36,7 +36,14 @@ function renderBoard({ web, params, query }: SignedInContext, data: BoardData, h
   const isPart = query.has('column')
   const found = lanes.reduce((sum, { cards }) => sum + cards.length, 0)
   const isMore = lanes.some(({ cursor }) => cursor !== undefined)
-  return html`<div class="board" id="board" data-merge data-board=${path} data-events="${path}/events?after=${encodeURIComponent(changes)}" data-expiry=${expiry}>
+  return html`<div
+    class="board"
+    id="board"
+    data-merge
+    data-board=${path}
+    data-events="${path}/events?after=${encodeURIComponent(changes)}"
+    data-expiry=${expiry}
+  >
     <div class="board-head" id="board-head" data-merge>
       <nav class="crumbs" id="crumbs" aria-label="Breadcrumb">
         <a href="/app">Boards</a>${isPart && html` <span aria-hidden="true">/</span> <a href=${path}>${board.name}</a>`}

@@ -49,7 +49,14 @@ export async function readCard(context: SignedInContext): Promise<CardData> {
     readAll<Comment>(reader, ['comments.list', of, { cursor: query.get('comments') ?? undefined }], COMMENT_PAGES),
   ])
   const holders = await readHolders(context, reader.caller(), people, [card])
-  const all = { holders, blockers, blocked: blocked.items, subtasks: subtasks.items, attachments: attachments.items, comments: comments.items }
+  const all = {
+    holders,
+    blockers,
+    blocked: blocked.items,
+    subtasks: subtasks.items,
+    attachments: attachments.items,
+    comments: comments.items,
+  }
   return { card, board, people, ...all, commentsCursor: comments.cursor }
 }
 

@@ -21,7 +21,15 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
   const prose = createProse()
   const column = board.columns?.find(({ id }) => id === card.column_id)
   const changes = `${boardPath}/events?after=${encodeURIComponent(board.changes_cursor ?? '')}`
-  return html`<article class="whole-card" id="card" data-merge data-card=${card.id} data-board=${boardPath} data-events=${changes} data-expiry=${nextExpiry([card], web.clock())}>
+  return html`<article
+    class="whole-card"
+    id="card"
+    data-merge
+    data-card=${card.id}
+    data-board=${boardPath}
+    data-events=${changes}
+    data-expiry=${nextExpiry([card], web.clock())}
+  >
     <div class="board-head" id="card-head" data-merge>
       <nav class="crumbs" id="crumbs" aria-label="Breadcrumb">
         <a href="/app">Boards</a> <span aria-hidden="true">/</span>
@@ -45,7 +53,12 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
   </article>`
 }
 
-function renderMeta({ card, board, people, holders, blockers, blocked }: CardData, column: string | undefined, base: string, now: number): VNode {
+function renderMeta(
+  { card, board, people, holders, blockers, blocked }: CardData,
+  column: string | undefined,
+  base: string,
+  now: number,
+): VNode {
   const labels = renderLabels(card.label_ids, new Map((board.labels ?? []).map((label) => [label.id, label])))
   const { due_at, completed_at, completed_by_id, archived_at } = card
   return html`<aside class="card facts-list" id="card-facts" aria-label="About this card">
@@ -66,7 +79,9 @@ function renderMeta({ card, board, people, holders, blockers, blocked }: CardDat
         html`<dt>Claimed by</dt>
           <dd>
             ${renderNamed(card.claim.holder_id, people)}
-            <p>${holders.get(card.claim.token_id)}, renewed ${renderTime(card.claim.renewed_at)}, until ${renderTime(card.claim.expires_at)}</p>
+            <p>
+              ${holders.get(card.claim.token_id)}, renewed ${renderTime(card.claim.renewed_at)}, until ${renderTime(card.claim.expires_at)}
+            </p>
           </dd>`
       }
       <dt>Assignees</dt>
