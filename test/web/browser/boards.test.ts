@@ -121,6 +121,21 @@ describe('what an agent changes through another process', () => {
     await window.close()
   })
 
+  test('as a claim appears on its card, and leaves it when it has run out, which no change says', async () => {
+    const card = await agent('POST', `/boards/${boardId}/cards`, { column_id: columns[2]!.id, title: 'Taken' })
+    const window = await openSignedIn(boardPath())
+    const { page } = window
+    await isLive(page)
+    const holder = tile(page, 'Taken').locator('.holder', { hasText: 'Claimed by your token “demo kanban:admin”, until' })
+    // The shortest time of a claim is ten seconds.
+    await agent('PUT', `/cards/${card.id}/claim`, { ttl: 10 })
+    await holder.waitFor()
+    await holder.waitFor({ state: 'detached' })
+    await agent('DELETE', `/cards/${card.id}`)
+    expect(window.problems).toEqual([])
+    await window.close()
+  })
+
   test('is not shown any more when the person has signed out in another tab', async () => {
     const window = await openSignedIn(boardPath(), {})
     const { page } = window
