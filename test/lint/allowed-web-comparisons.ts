@@ -84,12 +84,12 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'The shape of an icon.',
   },
   {
-    path: 'src/web/boards/live.ts',
+    path: 'src/web/boards/holders.ts',
     expression: 'token.user_id !== caller.userId',
     reason: 'The name of a token is shown to its own person, as on their page of tokens; to others by the permission table.',
   },
   {
-    path: 'src/web/boards/live.ts',
+    path: 'src/web/boards/holders.ts',
     expression: 'token.user_id === caller.userId',
     reason: 'It chooses between two wordings for a token whose name is shown.',
   },

@@ -109,7 +109,7 @@ describe('a board', () => {
     const until = `${new Date(service.now + 120_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
     const named = async (person: Person) => {
       const [onBoard, onCard] = (await pages(await signedIn(service, person))) as [string, string]
-      expect(onBoard).toContain(`until ${until} (in 2 minutes)`)
+      expect(onBoard).toContain(`until ${until} ( in 2 minutes )`)
       expect(onCard).toContain(`until ${until}`)
       const [first, second] = [/Claimed by (.*?), until/.exec(onBoard)![1], /Claimed by (.*?), renewed/.exec(onCard)![1]]
       return [first, second]
