@@ -72,7 +72,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Check access',
     description: '',
     effect: 'read',
-    operations: ['access.evaluate'],
+    operations: ['access.evaluate', 'access.search_action', 'access.search_resource'],
   },
   {
     name: 'claim_next_card',
