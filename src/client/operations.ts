@@ -486,7 +486,7 @@ export interface Evaluation {
   subject: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -517,7 +517,7 @@ export interface Evaluations {
   subject?: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -546,7 +546,7 @@ export interface Evaluations {
     subject?: {
       /** What the subject is. */
       type: 'user' | 'token'
-      /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+      /** `me`, or the id of your user or of this token: what others may do is not answered. */
       id: string
       /** Ignored: the service knows them. */
       properties?: Record<string, unknown>
@@ -579,11 +579,11 @@ export interface Evaluations {
 
 /** What may the calling token do on this resource? */
 export interface ActionSearch {
-  /** The calling token, if it is left out. */
+  /** Who wants to act: the calling token. */
   subject?: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -601,20 +601,20 @@ export interface ActionSearch {
   context?: Record<string, unknown>
   /** Which results to return. */
   page?: {
-    /** `page.next_token` of the previous page of the same search. */
+    /** `page.next_token` of the previous page. */
     token?: string
-    /** The maximum number of results. A page can have fewer. Default: 50. */
+    /** The maximum number of results. Default: 50. */
     limit?: number
   }
 }
 
 /** On which resources may the calling token do this? */
 export interface ResourceSearch {
-  /** The calling token, if it is left out. */
+  /** Who wants to act: the calling token. */
   subject?: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -639,9 +639,9 @@ export interface ResourceSearch {
   context?: Record<string, unknown>
   /** Which results to return. */
   page?: {
-    /** `page.next_token` of the previous page of the same search. */
+    /** `page.next_token` of the previous page. */
     token?: string
-    /** The maximum number of results. A page can have fewer. Default: 50. */
+    /** The maximum number of results. Default: 50. */
     limit?: number
   }
 }
@@ -675,7 +675,7 @@ export type AccessEvaluateInput = {
   subject: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -706,7 +706,7 @@ export type AccessEvaluateAllInput = {
   subject?: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -735,7 +735,7 @@ export type AccessEvaluateAllInput = {
     subject?: {
       /** What the subject is. */
       type: 'user' | 'token'
-      /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+      /** `me`, or the id of your user or of this token: what others may do is not answered. */
       id: string
       /** Ignored: the service knows them. */
       properties?: Record<string, unknown>
@@ -768,11 +768,11 @@ export type AccessEvaluateAllInput = {
 
 /** The input of `access.search_action`. */
 export type AccessSearchActionInput = {
-  /** The calling token, if it is left out. */
+  /** Who wants to act: the calling token. */
   subject?: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -790,20 +790,20 @@ export type AccessSearchActionInput = {
   context?: Record<string, unknown>
   /** Which results to return. */
   page?: {
-    /** `page.next_token` of the previous page of the same search. */
+    /** `page.next_token` of the previous page. */
     token?: string
-    /** The maximum number of results. A page can have fewer. Default: 50. */
+    /** The maximum number of results. Default: 50. */
     limit?: number
   }
 }
 
 /** The input of `access.search_resource`. */
 export type AccessSearchResourceInput = {
-  /** The calling token, if it is left out. */
+  /** Who wants to act: the calling token. */
   subject?: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -828,9 +828,9 @@ export type AccessSearchResourceInput = {
   context?: Record<string, unknown>
   /** Which results to return. */
   page?: {
-    /** `page.next_token` of the previous page of the same search. */
+    /** `page.next_token` of the previous page. */
     token?: string
-    /** The maximum number of results. A page can have fewer. Default: 50. */
+    /** The maximum number of results. Default: 50. */
     limit?: number
   }
 }
@@ -1551,7 +1551,7 @@ export interface Methods {
     readonly evaluate: WriteMethod<AccessEvaluateInput, EvaluationResult>
     /** Tells which of several operations the calling token may perform. All are decided on one state of the data. Scope `kanban:read`. */
     readonly evaluate_all: WriteMethod<AccessEvaluateAllInput, EvaluationResults>
-    /** Lists the operations that the calling token may perform on a resource, such as a board. Scope `kanban:read`. */
+    /** Lists what the calling token may do on a resource, such as a board. Scope `kanban:read`. */
     readonly search_action: WriteMethod<AccessSearchActionInput, FoundActions>
     /** Lists the boards on which the calling token may perform an operation, oldest first. Scope `kanban:read`. */
     readonly search_resource: WriteMethod<AccessSearchResourceInput, FoundResources>

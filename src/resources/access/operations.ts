@@ -66,7 +66,7 @@ export const accessOperations = [
     method: 'POST',
     path: '/access/search/action',
     isRead: true,
-    summary: 'Lists the operations that the calling token may perform on a resource, such as a board.',
+    summary: 'Lists what the calling token may do on a resource, such as a board.',
     needs: ['read', 'Access'],
     row: 'X3',
     body: actionSearch,

@@ -23,7 +23,7 @@ function properties(description: string) {
 export const subject = documented(
   z.strictObject({
     type: documented(z.enum(['user', 'token']), { description: 'What the subject is.' }),
-    id: text('`me`, or the id of your user or of this token: an evaluation is always about the token that asks.'),
+    id: text('`me`, or the id of your user or of this token: what others may do is not answered.'),
     properties: properties('Ignored: the service knows them.').optional(),
   }),
   { description: 'Who wants to act: the calling token.' },

@@ -10,20 +10,19 @@ const { max, default: usual } = limits.pageSize
 
 const page = documented(
   z.strictObject({
-    token: documented(z.string(), { ...CURSOR, description: '`page.next_token` of the previous page of the same search.' }).optional(),
-    limit: documented(z.int().min(1).max(max).default(usual), { description: 'The maximum number of results. A page can have fewer.' }),
+    token: documented(z.string(), { ...CURSOR, description: '`page.next_token` of the previous page.' }).optional(),
+    limit: documented(z.int().min(1).max(max).default(usual), { description: 'The maximum number of results.' }),
   }),
   { description: 'Which results to return.' },
 )
 const searched = documented(z.strictObject({ type: resource.shape.type, id: text('Ignored.').optional(), properties: resource.shape.properties }), {
   description: 'Of what type the resources are: `board`. What else the operation names is in the properties, as in a question.',
 })
-const optionalSubject = documented(subject.optional(), { description: 'The calling token, if it is left out.' })
 
 /** Which operations may the calling token perform on this resource? */
 export const actionSearch = documented(
   z
-    .strictObject({ subject: optionalSubject, resource, context, page: page.optional() })
+    .strictObject({ subject: subject.optional(), resource, context, page: page.optional() })
     .superRefine(requireOwnToken((body) => listOfActions(body.resource.type))),
   { id: 'ActionSearch', description: 'What may the calling token do on this resource?' },
 )
@@ -31,7 +30,7 @@ export const actionSearch = documented(
 /** On which resources may the calling token perform this operation? */
 export const resourceSearch = documented(
   z
-    .strictObject({ subject: optionalSubject, action, resource: searched, context, page: page.optional() })
+    .strictObject({ subject: subject.optional(), action, resource: searched, context, page: page.optional() })
     .superRefine(requireOwnToken((body) => listOfResources(body.action.name))),
   { id: 'ResourceSearch', description: 'On which resources may the calling token do this?' },
 )
