@@ -86,7 +86,7 @@ const rows: Readonly<Record<string, Costly>> = {
     args: () => ({}),
     units: 1,
   },
-  'a search for the operations on a board, of which there are 17': {
+  'a search for the operations on a board, of which there are 17 to 20': {
     operation: 'access.search_action',
     method: 'POST',
     path: () => '/access/search/action',
