@@ -140,4 +140,3 @@ function deniedContext({ code, message, details }: ApiError, { scope }: ItemReco
     ...(parameter !== undefined && { parameter }),
   }
 }
-

@@ -260,7 +260,8 @@ function unitOf(services: Services, call: Call, { tx, caller, params, input, lea
         await beginQuestions(questions.length)
         return evaluate(services, unit, step, questions, semantic, scheduler.stint(client))
       },
-      findActions: (asked, page) => findActions(services, { request: unit, step, beginQuestions, stint: scheduler.stint(client) }, asked, page),
+      findActions: (asked, page) =>
+        findActions(services, { request: unit, step, beginQuestions, stint: scheduler.stint(client) }, asked, page),
       findResources: (asked, page) =>
         findResources(services, { request: unit, step, beginQuestions, stint: scheduler.stint(client) }, asked, page),
       perform: async (boardId, items) => {

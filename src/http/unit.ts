@@ -30,7 +30,14 @@ function refuse(): never {
   throw new TypeError('a unit that only decides performs nothing')
 }
 
-const DECIDES: Abilities = { evaluate: refuse, findActions: refuse, findResources: refuse, perform: refuse, beginScan: refuse, receive: undefined }
+const DECIDES: Abilities = {
+  evaluate: refuse,
+  findActions: refuse,
+  findResources: refuse,
+  perform: refuse,
+  beginScan: refuse,
+  receive: undefined,
+}
 
 /** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only, and all differ. */
 function createZeros(): RandomSource {

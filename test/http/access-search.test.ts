@@ -4,7 +4,16 @@ import { drivers } from '../support/drivers.ts'
 import { questionOf } from '../support/evaluations.ts'
 import { handWrittenCells, handWrittenOperations, type HandWrittenOperation } from '../support/hand-written-decisions.ts'
 import { memory } from '../support/memory.ts'
-import { buildWorld, createScenario, exampleBody, SCOPES, type Facts, type Scenario, type ScopeName, type World } from '../support/scenario.ts'
+import {
+  buildWorld,
+  createScenario,
+  exampleBody,
+  SCOPES,
+  type Facts,
+  type Scenario,
+  type ScopeName,
+  type World,
+} from '../support/scenario.ts'
 import { bytes, Service, type Person, type Reply } from '../support/service.ts'
 
 interface Found {
@@ -141,26 +150,34 @@ describe('the operations on a resource', () => {
 
   // A dry run answers as the operation does, and leaves the scenario as it is. A stream has no end.
   const performed = handWrittenOperations.filter(({ id }) => id !== 'boards.events')
-  test.each(combinations.filter((_, i) => i % 5 === 0 || i % 7 === 0))('for %s are those that are not refused when they are performed', async (_t, _r, facts) => {
-    const i = combinations.findIndex(([, , one]) => one === facts)
-    for (const type of types) {
-      const scenario = (await createScenario(world, factsOf(type, facts, i), { related: true }))!
-      for (const operation of performed.filter((one) => typeOf(one) === type)) {
-        const example = exampleBody(operation.id, scenario) as object | undefined
-        const { resource } = questionOf(operation, scenario.params, example) as { resource: object }
-        for (const scope of ['read', 'write', 'admin'] as const) {
-          const found = await find(scenario.caller[scope], resource)
-          const path = operation.path.replace(/\{(\w+)\}/g, (_all, name: string) => scenario.params[name]!)
-          const query = operation.method === 'GET' || operation.id.startsWith('access.') ? '' : '?dry_run=true'
-          const { status, body } = await service.send(scenario.caller[scope], operation.method, path + query, example)
-          const isRefused = status === 403 || status === 404
-          expect([operation.id, scope, isRefused || status < 300 || status === 409, body.error]).toEqual([operation.id, scope, true, body.error])
-          const entry = found.find(({ name }) => name === operation.id)
-          expect([operation.id, scope, entry]).toEqual([operation.id, scope, isRefused ? undefined : { name: operation.id }])
+  test.each(combinations.filter((_, i) => i % 5 === 0 || i % 7 === 0))(
+    'for %s are those that are not refused when they are performed',
+    async (_t, _r, facts) => {
+      const i = combinations.findIndex(([, , one]) => one === facts)
+      for (const type of types) {
+        const scenario = (await createScenario(world, factsOf(type, facts, i), { related: true }))!
+        for (const operation of performed.filter((one) => typeOf(one) === type)) {
+          const example = exampleBody(operation.id, scenario) as object | undefined
+          const { resource } = questionOf(operation, scenario.params, example) as { resource: object }
+          for (const scope of ['read', 'write', 'admin'] as const) {
+            const found = await find(scenario.caller[scope], resource)
+            const path = operation.path.replace(/\{(\w+)\}/g, (_all, name: string) => scenario.params[name]!)
+            const query = operation.method === 'GET' || operation.id.startsWith('access.') ? '' : '?dry_run=true'
+            const { status, body } = await service.send(scenario.caller[scope], operation.method, path + query, example)
+            const isRefused = status === 403 || status === 404
+            expect([operation.id, scope, isRefused || status < 300 || status === 409, body.error]).toEqual([
+              operation.id,
+              scope,
+              true,
+              body.error,
+            ])
+            const entry = found.find(({ name }) => name === operation.id)
+            expect([operation.id, scope, entry]).toEqual([operation.id, scope, isRefused ? undefined : { name: operation.id }])
+          }
         }
       }
-    }
-  })
+    },
+  )
 
   test('that is absent, hidden, foreign or malformed are none, byte for byte, and cost the same', async () => {
     const hidden = { 'caller.role': 'owner', 'caller.membership': 'active', 'board.visibility': 'private', 'board.caller': 'none' }
@@ -253,7 +270,8 @@ describe.each(drivers)('the boards on which an operation is allowed, on $name', 
         const { body } = await service.send(caller[scope], 'POST', '/access/evaluations', { evaluations })
         const expected = listed.filter((_, i) => body.data.evaluations[i].decision).map((id) => `board ${id}`)
         const asked = { action: { name: operation.id }, resource: { type: 'board', ...(properties && { properties }) } }
-        for (const limit of [1, 4, 100]) expect([operation.id, scope, limit, await findAll(caller[scope], asked, limit)]).toEqual([operation.id, scope, limit, expected])
+        for (const limit of [1, 4, 100])
+          expect([operation.id, scope, limit, await findAll(caller[scope], asked, limit)]).toEqual([operation.id, scope, limit, expected])
       }
     }
   })
@@ -325,10 +343,30 @@ describe('a search', () => {
 
   test.each<[path: 'action' | 'resource', at: string, message: unknown, body: () => object]>([
     ['action', 'subject.id', NO_SUBJECT, () => onBoard({ subject: { type: 'user', id: bob.id } })],
-    ['action', 'resource.type', expect.stringMatching(/^must be one of workspace, board, /), () => ({ resource: { type: 'planet', id: 'x' } })],
-    ['action', 'resource.properties.planet', 'names nothing in an operation on this resource', () => ({ resource: { type: 'board', id: board.id, properties: { planet: 'x' } } })],
-    ['action', 'resource.properties.user_id', 'must be text', () => ({ resource: { type: 'board', id: board.id, properties: { user_id: 7 } } })],
-    ['action', 'resource.properties.column_id', 'has not the type that the operation takes', () => ({ resource: { type: 'board', id: board.id, properties: { column_id: [] } } })],
+    [
+      'action',
+      'resource.type',
+      expect.stringMatching(/^must be one of workspace, board, /),
+      () => ({ resource: { type: 'planet', id: 'x' } }),
+    ],
+    [
+      'action',
+      'resource.properties.planet',
+      'names nothing in an operation on this resource',
+      () => ({ resource: { type: 'board', id: board.id, properties: { planet: 'x' } } }),
+    ],
+    [
+      'action',
+      'resource.properties.user_id',
+      'must be text',
+      () => ({ resource: { type: 'board', id: board.id, properties: { user_id: 7 } } }),
+    ],
+    [
+      'action',
+      'resource.properties.column_id',
+      'has not the type that the operation takes',
+      () => ({ resource: { type: 'board', id: board.id, properties: { column_id: [] } } }),
+    ],
     ['action', 'resource.id', 'is missing', () => ({ resource: { type: 'board' } })],
     ['action', 'action', 'is not a known member', () => onBoard({ action: { name: 'boards.read' } })],
     ['action', 'page.token', NO_TOKEN, () => onBoard({ page: { token: 'x' } })],
@@ -339,9 +377,24 @@ describe('a search', () => {
     ['resource', 'action.name', 'is not the id of an operation', () => boardsFor('__proto__')],
     ['resource', 'action.name', 'is no operation on a board, but on a card', () => boardsFor('cards.read')],
     ['resource', 'action.name', 'is no operation on a board, but on a workspace', () => boardsFor('boards.list')],
-    ['resource', 'resource.type', 'must be board: list other resources, and ask /access/evaluations about them', () => ({ action: { name: 'boards.read' }, resource: { type: 'card' } })],
-    ['resource', 'resource.properties.planet', 'names nothing in this operation', () => ({ action: { name: 'boards.read' }, resource: { type: 'board', properties: { planet: 'x' } } })],
-    ['resource', 'action.properties.visibility', 'is not a known member', () => ({ action: { name: 'boards.update', properties: { visibility: 'private' } }, resource: { type: 'board' } })],
+    [
+      'resource',
+      'resource.type',
+      'must be board: list other resources, and ask /access/evaluations about them',
+      () => ({ action: { name: 'boards.read' }, resource: { type: 'card' } }),
+    ],
+    [
+      'resource',
+      'resource.properties.planet',
+      'names nothing in this operation',
+      () => ({ action: { name: 'boards.read' }, resource: { type: 'board', properties: { planet: 'x' } } }),
+    ],
+    [
+      'resource',
+      'action.properties.visibility',
+      'is not a known member',
+      () => ({ action: { name: 'boards.update', properties: { visibility: 'private' } }, resource: { type: 'board' } }),
+    ],
   ])('for %s is refused with what is wrong: %s %s', async (path, at, message, body) => {
     const reply = await service.send(ann.admin, 'POST', `/access/search/${path}`, body())
     expect([reply.status, reply.body.error?.issues]).toEqual([422, [{ in: 'body', path: at, message }]])
@@ -360,7 +413,11 @@ describe('a search', () => {
 
   test('takes the calling token as its subject in each form, and ignores the id of what it searches for', async () => {
     const { body } = await searchActions(service, ann.read, onBoard())
-    for (const subject of [{ type: 'user', id: 'me' }, { type: 'token', id: 'me' }, { type: 'user', id: ann.id }])
+    for (const subject of [
+      { type: 'user', id: 'me' },
+      { type: 'token', id: 'me' },
+      { type: 'user', id: ann.id },
+    ])
       expect((await searchActions(service, ann.read, onBoard({ subject }))).body).toEqual(body)
     const boards = await searchResources(service, ann.read, boardsFor('boards.read'))
     const withId = { action: { name: 'boards.read' }, resource: { type: 'board', id: 'brd_00000000000000000000' } }

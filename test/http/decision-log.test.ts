@@ -276,12 +276,16 @@ describe('a request', () => {
   test('that is a search is recorded with the decisions about boards once for the same facts, and can be replayed', async () => {
     const more = 12
     for (let i = 0; i < more; i++) await TestBoard.create(service, ann)
-    const found = await service.send(bob.admin, 'POST', '/access/search/resource', { action: { name: 'boards.read' }, resource: { type: 'board' } })
+    const found = await service.send(bob.admin, 'POST', '/access/search/resource', {
+      action: { name: 'boards.read' },
+      resource: { type: 'board' },
+    })
     const count = found.body.data.results.length
     const ask = { action: { name: 'board_members.add' }, resource: { type: 'board' } }
     const [record] = await send(bob.admin, 'POST', '/access/search/resource', ask)
     expect([record.kind, record.evaluations.length <= 6, count > more]).toEqual(['decision', true, true])
-    for (const one of record.evaluations) expect(one).toMatchObject({ operation: 'board_members.add', resource_id: null, open: ['user_id'] })
+    for (const one of record.evaluations)
+      expect(one).toMatchObject({ operation: 'board_members.add', resource_id: null, open: ['user_id'] })
     expect(record.evaluations.reduce((sum: number, one: any) => sum + one.count, 0)).toBe(count)
     const [line] = await send(bob.admin, 'POST', '/access/search/action', { resource: { type: 'board', id: board.id } })
     const onBoard = handWrittenOperations.filter(({ path }) => path.startsWith('/boards/{')).length

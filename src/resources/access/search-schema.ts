@@ -15,9 +15,12 @@ const page = documented(
   }),
   { description: 'Which results to return.' },
 )
-const searched = documented(z.strictObject({ type: resource.shape.type, id: text('Ignored.').optional(), properties: resource.shape.properties }), {
-  description: 'Of what type the resources are: `board`. What else the operation names is in the properties, as in a question.',
-})
+const searched = documented(
+  z.strictObject({ type: resource.shape.type, id: text('Ignored.').optional(), properties: resource.shape.properties }),
+  {
+    description: 'Of what type the resources are: `board`. What else the operation names is in the properties, as in a question.',
+  },
+)
 
 /** Which operations may the calling token perform on this resource? */
 export const actionSearch = documented(
@@ -49,13 +52,20 @@ function requireOwnToken<Body extends { readonly page?: z.output<typeof page> | 
   return (body: Body, { addIssue }: z.core.$RefinementCtx<Body>): void => {
     const token = body.page?.token
     if (token === undefined || decodeCursor(listOf(body), token) !== undefined) return
-    addIssue({ code: 'custom', path: ['page', 'token'], message: 'is not a token of this search: use page.next_token of its previous page' })
+    addIssue({
+      code: 'custom',
+      path: ['page', 'token'],
+      message: 'is not a token of this search: use page.next_token of its previous page',
+    })
   }
 }
 
 const shownPage = documented(
   z.strictObject({
-    next_token: documented(z.string(), { description: 'The `page.token` of the next page; empty on the last one.', maxLength: CURSOR.maxLength }),
+    next_token: documented(z.string(), {
+      description: 'The `page.token` of the next page; empty on the last one.',
+      maxLength: CURSOR.maxLength,
+    }),
     count: documented(z.int(), { description: 'The number of results of this page.', minimum: 0, maximum: max }),
   }),
   { description: 'Where the results continue.' },
