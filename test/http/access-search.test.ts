@@ -4,6 +4,8 @@ import { drivers } from '../support/drivers.ts'
 import { questionOf } from '../support/evaluations.ts'
 import { handWrittenCells, handWrittenOperations, type HandWrittenOperation } from '../support/hand-written-decisions.ts'
 import { memory } from '../support/memory.ts'
+import { edit } from '../support/other-policy.ts'
+import { load, shippedFiles, withOwnDecisions } from '../support/policy.ts'
 import {
   buildWorld,
   createScenario,
@@ -442,6 +444,10 @@ describe('a search', () => {
     await searchActions(service, bob.admin, onBoard())
     const add = service.records.at(-1)!.evaluations!.find((one) => one.operation === 'board_members.add')
     expect(add).toMatchObject({ open: ['user_id'], code: 'forbidden', decision: { facts: { 'board.caller': 'none' } } })
+    const hidden = await TestBoard.create(service, ann, 'private')
+    await searchActions(service, bob.admin, { resource: { type: 'board', id: hidden.id } })
+    for (const one of service.records.at(-1)!.evaluations!)
+      expect(one).toMatchObject({ code: 'not_found', hidden: { definition: 'board.access' } })
   })
 
   test('for many boards costs one unit for each 4, leaves few records, and goes on behind 400 that are of no use', async () => {
@@ -478,5 +484,50 @@ describe('a search', () => {
     const refused = await searchActions(small, person.admin, { resource: { type: 'board', id } })
     expect([refused.status, refused.body.error.code, small.records.at(-1)!.evaluations]).toEqual([429, 'rate_limited', undefined])
     await small.stop()
+  })
+})
+
+describe('with another policy, a search', () => {
+  const engineWith = (text: string, by: string) => withOwnDecisions(load(edit(shippedFiles, [['permissions', text, by]])))
+
+  test('finds what is allowed with some of what it leaves open, whichever that is', async () => {
+    const engine = engineWith(
+      'conditions: { board.access: true, board.caller: creator, user.member: true }',
+      'conditions: { board.access: true, board.caller: creator, user.member: true, user.board: none }',
+    )
+    const service = await Service.start(memory, { engine })
+    const [ann, bob] = [await service.person(await service.workspace()), 'usr_00000000000000000000']
+    const { id } = await TestBoard.create(service, ann)
+    const find = async (properties?: object): Promise<Found | undefined> => {
+      const { body } = await searchActions(service, ann.admin, { resource: { type: 'board', id, properties } })
+      return body.data.results.find(({ name }: Found) => name === 'board_members.add')
+    }
+    expect([await find(), await find({ user_id: 'me' }), await find({ user_id: bob })]).toEqual([
+      { name: 'board_members.add', properties: { requires: ['user_id'] } },
+      undefined,
+      undefined,
+    ])
+    await service.stop()
+  })
+
+  test('has no token that tells of a board to which the caller has no access', async () => {
+    const engine = engineWith(
+      'conditions: { caller.membership: active, board.visibility: workspace }',
+      'conditions: { caller.membership: active, board.visibility: workspace, caller.role: owner }',
+    )
+    const service = await Service.start(memory, { engine })
+    const workspaceId = await service.workspace()
+    const [ann, bob] = [await service.person(workspaceId), await service.person(workspaceId)]
+    const own = await TestBoard.create(service, ann)
+    service.now += 60_000
+    for (let i = 0; i < 410; i++) await TestBoard.create(service, bob)
+    const asked = { action: { name: 'boards.read' }, resource: { type: 'board' } }
+    const { body } = await searchResources(service, ann.read, asked)
+    const { next_token: token } = body.data.page
+    expect(body.data.results).toEqual([{ type: 'board', id: own.id }])
+    expect(Buffer.from(token, 'base64url').toString().split(' ').at(-1)).toBe(own.id)
+    const next = await searchResources(service, ann.read, { ...asked, page: { token } })
+    expect(next.body.data).toEqual({ page: { next_token: '', count: 0 }, results: [] })
+    await service.stop()
   })
 })
