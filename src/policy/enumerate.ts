@@ -12,7 +12,7 @@ export interface Cell {
 const MOST_KEPT = 100_000
 
 /** Every combination of values of the facts in these groups. */
-function* assignments(vocabulary: Vocabulary, groups: readonly string[]): Generator<Facts> {
+export function* assignments(vocabulary: Vocabulary, groups: readonly string[]): Generator<Facts> {
   const facts = groups.flatMap((group) => vocabulary.groups.get(group) ?? [])
   const size = countOf(vocabulary, groups)
   for (let index = 0; index < size; index++) {
