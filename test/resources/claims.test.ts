@@ -4,6 +4,7 @@ import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { endToken, findToken, rotateToken } from '../../src/auth/tokens/issue.ts'
 import { DAY } from '../../src/model/time.ts'
+import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
@@ -466,6 +467,24 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     ])('is none that is %s after it was found', async (_how, change) => {
       setup.service.store.beforeCommit = async () => void (await change(setup.cardId))
       expect((await next(bob.write)).body.data).toBeNull()
+    })
+
+    test.each([
+      ['in another column', 'column_id', async (id: string) => setup.board.post(`/cards/${id}/move`, { column_id: await setup.board.column() })],
+      ['without the label', 'label_id', (id: string, label: string) => setup.board.delete(`/cards/${id}/labels/${label}`)],
+    ] as const)('is none that is %s after it was found', async (_how, filter, change) => {
+      const label = await setup.board.label()
+      await setup.board.put(`/cards/${setup.cardId}/labels/${label}`)
+      const { store } = setup.service
+      const { name } = indexes.readyCards(setup.columnId)
+      store.touched.length = 0
+      store.beforeRead = async () => {
+        if (!store.touched.includes(name)) return
+        store.beforeRead = undefined
+        await change(setup.cardId, label)
+      }
+      const reply = await next(bob.write, { [filter]: filter === 'column_id' ? setup.columnId : label })
+      expect([store.beforeRead, reply.body.data]).toEqual([undefined, null])
     })
 
     test('a dry run takes nothing', async () => {
