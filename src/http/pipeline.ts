@@ -113,6 +113,8 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
       if (poll?.isOver === true) return outcome.otherwise
       poll ??= new LongPoll(services.store, call.principal.partition, outcome.awaited, waitSignal(services, call.request))
       await poll.next(outcome.awaited.until === undefined ? undefined : outcome.awaited.until - services.clock())
+      // Nobody may be there any more for whom a further attempt would write.
+      if (poll.isAborted) return outcome.otherwise
     }
   } finally {
     poll?.end()

@@ -487,6 +487,26 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       expect([store.beforeRead, reply.body.data]).toEqual([undefined, null])
     })
 
+    test('is not taken by a client that has left', async () => {
+      await take(ann.write)
+      const left = new AbortController()
+      const headers = { authorization: `Bearer ${bob.write}`, 'content-type': 'application/json' }
+      const url = `http://localhost/v1/boards/${setup.board.id}/claims`
+      const { store } = setup.service
+      const { watch } = store
+      // It has found nothing, and begins to wait.
+      const leave: typeof watch = (...args) => {
+        Object.assign(store, { watch })
+        wait(300)
+        left.abort()
+        return watch(...args)
+      }
+      Object.assign(store, { watch: leave })
+      const poll = setup.service.app.fetch(new Request(url, { method: 'POST', headers, body: '{"wait":30}', signal: left.signal }))
+      expect((await inTime(poll, () => 'the long poll is not answered')).status).toBe(200)
+      expect([left.signal.aborted, await current()]).toEqual([true, null])
+    })
+
     test('a dry run takes nothing', async () => {
       const reply = await send(bob.write, 'POST', `/boards/${setup.board.id}/claims?dry_run=true`, {})
       expect([reply.status, reply.body.data.id]).toEqual([201, setup.cardId])
