@@ -217,7 +217,7 @@ async function attempt(
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const done = toDone(operation, unit, input, result, named && shownRevision(tx, named))
   if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
-  if (result.claimed !== undefined) step.claimed = result.claimed
+  if (result.claimed !== undefined) step.claimed = [result.claimed]
   // A repetition of what has found nothing looks again.
   if (key !== undefined && result.data !== null) {
     const response = firstResponse(done, loaded.board?.id ?? createdBoard(result))

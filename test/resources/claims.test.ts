@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { endToken, findToken, rotateToken } from '../../src/auth/tokens/issue.ts'
+import { Metrics } from '../../src/metrics.ts'
 import { DAY } from '../../src/model/time.ts'
 import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
@@ -115,6 +116,30 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       'if-none-match': list.headers.get('etag')!,
     })
     expect([again.status, again.body.data[0].claim]).toEqual([200, null])
+  })
+
+  test('the metrics count each one, those of a batch too', async () => {
+    const { records } = setup.service
+    records.length = 0
+    const other = await setup.board.card(setup.columnId, 'Other')
+    const batch = (...ids: string[]) => {
+      const operations = ids.map((card_id) => ({ operation: 'claims.take', params: { card_id }, body: { ttl: 10 } }))
+      return send(bob.write, 'POST', `/boards/${setup.board.id}/batch`, { operations })
+    }
+    await take(ann.write, setup.cardId, 10)
+    wait(10)
+    expect((await batch(setup.cardId, other)).status).toBe(200)
+    expect((await batch(other, setup.cardId)).status).toBe(200)
+    expect((await send(ann.write, 'PATCH', `/cards/${other}`, { title: 'Late' }, held(1))).status).toBe(412)
+    const metrics = new Metrics()
+    for (const record of records) metrics.observe(record)
+    const counted = [...(await metrics.read()).matchAll(/^lanekeeper_claims_total\{event="(\w+)"\} (\d+)$/gm)]
+    expect(Object.fromEntries(counted.map(([, event, count]) => [event, Number(count)]))).toEqual({
+      taken: 3,
+      renewed: 2,
+      run_out: 1,
+      lost: 1,
+    })
   })
 
   test.each([9, 3601, 1.5, '60', null])('ttl %j is 422', async (ttl) => {
