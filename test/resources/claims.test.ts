@@ -495,7 +495,11 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     })
 
     test.each([
-      ['in another column', 'column_id', async (id: string) => setup.board.post(`/cards/${id}/move`, { column_id: await setup.board.column() })],
+      [
+        'in another column',
+        'column_id',
+        async (id: string) => setup.board.post(`/cards/${id}/move`, { column_id: await setup.board.column() }),
+      ],
       ['without the label', 'label_id', (id: string, label: string) => setup.board.delete(`/cards/${id}/labels/${label}`)],
     ] as const)('is none that is %s after it was found', async (_how, filter, change) => {
       const label = await setup.board.label()
