@@ -152,14 +152,16 @@ export class Metrics {
     }
     if (exceeded !== undefined) this.#refusals.inc({ limit: exceeded })
     if (attempts > 1) this.#retries.inc({ operation }, attempts - 1)
-    this.#countClaim(record)
+    this.#countClaims(record)
   }
 
-  #countClaim({ claimed, status, effect }: DecisionRecord): void {
-    if (claimed === 'lost' && status === 412) this.#claims.inc({ event: 'lost' })
-    if (claimed === undefined || claimed === 'lost' || effect !== 'done') return
-    this.#claims.inc({ event: claimed === 'renewed' ? 'renewed' : 'taken' })
-    if (claimed === 'taken_over') this.#claims.inc({ event: 'run_out' })
+  #countClaims({ claimed = [], status, effect }: DecisionRecord): void {
+    for (const event of claimed) {
+      if (event === 'lost' && status === 412) this.#claims.inc({ event })
+      if (event === 'lost' || effect !== 'done') continue
+      this.#claims.inc({ event: event === 'renewed' ? 'renewed' : 'taken' })
+      if (event === 'taken_over') this.#claims.inc({ event: 'run_out' })
+    }
   }
 
   /** Returns a store whose calls are measured. Its state is read whenever the metrics are. */

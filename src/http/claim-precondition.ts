@@ -40,7 +40,7 @@ export function requireUnexpired({ clock }: Pick<OperationRequest, 'clock'>, ste
 }
 
 function lost(step: DecisionRecord, current: Claim | undefined): ApiError {
-  step.claimed = 'lost'
+  step.claimed = ['lost']
   return new ApiError('precondition_failed', {
     message: 'The calling token does not hold the card with this epoch. Change nothing more: another may be working on it.',
     members: { current_claim: current ?? null },

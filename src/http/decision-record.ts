@@ -76,8 +76,8 @@ export interface DecisionRecord {
   logBytes: number
   /** whether the decision log cannot take the record */
   isUnrecorded?: true
-  /** what was done with the claim of a card; `lost`: the claim that If-Claim states does not count */
-  claimed?: ClaimEvent | 'lost'
+  /** what was done with claims of cards; `lost`: the claim that If-Claim states does not count */
+  claimed?: readonly (ClaimEvent | 'lost')[]
   /** when the claim that If-Claim states runs out, in milliseconds since 1970: nothing is committed after that */
   claimedUntil?: number
   /** the number of attempts; more than one if concurrent writes caused a conflict */

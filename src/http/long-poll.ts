@@ -62,9 +62,14 @@ export class LongPoll {
     this.#deadline = performance.now() + seconds * 1000
   }
 
+  /** Whether its client has left, or the service stops. */
+  get isAborted(): boolean {
+    return this.#waiter.isAborted
+  }
+
   /** Whether the next read is the last one. */
   get isOver(): boolean {
-    return this.#waiter.isAborted || performance.now() >= this.#deadline
+    return performance.now() >= this.#deadline
   }
 
   /**

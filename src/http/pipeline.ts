@@ -113,6 +113,8 @@ async function follow(services: Services, call: Call, trail: Trail): Promise<Ans
       if (poll?.isOver === true) return outcome.otherwise
       poll ??= new LongPoll(services.store, call.principal.partition, outcome.awaited, waitSignal(services, call.request))
       await poll.next(outcome.awaited.until === undefined ? undefined : outcome.awaited.until - services.clock())
+      // Nobody may be there any more for whom a further attempt would write.
+      if (poll.isAborted) return outcome.otherwise
     }
   } finally {
     poll?.end()
@@ -215,7 +217,7 @@ async function attempt(
   const named = result.entity === null ? undefined : (result.entity ?? entity)
   const done = toDone(operation, unit, input, result, named && shownRevision(tx, named))
   if (result.awaited !== undefined) return { kind: 'wait', operation, caller, awaited: result.awaited, otherwise: done }
-  if (result.claimed !== undefined) step.claimed = result.claimed
+  if (result.claimed !== undefined) step.claimed = [result.claimed]
   // A repetition of what has found nothing looks again.
   if (key !== undefined && result.data !== null) {
     const response = firstResponse(done, loaded.board?.id ?? createdBoard(result))

@@ -3,7 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { endMembership } from '../../src/admin/memberships.ts'
 import { endToken, findToken, rotateToken } from '../../src/auth/tokens/issue.ts'
+import { Metrics } from '../../src/metrics.ts'
 import { DAY } from '../../src/model/time.ts'
+import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
@@ -114,6 +116,30 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       'if-none-match': list.headers.get('etag')!,
     })
     expect([again.status, again.body.data[0].claim]).toEqual([200, null])
+  })
+
+  test('the metrics count each one, those of a batch too', async () => {
+    const { records } = setup.service
+    records.length = 0
+    const other = await setup.board.card(setup.columnId, 'Other')
+    const batch = (...ids: string[]) => {
+      const operations = ids.map((card_id) => ({ operation: 'claims.take', params: { card_id }, body: { ttl: 10 } }))
+      return send(bob.write, 'POST', `/boards/${setup.board.id}/batch`, { operations })
+    }
+    await take(ann.write, setup.cardId, 10)
+    wait(10)
+    expect((await batch(setup.cardId, other)).status).toBe(200)
+    expect((await batch(other, setup.cardId)).status).toBe(200)
+    expect((await send(ann.write, 'PATCH', `/cards/${other}`, { title: 'Late' }, held(1))).status).toBe(412)
+    const metrics = new Metrics()
+    for (const record of records) metrics.observe(record)
+    const counted = [...(await metrics.read()).matchAll(/^lanekeeper_claims_total\{event="(\w+)"\} (\d+)$/gm)]
+    expect(Object.fromEntries(counted.map(([, event, count]) => [event, Number(count)]))).toEqual({
+      taken: 3,
+      renewed: 2,
+      run_out: 1,
+      lost: 1,
+    })
   })
 
   test.each([9, 3601, 1.5, '60', null])('ttl %j is 422', async (ttl) => {
@@ -466,6 +492,48 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     ])('is none that is %s after it was found', async (_how, change) => {
       setup.service.store.beforeCommit = async () => void (await change(setup.cardId))
       expect((await next(bob.write)).body.data).toBeNull()
+    })
+
+    test.each([
+      [
+        'in another column',
+        'column_id',
+        async (id: string) => setup.board.post(`/cards/${id}/move`, { column_id: await setup.board.column() }),
+      ],
+      ['without the label', 'label_id', (id: string, label: string) => setup.board.delete(`/cards/${id}/labels/${label}`)],
+    ] as const)('is none that is %s after it was found', async (_how, filter, change) => {
+      const label = await setup.board.label()
+      await setup.board.put(`/cards/${setup.cardId}/labels/${label}`)
+      const { store } = setup.service
+      const { name } = indexes.readyCards(setup.columnId)
+      store.touched.length = 0
+      store.beforeRead = async () => {
+        if (!store.touched.includes(name)) return
+        store.beforeRead = undefined
+        await change(setup.cardId, label)
+      }
+      const reply = await next(bob.write, { [filter]: filter === 'column_id' ? setup.columnId : label })
+      expect([store.beforeRead, reply.body.data]).toEqual([undefined, null])
+    })
+
+    test('is not taken by a client that has left', async () => {
+      await take(ann.write)
+      const left = new AbortController()
+      const headers = { authorization: `Bearer ${bob.write}`, 'content-type': 'application/json' }
+      const url = `http://localhost/v1/boards/${setup.board.id}/claims`
+      const { store } = setup.service
+      const { watch } = store
+      // It has found nothing, and begins to wait.
+      const leave: typeof watch = (...args) => {
+        Object.assign(store, { watch })
+        wait(300)
+        left.abort()
+        return watch(...args)
+      }
+      Object.assign(store, { watch: leave })
+      const poll = setup.service.app.fetch(new Request(url, { method: 'POST', headers, body: '{"wait":30}', signal: left.signal }))
+      expect((await inTime(poll, () => 'the long poll is not answered')).status).toBe(200)
+      expect([left.signal.aborted, await current()]).toEqual([true, null])
     })
 
     test('a dry run takes nothing', async () => {

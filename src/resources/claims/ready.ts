@@ -46,7 +46,7 @@ export async function findReadyCard(
   const open = columns.values.filter((column) => column?.archived_at === null && (wanted.column_id ?? column.id) === column.id) as Column[]
   for (let i = 0; i < open.length; i += COLUMNS_AT_ONCE) {
     const id = await firstCard(tx, open.slice(i, i + COLUMNS_AT_ONCE), wanted.label_id, cardIds)
-    if (id !== undefined) return { found: await confirm(request, id), next }
+    if (id !== undefined) return { found: await confirm(request, id, wanted), next }
   }
   return { found: undefined, next }
 }
@@ -82,7 +82,7 @@ function labelledRange(columnId: string, labelId: string) {
 }
 
 /** Reads a card with all that makes it ready, and relies on it. */
-async function confirm(request: Pick<OperationRequest, 'tx' | 'clock'>, id: string): Promise<ReadyCard> {
+async function confirm(request: Pick<OperationRequest, 'tx' | 'clock'>, id: string, { column_id, label_id }: Wanted): Promise<ReadyCard> {
   const { tx } = request
   const ofCard = [keys.card(id), keys.column('{0.column_id}'), keys.readiness(id), keys.removals()] as const
   const [card, column, readiness, removals] = await tx.read([...ofCard, ...claimReads(id, ofCard.length)])
@@ -91,5 +91,8 @@ async function confirm(request: Pick<OperationRequest, 'tx' | 'clock'>, id: stri
   const isBlocked = blockersOf(card).length > 0 && readiness?.open_blocker_ids.length !== 0
   if (card === undefined || !isOpen(card) || column?.archived_at !== null || isBlocked || claim.live !== undefined)
     throw new TransactionConflict()
-  return { card: shownCard(card, removals), claim }
+  const shown = shownCard(card, removals)
+  if ((column_id ?? shown.column_id) !== shown.column_id) throw new TransactionConflict()
+  if (label_id !== undefined && !shown.label_ids.includes(label_id)) throw new TransactionConflict()
+  return { card: shown, claim }
 }
