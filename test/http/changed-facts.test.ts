@@ -148,7 +148,7 @@ test('every fact of the vocabulary has changes from and to each of its values, a
   const { facts } = parse(readFileSync(new URL('../../policies/vocabulary.yaml', import.meta.url), 'utf8')) as {
     facts: Record<string, Record<string, { values: string[] }>>
   }
-  // No shipped rule depends on them: see ../policy/four-eyes.test.ts.
+  // No shipped rule depends on them: see four-eyes.test.ts.
   const used = Object.entries(facts).filter(([group]) => group !== 'claim' && group !== 'card')
   const vocabulary = used.flatMap(([group, members]) =>
     Object.entries(members).map(([name, { values }]) => [`${group}.${name}`, values] as const),
