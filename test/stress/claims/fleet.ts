@@ -53,7 +53,7 @@ export class Services {
   /** @returns the processes, and as many tokens of one workspace */
   static async start(address: string, folder: string, skews: readonly number[], tokenCount: number) {
     const services = new Services(address, folder, skews)
-    for (const _skew of skews) services.#ports.push(await freePort())
+    while (services.#ports.length < skews.length) services.#ports.push(await freePort())
     const tokens = await services.#start(0, tokenCount)
     for (let i = 1; i < skews.length; i++) await services.#start(i)
     return { services, tokens }
