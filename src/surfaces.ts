@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { defineLazyEventHandler, type H3, type H3Config, type H3Event } from 'h3'
 import type { ServerRequest } from 'srvx'
 import { ApiFirst } from './http/api-first.ts'
+import { authzenConfiguration } from './http/authzen-configuration.ts'
 import { clientAddress, networkOf } from './http/client-address.ts'
 import { Compression } from './http/compression.ts'
 import { errorResponse } from './http/envelope.ts'
@@ -77,6 +78,9 @@ export function createSurfaces(options: SurfaceOptions): H3 {
   h3.all('/revoke', ({ req }) => revoke(req))
   exactly('/openapi.json', ({ req }) => respondWithText(log, req, () => reference.text()))
   exactly('/llms.txt', ({ req }) => respondWithText(log, req, () => reference.llmsText(originOf(req, origin))))
+  exactly('/.well-known/authzen-configuration', ({ req }) =>
+    respondWithText(log, req, () => authzenConfiguration(operations, originOf(req, origin))),
+  )
   exactly('/mcp', mcp)
   if (options.hasPolicyPage) exactly('/policies', policies)
   h3.all('/docs/**', docs)

@@ -25,6 +25,7 @@ const ORDER = [
   'mcp',
   'mail',
   'web',
+  'policy-public.ts',
   'demo',
   'surfaces.ts',
   'app.ts',
@@ -129,6 +130,26 @@ function wordsOf(name: string): string[] {
 const REFUSED_NAMES = new Set('util utils helper helpers misc common shared stuff lib'.split(' '))
 
 describe('the policy engine', () => {
+  test('has an export that imports nothing of kanban, HTTP or storage', () => {
+    const reached = new Set(['src/policy-public.ts'])
+    const packages = new Set<string>()
+    for (const path of reached)
+      for (const { path: target, specifier } of importsOf(parsed.get(path)!))
+        if (target === undefined) packages.add(specifier!)
+        else reached.add(target)
+    const folders = new Set([...reached].map((path) => path.replace(/\/[^/]+$/, '')))
+    expect([...folders].toSorted()).toEqual(['src', 'src/decision-log', 'src/model', 'src/policy', 'src/web', 'src/web/policy-report'])
+    expect([...reached].filter((path) => /^src\/((web|model)\/)?[^/]+$/.test(path)).toSorted()).toEqual([
+      'src/model/package-files.ts',
+      'src/policy-public.ts',
+      'src/web/assets.ts',
+      'src/web/html.ts',
+    ])
+    const own = ['@casl/ability', 'htm/preact', 'preact', 'preact-render-to-string', 'yaml', 'zod']
+    expect([...packages].filter((name) => !name.startsWith('node:')).toSorted()).toEqual(own)
+    expect([...packages].filter((name) => /^node:(http|https|http2|net|tls|dgram|child_process|worker_threads)/.test(name))).toEqual([])
+  })
+
   const code = (path: string) =>
     [...descendants(parsed.get(path)!.program)].map(
       (node) =>

@@ -71,6 +71,11 @@ export function factsFor(vocabulary: Vocabulary, groups: readonly string[], call
   return stated
 }
 
+/** Whether a context has the record that the facts of a group are read from. Those of the caller are always there. */
+export function isLoaded(group: string, context: AuthorizationContext): boolean {
+  return group === 'caller' || context[group as keyof AuthorizationContext] !== undefined
+}
+
 /** The facts of a token: they are read from it alone. */
 export function scopeFacts(vocabulary: Vocabulary, token: Pick<TokenRecord, 'scopes'>): Facts {
   return factsFor(vocabulary, [vocabulary.scopeOrder.group], { token } as TokenCaller, {})

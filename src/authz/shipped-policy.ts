@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { packageFile } from '../model/package-files.ts'
 import { loadEngine, type Engine, type PolicyFiles } from '../policy/engine.ts'
 import { readPolicyFolder } from '../policy/folder.ts'
-import { specificationRows } from './specification.ts'
+import { checkShippedRows } from './shipped-rows.ts'
 
 /** The folder of the policy that ships with the service. */
 export const shippedFolder = fileURLToPath(packageFile('policies'))
@@ -14,7 +14,7 @@ export const shippedFolder = fileURLToPath(packageFile('policies'))
  * @throws {PolicyInvariantError} if a file cannot be read
  */
 export function loadPolicy(folder?: string): Engine {
-  return loadEngine(readPolicyFiles(folder), specificationRows)
+  return loadEngine(readPolicyFiles(folder), checkShippedRows)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Engine } from '../policy/engine.ts'
-import { markdownTable } from '../resources/matrix.ts'
+import { markdownTable } from '../policy/matrix.ts'
 import type { Operation } from '../resources/operation.ts'
 
 const START = '<!-- operations:start -->'

@@ -7,7 +7,7 @@ import { RpcServer } from '../admin/rpc-server.ts'
 import { createApp, type App } from '../app.ts'
 import { readPolicyFiles } from '../authz/shipped-policy.ts'
 import { AuditRecorder } from '../audit/recorder.ts'
-import { specificationRows } from '../authz/specification.ts'
+import { checkShippedRows } from '../authz/shipped-rows.ts'
 import { readConfig, type Config } from '../config.ts'
 import type { Flags } from '../settings.ts'
 import { createAccessLog } from '../http/access-log.ts'
@@ -89,7 +89,7 @@ async function start(config: Config, log: Logger, onStop: (step: () => Promise<u
   // Without a policy folder, a terminal that is closed ends the service, as usual.
   const reloadSignal = config.policies === undefined ? undefined : new ReloadSignal()
   const policyFiles = readPolicyFiles(config.policies)
-  const engine = loadEngine(policyFiles, specificationRows)
+  const engine = loadEngine(policyFiles, checkShippedRows)
   metrics?.statePolicy(engine.hash)
   const decisionLog =
     config.decisionLog === undefined ? undefined : await (await import('./decision-log.ts')).openDecisionLog(config, engine.hash, log)

@@ -85,6 +85,45 @@ export interface EvaluationResults {
   evaluations: EvaluationResult[]
 }
 
+/** Operations. What the user has no access to is answered like what does not exist: with none. */
+export interface FoundActions {
+  /** Where the results continue. */
+  page: {
+    /** The `page.token` of the next page; empty on the last one. */
+    next_token: string
+    /** The number of results of this page. */
+    count: number
+  }
+  /** The operations, in the order of the documentation. */
+  results: {
+    /** The id of an operation. */
+    name: string
+    /** Absent if everything is named that decides. */
+    properties?: {
+      /** What the operation names besides, and the search did not. The decision depends on it: ask again with it. */
+      requires: string[]
+    }
+  }[]
+}
+
+/** Resources. What the user has no access to is left out. */
+export interface FoundResources {
+  /** Where the results continue. */
+  page: {
+    /** The `page.token` of the next page; empty on the last one. */
+    next_token: string
+    /** The number of results of this page. */
+    count: number
+  }
+  /** The boards, oldest first. */
+  results: {
+    /** Its type. */
+    type: 'board'
+    /** Its id. */
+    id: string
+  }[]
+}
+
 /** A member of the workspace. */
 export interface Member {
   /** The id of the user. */
@@ -447,7 +486,7 @@ export interface Evaluation {
   subject: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -478,7 +517,7 @@ export interface Evaluations {
   subject?: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -507,7 +546,7 @@ export interface Evaluations {
     subject?: {
       /** What the subject is. */
       type: 'user' | 'token'
-      /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+      /** `me`, or the id of your user or of this token: what others may do is not answered. */
       id: string
       /** Ignored: the service knows them. */
       properties?: Record<string, unknown>
@@ -535,6 +574,75 @@ export interface Evaluations {
   options?: {
     /** Whether to answer all questions, or to stop after the first that is denied, or permitted. Default: "execute_all". */
     evaluations_semantic?: 'execute_all' | 'deny_on_first_deny' | 'permit_on_first_permit'
+  }
+}
+
+/** What may the calling token do on this resource? */
+export interface ActionSearch {
+  /** Who wants to act: the calling token. */
+  subject?: {
+    /** What the subject is. */
+    type: 'user' | 'token'
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
+    id: string
+    /** Ignored: the service knows them. */
+    properties?: Record<string, unknown>
+  }
+  /** What is acted on. */
+  resource: {
+    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+    type: string
+    /** Its id. The workspace can be called `me`. */
+    id: string
+    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+    properties?: Record<string, unknown>
+  }
+  /** Ignored: the service reads all facts itself. */
+  context?: Record<string, unknown>
+  /** Which results to return. */
+  page?: {
+    /** `page.next_token` of the previous page. */
+    token?: string
+    /** The maximum number of results. Default: 50. */
+    limit?: number
+  }
+}
+
+/** On which resources may the calling token do this? */
+export interface ResourceSearch {
+  /** Who wants to act: the calling token. */
+  subject?: {
+    /** What the subject is. */
+    type: 'user' | 'token'
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
+    id: string
+    /** Ignored: the service knows them. */
+    properties?: Record<string, unknown>
+  }
+  /** What is to be done. */
+  action: {
+    /** The id of an operation, such as `cards.update`. */
+    name: string
+    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
+    properties?: Record<string, unknown>
+  }
+  /** Of what type the resources are: `board`. What else the operation names is in the properties, as in a question. */
+  resource: {
+    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+    type: string
+    /** Ignored. */
+    id?: string
+    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+    properties?: Record<string, unknown>
+  }
+  /** Ignored: the service reads all facts itself. */
+  context?: Record<string, unknown>
+  /** Which results to return. */
+  page?: {
+    /** `page.next_token` of the previous page. */
+    token?: string
+    /** The maximum number of results. Default: 50. */
+    limit?: number
   }
 }
 
@@ -567,7 +675,7 @@ export type AccessEvaluateInput = {
   subject: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -598,7 +706,7 @@ export type AccessEvaluateAllInput = {
   subject?: {
     /** What the subject is. */
     type: 'user' | 'token'
-    /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
     id: string
     /** Ignored: the service knows them. */
     properties?: Record<string, unknown>
@@ -627,7 +735,7 @@ export type AccessEvaluateAllInput = {
     subject?: {
       /** What the subject is. */
       type: 'user' | 'token'
-      /** `me`, or the id of your user or of this token: an evaluation is always about the token that asks. */
+      /** `me`, or the id of your user or of this token: what others may do is not answered. */
       id: string
       /** Ignored: the service knows them. */
       properties?: Record<string, unknown>
@@ -655,6 +763,75 @@ export type AccessEvaluateAllInput = {
   options?: {
     /** Whether to answer all questions, or to stop after the first that is denied, or permitted. Default: "execute_all". */
     evaluations_semantic?: 'execute_all' | 'deny_on_first_deny' | 'permit_on_first_permit'
+  }
+}
+
+/** The input of `access.search_action`. */
+export type AccessSearchActionInput = {
+  /** Who wants to act: the calling token. */
+  subject?: {
+    /** What the subject is. */
+    type: 'user' | 'token'
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
+    id: string
+    /** Ignored: the service knows them. */
+    properties?: Record<string, unknown>
+  }
+  /** What is acted on. */
+  resource: {
+    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+    type: string
+    /** Its id. The workspace can be called `me`. */
+    id: string
+    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+    properties?: Record<string, unknown>
+  }
+  /** Ignored: the service reads all facts itself. */
+  context?: Record<string, unknown>
+  /** Which results to return. */
+  page?: {
+    /** `page.next_token` of the previous page. */
+    token?: string
+    /** The maximum number of results. Default: 50. */
+    limit?: number
+  }
+}
+
+/** The input of `access.search_resource`. */
+export type AccessSearchResourceInput = {
+  /** Who wants to act: the calling token. */
+  subject?: {
+    /** What the subject is. */
+    type: 'user' | 'token'
+    /** `me`, or the id of your user or of this token: what others may do is not answered. */
+    id: string
+    /** Ignored: the service knows them. */
+    properties?: Record<string, unknown>
+  }
+  /** What is to be done. */
+  action: {
+    /** The id of an operation, such as `cards.update`. */
+    name: string
+    /** Members of its body. Their names matter where the policy decides by member (`boards.update`); by default, all that the operation takes. */
+    properties?: Record<string, unknown>
+  }
+  /** Of what type the resources are: `board`. What else the operation names is in the properties, as in a question. */
+  resource: {
+    /** What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`. */
+    type: string
+    /** Ignored. */
+    id?: string
+    /** The further parameters of the path, and the ids that the body names, by their names: `user_id`, `label_id`, `column_id`, `before` and so on. */
+    properties?: Record<string, unknown>
+  }
+  /** Ignored: the service reads all facts itself. */
+  context?: Record<string, unknown>
+  /** Which results to return. */
+  page?: {
+    /** `page.next_token` of the previous page. */
+    token?: string
+    /** The maximum number of results. Default: 50. */
+    limit?: number
   }
 }
 
@@ -1374,6 +1551,10 @@ export interface Methods {
     readonly evaluate: WriteMethod<AccessEvaluateInput, EvaluationResult>
     /** Tells which of several operations the calling token may perform. All are decided on one state of the data. Scope `kanban:read`. */
     readonly evaluate_all: WriteMethod<AccessEvaluateAllInput, EvaluationResults>
+    /** Lists what the calling token may do on a resource, such as a board. Scope `kanban:read`. */
+    readonly search_action: WriteMethod<AccessSearchActionInput, FoundActions>
+    /** Lists the boards on which the calling token may perform an operation, oldest first. Scope `kanban:read`. */
+    readonly search_resource: WriteMethod<AccessSearchResourceInput, FoundResources>
   }
   readonly members: {
     /** Lists the members of the workspace, in the order in which they joined. Scope `kanban:read`. */
@@ -1664,6 +1845,8 @@ export const operations = {
   'account.read': { method: 'GET', path: '/account', query: ['fields'], result: 'item' },
   'access.evaluate': { method: 'POST', path: '/access/evaluation', query: [], body: ['subject', 'action', 'resource', 'context'], result: 'item' },
   'access.evaluate_all': { method: 'POST', path: '/access/evaluations', query: [], body: ['subject', 'action', 'resource', 'context', 'evaluations', 'options'], result: 'item' },
+  'access.search_action': { method: 'POST', path: '/access/search/action', query: [], body: ['subject', 'resource', 'context', 'page'], result: 'item' },
+  'access.search_resource': { method: 'POST', path: '/access/search/resource', query: [], body: ['subject', 'action', 'resource', 'context', 'page'], result: 'item' },
   'members.list': { method: 'GET', path: '/members', query: ['limit', 'cursor', 'fields'], result: 'list' },
   'boards.list': { method: 'GET', path: '/boards', query: ['limit', 'cursor', 'include', 'fields'], result: 'list' },
   'boards.create': { method: 'POST', path: '/boards', query: ['dry_run'], body: ['name', 'description', 'cover_color'], result: 'item' },

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { SyncFailed } from '../store/fs/disk.ts'
 import { Chain, type EncodedLines } from './chain.ts'
 import { LeftOut } from './left-out.ts'
 import type { LogCounts, LogOptions } from './options.ts'
@@ -286,8 +285,8 @@ export class DecisionLog {
   }
 
   #fail(error: Error): void {
-    // What a disk has after a failed sync is unknown.
-    if (error instanceof SyncFailed) this.#isBroken = true
+    // What a disk has after a failed sync is unknown. By name: a log needs no storage, whose error it is.
+    if (error.name === 'SyncFailed') this.#isBroken = true
     if (this.#failure === undefined) this.#options.onState?.(error)
     this.#failure = error
   }

@@ -21,10 +21,14 @@ interface Recorded {
   readonly permission?: Asked
   readonly further?: readonly Counted[]
   readonly list?: { readonly decisions: readonly Counted[] }
-  readonly evaluations?: readonly Recorded[]
-  readonly batch?: readonly Recorded[]
+  readonly evaluations?: readonly RecordedItem[]
+  readonly batch?: readonly RecordedItem[]
+}
+interface RecordedItem extends Recorded {
   /** the number of an earlier item that has the decisions */
   readonly as?: number
+  /** how often they were made; default: once */
+  readonly count?: number
 }
 interface Counted {
   readonly count: number
@@ -46,20 +50,16 @@ export function readDecisionsOf(text: string): RecordedDecision[] | undefined {
   }
 }
 
-function* decisionsOf({
-  scope,
-  hidden,
-  permission,
-  further = [],
-  list,
-  evaluations = [],
-  batch = [],
-}: Recorded): Generator<RecordedDecision> {
-  if (scope !== undefined) yield { stage: 'scope', permission: scope.permission, facts: scope.facts, count: 1 }
-  if (hidden !== undefined) yield { stage: 'definition', ...hidden, count: 1 }
-  if (permission !== undefined) yield asked(permission, 1)
-  for (const one of [...further, ...(list?.decisions ?? [])]) yield asked(one.permission, one.count)
-  for (const items of [evaluations, batch]) for (const item of items) yield* decisionsOf(withDecisions(item, items))
+/** @param times how often they were made */
+function* decisionsOf(
+  { scope, hidden, permission, further = [], list, evaluations = [], batch = [] }: Recorded,
+  times = 1,
+): Generator<RecordedDecision> {
+  if (scope !== undefined) yield { stage: 'scope', permission: scope.permission, facts: scope.facts, count: times }
+  if (hidden !== undefined) yield { stage: 'definition', ...hidden, count: times }
+  if (permission !== undefined) yield asked(permission, times)
+  for (const one of [...further, ...(list?.decisions ?? [])]) yield asked(one.permission, one.count * times)
+  for (const items of [evaluations, batch]) for (const item of items) yield* decisionsOf(withDecisions(item, items), item.count)
 }
 
 function asked({ permission, fields, facts }: Asked, count: number): RecordedDecision {

@@ -12,10 +12,14 @@ interface Recorded {
   readonly permission?: RecordedDecision
   readonly further?: readonly Counted[]
   readonly list?: { readonly decisions: readonly Counted[] }
-  readonly evaluations?: readonly Recorded[]
-  readonly batch?: readonly Recorded[]
+  readonly evaluations?: readonly RecordedItem[]
+  readonly batch?: readonly RecordedItem[]
+}
+interface RecordedItem extends Recorded {
   /** the number of an earlier item that has the decisions */
   readonly as?: number
+  /** how often they were made; default: once */
+  readonly count?: number
 }
 
 type RecordedScope = ScopeDecision & { readonly permission: string; readonly facts: Facts }
@@ -73,7 +77,7 @@ export class Replay {
     } catch {
       return false
     }
-    if (recorded.scope === undefined) return true
+    if (recorded.scope === undefined && recorded.permission === undefined) return true
     this.#records++
     this.#decideStages(recorded, { ...place, request_id: recorded.request_id ?? null })
     return true
@@ -95,17 +99,17 @@ export class Replay {
     return this.#records
   }
 
-  #decideStages(recorded: Recorded, place: Place & { readonly request_id: string | null }): void {
+  #decideStages(recorded: Recorded, place: Place & { readonly request_id: string | null }, times = 1): void {
     const { scope, hidden, permission, further = [], list, evaluations = [], batch = [] } = recorded
-    if (scope !== undefined) this.#count(place, 1, scope, () => this.#scope(scope))
+    if (scope !== undefined) this.#count(place, times, scope, () => this.#scope(scope))
     if (hidden !== undefined) {
       const needed = { ...hidden, permission: scope?.permission }
-      this.#count(place, 1, needed, () => this.#definition(needed))
+      this.#count(place, times, needed, () => this.#definition(needed))
     }
-    if (permission !== undefined) this.#count(place, 1, permission, () => this.#permission(permission))
+    if (permission !== undefined) this.#count(place, times, permission, () => this.#permission(permission))
     for (const one of [...further, ...(list?.decisions ?? [])])
-      this.#count(place, one.count, one.permission, () => this.#permission(one.permission))
-    for (const items of [evaluations, batch]) for (const item of items) this.#decideStages(withDecisions(item, items), place)
+      this.#count(place, one.count * times, one.permission, () => this.#permission(one.permission))
+    for (const items of [evaluations, batch]) for (const item of items) this.#decideStages(withDecisions(item, items), place, item.count)
   }
 
   #count(place: Place & { readonly request_id: string | null }, count: number, recorded: object, decide: () => Change | undefined): void {

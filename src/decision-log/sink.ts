@@ -22,14 +22,21 @@ export interface Sink {
   close(): Promise<void>
 }
 
-/** Lines on a stream, such as stdout. What it keeps is the concern of the process that reads it. */
-export function streamSink(stream: Writable): Sink {
+const EMPTY: LogEnd = { head: null, next: 0, torn: undefined, isOpen: false }
+
+/**
+ * Lines on a stream, such as stdout. What it keeps is the concern of the process that reads it.
+ * @param end of the log that the stream goes on with; default: it begins one
+ */
+export function streamSink(stream: Writable, end: LogEnd = EMPTY): Sink {
   // Each failed write gets the error, too.
   stream.on('error', () => undefined)
   return {
-    end: { head: null, next: 0, torn: undefined, isOpen: false },
+    end,
     prepare: async () => false,
-    write: (bytes) => new Promise((resolve, reject) => void stream.write(bytes, (error) => (error == null ? resolve() : reject(error)))),
+    // A stream may keep what it was given, and the bytes are used again.
+    write: (bytes) =>
+      new Promise((resolve, reject) => void stream.write(Buffer.from(bytes), (error) => (error == null ? resolve() : reject(error)))),
     sync: async () => undefined,
     close: async () => undefined,
   }

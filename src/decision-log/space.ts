@@ -1,5 +1,4 @@
 import * as fs from 'node:fs/promises'
-import { HOUR } from '../model/time.ts'
 
 /** The space of a disk, in bytes. */
 export interface DiskSpace {
@@ -14,7 +13,7 @@ export type SpaceWarning = 'low' | 'almost_full'
 /** How long what was read is used again, in milliseconds. */
 const KEPT = 10_000
 /** When the same warning is given again, in milliseconds. */
-const REPEATED = HOUR
+const REPEATED = 60 * 60 * 1000
 
 export interface LogSpaceOptions {
   readonly read: () => Promise<DiskSpace>

@@ -76,7 +76,8 @@ function itemsOf(items: readonly ItemRecord[]): object[] {
     const key = JSON.stringify(stages)
     const as = numbers.get(key)
     if (as === undefined && key !== '{}') numbers.set(key, i)
-    return { ...what(item), code: item.code ?? null, ...(as === undefined ? stages : { as }) }
+    const { open, count, code = null } = item
+    return { ...what(item), code, ...(open && { open }), ...(count !== undefined && { count }), ...(as === undefined ? stages : { as }) }
   })
 }
 

@@ -63,7 +63,7 @@ export interface DecisionRecord {
   vectors?: Map<string, { readonly decision: Decision; count: number }> | undefined
   /** whether something is absent that the body names in addition */
   absent?: true
-  /** what an evaluation decided, for each of its questions */
+  /** what an evaluation or a search decided, for each of its questions */
   evaluations?: readonly ItemRecord[]
   /** what was decided about each operation of a batch, up to the one that failed */
   batch?: readonly ItemRecord[]
@@ -94,6 +94,10 @@ export interface ItemRecord extends Pick<
   'scope' | 'decision' | 'further' | 'hidden' | 'absent' | 'stage' | 'resource' | 'related'
 > {
   readonly operation: string
+  /** what a search has left open: the facts of it are then assumed, and the decision is the first one that allows the operation, if there is one */
+  readonly open?: readonly string[]
+  /** the number of resources about which a search has decided the same from the same facts */
+  count?: number
   /** the error that the operation answers, or would answer */
   code?: ErrorCode
 }

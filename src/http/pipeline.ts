@@ -17,6 +17,7 @@ import { recordResources } from './decision-lines.ts'
 import { commit } from './decision-log.ts'
 import type { DecisionRecord } from './decision-record.ts'
 import { toApiError } from './error-mapping.ts'
+import { findActions, findResources } from './access-search.ts'
 import { evaluate } from './evaluation.ts'
 import { filteredPage } from './filtered-page.ts'
 import { requireValidKey } from './idempotency.ts'
@@ -245,16 +246,24 @@ function unitOf(services: Services, call: Call, { tx, caller, params, input, lea
   const { scheduler, admission } = services
   const client = call.client(lease)
   const query = position === undefined ? input.query : Object.assign({}, input.query, { after: position })
+  /** Charges questions before they are decided. @param questions all that were asked until now, and those that follow */
+  const beginQuestions = async (questions: number): Promise<void> => {
+    call.work.questions = questions
+    await call.quota.chargeFurther(caller, call.work.stated - 1) // 429
+    if (!client.hasLease) await admission.more(client, call.work.stated - 1, call.work)
+  }
   const unit: OperationRequest = createUnit(
     services,
     { tx, caller, params, query, body: input.body },
     {
       evaluate: async (questions, semantic) => {
-        call.work.questions = questions.length
-        await call.quota.chargeFurther(caller, call.work.stated - 1) // 429
-        if (!client.hasLease) await admission.more(client, call.work.stated - 1, call.work)
+        await beginQuestions(questions.length)
         return evaluate(services, unit, step, questions, semantic, scheduler.stint(client))
       },
+      findActions: (asked, page) =>
+        findActions(services, { request: unit, step, beginQuestions, stint: scheduler.stint(client) }, asked, page),
+      findResources: (asked, page) =>
+        findResources(services, { request: unit, step, beginQuestions, stint: scheduler.stint(client) }, asked, page),
       perform: async (boardId, items) => {
         call.work.operations = items.length
         await call.quota.chargeFurther(caller, call.work.stated - 1) // 429

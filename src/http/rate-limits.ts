@@ -160,7 +160,8 @@ export interface Quota {
   /** Counts the call of an authenticated caller. @throws {ApiError} `rate_limited` */
   charge(caller: Caller): Awaitable<void>
   /**
-   * Counts the units that a call costs besides the first one, before its work is done. Its attempts are counted once.
+   * Counts the units that a call costs besides the first one, before its work is done: those that were not counted before. So its attempts are
+   * counted once.
    * @throws {ApiError} `rate_limited`
    */
   chargeFurther(caller: Caller, units: number): Awaitable<void>
@@ -196,7 +197,7 @@ class LimitedQuota implements Quota {
   readonly #request: ServerRequest
   readonly #isPart: boolean
   #charged: boolean
-  #chargedFurther = false
+  #chargedFurther = 0
   #chargedStored = 0
   #caller: Caller | undefined
   #leave: (() => void) | undefined
@@ -232,9 +233,10 @@ class LimitedQuota implements Quota {
   }
 
   chargeFurther(caller: Caller, units: number): Awaitable<void> {
-    if (this.#chargedFurther || units <= 0) return undefined
-    this.#chargedFurther = true
-    return this.#require(caller, units)
+    const missing = units - this.#chargedFurther
+    if (missing <= 0) return undefined
+    this.#chargedFurther = units
+    return this.#require(caller, missing)
   }
 
   chargeDone(units: number): void {

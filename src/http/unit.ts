@@ -8,7 +8,7 @@ import type { Services } from './services.ts'
 /** What an operation is called with, and what a question about one is decided with. */
 type Given = Pick<OperationRequest, 'tx' | 'params' | 'query' | 'body'> & { readonly caller: Caller }
 /** What only a request can do. */
-type Abilities = Pick<OperationRequest, 'evaluate' | 'perform' | 'receive' | 'beginScan'>
+type Abilities = Pick<OperationRequest, 'evaluate' | 'findActions' | 'findResources' | 'perform' | 'receive' | 'beginScan'>
 
 /**
  * Makes the unit that an operation is called with. Requests, the operations of a batch, evaluations and the questions of operators all have
@@ -18,19 +18,26 @@ type Abilities = Pick<OperationRequest, 'evaluate' | 'perform' | 'receive' | 'be
 export function createUnit(
   services: Pick<Services, 'engine' | 'clock' | 'random' | 'batch'>,
   { tx, caller, params, query, body }: Given,
-  { evaluate, perform, receive, beginScan }: Abilities = DECIDES,
+  abilities: Abilities = DECIDES,
 ): OperationRequest {
   const { clock, batch = limits.batch } = services
   const random = isDryRun({ query }) ? createZeros() : services.random
   const holds = definitionsFor(services, caller)
-  return { tx, caller, params, query, body, clock, random, batch, holds, evaluate, perform, receive, beginScan }
+  return { tx, caller, params, query, body, clock, random, batch, holds, ...abilities }
 }
 
 function refuse(): never {
   throw new TypeError('a unit that only decides performs nothing')
 }
 
-const DECIDES: Abilities = { evaluate: refuse, perform: refuse, beginScan: refuse, receive: undefined }
+const DECIDES: Abilities = {
+  evaluate: refuse,
+  findActions: refuse,
+  findResources: refuse,
+  perform: refuse,
+  beginScan: refuse,
+  receive: undefined,
+}
 
 /** The random source of a dry run: no id that it gives can be taken for a real one. The first one has zeros only, and all differ. */
 function createZeros(): RandomSource {

@@ -34,7 +34,8 @@ export const pageLimit = documented(
   },
 )
 
-const CURSOR = {
+/** What a cursor looks like, for the documentation. */
+export const CURSOR = {
   description: '`page.next_cursor` of the previous page. Omit it for the first page.',
   pattern: '^[A-Za-z0-9_-]+$',
   maxLength: 400,
@@ -111,7 +112,8 @@ export function encodeCursor(list: string, position: string): string {
   return Buffer.from(`${list}\n${position}`).toString('base64url')
 }
 
-function decodeCursor(list: string, cursor: string): string | undefined {
+/** The position that a cursor holds; undefined: it is not one of this list. */
+export function decodeCursor(list: string, cursor: string): string | undefined {
   const position = Buffer.from(cursor, 'base64url')
     .toString()
     .slice(list.length + 1)

@@ -72,7 +72,7 @@ export const tools: readonly ToolRow[] = [
     title: 'Check access',
     description: '',
     effect: 'read',
-    operations: ['access.evaluate'],
+    operations: ['access.evaluate', 'access.search_action'],
   },
   {
     name: 'claim_next_card',
@@ -207,5 +207,6 @@ export const withoutTool: Readonly<Record<string, string>> = {
   'attachments.download': 'Bytes of files would fill the context of a model. A client downloads them by HTTP.',
   'access.evaluate_all': 'Its schema repeats that of access.evaluate, and would take a tenth of the list.',
   'claims.read': 'find_cards says the same with include=["claim"].',
+  'access.search_resource': 'An agent works on a board that it knows, and asks about that. It would take a fiftieth of the list.',
   'boards.events': 'A tool call has one answer, and this is a stream. read_changes has the same changes.',
 }

@@ -71,6 +71,11 @@ export function renderDiffJson(diff: PolicyDiff): string {
   return JSON.stringify({ ...diff, undeclared: undeclared(diff).length }, toObject)
 }
 
+/** A widening that the new policy does not declare, as one line. */
+export function describeUndeclared(change: PolicyChange | DefinitionChange): string {
+  return 'name' in change ? describeDefinition(change) : headline([change])
+}
+
 function markdownRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('<', '&lt;')).join(' | ')} |`
 }

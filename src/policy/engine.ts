@@ -7,7 +7,7 @@ import { readCases } from './hand-written-cases.ts'
 import { factSlot, prepareDefinition, preparePermission, type PreparedPermission } from './prepare.ts'
 import { isDefinition, readRules, type Rule } from './rules.ts'
 import { readSource, type SourceFile } from './source.ts'
-import type { Row } from './specification.ts'
+import type { SpecificationCheck } from './specification.ts'
 import { readVocabulary, type Vocabulary } from './vocabulary.ts'
 
 /** What the scope table decides about a permission. */
@@ -85,11 +85,11 @@ export const policyPaths: Readonly<Record<PolicyFile, string>> = {
 
 /**
  * Reads and compiles a policy.
- * @param shippedRows the rows of the specification, which the policy must state as they are
+ * @param check further checks of the specification, such as those of a service whose rows are fixed
  * @throws {PolicyError} with the diagnostics of the first file that has any
  */
-export function loadEngine(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row>): Engine {
-  const steps = loadingSteps(files, shippedRows)
+export function loadEngine(files: PolicyFiles, check?: SpecificationCheck): Engine {
+  const steps = loadingSteps(files, check)
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
@@ -97,8 +97,8 @@ export function loadEngine(files: PolicyFiles, shippedRows: ReadonlyMap<string, 
 }
 
 /** The same in several turns of the event loop, so that requests are answered meanwhile: reading one file takes up to 50 ms. */
-export async function loadEngineInTurns(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row>): Promise<Engine> {
-  const steps = loadingSteps(files, shippedRows)
+export async function loadEngineInTurns(files: PolicyFiles, check?: SpecificationCheck): Promise<Engine> {
+  const steps = loadingSteps(files, check)
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
@@ -113,10 +113,10 @@ export function hashOf(files: PolicyFiles): string {
   return hash.digest('hex')
 }
 
-function* loadingSteps(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row>): Generator<undefined, Engine, undefined> {
+function* loadingSteps(files: PolicyFiles, check?: SpecificationCheck): Generator<undefined, Engine, undefined> {
   const terms = readSource(files.vocabulary)
   yield
-  const vocabulary = readVocabulary(terms, readSource(files.specification), shippedRows)
+  const vocabulary = readVocabulary(terms, readSource(files.specification), check)
   yield
   const scopeRules = readRules(readSource(files.scopes), 'scopes', vocabulary)
   yield

@@ -2,33 +2,46 @@ import type { Decision, Engine } from './engine.ts'
 import type { Cell } from './enumerate.ts'
 import { isDefinition, type Rule } from './rules.ts'
 
-/** A cell and the decision of the whole table in it. */
-export interface DecidedCell {
-  readonly cell: Cell
-  readonly decision: Decision
-}
-
 /**
  * Finds the rules of the permission table that can be removed, each alone, without a change of any decision. Their order makes no
  * difference: of two rules that say the same, both are found. Each rule of the scope table decides something, because each permission has
- * exactly one.
- * @param decided every cell
- * @returns their ids
+ * exactly one. Cells are added one by one, so that no space is too large to keep.
  */
-export function findRedundant(engine: Engine, decided: readonly DecidedCell[]): string[] {
-  // A rule that allows changes a decision where no other rule allows the same. What a definition changes is found by deciding without it.
-  const alone = new Set(decided.flatMap(({ decision: { rules } }) => (rules.length === 1 ? rules : [])))
-  const isNeeded = (rule: Rule) =>
-    isDefinition(rule) ? decided.some((one) => concerns(rule, one) && changes(engine, rule, one)) : alone.has(rule.id)
-  return engine.permissionRules.filter((rule) => !isNeeded(rule)).map(({ id }) => id)
+export class Redundancy {
+  readonly #engine: Engine
+  /** the rules that no cell needs so far */
+  readonly #rules: Set<string>
+  #definitions: Rule[]
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+    this.#rules = new Set(engine.permissionRules.map(({ id }) => id))
+    this.#definitions = engine.permissionRules.filter(isDefinition)
+  }
+
+  /** @param decision of the whole table in the cell */
+  add(cell: Cell, decision: Decision): void {
+    // A rule that allows changes a decision where no other rule allows the same. What a definition changes is found by deciding without it.
+    if (decision.rules.length === 1) this.#rules.delete(decision.rules[0]!)
+    if (this.#definitions.length === 0) return
+    const needed = this.#definitions.filter((rule) => concerns(rule, decision) && changes(this.#engine, rule, cell, decision))
+    if (needed.length === 0) return
+    for (const { id } of needed) this.#rules.delete(id)
+    this.#definitions = this.#definitions.filter(({ id }) => this.#rules.has(id))
+  }
+
+  /** The ids of the rules that can be removed, if all cells were added. */
+  get found(): string[] {
+    return [...this.#rules]
+  }
 }
 
 /** Whether a decision depends on what a rule defines. */
-function concerns({ subject }: Rule, { decision: { derived } }: DecidedCell): boolean {
+function concerns({ subject }: Rule, { derived }: Decision): boolean {
   return subject.some((name) => derived[name] === true)
 }
 
 /** Whether a decision changes if a rule is removed. */
-function changes(engine: Engine, { id }: Rule, { cell: { permission, facts }, decision: { fields, outcome } }: DecidedCell): boolean {
+function changes(engine: Engine, { id }: Rule, { permission, facts }: Cell, { fields, outcome }: Decision): boolean {
   return engine.decide(permission.id, facts, fields, id).outcome !== outcome
 }

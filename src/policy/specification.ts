@@ -26,22 +26,31 @@ const row = z.strictObject({
 })
 const shape = z.strictObject({
   version: z.literal(1),
+  domain: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]*$/, 'a name consists of lower-case letters, digits and "-"')
+    .optional(),
   rows: z.record(z.string(), row),
 })
-const KEYS = ['version', 'rows', 'scope', 'surface', 'words']
+const KEYS = ['version', 'domain', 'rows', 'scope', 'surface', 'words']
 
-/** Rows that extend the specification. The owner of a policy may change them. */
-function isExtension(row: string): boolean {
-  return row.startsWith('X')
+/** What a specification says. */
+export interface Specification {
+  /** the name of the domain, such as `repositories`, if it is not that of the service */
+  readonly domain: string | undefined
+  readonly rows: ReadonlyMap<string, Row>
 }
 
+/** Checks of a specification that are not those of the engine. */
+export type SpecificationCheck = (specification: Specification, report: Report) => void
+
 /**
- * Reads the rows of the specification.
- * @param shipped the rows of the specification itself. A file that says something else about one of them is refused: the rules of a row
- * would be compared with a sentence that was never specified. X rows are free.
- * @throws {PolicyError} if a row is missing, differs from what was shipped, or has an unknown scope
+ * Reads the rows of the specification. An S row is of the scope table, a D row is of definitions, and the rows of all other letters are of
+ * permissions.
+ * @param check further checks, such as that of a service whose rows are fixed
+ * @throws {PolicyError} if a row has no name of a row, or an unknown scope, or a check has found something
  */
-export function readSpecification(source: Source, scopeOrder: ScopeOrder, shipped: ReadonlyMap<string, Row>): ReadonlyMap<string, Row> {
+export function readSpecification(source: Source, scopeOrder: ScopeOrder, check?: SpecificationCheck): Specification {
   const data = readShape(source, shape, KEYS)
   const diagnostics: PolicyDiagnostic[] = []
   const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
@@ -51,20 +60,12 @@ export function readSpecification(source: Source, scopeOrder: ScopeOrder, shippe
       { words, scopes: readScopes(id, { ...stated, surface }, scopeOrder, report), ...(surface !== undefined && { surface }) },
     ]),
   )
-  for (const [id, { words, scopes }] of shipped) {
-    const stated = rows.get(id)
-    const at: Path = ['rows', id]
-    if (stated === undefined) report(['rows'], `row ${id} is missing`, 'the specification has it', 'key')
-    else if (stated.words !== words) report([...at, 'words'], `these are not the words of row ${id}`, `the specification says: ${words}`)
-    else if (stated.scopes.join() !== scopes.join())
-      report([...at, 'scope'], `this is not the scope of row ${id}`, `the specification says: ${scopes.join(', ')}`)
-  }
+  const specification = { domain: data.domain, rows }
+  check?.(specification, report)
   for (const id of rows.keys())
-    if (!/^[SDPX][1-9][0-9]?$/.test(id)) report(['rows', id], 'a row is S, D, P or X and a number', undefined, 'key')
-    else if (!isExtension(id) && !shipped.has(id))
-      report(['rows', id], `the specification has no row ${id}`, 'an extension is an X row', 'key')
+    if (!/^[A-Z][1-9][0-9]?$/.test(id)) report(['rows', id], 'a row is a capital letter and a number', undefined, 'key')
   if (diagnostics.length > 0) throw new PolicyError(diagnostics)
-  return rows
+  return specification
 }
 
 function readScopes(
@@ -75,7 +76,8 @@ function readScopes(
 ): readonly string[] {
   const at: Path = ['rows', id, 'scope']
   if (surface !== undefined) {
-    if (!isExtension(id)) report(['rows', id, 'surface'], `row ${id} is about tokens`, 'only an X row can be of the web app alone', 'key')
+    if (/^[SD]/.test(id))
+      report(['rows', id, 'surface'], `row ${id} is not of permissions`, 'only these can be of the web app alone', 'key')
     if (scope !== undefined) report(at, 'no scope allows what only the web app can do', 'remove it, or "surface"', 'key')
     return []
   }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { didYouMean, PolicyError, type PolicyDiagnostic } from './diagnostic.ts'
 import { readShape, singleLine } from './shape.ts'
 import type { Path, Report, Source } from './source.ts'
-import { readSpecification, type Row } from './specification.ts'
+import { readSpecification, type Row, type SpecificationCheck } from './specification.ts'
 
 /** A fact that code states: one of a few values. */
 export interface Fact {
@@ -58,6 +58,8 @@ export interface Vocabulary {
   readonly actions: ReadonlySet<string>
   /** the rows of the specification */
   readonly rows: ReadonlyMap<string, Row>
+  /** the name of the domain; undefined: it is that of the service */
+  readonly domain: string | undefined
 }
 
 const word = z.string().regex(/^[a-z][a-z_]*$/, 'a name consists of lower-case letters and "_"')
@@ -96,10 +98,10 @@ type Groups = Vocabulary['groups']
 
 /**
  * Reads the vocabulary and the rows of the specification.
- * @param shippedRows see {@link readSpecification}
- * @throws {PolicyError} if a name is unknown, duplicate or reserved, or a row is not the one that was shipped
+ * @param check see {@link readSpecification}
+ * @throws {PolicyError} if a name is unknown, duplicate or reserved
  */
-export function readVocabulary(source: Source, specification: Source, shippedRows: ReadonlyMap<string, Row>): Vocabulary {
+export function readVocabulary(source: Source, specification: Source, check?: SpecificationCheck): Vocabulary {
   const data = readShape(source, shape, KEYS)
   const diagnostics: PolicyDiagnostic[] = []
   const report: Report = (at, message, suggestion, on) => void diagnostics.push(source.diagnostic(at, message, { suggestion, on }))
@@ -119,7 +121,7 @@ export function readVocabulary(source: Source, specification: Source, shippedRow
     permissions,
     subjects: new Set(Object.keys(data.subjects)),
     actions: new Set([...permissions.values()].map(({ action }) => action)),
-    rows: readSpecification(specification, scopeOrder!, shippedRows),
+    ...readSpecification(specification, scopeOrder!, check),
   }
 }
 

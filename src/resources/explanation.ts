@@ -43,9 +43,12 @@ export interface OperationExplanation {
   readonly notes: readonly string[]
 }
 
+/** What an explanation needs of an operation. */
+export type ExplainedOperation = Pick<Operation, 'id' | 'method' | 'path' | 'permission' | 'status' | 'kind' | 'also'>
+
 /** What a decision about an operation depends on. */
 export interface AskedOperation {
-  readonly operation: Operation
+  readonly operation: ExplainedOperation
   /** the scope, and the facts of its permission */
   readonly facts: Facts
   readonly fields?: readonly string[] | undefined
@@ -67,7 +70,7 @@ export function explainOperation(engine: Engine, { operation, facts, fields, fur
 }
 
 /** The id and the request line of an operation. */
-export function describeOperation({ id, method, path }: Operation): Pick<OperationExplanation, 'operation' | 'request'> {
+export function describeOperation({ id, method, path }: ExplainedOperation): Pick<OperationExplanation, 'operation' | 'request'> {
   return { operation: id, request: `${method} ${path}` }
 }
 
@@ -102,7 +105,10 @@ export function describeWebAction({ id }: WebAction): Pick<OperationExplanation,
 }
 
 /** The response to the first decision that denies. */
-function responseTo({ status, kind }: Operation, decisions: readonly (Explanation & { readonly parameter?: string })[]): ExpectedResponse {
+function responseTo(
+  { status, kind }: ExplainedOperation,
+  decisions: readonly (Explanation & { readonly parameter?: string })[],
+): ExpectedResponse {
   const denied = decisions.find(({ answer }) => answer !== 'allowed')
   if (denied === undefined) return { status }
   if (kind === 'filtered_list' && denied.answer !== 'insufficient_scope') return { status, leftOut: true }
@@ -114,7 +120,7 @@ export function errorOf(code: ErrorCode, parameter?: string): ExpectedResponse {
   return { status: errors[code].status, code, ...(parameter !== undefined && { parameter }) }
 }
 
-function notesOn({ kind, permission }: Operation): string[] {
+function notesOn({ kind, permission }: ExplainedOperation): string[] {
   if (kind === 'filtered_list')
     return ['The list is answered to everyone with the scope: each item is decided on its own, and is left out if it is denied.']
   return permission === 'batch Board' ? ['Each operation of the batch is decided on its own as well.'] : []
@@ -138,18 +144,18 @@ export function dependenceOf(engine: Engine, { operation, facts, fields, further
     further.filter((one) => one.member === member).map((one) => ({ ...one, answers: dependence(engine, needs.join(' '), one.facts) })),
   )
   const answers = dependence(engine, operation.permission, facts, fields)
-  return { ...describeOperation(operation), facts, answers, further: ofItems, notes: membershipNotes(facts, '401 unauthorized') }
+  return { ...describeOperation(operation), facts, answers, further: ofItems, notes: membershipNotes(engine, facts, '401 unauthorized') }
 }
 
 /** The same about something that only the web app does. @throws {TypeError} see {@link dependence} */
 export function webDependenceOf(engine: Engine, action: WebAction, facts: Facts): OperationDependence {
   const answers = dependence(engine, permissionOf(action), facts)
-  return { ...describeWebAction(action), facts, answers, further: [], notes: membershipNotes(facts, '404 not_found') }
+  return { ...describeWebAction(action), facts, answers, further: [], notes: membershipNotes(engine, facts, '404 not_found') }
 }
 
 /** The tables deny everything to someone whose membership has ended, but what is answered does not depend on them. */
-function membershipNotes(facts: Facts, response: string): string[] {
-  return Object.hasOwn(facts, 'caller.membership')
+function membershipNotes({ vocabulary }: Engine, facts: Facts, response: string): string[] {
+  return Object.hasOwn(facts, 'caller.membership') || !vocabulary.facts.has('caller.membership')
     ? []
     : [`If the membership has ended, the response is ${response}, before the tables are asked.`]
 }

@@ -12,6 +12,7 @@ import type { Key } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { EvaluationResult, Question, Semantic } from './access/schema.ts'
+import type { ActionQuestion, Found, FoundAction, FoundResource, ResourceQuestion, SearchPage } from './access/search-schema.ts'
 import type { BatchItem, BatchResult } from './batch/schema.ts'
 import type { OperationResult } from './result.ts'
 import type { Scan } from './scheduler.ts'
@@ -35,6 +36,10 @@ export interface OperationRequest<Query = unknown, Body = unknown> {
    * @throws {ApiError} `validation_failed` if a question names nothing that can be decided
    */
   readonly evaluate: (questions: readonly Question[], semantic: Semantic) => Promise<EvaluationResult[]>
+  /** Finds what the caller may do on a resource, as evaluations decide. @throws {ApiError} `validation_failed` */
+  readonly findActions: (asked: ActionQuestion, page: SearchPage) => Promise<Found<FoundAction>>
+  /** Finds on which resources the caller may do something, as evaluations decide. @throws {ApiError} `validation_failed` */
+  readonly findResources: (asked: ResourceQuestion, page: SearchPage) => Promise<Found<FoundResource>>
   /**
    * Performs other operations on a board in this transaction, each decided as if it were requested alone.
    * @throws {ApiError} that of the first one that fails, with its `index`

@@ -203,6 +203,8 @@ test.each<[id: string, flags: string]>([
   ['boards.batch', 'board-id operations data dry-run idempotency-key if-match url json print'],
   // An evaluation changes nothing.
   ['access.evaluate', 'subject action resource context data url json print'],
+  ['access.search_action', 'subject resource context page data url json print'],
+  ['access.search_resource', 'subject action resource context page data url json print'],
   ['labels.delete', 'label-id dry-run idempotency-key if-match url json print'],
   ['labels.read', 'label-id fields if-none-match url json print'],
 ])('the options of the command of %s are those of its body, and what its method allows', (id, flags) => {

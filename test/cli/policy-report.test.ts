@@ -6,7 +6,7 @@ import { exitCodeOf } from '../../src/cli/exit.ts'
 import { renderCsv } from '../../src/cli/policy/matrix.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { cells } from '../../src/policy/enumerate.ts'
-import { matrixRows, renderMatrix } from '../../src/resources/matrix.ts'
+import { matrixRows, renderMatrix } from '../../src/policy/matrix.ts'
 import { operations } from '../../src/resources/table.ts'
 import { renderReport } from '../../src/web/policy-report/page.ts'
 import { handWrittenOperations } from '../support/hand-written-decisions.ts'
@@ -91,7 +91,7 @@ describe('policy matrix', () => {
   test('has every operation, as a table and as CSV', async () => {
     const [asTable, asCsv] = [await run('policy', 'matrix'), await run('policy', 'matrix', '--format', 'csv')]
     const [head, ...rows] = parseCsv(asCsv.stdout)
-    expect(head!.slice(0, 3)).toEqual(['operation', 'request', 'permission'])
+    expect(head!.slice(0, 3)).toEqual(['operation', 'method and path', 'permission'])
     expect(rows.map(([id]) => id)).toEqual(matrixRows(shipped, operations).map(([id]) => id!.replaceAll('`', '')))
     for (const { id, method, path } of operations)
       expect(asTable.stdout).toMatch(new RegExp(`^${id} +${method} ${path.replaceAll(/[{}]/g, '\\$&')} `, 'm'))

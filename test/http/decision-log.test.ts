@@ -273,6 +273,35 @@ describe('a request', () => {
     ])
   })
 
+  test('that is a search is recorded with the decisions about boards once for the same facts, and can be replayed', async () => {
+    const more = 12
+    for (let i = 0; i < more; i++) await TestBoard.create(service, ann)
+    const found = await service.send(bob.admin, 'POST', '/access/search/resource', {
+      action: { name: 'boards.read' },
+      resource: { type: 'board' },
+    })
+    const count = found.body.data.results.length
+    const ask = { action: { name: 'board_members.add' }, resource: { type: 'board' } }
+    const [record] = await send(bob.admin, 'POST', '/access/search/resource', ask)
+    expect([record.kind, record.evaluations.length <= 6, count > more]).toEqual(['decision', true, true])
+    for (const one of record.evaluations)
+      expect(one).toMatchObject({ operation: 'board_members.add', resource_id: null, open: ['user_id'] })
+    expect(record.evaluations.reduce((sum: number, one: any) => sum + one.count, 0)).toBe(count)
+    const [line] = await send(bob.admin, 'POST', '/access/search/action', { resource: { type: 'board', id: board.id } })
+    const onBoard = handWrittenOperations.filter(({ path }) => path.startsWith('/boards/{')).length
+    expect(line.evaluations.map((one: any) => one.resource_id)).toEqual(Array.from({ length: onBoard }, () => board.id))
+    for (const [written, decided] of [
+      [record, 2 + 2 * count],
+      [line, 2 + 2 * onBoard],
+    ]) {
+      const text = JSON.stringify(written)
+      const replay = new Replay(engine)
+      replay.add(text, { file: 'x', line: 1 })
+      const recorded = readDecisionsOf(text)!.reduce((sum, one) => sum + one.count, 0)
+      expect([replay.decisions, recorded, replay.differences]).toEqual([decided, decided, []])
+    }
+  })
+
   test('has at most 4 KB for each question, whatever it names, and the same decision once', async () => {
     const others = await Promise.all(['member', 'owner', 'member'].map((role) => service.person(ann.workspaceId, role as 'member')))
     await board.add(others[0]!)

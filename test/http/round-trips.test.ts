@@ -15,6 +15,8 @@ const expected: Readonly<Record<string, readonly [accesses: number, conflictsWit
   'account.read': [1],
   'access.evaluate': [2],
   'access.evaluate_all': [2],
+  'access.search_action': [2],
+  'access.search_resource': [4],
   'members.list': [2],
   'boards.list': [3],
   'boards.read': [1],

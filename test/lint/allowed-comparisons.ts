@@ -104,7 +104,7 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'Authentication: a token whose user has left the workspace is answered with 401 (spec §5, "Outcomes").',
   },
   {
-    path: 'src/http/evaluation.ts',
+    path: 'src/http/question.ts',
     expression: 'schema.safeParse(value)',
     reason: 'Validates what a question names, in which `me` is the id of the caller.',
   },

@@ -39,6 +39,7 @@ describe('the table of tools', () => {
     ['see what others did', 'read_changes', 'boards.changes'],
     ['make several changes in one step', 'make_many_changes', 'boards.batch'],
     ['attach notes', 'attach_text', 'attachments.attach'],
+    ['see what I may do on a board', 'check_access', 'access.search_action'],
     ['learn who I am', 'read_account_and_members', 'account.read'],
   ])('to %s there is %s (%s)', (_, name, id) => {
     expect(tools.find((tool) => tool.name === name)?.operations).toContain(id)

@@ -86,6 +86,22 @@ const rows: Readonly<Record<string, Costly>> = {
     args: () => ({}),
     units: 1,
   },
+  'a search for the operations on a board, of which there are 17 to 20': {
+    operation: 'access.search_action',
+    method: 'POST',
+    path: () => '/access/search/action',
+    body: () => ({ resource: { type: 'board', id: board.id } }),
+    args: () => ({}),
+    units: 5,
+  },
+  'a search for boards, of which there are 2': {
+    operation: 'access.search_resource',
+    method: 'POST',
+    path: () => '/access/search/resource',
+    body: () => ({ action: { name: 'boards.update' }, resource: { type: 'board' } }),
+    args: () => ({}),
+    units: 1,
+  },
   'an evaluation of 100 questions': {
     operation: 'access.evaluate_all',
     method: 'POST',

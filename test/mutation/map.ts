@@ -53,6 +53,9 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
 
   'src/listener/slow-clients.ts': { suites: suites('listener/slow-clients http/bounded-answers') },
   'src/http/evaluation.ts': { suites: suites('http/evaluation http/evaluation-hidden http/decision-records http/matrix') },
+  'src/http/question.ts': { suites: suites('http/evaluation http/evaluation-hidden http/access-search') },
+  'src/http/access-search.ts': { suites: suites('http/access-search') },
+  'src/http/possible.ts': { suites: suites('http/access-search') },
   'src/http/body-members.ts': { suites: suites('http/evaluation resources/batch http/openapi/document') },
   'src/http/batch.ts': { suites: suites('resources/batch resources/batch-cost http/decision-records http/matrix') },
   'src/http/batch-plan.ts': { suites: suites('resources/batch') },

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { loadEngine, policyPaths, type PolicyFile } from '../../src/policy/engine.ts'
-import { specificationRows } from '../../src/authz/specification.ts'
+import { policyPaths, type PolicyFile } from '../../src/policy/engine.ts'
 import { provePolicy } from '../../src/resources/policy-proof.ts'
 import { operations } from '../../src/resources/table.ts'
 import { diffPolicies } from '../../src/policy/decision-diff.ts'
@@ -10,9 +9,7 @@ import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { fourEyes } from '../support/four-eyes.ts'
 import { edit } from '../support/other-policy.ts'
-import { shippedFiles } from '../support/policy.ts'
-
-const load = (files: typeof fourEyes) => loadEngine(files, specificationRows)
+import { load, shippedFiles } from '../support/policy.ts'
 
 describe('the example policy with four eyes', () => {
   // After a change of the shipped policy: `npx vitest -u` with this file.

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { specificationRows } from '../../src/authz/specification.ts'
+import { rowsAre } from '../../src/authz/shipped-rows.ts'
 import { PolicyError } from '../../src/policy/diagnostic.ts'
 import { loadEngine, type PolicyFiles } from '../../src/policy/engine.ts'
 import type { Row } from '../../src/policy/specification.ts'
@@ -31,7 +32,7 @@ const rows = new Map([
 /** The message of the error that the loader throws. */
 function loadingError(files: PolicyFiles, shippedRows: ReadonlyMap<string, Row> = rows): string {
   try {
-    loadEngine(files, shippedRows)
+    loadEngine(files, rowsAre(shippedRows))
   } catch (error) {
     if (error instanceof PolicyError) return error.message
     throw error

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/resources/table.ts'
-import { renderMatrix } from '../../src/resources/matrix.ts'
+import { renderMatrix } from '../../src/policy/matrix.ts'
 import { load, shipped, shippedFiles } from '../support/policy.ts'
 
 test('the matrix shows the fields of each rule and escapes its reason', () => {

@@ -141,8 +141,8 @@ const violations: [what: string, ReturnType<typeof changed>, failure: string][] 
   ],
   [
     'a row without a rule',
-    changed('specification', '  X2: ', '  X9: { scope: "kanban:read", words: "(extension) something else" }\n  X2: '),
-    'row X9 has no rule',
+    changed('specification', '  X2: ', '  X99: { scope: "kanban:read", words: "(extension) something else" }\n  X2: '),
+    'row X99 has no rule',
   ],
   [
     'a rule that can be removed',

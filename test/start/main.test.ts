@@ -70,14 +70,17 @@ describe('lanekeeper serve', () => {
     expect(await shell(blockOf('README.md', '-X DELETE'))).toMatch(shown(blockOf('README.md', '"code":"insufficient_scope"')))
   })
 
-  test('the walk of the API guide works, and the batch and the changes that follow it', async () => {
-    const [walk, batch, changes] = [
+  test('the walk of the API guide works, and the searches, the batch and the changes that follow it', async () => {
+    const [walk, search, batch, changes] = [
       blockOf('src/http/README.md', 'Peas first.'),
+      blockOf('src/http/README.md', '/access/search/action'),
       blockOf('src/http/changes.md', 'columns.create'),
       blockOf('src/http/changes.md', 'changes_cursor'),
     ]
-    const output = await shell([walk, batch, changes].join('\n'))
+    const output = await shell([walk, search, batch, changes].join('\n'))
     expect(output).toContain('"counts":{"subtasks":0,"comments":1,"attachments":1}')
+    expect(output).toContain('{"name":"cards.create","properties":{"requires":["column_id"]}}')
+    expect(output).toMatch(/"results":\[\{"type":"board","id":"brd_\w+"\}/)
     expect(output).toMatch(/"operation":"cards.create","data":\{"id":"crd_\w+",.*"title":"Sow"/)
     expect(output).toMatch(/"seq":\d+,"at":"[^"]+","kind":"card","id":"crd_\w+","action":"updated".*"title":"Sow peas"/)
   })

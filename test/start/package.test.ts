@@ -39,6 +39,15 @@ test('the package contains what runs, its documents and the examples of a deploy
     'policies/decisions/README.md',
     'policies/decisions/cases.yaml',
     'policies/decisions/operations.yaml',
+    ...[
+      'README.md',
+      'decisions/cases.yaml',
+      'decisions/operations.yaml',
+      'permissions.yaml',
+      'scopes.yaml',
+      'specification.yaml',
+      'vocabulary.yaml',
+    ].map((file) => `policies/examples/four-eyes/${file}`),
     'policies/matrix.md',
     'policies/permissions.yaml',
     'policies/scopes.yaml',
@@ -50,7 +59,10 @@ test('the package contains what runs, its documents and the examples of a deploy
 test('every file of src is reached by what runs, or by the generators, which nothing that runs imports', () => {
   const sources = filesBelow('src').filter((path) => path.endsWith('.ts'))
   const client = (exports['./client'] as { default: string }).default.slice(2).replace('dist/', 'src/').replace(/\.js$/, '.ts')
-  const [running, generating] = [reachedFrom([...Object.values(entries), ...scripts, client]), reachedFrom(['src/cli/generate-docs.ts'])]
+  const [running, generating] = [
+    reachedFrom([...Object.values(entries), ...scripts, client, 'src/policy-public.ts']),
+    reachedFrom(['src/cli/generate-docs.ts']),
+  ]
   expect(sources.filter((path) => !running.has(path) && !generating.has(path))).toEqual([])
   expect(sources.filter((path) => !running.has(path))).toContain('src/cli/openapi-examples.ts')
   expect(readText(bin['lanekeeper']!)).toContain(`await import('./dist/${Object.keys(entries)[0]}.js')`)

@@ -151,6 +151,7 @@ test('a service whose files are removed goes on: pages, sign-ups, uploads, MCP, 
   const documents = [
     '/openapi.json',
     '/llms.txt',
+    '/.well-known/authzen-configuration',
     '/docs',
     `/docs/${operations[0]!.id}`,
     '/policies',

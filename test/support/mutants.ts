@@ -11,7 +11,7 @@ interface RawRule extends Omit<Rule, 'action' | 'subject'> {
   readonly subject: string | readonly string[]
 }
 
-/** The shipped tables with one change in one rule. */
+/** The tables of a policy with one change in one rule. */
 export interface Mutant {
   readonly name: string
   readonly table: Table
@@ -87,14 +87,14 @@ function* permissionChanges(rule: RawRule, vocabulary: Vocabulary): Generator<Ch
 function* fieldChanges(rule: RawRule, vocabulary: Vocabulary): Generator<Change> {
   const { fields } = rule
   if (fields === undefined) return
-  for (const field of vocabulary.permissions.get('update Board')!.fields!)
+  for (const field of vocabulary.permissions.get(`${list(rule.action)[0]} ${list(rule.subject)[0]}`)!.fields!)
     if (!fields.includes(field)) yield { description: `field ${field} added`, replacement: [{ ...rule, fields: [...fields, field] }] }
   for (const field of fields)
     yield { description: `field ${field} removed`, replacement: [{ ...rule, fields: fields.filter((other) => other !== field) }] }
 }
 
 /**
- * Loads a mutant of the shipped tables as data: a change of a rule leaves the YAML around it as it is, and reading that for every
+ * Loads a mutant of tables as data: a change of a rule leaves the YAML around it as it is, and reading that for every
  * mutant would take most of the time. Returns undefined if the loader refuses the rules.
  */
 export function loadMutant({ table, rules }: Mutant, { vocabulary, scopeRules, permissionRules, decisions }: Engine): Engine | undefined {

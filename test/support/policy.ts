@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { specificationRows } from '../../src/authz/specification.ts'
+import { checkShippedRows } from '../../src/authz/shipped-rows.ts'
 import { createEngine, loadEngine, type Decision, type Engine, type PolicyFiles } from '../../src/policy/engine.ts'
 import type { Facts } from '../../src/policy/evaluate.ts'
 import { readPolicyFolder } from '../../src/policy/folder.ts'
@@ -11,7 +11,7 @@ export const shipped: Engine = load(shippedFiles)
 
 /** Loads a policy with the rows of the specification. */
 export function load(files: PolicyFiles): Engine {
-  return loadEngine(files, specificationRows)
+  return loadEngine(files, checkShippedRows)
 }
 
 /**

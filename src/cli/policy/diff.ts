@@ -1,8 +1,9 @@
 import { Option, type Command } from 'commander'
 import { UndeclaredWidening } from '../exit.ts'
+import { annotate } from './annotation.ts'
 import { painter } from './colour.ts'
 
-const formats = ['text', 'markdown', 'json'] as const
+const formats = ['text', 'markdown', 'json', 'junit'] as const
 interface DiffFlags {
   readonly format: (typeof formats)[number]
   readonly json?: boolean
@@ -30,19 +31,27 @@ export function addDiffCommand(policy: Command): void {
 
 /** Prints what changes, and fails if the new policy allows more and does not declare it. */
 async function diff(oldName: string, newName: string, { format, json = false }: DiffFlags): Promise<void> {
-  const [{ diffPolicies, undeclared }, { renderDiffJson, renderDiffMarkdown, renderDiffText }, { readPolicy }] = await Promise.all([
+  const [
+    { diffPolicies, undeclared },
+    { describeUndeclared, renderDiffJson, renderDiffMarkdown, renderDiffText },
+    { renderJunit },
+    { readPolicy },
+  ] = await Promise.all([
     import('../../policy/decision-diff.ts'),
     import('../../policy/diff-formats.ts'),
+    import('../../policy/check-formats.ts'),
     import('./read-policy.ts'),
   ])
   const [before, after] = [readPolicy(oldName), readPolicy(newName)]
   const difference = diffPolicies(before.engine, after.engine, after.widenings, before.widenings)
+  const widened = undeclared(difference).map(describeUndeclared)
   const render = {
     text: () => renderDiffText(difference, painter(process.stdout)),
     markdown: () => renderDiffMarkdown(difference),
     json: () => renderDiffJson(difference),
+    junit: () => renderJunit([{ name: 'the policy allows no more than before without declaring it', failures: widened }]),
   }
   console.log(render[json ? 'json' : format]())
-  const count = undeclared(difference).length
-  if (count > 0) throw new UndeclaredWidening(count)
+  for (const one of widened) annotate('the policy allows more than before', one)
+  if (widened.length > 0) throw new UndeclaredWidening(widened.length)
 }

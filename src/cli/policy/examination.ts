@@ -1,6 +1,6 @@
 import { loadPolicy } from '../../authz/shipped-policy.ts'
 import { requireProof } from '../../resources/policy-proof.ts'
-import { specificationRows } from '../../authz/specification.ts'
+import { checkShippedRows } from '../../authz/shipped-rows.ts'
 import { diffPolicies, undeclared } from '../../policy/decision-diff.ts'
 import { loadEngine, type Engine, type PolicyFiles } from '../../policy/engine.ts'
 import type { Proof } from '../../policy/prove.ts'
@@ -53,12 +53,12 @@ export interface Examinations {
 export const examinations: Examinations = {
   examine(inUse, proposed) {
     try {
-      return examineLoaded(loadEngine(inUse, specificationRows), proposed)
+      return examineLoaded(loadEngine(inUse, checkShippedRows), proposed)
     } catch (error) {
       return { outcome: 'refused', reason: (error as Error).message }
     }
   },
-  departuresOf: (files) => departuresOf(() => loadEngine(files, specificationRows)),
+  departuresOf: (files) => departuresOf(() => loadEngine(files, checkShippedRows)),
 }
 
 function examineLoaded(before: Engine, proposed: PolicyTexts): Examination {

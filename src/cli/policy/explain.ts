@@ -8,7 +8,7 @@ import { addSetting, noIo, runOnStorage, type CommonOptions } from '../command.t
 import { Denied } from '../exit.ts'
 import { painter } from './colour.ts'
 import { describeResponse, renderDependence, renderExplanation } from './explanation-text.ts'
-import { readFacts, readOperation, readPairs, readScope, readWebAction, splitList, type StatedFacts } from './fact-options.ts'
+import { readFacts, readOperation, readPairs, readScope, readWebAction, requireAny, splitList } from './fact-options.ts'
 
 interface ExplainFlags extends CommonOptions {
   readonly operation: string
@@ -85,6 +85,7 @@ async function explainStated(flags: ExplainFlags): Promise<OperationExplanation 
     import('../../http/body-members.ts'),
   ])
   const { engine } = readPolicy(flags.policies ?? SHIPPED)
+  if (engine.vocabulary.domain !== undefined) return (await import('./explain-in-domain.ts')).explainInDomain(engine, flags)
   const stated = readPairs('facts', flags.facts)
   const action = readWebAction(flags.operation)
   if (action !== undefined) {
@@ -106,13 +107,6 @@ async function explainStated(flags: ExplainFlags): Promise<OperationExplanation 
   if (missing.length === 0) return explainOperation(engine, asked)
   requireAny(missing, flags.any)
   return dependenceOf(engine, asked)
-}
-
-/** @throws {ConfigError} if facts are missing, and the answer is not wanted for any value of them */
-function requireAny(missing: StatedFacts['missing'], any = false): void {
-  if (any) return
-  const lines = missing.map(({ name, values, means }) => `  ${name}=${values.join('|')}  ${means}`)
-  throw new ConfigError(['facts: these are missing; state them, or add --any to see how the answer depends on them', ...lines].join('\n'))
 }
 
 /** @throws {ConfigError} */

@@ -91,6 +91,13 @@ export function readFacts(
   }
 }
 
+/** @throws {ConfigError} if facts are missing, and the answer is not wanted for any value of them */
+export function requireAny(missing: StatedFacts['missing'], any = false): void {
+  if (any) return
+  const lines = missing.map(({ name, values, means }) => `  ${name}=${values.join('|')}  ${means}`)
+  throw new ConfigError(['facts: these are missing; state them, or add --any to see how the answer depends on them', ...lines].join('\n'))
+}
+
 function checkFact(
   { vocabulary }: Engine,
   name: string,

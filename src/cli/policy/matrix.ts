@@ -28,14 +28,10 @@ export function addMatrixCommand(policy: Command): void {
 
 async function printMatrix(name: string | undefined, { json = false, cells = false, ...flags }: MatrixFlags): Promise<void> {
   const format = json ? 'json' : flags.format
-  const [{ readPolicy, SHIPPED }, { operations }, { matrixHead, matrixRows, markdownTable, renderMatrix }, { listCells }] =
-    await Promise.all([
-      import('./read-policy.ts'),
-      import('../../resources/table.ts'),
-      import('../../resources/matrix.ts'),
-      import('../../policy/cell-list.ts'),
-    ])
+  const [{ listOperations, readPolicy, SHIPPED }, { matrixHead, matrixRows, markdownTable, renderMatrix }, { listCells }] =
+    await Promise.all([import('./read-policy.ts'), import('../../policy/matrix.ts'), import('../../policy/cell-list.ts')])
   const { engine } = readPolicy(name ?? SHIPPED)
+  const operations = await listOperations(engine)
   if (format === 'markdown' && !cells) return void process.stdout.write(renderMatrix(engine, operations))
   const listed = cells ? listCells(engine) : { head: matrixHead, rows: matrixRows(engine, operations).map((row) => row.map(withoutMarkup)) }
   if (format === 'markdown') console.log(markdownTable(listed.head, listed.rows).join('\n'))

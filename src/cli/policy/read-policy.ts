@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { shippedFolder } from '../../authz/shipped-policy.ts'
-import { specificationRows } from '../../authz/specification.ts'
+import { checkShippedRows } from '../../authz/shipped-rows.ts'
 import { ConfigError } from '../../config.ts'
 import { loadEngine, policyPaths, type Engine, type PolicyFile, type PolicyFiles } from '../../policy/engine.ts'
 import { PolicyInvariantError, readPolicyFolder, readWideningsFile } from '../../policy/folder.ts'
+import { operationsOf, type ListedOperation } from '../../policy/listed-operations.ts'
 import { readSource, type SourceFile } from '../../policy/source.ts'
+import type { SpecificationCheck } from '../../policy/specification.ts'
 import { readWidenings, WIDENINGS, type Widening } from '../../policy/widenings.ts'
 
 /** A policy and what it declares about its changes. */
@@ -35,7 +37,7 @@ export function readPolicy(name: string): ReadPolicy {
   if (isFolder) return readFolder(name)
   if (!isRevision) throw new ConfigError(`"${name}" is neither a folder nor a revision of git`)
   const { files, optional } = revisionReader(name)
-  return loadTexts({ files: files(), declared: optional(WIDENINGS) })
+  return loadTexts({ files: files(), declared: optional(WIDENINGS) }, checkRows)
 }
 
 /** Whether a name is a revision of git. One that starts with a dash would be an option. */
@@ -57,7 +59,7 @@ export interface PolicyTexts {
  * @throws {PolicyInvariantError} if a file cannot be read
  */
 function readFolder(name: string): ReadPolicy {
-  return loadTexts(readTexts(name))
+  return loadTexts(readTexts(name), checkRows)
 }
 
 /** Reads the files of a folder. @throws {PolicyInvariantError} if one cannot be read */
@@ -65,9 +67,26 @@ export function readTexts(name: string): PolicyTexts {
   return { files: readPolicyFolder(name, name), declared: readWideningsFile(name, name) }
 }
 
-/** Loads a policy whose files were read. @throws {PolicyError} if one is refused */
-export function loadTexts({ files, declared }: PolicyTexts): ReadPolicy {
-  const engine = loadEngine(files, specificationRows)
+/**
+ * The rows of the service are fixed. A policy that names another domain has its own: reviewers use these commands for it, but no service
+ * would load it.
+ */
+const checkRows: SpecificationCheck = (specification, report) => {
+  if (specification.domain === undefined) checkShippedRows(specification, report)
+}
+
+/** The operations of a policy: those of the service, or those that the decisions of another domain describe. */
+export async function listOperations(engine: Engine): Promise<readonly ListedOperation[]> {
+  return engine.vocabulary.domain === undefined ? (await import('../../resources/table.ts')).operations : operationsOf(engine)
+}
+
+/**
+ * Loads a policy whose files were read.
+ * @param check default: the policy is one of the service
+ * @throws {PolicyError} if a file is refused
+ */
+export function loadTexts({ files, declared }: PolicyTexts, check = checkShippedRows): ReadPolicy {
+  const engine = loadEngine(files, check)
   const widenings = declared === undefined ? [] : readWidenings(readSource(declared), engine.vocabulary)
   return { engine, widenings }
 }

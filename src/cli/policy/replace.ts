@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { App } from '../../app.ts'
 import { readPolicyFiles } from '../../authz/shipped-policy.ts'
-import { specificationRows } from '../../authz/specification.ts'
+import { checkShippedRows } from '../../authz/shipped-rows.ts'
 import { hashOf, loadEngineInTurns, type PolicyFiles } from '../../policy/engine.ts'
 import type { Departures } from './examination.ts'
 import type { Examiner } from './examiner.ts'
@@ -46,7 +46,7 @@ export async function replacePolicy(
     }
     const { before, changes, widened, departures } = examined
     if (before !== policy) throw new Error(`it was compared with the policy ${before}, which is not in use`)
-    app.replacePolicy(await loadEngineInTurns(proposed.files, specificationRows), examined)
+    app.replacePolicy(await loadEngineInTurns(proposed.files, checkShippedRows), examined)
     log.info({ event: 'policy.replaced', before, policy: examined.hash, changes, widened }, 'the policy was replaced')
     warn(departures, examined.hash, log)
     return proposed.files

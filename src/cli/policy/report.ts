@@ -22,15 +22,14 @@ export function addReportCommand(policy: Command): void {
 
 async function writeReport(name: string | undefined, { out, since }: ReportFlags): Promise<void> {
   if (out === undefined && process.stdout.isTTY) throw new ConfigError('out: name a file for the page, or redirect stdout')
-  const [{ diffPolicies }, { operations }, { renderReport }, { readPolicy, SHIPPED }] = await Promise.all([
+  const [{ diffPolicies }, { renderReport }, { listOperations, readPolicy, SHIPPED }] = await Promise.all([
     import('../../policy/decision-diff.ts'),
-    import('../../resources/table.ts'),
     import('../../web/policy-report/page.ts'),
     import('./read-policy.ts'),
   ])
   const { engine, widenings } = readPolicy(name ?? SHIPPED)
   const changes = since && diffPolicies(readPolicy(since).engine, engine, widenings)
-  const page = renderReport(engine, operations, changes || undefined)
+  const page = renderReport(engine, await listOperations(engine), changes || undefined)
   if (out === undefined) process.stdout.write(page)
   else writeResult('out', out, page)
 }

@@ -2,9 +2,11 @@ import { Option, type Command } from 'commander'
 import { renderJunit, renderTap } from '../../policy/check-formats.ts'
 import { PolicyError } from '../../policy/diagnostic.ts'
 import type { Check } from '../../policy/decided-space.ts'
+import type { Engine } from '../../policy/engine.ts'
 import { PolicyFailed } from '../exit.ts'
 import { POLICY_NAMES } from '../command.ts'
 import { counted } from '../text.ts'
+import { annotate } from './annotation.ts'
 import { painter } from './colour.ts'
 
 const formats = ['text', 'json', 'tap', 'junit'] as const
@@ -33,23 +35,36 @@ async function test(name: string | undefined, { format, json = false }: TestFlag
 
 /** A policy that cannot be loaded fails in one check. */
 async function checksOf(name: string | undefined): Promise<readonly Check[]> {
-  const [{ readPolicyFiles }, { PolicyInvariantError }, { provePolicy }, { operations }, { loadTexts, readPolicy }] = await Promise.all([
+  const [{ readPolicyFiles }, { PolicyInvariantError }, { loadTexts, readPolicy }] = await Promise.all([
     import('../../authz/shipped-policy.ts'),
     import('../../policy/folder.ts'),
-    import('../../resources/policy-proof.ts'),
-    import('../../resources/table.ts'),
     // With the widenings that it declares.
     import('./read-policy.ts'),
   ])
   const loading = 'the policy can be loaded'
   try {
     const { engine } = name === undefined ? loadTexts({ files: readPolicyFiles(), declared: undefined }) : readPolicy(name)
-    return [{ name: loading, failures: [] }, ...provePolicy(engine, operations).checks]
+    const checks = await proofOf(engine)
+    for (const { name: title, failures } of checks) for (const failure of failures) annotate(title, failure)
+    return [{ name: loading, failures: [] }, ...checks]
   } catch (error) {
-    if (error instanceof PolicyError || error instanceof PolicyInvariantError)
-      return [{ name: loading, failures: error.message.split('\n\n') }]
-    throw error
+    if (error instanceof PolicyError)
+      for (const { message, suggestion, ...at } of error.diagnostics)
+        annotate('the policy cannot be loaded', suggestion === undefined ? message : `${message}: ${suggestion}`, at)
+    else if (error instanceof PolicyInvariantError) annotate('the policy cannot be loaded', error.message)
+    else throw error
+    return [{ name: loading, failures: error.message.split('\n\n') }]
   }
+}
+
+/** Of another domain, no service knows facts and operations. */
+async function proofOf(engine: Engine): Promise<readonly Check[]> {
+  if (engine.vocabulary.domain !== undefined) return (await import('../../policy/prove.ts')).proveInvariants(engine, []).checks
+  const [{ provePolicy }, { operations }] = await Promise.all([
+    import('../../resources/policy-proof.ts'),
+    import('../../resources/table.ts'),
+  ])
+  return provePolicy(engine, operations).checks
 }
 
 function renderText(checks: readonly Check[]): string {

@@ -1,5 +1,16 @@
+import { encodeCursor } from '../../listing/pages.ts'
 import { operation } from '../operation.ts'
 import { evaluation, evaluationResult, evaluationResults, evaluations, type Evaluation } from './schema.ts'
+import {
+  actionSearch,
+  foundActions,
+  foundResources,
+  listOfActions,
+  listOfResources,
+  pageOf,
+  resourceSearch,
+  type Found,
+} from './search-schema.ts'
 
 const ABOUT_A_BOARD = {
   subject: { type: 'user', id: 'me' },
@@ -49,4 +60,43 @@ export const accessOperations = [
       return { data: { evaluations: await evaluate(questions, options?.evaluations_semantic ?? 'execute_all') } }
     },
   }),
+
+  operation({
+    id: 'access.search_action',
+    method: 'POST',
+    path: '/access/search/action',
+    isRead: true,
+    summary: 'Lists what the calling token may do on a resource, such as a board.',
+    needs: ['read', 'Access'],
+    row: 'X3',
+    body: actionSearch,
+    data: foundActions,
+    example: { body: { resource: ABOUT_A_BOARD.resource } },
+    async run({ body: { page, ...asked }, findActions }) {
+      const list = listOfActions(asked.resource.type)
+      return { data: toPage(list, await findActions(asked, pageOf(list, page))) }
+    },
+  }),
+
+  operation({
+    id: 'access.search_resource',
+    method: 'POST',
+    path: '/access/search/resource',
+    isRead: true,
+    summary: 'Lists the boards on which the calling token may perform an operation, oldest first.',
+    needs: ['read', 'Access'],
+    row: 'X3',
+    body: resourceSearch,
+    data: foundResources,
+    example: { body: { action: { name: 'boards.delete' }, resource: { type: 'board' }, page: { limit: 1 } } },
+    async run({ body: { page, ...asked }, findResources }) {
+      const list = listOfResources(asked.action.name)
+      return { data: toPage(list, await findResources(asked, pageOf(list, page))) }
+    },
+  }),
 ]
+
+/** A page of what was found, in the shape of AuthZEN. */
+function toPage<Item>(list: string, { items, next }: Found<Item>) {
+  return { page: { next_token: next === undefined ? '' : encodeCursor(list, next), count: items.length }, results: [...items] }
+}

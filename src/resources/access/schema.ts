@@ -9,7 +9,7 @@ import { scopes } from '../../model/token.ts'
 /** Characters of a name or an id. Longer ones name nothing. */
 const LONGEST = 100
 
-function text(description: string) {
+export function text(description: string) {
   return documented(z.string().max(LONGEST), { description, maxLength: LONGEST })
 }
 
@@ -20,15 +20,15 @@ function properties(description: string) {
   return documented(z.record(name, z.unknown()), { description, maxProperties: LONGEST })
 }
 
-const subject = documented(
+export const subject = documented(
   z.strictObject({
     type: documented(z.enum(['user', 'token']), { description: 'What the subject is.' }),
-    id: text('`me`, or the id of your user or of this token: an evaluation is always about the token that asks.'),
+    id: text('`me`, or the id of your user or of this token: what others may do is not answered.'),
     properties: properties('Ignored: the service knows them.').optional(),
   }),
   { description: 'Who wants to act: the calling token.' },
 )
-const action = documented(
+export const action = documented(
   z.strictObject({
     name: text('The id of an operation, such as `cards.update`.'),
     properties: properties(
@@ -37,7 +37,7 @@ const action = documented(
   }),
   { description: 'What is to be done.' },
 )
-const resource = documented(
+export const resource = documented(
   z.strictObject({
     type: text('What the first parameter of the path names, such as `card` for `{card_id}`; without one, `workspace`.'),
     id: text('Its id. The workspace can be called `me`.'),
@@ -47,7 +47,7 @@ const resource = documented(
   }),
   { description: 'What is acted on.' },
 )
-const context = properties('Ignored: the service reads all facts itself.').optional()
+export const context = properties('Ignored: the service reads all facts itself.').optional()
 
 /** One question: may the calling token do this? */
 export const evaluation = documented(z.strictObject({ subject, action, resource, context }), {

@@ -67,7 +67,7 @@ function changeRow(group: readonly PolicyChange[]): VNode {
     <td role="cell">${whenOf(when)}</td>
     <td role="cell">${answers[before]}</td>
     <td role="cell">${answers[after]}</td>
-    <td role="cell"><code>${example.operation.method} /v1${example.operation.path}</code></td>
+    <td role="cell"><code>${example.operation.method} ${example.operation.path}</code></td>
     <td role="cell">${declared ?? undeclared}</td>
   </tr>`
 }

@@ -3,10 +3,9 @@ import type { Engine } from '../../policy/engine.ts'
 import { cells } from '../../policy/enumerate.ts'
 import { DefinitionEvaluator } from '../../policy/matching.ts'
 import type { Facts } from '../../policy/evaluate.ts'
+import type { ListedOperation } from '../../policy/listed-operations.ts'
 import { covers, isDefinition, type Rule } from '../../policy/rules.ts'
 import type { Permission } from '../../policy/vocabulary.ts'
-import type { Operation } from '../../resources/operation.ts'
-import { webActions } from '../../resources/web-actions.ts'
 import type { AnswerData, OperationRow, PermissionData, ReportData, Response, RuleData } from './report-data.ts'
 
 /** The values of a condition that are accepted. */
@@ -16,7 +15,7 @@ export function acceptedValues(condition: Condition): readonly string[] {
 }
 
 /** Decides every cell, and collects all that the page shows. */
-export function createReportData(engine: Engine, operations: readonly Operation[]): ReportData {
+export function createReportData(engine: Engine, operations: readonly ListedOperation[]): ReportData {
   const { vocabulary, permissionRules, scopeRules } = engine
   const { scopeOrder } = vocabulary
   const evaluator = new DefinitionEvaluator(engine)
@@ -59,13 +58,13 @@ export function createReportData(engine: Engine, operations: readonly Operation[
     answers: [...answers.values()].map(({ answer }) => answer),
     rules: Object.fromEntries([...scopeRules, ...permissionRules].map((rule) => [rule.id, ruleData(rule)])),
     rows: Object.fromEntries([...vocabulary.rows].map(([id, { words }]) => [id, words])),
-    operations: [...inGroups(operations).flatMap((operation) => operationRows(operation, vocabulary.permissions)), ...webRows()],
+    operations: [...inGroups(operations).flatMap((operation) => operationRows(operation, vocabulary.permissions)), ...webRows(engine)],
   }
 }
 
 /** What belongs together is shown together: `x.read` and `x.list`. */
-function inGroups(operations: readonly Operation[]): Operation[] {
-  const groupOf = ({ id }: Operation) => id.split('.')[0]!
+function inGroups(operations: readonly ListedOperation[]): ListedOperation[] {
+  const groupOf = ({ id }: ListedOperation) => id.split('.')[0]!
   const groups = [...new Set(operations.map(groupOf))]
   return groups.flatMap((group) => operations.filter((operation) => groupOf(operation) === group))
 }
@@ -110,15 +109,18 @@ function ruleData({ row, conditions, fields, reason }: Rule): RuleData {
 }
 
 /** What only the web app does. */
-function webRows(): OperationRow[] {
-  return webActions.map(({ id, needs }) => {
-    return { id, request: 'web app', permission: needs.join(' '), field: null, member: null, isFilteredList: false }
+function webRows({ decisions }: Engine): OperationRow[] {
+  return [...decisions.webActions.values()].map(({ id, permission }) => {
+    return { id, request: 'web app', permission, field: null, member: null, isFilteredList: false }
   })
 }
 
-function operationRows({ id, method, path, needs, kind, also }: Operation, permissions: ReadonlyMap<string, Permission>): OperationRow[] {
+function operationRows(
+  { id, method, path, needs, kind, also }: ListedOperation,
+  permissions: ReadonlyMap<string, Permission>,
+): OperationRow[] {
   const permission = needs.join(' ')
-  const request = `${method} /v1${path}`
+  const request = `${method} ${path}`
   const shared = { id, request, permission, member: null, isFilteredList: kind === 'filtered_list' }
   const fields = permissions.get(permission)!.fields ?? [null]
   const further = also.map((one) => ({

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { PolicyDiff } from '../../policy/decision-diff.ts'
 import type { Engine } from '../../policy/engine.ts'
-import type { Operation } from '../../resources/operation.ts'
+import type { ListedOperation } from '../../policy/listed-operations.ts'
 import { readAsset } from '../assets.ts'
 import { html } from '../html.ts'
 import { changesView } from './changes-view.ts'
@@ -22,7 +22,7 @@ export const reportSecurityPolicy = contentSecurityPolicy(scripts)
  * tables and the matrix need no script.
  * @param changes what has changed since another policy
  */
-export function renderReport(engine: Engine, operations: readonly Operation[], changes?: PolicyDiff): string {
+export function renderReport(engine: Engine, operations: readonly ListedOperation[], changes?: PolicyDiff): string {
   const data = createReportData(engine, operations)
   const parts = partsOf(engine, data, changes)
   const body = html`

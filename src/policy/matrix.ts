@@ -1,11 +1,10 @@
-import type { Condition } from '../policy/conditions.ts'
-import type { Engine } from '../policy/engine.ts'
-import { covers, isDefinition, type Rule } from '../policy/rules.ts'
-import type { Operation } from './operation.ts'
-import { webActions } from './web-actions.ts'
+import type { Condition } from './conditions.ts'
+import type { Engine } from './engine.ts'
+import { covers, isDefinition, type Rule } from './rules.ts'
+import type { ListedOperation } from './listed-operations.ts'
 
 /** The decisions of both tables about every operation, as Markdown (`policies/matrix.md`). */
-export function renderMatrix(engine: Engine, operations: readonly Operation[]): string {
+export function renderMatrix(engine: Engine, operations: readonly ListedOperation[]): string {
   const { vocabulary, permissionRules } = engine
   const definitions = permissionRules
     .filter(isDefinition)
@@ -33,31 +32,43 @@ export function renderMatrix(engine: Engine, operations: readonly Operation[]): 
 }
 
 /** The columns of the matrix. */
-export const matrixHead: readonly string[] = ['operation', 'request', 'permission', 'minimum scope', 'allowed if', 'row', '404 unless']
+export const matrixHead: readonly string[] = [
+  'operation',
+  'method and path',
+  'permission',
+  'minimum scope',
+  'allowed if',
+  'row',
+  '404 unless',
+]
 
 /** A row for each operation, for each further permission of one, and for each action of the web app. The cells have the markup of Markdown. */
-export function matrixRows(engine: Engine, operations: readonly Operation[]): string[][] {
+export function matrixRows(engine: Engine, operations: readonly ListedOperation[]): string[][] {
   return [...operations.flatMap((operation) => [operationRow(engine, operation), ...furtherRows(engine, operation)]), ...webRows(engine)]
 }
 
-function operationRow(engine: Engine, { id, method, path, needs, kind }: Operation): string[] {
+function operationRow(engine: Engine, { id, method, path, needs, kind }: ListedOperation): string[] {
   return [`\`${id}\``, `${method} ${path}`, ...permissionCells(engine, needs, kind)]
 }
 
 /** The further permissions of an operation: each is asked about every item of a member of the body. */
-function furtherRows(engine: Engine, { id, also }: Operation): string[][] {
+function furtherRows(engine: Engine, { id, also }: ListedOperation): string[][] {
   return also.map(({ member, needs }) => [`\`${id}\``, `each of \`${member}\``, ...permissionCells(engine, needs, 'single')])
 }
 
 /** What only the web app does, for a person who is signed in. */
 function webRows(engine: Engine): string[][] {
-  return webActions.map(({ id, needs }) => [`\`${id}\``, 'web app', ...permissionCells(engine, needs, 'single')])
+  return [...engine.decisions.webActions.values()].map(({ id, permission }) => [
+    `\`${id}\``,
+    'web app',
+    ...permissionCells(engine, [permission], 'single'),
+  ])
 }
 
 function permissionCells(
   { vocabulary, permissionRules, checkScope }: Engine,
-  needs: Operation['needs'],
-  kind: Operation['kind'],
+  needs: readonly string[],
+  kind: ListedOperation['kind'],
 ): string[] {
   const permission = vocabulary.permissions.get(needs.join(' '))!
   const rules = permissionRules.filter((rule) => covers(rule, permission))

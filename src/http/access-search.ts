@@ -1,0 +1,193 @@
+import { scopeFacts } from '../authz/facts.ts'
+import { tokenOf } from '../authz/context.ts'
+import { OWN_ID } from '../model/fields.ts'
+import type { Evaluation } from '../resources/access/schema.ts'
+import type { ActionQuestion, Found, FoundAction, FoundResource, ResourceQuestion, SearchPage } from '../resources/access/search-schema.ts'
+import { boardCandidates } from '../resources/boards/queries.ts'
+import { namesInPath, type OperationRequest } from '../resources/operation.ts'
+import type { Stint } from '../resources/scheduler.ts'
+import type { DecisionRecord, ItemRecord } from './decision-record.ts'
+import { validationFailed, type ValidationIssue } from './error-mapping.ts'
+import { decideAll, type EvaluationServices } from './evaluation.ts'
+import {
+  checkSubject,
+  furtherNames,
+  NO_OPERATION,
+  readNames,
+  typeOf,
+  UNKNOWN_MEMBER,
+  unknownMembers,
+  type Evaluated,
+  type Refuse,
+} from './question.ts'
+
+// The search of AuthZEN 1.0 (§8): it finds what evaluations of the same questions would allow, and decides each as they do.
+
+/** The type of the resources that can be searched for: an index has those that the caller may see, in an order that does not change. */
+const BOARD = 'board'
+/** Boards that are read and decided at once, at least. */
+const AT_ONCE = 25
+/** Boards that are decided for one page. A page that has found less by then ends there. */
+const FOR_A_PAGE = 400
+
+/** The subject of a search that names none. */
+const OWN_TOKEN: Evaluation['subject'] = { type: 'token', id: OWN_ID }
+
+/** The request of a search, and what it does with it. */
+export interface Search {
+  readonly request: OperationRequest
+  readonly step: DecisionRecord
+  /** charges questions before they are decided, and waits. @param questions all until now, and those that follow */
+  readonly beginQuestions: (questions: number) => Promise<void>
+  readonly stint: Stint
+}
+
+/** Something that was found, and its position in the order of the search. */
+interface Place<Item> {
+  readonly position: string
+  readonly item: Item
+}
+
+/**
+ * Finds the operations that the caller may perform on a resource. One that must name something that the search does not name is found if it
+ * is allowed with some of it.
+ * @throws {ApiError} `validation_failed`, `rate_limited`
+ */
+export async function findActions(
+  services: EvaluationServices,
+  { request, step, beginQuestions, stint }: Search,
+  { subject = OWN_TOKEN, resource }: ActionQuestion,
+  { limit, after }: SearchPage,
+): Promise<Found<FoundAction>> {
+  const { caller } = request
+  const issues = new Issues()
+  checkSubject(caller, subject, issues.refuse)
+  const { type, properties = {} } = resource
+  const ofType = services.operations.filter((operation) => typeOf(operation) === type)
+  if (ofType.length === 0) issues.refuse('resource.type', `must be one of ${[...new Set(services.operations.map(typeOf))].join(', ')}`)
+  const taken = new Set(ofType.flatMap(furtherNames))
+  for (const name of Object.keys(properties))
+    if (!taken.has(name)) issues.refuse(`resource.properties.${name}`, 'names nothing in an operation on this resource')
+  const asked = ofType.slice(ofType.findIndex(({ id }) => id === after) + 1).map((operation) => {
+    const names = furtherNames(operation)
+    const own = Object.fromEntries(Object.entries(properties).filter(([name]) => names.includes(name)))
+    return readNames(operation, caller, undefined, { id: resource.id, properties: own }, issues.refuse, true)
+  })
+  issues.throwIfAny()
+  await beginQuestions(asked.length)
+  const records: ItemRecord[] = []
+  step.evaluations = records
+  const results = await decideAll(services, request, asked, records, stint)
+  const found = asked.flatMap(({ operation: { id: name }, open }, i) =>
+    results[i]!.decision ? [{ position: name, item: { name, ...(open.length > 0 && { properties: { requires: [...open] } }) } }] : [],
+  )
+  return toFound(found, limit)
+}
+
+/**
+ * Finds the boards on which the caller may perform an operation, oldest first.
+ * @throws {ApiError} `validation_failed`, `rate_limited`
+ */
+export async function findResources(
+  services: EvaluationServices,
+  search: Search,
+  question: ResourceQuestion,
+  { limit, after }: SearchPage,
+): Promise<Found<FoundResource>> {
+  const { request, beginQuestions, stint } = search
+  const one = readResourceQuestion(services, request, question)
+  const counted = new CountedRecords(search.step)
+  const decide = async (asked: readonly Evaluated[]) => {
+    const records: ItemRecord[] = []
+    const results = await decideAll(services, request, asked, records, stint)
+    for (const record of records) counted.add(record)
+    return results
+  }
+  if (!mayScope(services, request, one)) {
+    await decide([one])
+    return { items: [], next: undefined }
+  }
+  const [parameter] = namesInPath(one.operation.path)
+  const found: Place<FoundResource>[] = []
+  let examined = 0
+  let last = after
+  let lastVisible: string | undefined
+  for (;;) {
+    const { candidates, more } = await boardCandidates(request, last, Math.max(limit + 1 - found.length, AT_ONCE))
+    const boards = candidates.flatMap(({ position, item }) => (item === undefined ? [] : [{ position, id: item.data.id }]))
+    examined += boards.length
+    await beginQuestions(examined)
+    const results = await decide(boards.map(({ id }) => ({ ...one, params: { ...one.params, [parameter!]: id } })))
+    for (const [i, { position, id }] of boards.entries()) {
+      const { decision, context } = results[i]!
+      if (decision) found.push({ position, item: { type: BOARD, id } })
+      // A token tells only of what the caller may see.
+      if (decision || context.code !== 'not_found' || context.parameter !== undefined) lastVisible = position
+    }
+    if (!more || found.length > limit) return toFound(found, limit)
+    if (examined >= FOR_A_PAGE && lastVisible !== undefined) return { items: found.map(({ item }) => item), next: lastVisible }
+    last = candidates.at(-1)!.position
+  }
+}
+
+/** Reads the question that is asked about each board. @throws {ApiError} `validation_failed` */
+function readResourceQuestion(
+  { operations }: EvaluationServices,
+  { caller }: OperationRequest,
+  { subject = OWN_TOKEN, action, resource: { type, properties } }: ResourceQuestion,
+): Evaluated {
+  const issues = new Issues()
+  checkSubject(caller, subject, issues.refuse)
+  if (type !== BOARD) issues.refuse('resource.type', 'must be board: list other resources, and ask /access/evaluations about them')
+  const operation = operations.find(({ id }) => id === action.name)
+  if (operation === undefined) issues.refuse('action.name', NO_OPERATION)
+  else if (typeOf(operation) !== BOARD) issues.refuse('action.name', `is no operation on a board, but on a ${typeOf(operation)}`)
+  issues.throwIfAny()
+  const one = readNames(operation!, caller, action.properties, { id: '', properties }, issues.refuse, true)
+  for (const name of unknownMembers(one)) issues.refuse(`action.properties.${name}`, UNKNOWN_MEMBER)
+  issues.throwIfAny()
+  return one
+}
+
+/** Whether the scope of the token is enough. If it is not, no board is read. */
+function mayScope({ engine }: EvaluationServices, { caller }: OperationRequest, { operation }: Evaluated): boolean {
+  return engine.checkScope(operation.permission, scopeFacts(engine.vocabulary, tokenOf(caller))).allowed
+}
+
+function toFound<Item>(found: readonly Place<Item>[], limit: number): Found<Item> {
+  const page = found.slice(0, limit)
+  return { items: page.map(({ item }) => item), next: found.length > limit ? page.at(-1)!.position : undefined }
+}
+
+/** The issues of a body, of which many operations may have the same. */
+class Issues {
+  readonly #all = new Map<string, ValidationIssue>()
+
+  readonly refuse: Refuse = (path, message) => {
+    if (!this.#all.has(path)) this.#all.set(path, { in: 'body', path, message })
+  }
+
+  /** @throws {ApiError} `validation_failed` */
+  throwIfAny(): void {
+    if (this.#all.size > 0) throw validationFailed([...this.#all.values()])
+  }
+}
+
+/** The records of a search for resources: those that differ in the resource alone are one, with their number. So few facts make few lines. */
+class CountedRecords {
+  readonly #all = new Map<string, ItemRecord>()
+  readonly #records: ItemRecord[] = []
+
+  constructor(step: DecisionRecord) {
+    step.evaluations = this.#records
+  }
+
+  add({ resource: _one, ...record }: ItemRecord): void {
+    const key = JSON.stringify(record)
+    const known = this.#all.get(key)
+    if (known !== undefined) return void known.count!++
+    const first: ItemRecord = { ...record, count: 1 }
+    this.#all.set(key, first)
+    this.#records.push(first)
+  }
+}

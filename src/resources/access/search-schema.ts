@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { CURSOR, decodeCursor } from '../../listing/pages.ts'
+import { documented, idField } from '../../model/fields.ts'
+import { limits } from '../../model/limits.ts'
+import { action, context, resource, subject, text } from './schema.ts'
+
+// The shapes of the search of the OpenID AuthZEN Authorization API 1.0 (§8), as members of the envelope.
+
+const { max, default: usual } = limits.pageSize
+
+const page = documented(
+  z.strictObject({
+    token: documented(z.string(), { ...CURSOR, description: '`page.next_token` of the previous page.' }).optional(),
+    limit: documented(z.int().min(1).max(max).default(usual), { description: 'The maximum number of results.' }),
+  }),
+  { description: 'Which results to return.' },
+)
+const searched = documented(
+  z.strictObject({ type: resource.shape.type, id: text('Ignored.').optional(), properties: resource.shape.properties }),
+  {
+    description: 'Of what type the resources are: `board`. What else the operation names is in the properties, as in a question.',
+  },
+)
+
+/** Which operations may the calling token perform on this resource? */
+export const actionSearch = documented(
+  z
+    .strictObject({ subject: subject.optional(), resource, context, page: page.optional() })
+    .superRefine(requireOwnToken((body) => listOfActions(body.resource.type))),
+  { id: 'ActionSearch', description: 'What may the calling token do on this resource?' },
+)
+
+/** On which resources may the calling token perform this operation? */
+export const resourceSearch = documented(
+  z
+    .strictObject({ subject: subject.optional(), action, resource: searched, context, page: page.optional() })
+    .superRefine(requireOwnToken((body) => listOfResources(body.action.name))),
+  { id: 'ResourceSearch', description: 'On which resources may the calling token do this?' },
+)
+
+/** The list that a search goes through, which its tokens contain. A token of another one is refused (AuthZEN 1.0 §8.2). */
+export function listOfActions(type: string): string {
+  return `access.search_action ${type}`
+}
+
+/** The same of a search for resources. */
+export function listOfResources(operation: string): string {
+  return `access.search_resource ${operation}`
+}
+
+function requireOwnToken<Body extends { readonly page?: z.output<typeof page> | undefined }>(listOf: (body: Body) => string) {
+  return (body: Body, { addIssue }: z.core.$RefinementCtx<Body>): void => {
+    const token = body.page?.token
+    if (token === undefined || decodeCursor(listOf(body), token) !== undefined) return
+    addIssue({
+      code: 'custom',
+      path: ['page', 'token'],
+      message: 'is not a token of this search: use page.next_token of its previous page',
+    })
+  }
+}
+
+const shownPage = documented(
+  z.strictObject({
+    next_token: documented(z.string(), {
+      description: 'The `page.token` of the next page; empty on the last one.',
+      maxLength: CURSOR.maxLength,
+    }),
+    count: documented(z.int(), { description: 'The number of results of this page.', minimum: 0, maximum: max }),
+  }),
+  { description: 'Where the results continue.' },
+)
+const foundAction = documented(
+  z.strictObject({
+    name: documented(z.string(), { description: 'The id of an operation.', maxLength: 64 }),
+    properties: documented(
+      z.strictObject({
+        requires: documented(z.array(documented(z.string(), { maxLength: 64 })), {
+          description: 'What the operation names besides, and the search did not. The decision depends on it: ask again with it.',
+          maxItems: 10,
+        }),
+      }),
+      { description: 'Absent if everything is named that decides.' },
+    ).optional(),
+  }),
+  { description: 'An operation that the token may perform.' },
+)
+const foundResource = documented(
+  z.strictObject({
+    type: documented(z.literal('board'), { description: 'Its type.' }),
+    id: idField('board', 'Its id.'),
+  }),
+  { description: 'A resource on which the token may do it.' },
+)
+
+/** The operations that were found. */
+export const foundActions = documented(
+  z.strictObject({
+    page: shownPage,
+    results: documented(z.array(foundAction), { description: 'The operations, in the order of the documentation.', maxItems: max }),
+  }),
+  { id: 'FoundActions', description: 'Operations. What the user has no access to is answered like what does not exist: with none.' },
+)
+
+/** The resources that were found. */
+export const foundResources = documented(
+  z.strictObject({
+    page: shownPage,
+    results: documented(z.array(foundResource), { description: 'The boards, oldest first.', maxItems: max }),
+  }),
+  { id: 'FoundResources', description: 'Resources. What the user has no access to is left out.' },
+)
+
+export type ActionQuestion = Pick<z.output<typeof actionSearch>, 'subject' | 'resource'>
+export type ResourceQuestion = Pick<z.output<typeof resourceSearch>, 'subject' | 'action' | 'resource'>
+export type FoundAction = z.output<typeof foundAction>
+export type FoundResource = z.output<typeof foundResource>
+
+/** Where a search begins, and how many results it returns. */
+export interface SearchPage {
+  readonly limit: number
+  /** the position of what was found or passed last */
+  readonly after: string | undefined
+}
+
+/** What a search has found. */
+export interface Found<Item> {
+  readonly items: readonly Item[]
+  /** the position after which others may follow; undefined: none follow */
+  readonly next: string | undefined
+}
+
+/** The page of a search that a body asks for. */
+export function pageOf(list: string, { token, limit = usual }: Partial<z.output<typeof page>> = {}): SearchPage {
+  return { limit, after: token === undefined ? undefined : decodeCursor(list, token) }
+}

@@ -1,0 +1,534 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TestBoard } from '../support/board.ts'
+import { drivers } from '../support/drivers.ts'
+import { questionOf } from '../support/evaluations.ts'
+import { handWrittenCells, handWrittenOperations, type HandWrittenOperation } from '../support/hand-written-decisions.ts'
+import { memory } from '../support/memory.ts'
+import { edit } from '../support/other-policy.ts'
+import { load, shippedFiles, withOwnDecisions } from '../support/policy.ts'
+import {
+  buildWorld,
+  createScenario,
+  exampleBody,
+  SCOPES,
+  type Facts,
+  type Scenario,
+  type ScopeName,
+  type World,
+} from '../support/scenario.ts'
+import { bytes, Service, type Person, type Reply } from '../support/service.ts'
+
+interface Found {
+  readonly name: string
+  readonly properties?: { readonly requires: readonly string[] }
+}
+
+const ROLES = ['owner', 'admin', 'member'] as const
+const KINDS = ['workspace', 'private'].flatMap((visibility) => ['creator', 'member', 'none'].map((caller) => [visibility, caller] as const))
+const FILES = ['workspace', 'board', 'private'] as const
+const HOMES = ['workspace', 'private_member', 'private_other', 'deleted'] as const
+
+/** What a body must name, and the facts that depend on it. */
+const REQUIRED_IN_BODY: Readonly<Record<string, readonly [name: string, facts: RegExp]>> = {
+  'cards.create': ['column_id', /^$/],
+  'cards.set_cover': ['attachment_id', /^(?:file|home)\./],
+}
+
+/** What an operation must name besides its resource, from the contract, and the facts that depend on it. */
+const REQUIRED: Readonly<Record<string, readonly [name: string, facts: RegExp]>> = {
+  ...Object.fromEntries(
+    handWrittenOperations.flatMap(({ id, path }) => {
+      const [, second] = /\{.*\{(\w+)_id\}/.exec(path) ?? []
+      return second === undefined ? [] : [[id, [`${second}_id`, new RegExp(`^${second}\\.`)]]]
+    }),
+  ),
+  ...REQUIRED_IN_BODY,
+}
+
+const typeOf = ({ path }: HandWrittenOperation): string => /\{(\w+)_id\}/.exec(path)?.[1] ?? 'workspace'
+const types = [...new Set(handWrittenOperations.map(typeOf))]
+const operationsOn = (type: string) => handWrittenOperations.filter((operation) => typeOf(operation) === type)
+
+/** Whether the hand-written decisions allow an operation with these facts, and with some of those that are open. */
+function isAllowed(operation: HandWrittenOperation, facts: Facts, scope: ScopeName): boolean {
+  if (SCOPES.indexOf(scope) < SCOPES.indexOf(operation.scope)) return false
+  // The items of a list are decided one by one.
+  if (['boards.list', 'cards.search'].includes(operation.id)) return true
+  // What is uploaded belongs to who uploads it.
+  const isUpload = operation.id === 'attachments.attach'
+  const open = isUpload ? /^(?:file\.visibility|home\.)/ : REQUIRED[operation.id]?.[1]
+  const known = isUpload ? { ...facts, 'file.owner': 'caller' } : facts
+  const cells = handWrittenCells(operation).filter(({ facts: ofCell }) =>
+    Object.entries(ofCell).every(([name, value]) => open?.test(name) === true || known[name] === value),
+  )
+  expect([operation.id, cells.length > 0]).toEqual([operation.id, true])
+  if (typeof operation.decision === 'string') return cells.some(({ response }) => response === 'ok')
+  // By field: those that the operation takes.
+  const { decision } = operation
+  return cells.filter(({ field }) => decision[field!] !== 'untouchable').every(({ response }) => response === 'ok')
+}
+
+/** Facts of a scenario for each role and kind of board; the others take turns. */
+const combinations: readonly (readonly [title: string, role: (typeof ROLES)[number], facts: Facts])[] = ROLES.flatMap((role, r) =>
+  KINDS.map(([visibility, caller], k) => {
+    const i = r * KINDS.length + k
+    return [
+      `${role}, ${visibility} ${caller}`,
+      role,
+      {
+        'caller.role': role,
+        'caller.membership': 'active',
+        'board.visibility': visibility,
+        'board.caller': caller,
+        'comment.author': i % 2 === 0 ? 'caller' : 'other',
+        'file.owner': i % 5 === 0 ? 'caller' : 'other',
+        'file.visibility': FILES[i % 3]!,
+        'home.board': HOMES[(i + r) % 4]!,
+      },
+    ] as const
+  }),
+)
+
+const searchActions = (service: Service, token: string, body: object): Promise<Reply> =>
+  service.send(token, 'POST', '/access/search/action', body)
+const searchResources = (service: Service, token: string, body: object): Promise<Reply> =>
+  service.send(token, 'POST', '/access/search/resource', body)
+
+describe('the operations on a resource', () => {
+  let service: Service
+  let world: World
+  beforeAll(async () => {
+    service = await Service.start(memory)
+    world = await buildWorld(service)
+  })
+  afterAll(() => service.stop())
+
+  const find = async (token: string, resource: object): Promise<readonly Found[]> => {
+    const { status, body, text } = await searchActions(service, token, { resource })
+    expect([status, text]).toEqual([200, expect.anything()])
+    const { page, results } = body.data
+    expect(page).toEqual({ next_token: '', count: results.length })
+    return results
+  }
+
+  /** The facts about a card are about its cover, those about an attachment about its file. */
+  const factsOf = (type: string, facts: Facts, i: number): Facts =>
+    type === 'card' ? { ...facts, 'cover.state': i % 4 === 3 ? 'none' : 'set' } : facts
+  const resourceOf = (type: string, { params }: Scenario) =>
+    type === 'workspace' ? { type, id: 'me' } : { type, id: params[`${type}_id`]! }
+
+  test.each(combinations)('for %s are those that the hand-written decisions allow, and each evaluation', async (_title, _role, facts) => {
+    const i = combinations.findIndex(([, , one]) => one === facts)
+    for (const type of types) {
+      const known = factsOf(type, facts, i)
+      const scenario = (await createScenario(world, known))!
+      const resource = resourceOf(type, scenario)
+      const decided = operationsOn(type).filter(({ id }) => REQUIRED[id] === undefined)
+      for (const scope of SCOPES) {
+        const token = scenario.caller[scope]
+        if (scope === 'none') {
+          expect((await searchActions(service, token, { resource })).body.error.code).toBe('insufficient_scope')
+          continue
+        }
+        const expected = operationsOn(type).flatMap((operation) => {
+          const required = REQUIRED[operation.id]
+          if (!isAllowed(operation, known, scope)) return []
+          return [{ name: operation.id, ...(required && { properties: { requires: [required[0]] } }) }]
+        })
+        const found = await find(token, resource)
+        const byName = (a: Found, b: Found) => (a.name < b.name ? -1 : 1)
+        expect([type, scope, found.toSorted(byName)]).toEqual([type, scope, expected.toSorted(byName)])
+        const evaluations = decided.map((operation) => questionOf(operation, { ...scenario.params }))
+        const { body } = await service.send(token, 'POST', '/access/evaluations', { evaluations })
+        const allowed = decided.filter((_, n) => body.data.evaluations[n].decision).map(({ id }) => id)
+        expect([type, scope, found.flatMap(({ name, properties }) => (properties === undefined ? [name] : [])).toSorted()]).toEqual([
+          type,
+          scope,
+          allowed.toSorted(),
+        ])
+      }
+    }
+  })
+
+  // A dry run answers as the operation does, and leaves the scenario as it is. A stream has no end.
+  const performed = handWrittenOperations.filter(({ id }) => id !== 'boards.events')
+  test.each(combinations.filter((_, i) => i % 5 === 0 || i % 7 === 0))(
+    'for %s are those that are not refused when they are performed',
+    async (_t, _r, facts) => {
+      const i = combinations.findIndex(([, , one]) => one === facts)
+      for (const type of types) {
+        const scenario = (await createScenario(world, factsOf(type, facts, i), { related: true }))!
+        for (const operation of performed.filter((one) => typeOf(one) === type)) {
+          const example = exampleBody(operation.id, scenario) as object | undefined
+          const { resource } = questionOf(operation, scenario.params, example) as { resource: object }
+          for (const scope of ['read', 'write', 'admin'] as const) {
+            const found = await find(scenario.caller[scope], resource)
+            const path = operation.path.replace(/\{(\w+)\}/g, (_all, name: string) => scenario.params[name]!)
+            const query = operation.method === 'GET' || operation.id.startsWith('access.') ? '' : '?dry_run=true'
+            const { status, body } = await service.send(scenario.caller[scope], operation.method, path + query, example)
+            const isRefused = status === 403 || status === 404
+            expect([operation.id, scope, isRefused || status < 300 || status === 409, body.error]).toEqual([
+              operation.id,
+              scope,
+              true,
+              body.error,
+            ])
+            const entry = found.find(({ name }) => name === operation.id)
+            expect([operation.id, scope, entry]).toEqual([operation.id, scope, isRefused ? undefined : { name: operation.id }])
+          }
+        }
+      }
+    },
+  )
+
+  test('that is absent, hidden, foreign or malformed are none, byte for byte, and cost the same', async () => {
+    const hidden = { 'caller.role': 'owner', 'caller.membership': 'active', 'board.visibility': 'private', 'board.caller': 'none' }
+    const scenario = (await createScenario(world, hidden))!
+    const stranger = await service.person(await service.workspace('Other'), 'owner', 'Stranger')
+    const foreign = await TestBoard.create(service, stranger)
+    for (const type of types.filter((one) => one !== 'workspace' && one !== 'file')) {
+      const own = scenario.params[`${type}_id`]!
+      const ids = [own, `${own.slice(0, 4)}00000000000000000000`, type === 'board' ? foreign.id : 'crd', 'x', '', '../boards']
+      const replies: string[] = []
+      const trips: number[] = []
+      for (const id of ids) {
+        const before = service.store.trips
+        replies.push(bytes(await searchActions(service, scenario.caller.admin, { resource: { type, id } })))
+        trips.push(service.store.trips - before)
+      }
+      expect([type, new Set(replies).size, JSON.parse(replies[0]!.slice(replies[0]!.indexOf('{"data"'))).data]).toEqual([
+        type,
+        1,
+        { page: { next_token: '', count: 0 }, results: [] },
+      ])
+      // What is malformed is not looked for, as below every path.
+      expect([type, new Set(trips.slice(0, 2)).size]).toEqual([type, 1])
+    }
+    const elsewhere = await searchActions(service, scenario.caller.admin, { resource: { type: 'workspace', id: stranger.workspaceId } })
+    expect(elsewhere.body.data.results).toEqual([])
+  })
+
+  test('continue on the next page', async () => {
+    const person = await service.person(await service.workspace())
+    const resource = { type: 'board', id: (await TestBoard.create(service, person)).id }
+    const whole = (await searchActions(service, person.admin, { resource })).body.data.results
+    const paged: Found[] = []
+    let token: string | undefined
+    for (let pages = 0; token !== ''; pages++) {
+      const { body } = await searchActions(service, person.admin, { resource, page: { limit: 5, ...(token && { token }) } })
+      expect([pages < 10, body.data.results.length <= 5, body.data.page.count]).toEqual([true, true, body.data.results.length])
+      paged.push(...body.data.results)
+      token = body.data.page.next_token
+    }
+    expect([paged, whole.length]).toEqual([whole, operationsOn('board').length])
+  })
+})
+
+describe.each(drivers)('the boards on which an operation is allowed, on $name', (driver) => {
+  let service: Service
+  let world: World
+  const boards: TestBoard[] = []
+  const others: Person[] = []
+  beforeAll(async () => {
+    service = await Service.start(driver)
+    world = await buildWorld(service)
+    others.push(await service.person(world.workspaceId, 'member', 'Second'))
+    const callers = ROLES.map((role) => world.callers.get(`${role} active`)!)
+    for (const creator of [...callers, others[0]!]) {
+      boards.push(await TestBoard.create(service, creator), await TestBoard.create(service, creator, 'private'))
+      const shared = await TestBoard.create(service, creator, 'private')
+      for (const person of callers) if (person !== creator) await shared.add(person)
+      boards.push(shared)
+    }
+  })
+  afterAll(() => service.stop())
+
+  const findAll = async (token: string, body: object, limit: number): Promise<string[]> => {
+    const found: string[] = []
+    for (let [next, pages] = ['', 0]; pages === 0 || next !== ''; pages++) {
+      expect(pages).toBeLessThan(100)
+      const { status, body: answer } = await searchResources(service, token, { ...body, page: { limit, ...(next && { token: next }) } })
+      expect([status, answer.data.results.length <= limit]).toEqual([200, true])
+      for (const { type, id } of answer.data.results) found.push(`${type} ${id}`)
+      next = answer.data.page.next_token
+    }
+    return found
+  }
+
+  test.each(ROLES)('are those of the list that an evaluation of the %s allows, whatever the size of a page', async (role) => {
+    const caller = world.callers.get(`${role} active`)!
+    const listed: string[] = (await service.send(caller.read, 'GET', '/boards?limit=100')).body.data.map(({ id }: any) => id)
+    expect(listed.length).toBeGreaterThan(6)
+    for (const operation of operationsOn('board')) {
+      const column_id = await boards.find(({ creator }) => creator === caller)!.column()
+      const given = { user_id: others[0]!.id, column_id }
+      const required = REQUIRED[operation.id]?.[0] as keyof typeof given | undefined
+      const properties = required && { [required]: given[required] }
+      const evaluations = listed.map((id) => ({
+        subject: { type: 'user', id: 'me' },
+        action: { name: operation.id },
+        resource: { type: 'board', id, ...(properties && { properties }) },
+      }))
+      for (const scope of ['read', 'admin'] as const) {
+        const { body } = await service.send(caller[scope], 'POST', '/access/evaluations', { evaluations })
+        const expected = listed.filter((_, i) => body.data.evaluations[i].decision).map((id) => `board ${id}`)
+        const asked = { action: { name: operation.id }, resource: { type: 'board', ...(properties && { properties }) } }
+        for (const limit of [1, 4, 100])
+          expect([operation.id, scope, limit, await findAll(caller[scope], asked, limit)]).toEqual([operation.id, scope, limit, expected])
+      }
+    }
+  })
+
+  test('that must name more are those on which it is allowed with some of it', async () => {
+    const caller = world.callers.get('member active')!
+    const find = (name: string) => findAll(caller.admin, { action: { name }, resource: { type: 'board' } }, 100)
+    const own = boards.filter(({ creator }) => creator === caller).map(({ id }) => `board ${id}`)
+    expect((await find('board_members.add')).toSorted()).toEqual(own.toSorted())
+    const listed = (await service.send(caller.read, 'GET', '/boards?limit=100')).body.data.map(({ id }: any) => `board ${id}`)
+    expect(await find('cards.create')).toEqual(listed)
+  })
+
+  test('are neither repeated nor left out while boards change', async () => {
+    const person = await service.person(await service.workspace('Changing'), 'member', 'Changer')
+    const colleague = await service.person(person.workspaceId, 'member', 'Colleague')
+    const all: TestBoard[] = []
+    for (let i = 0; i < 8; i++) {
+      all.push(await TestBoard.create(service, i === 5 ? colleague : person))
+      service.now += 1000
+    }
+    const body = { action: { name: 'boards.update' }, resource: { type: 'board' } }
+    const next = async (token?: string) =>
+      (await searchResources(service, person.write, { ...body, page: { limit: 2, ...(token && { token }) } })).body.data
+    const first = await next()
+    await all[0]!.delete(`/boards/${all[0]!.id}`)
+    await all[1]!.delete(`/boards/${all[1]!.id}`)
+    await all[2]!.patch(`/boards/${all[2]!.id}`, { name: 'Renamed' })
+    await all[5]!.makePrivate()
+    const added = await TestBoard.create(service, person)
+    const found = [first]
+    while (found.at(-1).page.next_token !== '' && found.length < 20) found.push(await next(found.at(-1).page.next_token))
+    const ids = found.flatMap(({ results }) => results.map(({ id }: any) => id))
+    expect(ids).toEqual([...[0, 1, 2, 3, 4, 6, 7].map((i) => all[i]!.id), added.id])
+  })
+
+  test('do not tell of private boards of others, byte for byte', async () => {
+    const workspaceId = await service.workspace('Quiet')
+    const [person, colleague] = [await service.person(workspaceId), await service.person(workspaceId)]
+    const own = await TestBoard.create(service, person)
+    const hidden = await TestBoard.create(service, colleague, 'private')
+    const body = { action: { name: 'boards.read' }, resource: { type: 'board' }, page: { limit: 1 } }
+    const before = await searchResources(service, person.admin, body)
+    expect(before.body.data).toEqual({ page: { next_token: '', count: 1 }, results: [{ type: 'board', id: own.id }] })
+    await hidden.delete(`/boards/${hidden.id}`)
+    expect(bytes(await searchResources(service, person.admin, body))).toBe(bytes(before))
+  })
+})
+
+describe('a search', () => {
+  const PLENTY = { quotas: { token: 1_000_000, workspace: 1_000_000, address: 10 } }
+  let service: Service
+  let ann: Person
+  let bob: Person
+  let board: TestBoard
+  beforeAll(async () => {
+    service = await Service.start(memory, { rateLimits: PLENTY })
+    const workspaceId = await service.workspace()
+    ann = await service.person(workspaceId, 'member', 'Ann')
+    bob = await service.person(workspaceId, 'member', 'Bob')
+    board = await TestBoard.create(service, ann)
+  })
+  afterAll(() => service.stop())
+
+  const onBoard = (more: object = {}) => ({ resource: { type: 'board', id: board.id }, ...more })
+  const boardsFor = (name: string, more: object = {}) => ({ action: { name }, resource: { type: 'board' }, ...more })
+  const NO_SUBJECT = 'must be me, or your own id: what others may do is not answered'
+  const NO_TOKEN = 'is not a token of this search: use page.next_token of its previous page'
+
+  test.each<[path: 'action' | 'resource', at: string, message: unknown, body: () => object]>([
+    ['action', 'subject.id', NO_SUBJECT, () => onBoard({ subject: { type: 'user', id: bob.id } })],
+    [
+      'action',
+      'resource.type',
+      expect.stringMatching(/^must be one of workspace, board, /),
+      () => ({ resource: { type: 'planet', id: 'x' } }),
+    ],
+    [
+      'action',
+      'resource.properties.planet',
+      'names nothing in an operation on this resource',
+      () => ({ resource: { type: 'board', id: board.id, properties: { planet: 'x' } } }),
+    ],
+    [
+      'action',
+      'resource.properties.user_id',
+      'must be text',
+      () => ({ resource: { type: 'board', id: board.id, properties: { user_id: 7 } } }),
+    ],
+    [
+      'action',
+      'resource.properties.column_id',
+      'has not the type that the operation takes',
+      () => ({ resource: { type: 'board', id: board.id, properties: { column_id: [] } } }),
+    ],
+    ['action', 'resource.id', 'is missing', () => ({ resource: { type: 'board' } })],
+    ['action', 'action', 'is not a known member', () => onBoard({ action: { name: 'boards.read' } })],
+    ['action', 'page.token', NO_TOKEN, () => onBoard({ page: { token: 'x' } })],
+    ['action', 'page.limit', expect.any(String), () => onBoard({ page: { limit: 0 } })],
+    ['action', 'page.limit', expect.any(String), () => onBoard({ page: { limit: 101 } })],
+    ['resource', 'subject.id', NO_SUBJECT, () => boardsFor('boards.read', { subject: { type: 'token', id: bob.id } })],
+    ['resource', 'action.name', 'is not the id of an operation', () => boardsFor('boards.paint')],
+    ['resource', 'action.name', 'is not the id of an operation', () => boardsFor('__proto__')],
+    ['resource', 'action.name', 'is no operation on a board, but on a card', () => boardsFor('cards.read')],
+    ['resource', 'action.name', 'is no operation on a board, but on a workspace', () => boardsFor('boards.list')],
+    [
+      'resource',
+      'resource.type',
+      'must be board: list other resources, and ask /access/evaluations about them',
+      () => ({ action: { name: 'boards.read' }, resource: { type: 'card' } }),
+    ],
+    [
+      'resource',
+      'resource.properties.planet',
+      'names nothing in this operation',
+      () => ({ action: { name: 'boards.read' }, resource: { type: 'board', properties: { planet: 'x' } } }),
+    ],
+    [
+      'resource',
+      'action.properties.visibility',
+      'is not a known member',
+      () => ({ action: { name: 'boards.update', properties: { visibility: 'private' } }, resource: { type: 'board' } }),
+    ],
+  ])('for %s is refused with what is wrong: %s %s', async (path, at, message, body) => {
+    const reply = await service.send(ann.admin, 'POST', `/access/search/${path}`, body())
+    expect([reply.status, reply.body.error?.issues]).toEqual([422, [{ in: 'body', path: at, message }]])
+  })
+
+  test('takes the tokens of its own pages alone', async () => {
+    await TestBoard.create(service, ann)
+    const { body } = await searchResources(service, ann.admin, boardsFor('boards.read', { page: { limit: 1 } }))
+    const { next_token: token } = body.data.page
+    expect(token).not.toBe('')
+    const other = await searchResources(service, ann.admin, boardsFor('boards.update', { page: { token } }))
+    expect([other.status, other.body.error.issues[0].path]).toEqual([422, 'page.token'])
+    expect((await searchActions(service, ann.admin, onBoard({ page: { token } }))).status).toBe(422)
+    expect((await searchResources(service, bob.admin, boardsFor('boards.read', { page: { token } }))).status).toBe(200)
+  })
+
+  test('takes the calling token as its subject in each form, and ignores the id of what it searches for', async () => {
+    const { body } = await searchActions(service, ann.read, onBoard())
+    for (const subject of [
+      { type: 'user', id: 'me' },
+      { type: 'token', id: 'me' },
+      { type: 'user', id: ann.id },
+    ])
+      expect((await searchActions(service, ann.read, onBoard({ subject }))).body).toEqual(body)
+    const boards = await searchResources(service, ann.read, boardsFor('boards.read'))
+    const withId = { action: { name: 'boards.read' }, resource: { type: 'board', id: 'brd_00000000000000000000' } }
+    expect((await searchResources(service, ann.read, withId)).body).toEqual(boards.body)
+  })
+
+  test('that the token has not the scope for reads no board, and finds none', async () => {
+    service.store.touched.length = 0
+    const { body } = await searchResources(service, ann.read, boardsFor('boards.delete'))
+    expect([body.data.results, service.store.touched.filter((key) => /board/.test(key))]).toEqual([[], []])
+    expect(service.records.at(-1)!.evaluations).toMatchObject([{ operation: 'boards.delete', code: 'insufficient_scope', count: 1 }])
+  })
+
+  test('is recorded with both stages of each operation, and says what was left open', async () => {
+    await searchActions(service, bob.write, onBoard())
+    const { operation, decision, evaluations } = service.records.at(-1)!
+    expect([operation, decision!.row, evaluations!.length]).toEqual(['access.search_action', 'X3', operationsOn('board').length])
+    const recorded = (name: string) => evaluations!.find((one) => one.operation === name)
+    expect(recorded('boards.update')).toMatchObject({ resource: board.id, decision: { outcome: 'allowed', row: 'P4' } })
+    expect(recorded('boards.delete')).toMatchObject({ code: 'insufficient_scope' })
+    expect(recorded('cards.create')).toMatchObject({ open: ['column_id'], decision: { outcome: 'allowed', row: 'P9' } })
+    await searchActions(service, bob.admin, onBoard())
+    const add = service.records.at(-1)!.evaluations!.find((one) => one.operation === 'board_members.add')
+    expect(add).toMatchObject({ open: ['user_id'], code: 'forbidden', decision: { facts: { 'board.caller': 'none' } } })
+    const hidden = await TestBoard.create(service, ann, 'private')
+    await searchActions(service, bob.admin, { resource: { type: 'board', id: hidden.id } })
+    for (const one of service.records.at(-1)!.evaluations!)
+      expect(one).toMatchObject({ code: 'not_found', hidden: { definition: 'board.access' } })
+  })
+
+  test('for many boards costs one unit for each 4, leaves few records, and goes on behind 400 that are of no use', async () => {
+    const workspaceId = await service.workspace('Large')
+    const [person, colleague] = [await service.person(workspaceId), await service.person(workspaceId)]
+    for (let i = 0; i < 430; i++) await TestBoard.create(service, colleague)
+    service.now += 60_000
+    const own = await TestBoard.create(service, person)
+    const remaining = ({ headers }: Reply) => Number(/"token";r=(\d+)/.exec(headers.get('ratelimit')!)![1])
+    const before = remaining(await service.send(person.admin, 'GET', '/account'))
+    const first = await searchResources(service, person.admin, boardsFor('boards.set_visibility'))
+    const { results, page } = first.body.data
+    expect([results, page.next_token === '']).toEqual([[], false])
+    const asked = service.records.at(-1)!.evaluations!
+    const [{ count } = { count: 0 }] = asked
+    expect([asked.length, count! >= 400, count! < 460]).toEqual([1, true, true])
+    expect(before - remaining(first)).toBe(Math.ceil(count! / 4))
+    const second = await searchResources(service, person.admin, boardsFor('boards.set_visibility', { page: { token: page.next_token } }))
+    expect(second.body.data).toEqual({ page: { next_token: '', count: 1 }, results: [{ type: 'board', id: own.id }] })
+    expect(remaining(first) - remaining(second)).toBe(Math.ceil((431 - count!) / 4))
+    // For one that is hidden or absent, too.
+    const actions = await searchActions(service, person.admin, { resource: { type: 'board', id: own.id } })
+    const none = await searchActions(service, person.admin, { resource: { type: 'board', id: 'brd_00000000000000000000' } })
+    expect([remaining(second) - remaining(actions), remaining(actions) - remaining(none)]).toEqual(
+      Array.from({ length: 2 }, () => Math.ceil(operationsOn('board').length / 4)),
+    )
+  })
+
+  test('beyond the limit is refused before it decides', async () => {
+    const small = await Service.start(memory, { rateLimits: { quotas: { token: 6, workspace: 100, address: 10 } } })
+    const person = await small.person(await small.workspace())
+    const { id } = await TestBoard.create(small, person)
+    expect((await searchActions(small, person.admin, { resource: { type: 'board', id } })).status).toBe(200)
+    const refused = await searchActions(small, person.admin, { resource: { type: 'board', id } })
+    expect([refused.status, refused.body.error.code, small.records.at(-1)!.evaluations]).toEqual([429, 'rate_limited', undefined])
+    await small.stop()
+  })
+})
+
+describe('with another policy, a search', () => {
+  const engineWith = (text: string, by: string) => withOwnDecisions(load(edit(shippedFiles, [['permissions', text, by]])))
+
+  test('finds what is allowed with some of what it leaves open, whichever that is', async () => {
+    const engine = engineWith(
+      'conditions: { board.access: true, board.caller: creator, user.member: true }',
+      'conditions: { board.access: true, board.caller: creator, user.member: true, user.board: none }',
+    )
+    const service = await Service.start(memory, { engine })
+    const [ann, bob] = [await service.person(await service.workspace()), 'usr_00000000000000000000']
+    const { id } = await TestBoard.create(service, ann)
+    const find = async (properties?: object): Promise<Found | undefined> => {
+      const { body } = await searchActions(service, ann.admin, { resource: { type: 'board', id, properties } })
+      return body.data.results.find(({ name }: Found) => name === 'board_members.add')
+    }
+    expect([await find(), await find({ user_id: 'me' }), await find({ user_id: bob })]).toEqual([
+      { name: 'board_members.add', properties: { requires: ['user_id'] } },
+      undefined,
+      undefined,
+    ])
+    await service.stop()
+  })
+
+  test('has no token that tells of a board to which the caller has no access', async () => {
+    const engine = engineWith(
+      'conditions: { caller.membership: active, board.visibility: workspace }',
+      'conditions: { caller.membership: active, board.visibility: workspace, caller.role: owner }',
+    )
+    const service = await Service.start(memory, { engine })
+    const workspaceId = await service.workspace()
+    const [ann, bob] = [await service.person(workspaceId), await service.person(workspaceId)]
+    const own = await TestBoard.create(service, ann)
+    service.now += 60_000
+    for (let i = 0; i < 410; i++) await TestBoard.create(service, bob)
+    const asked = { action: { name: 'boards.read' }, resource: { type: 'board' } }
+    const { body } = await searchResources(service, ann.read, asked)
+    const { next_token: token } = body.data.page
+    expect(body.data.results).toEqual([{ type: 'board', id: own.id }])
+    expect(Buffer.from(token, 'base64url').toString().split(' ').at(-1)).toBe(own.id)
+    const next = await searchResources(service, ann.read, { ...asked, page: { token } })
+    expect(next.body.data).toEqual({ page: { next_token: '', count: 0 }, results: [] })
+    await service.stop()
+  })
+})

@@ -1,0 +1,127 @@
+import { createMongoAbility } from '@casl/ability'
+import { describe, expect, test } from 'vitest'
+import { cells } from '../../src/policy/enumerate.ts'
+import type { Engine } from '../../src/policy/engine.ts'
+import { readPolicyFolder } from '../../src/policy/folder.ts'
+import { abilityFor, caslRules, caslSubject, decide, loadPolicy, loadPolicyTexts, prove, requireProof } from '../../src/policy-public.ts'
+import { loadMutant, mutants, type Mutant } from '../support/mutants.ts'
+import { sample } from '../support/sample.ts'
+import { repositoryTexts, repositoriesFolder } from '../support/repositories.ts'
+
+const engine = loadPolicy(repositoriesFolder)
+const texts = repositoryTexts()
+
+test('the policy of a code host holds, from disk and from texts', () => {
+  const proof = requireProof(engine)
+  expect(proof.failures).toEqual([])
+  expect(prove(loadPolicyTexts(texts)).cells).toBe(proof.cells)
+})
+
+test('a text that is missing, and a policy that does not hold, are refused', () => {
+  const { 'scopes.yaml': _removed, ...others } = texts
+  expect(() => loadPolicyTexts(others)).toThrow('scopes.yaml is missing')
+  const weaker = texts['permissions.yaml']!.replace(
+    'role.admin: true, user.account: outside, outsiders.invited: by_admins',
+    'role.admin: true, user.account: outside',
+  )
+  expect(() => requireProof(loadPolicyTexts({ ...texts, 'permissions.yaml': weaker }))).toThrow(
+    'the decisions say 403 (decision "inviting", admin, invited by owners)',
+  )
+})
+
+test('a role that no decision knows is refused, with each case that it lacks', () => {
+  const vocabulary = texts['vocabulary.yaml']!.replace(
+    '[admin, maintain, write, triage, read, none]\n      means: the role',
+    '[admin, maintain, write, triage, read, security, none]\n      means: the role',
+  )
+  expect(() => loadPolicyTexts({ ...texts, 'vocabulary.yaml': vocabulary })).toThrow(
+    'no case of "access" has caller.organization member, repository.role security',
+  )
+})
+
+/** Mutants that add to a rule what another rule allows already, by that rule. They decide nothing differently. */
+const IMPLIED: Readonly<Record<string, string>> = {
+  'D1.team: caller.organization or owner': 'D1.owner',
+  'D2.team: caller.organization or owner': 'D2.owner',
+  'D3.team: caller.organization or owner': 'D3.owner',
+  'D4.team: caller.organization or owner': 'D4.owner',
+  'D5.team: caller.organization or owner': 'D5.owner',
+  'R10.outside: user.account or member': 'R10.member',
+  'R10.owner: user.account or member': 'R10.member',
+}
+
+/** The answers of all cells and scopes. */
+function behaviour({ vocabulary, decide: answer, checkScope }: Engine): string {
+  const decisions = [...cells(vocabulary)].map(
+    ({ permission, facts, field }) => answer(permission.id, facts, field === undefined ? undefined : [field]).outcome[0],
+  )
+  const { name, values } = vocabulary.scopeOrder
+  const scopes = [...vocabulary.permissions.keys()].flatMap((id) => values.map((value) => checkScope(id, { [name]: value }).allowed))
+  return [...decisions, ...scopes].join()
+}
+
+const byRule = new Map<string, Mutant[]>()
+for (const mutant of sample([...mutants(readPolicyFolder(repositoriesFolder, 'repositories'), engine.vocabulary)], 150)) {
+  const rule = mutant.name.split(':')[0]!
+  byRule.set(rule, [...(byRule.get(rule) ?? []), mutant])
+}
+
+describe('a mutant of the tables of a code host is refused', () => {
+  test.each([...byRule])('%s', (_rule, ofRule) => {
+    const accepted = ofRule.filter((mutant: Mutant) => {
+      const mutated = loadMutant(mutant, engine)
+      return mutated !== undefined && prove(mutated).failures.length === 0
+    })
+    for (const mutant of accepted) expect(behaviour(loadMutant(mutant, engine)!), mutant.name).toBe(behaviour(engine))
+    expect(accepted.map(({ name }) => name).filter((name) => IMPLIED[name] === undefined)).toEqual([])
+  })
+})
+
+describe('CASL', () => {
+  test('decides with the rules what the engine decides, in every cell', () => {
+    const ability = createMongoAbility(caslRules(engine))
+    const differing = [...cells(engine.vocabulary)].filter(({ permission, facts, field }) => {
+      const asked = { permission: permission.id, facts, ...(field !== undefined && { fields: [field] }) }
+      const isAllowed = ability.can(permission.action, caslSubject(engine, asked) as never, field)
+      return isAllowed !== (engine.decide(permission.id, facts, asked.fields).outcome === 'allowed')
+    })
+    expect(differing).toEqual([])
+  })
+
+  test('has an ability for stated facts, which denies what depends on others', () => {
+    const facts = { 'token.scope': 'repo:admin', 'caller.organization': 'outside', 'key.owner': 'caller' }
+    const repository = { 'repository.visibility': 'private', 'repository.role': 'admin', 'repository.team': 'none' }
+    const ability = abilityFor(engine, { ...facts, ...repository })
+    expect(ability.can('delete', 'Repository')).toBe(true)
+    expect(ability.can('push', 'Branch')).toBe(false)
+    expect(ability.can('read', 'AuditLog')).toBe(false)
+    expect([ability.can('update', 'Key', 'title'), ability.can('update', 'Key', 'owner')]).toEqual([true, false])
+    expect(abilityFor(engine, facts).can('read', 'Repository')).toBe(false)
+    expect(abilityFor(engine, { ...facts, ...repository, 'token.scope': 'repo:read' }).can('delete', 'Repository')).toBe(false)
+  })
+})
+
+describe('a decision', () => {
+  const facts = {
+    'caller.organization': 'outside',
+    'repository.visibility': 'private',
+    'repository.role': 'none',
+    'repository.team': 'none',
+  }
+
+  test.each([
+    ['repo:read', 'not_found'],
+    ['none', 'insufficient_scope'],
+  ])('with the scope %s is %s', (scope, answer) => {
+    const answered = decide(engine, { permission: 'read Repository', facts: { ...facts, 'token.scope': scope } })
+    expect([answered.allowed, answered.answer, answered.decision === undefined]).toEqual([false, answer, answer === 'insufficient_scope'])
+  })
+
+  test('of the web app asks for no scope; a missing fact is a defect of the caller', () => {
+    expect(decide(engine, { permission: 'read AuditLog', facts: { 'caller.organization': 'owner' } })).toMatchObject({
+      allowed: true,
+      scope: undefined,
+    })
+    expect(() => decide(engine, { permission: 'read Repository', facts })).toThrow('fact "token.scope" is missing')
+  })
+})
