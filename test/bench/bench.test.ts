@@ -27,6 +27,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   decisions: ['if-chain', 'Lanekeeper', 'cedar-wasm', 'casbin'],
   'decision-log': ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
   audit: ['GET account', 'GET card', 'list of 100 cards', 'PATCH card', 'PATCH card with a key', 'POST card'],
+  claims: ['memory'],
   scale: ['memory', 'memory', 'memory'],
   files: ['upload', 'download'],
   start: ['Node.js alone', 'fs, 2 workspaces'],

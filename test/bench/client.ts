@@ -13,14 +13,14 @@ export interface BenchRequest {
 /** Sends requests over a few connections that stay open. */
 export class Client {
   readonly connections: number
+  readonly origin: string
   readonly #agent: Agent
-  readonly #origin: string
   readonly #token: string
 
   constructor(origin: string, token: string, connections = 8) {
     this.connections = connections
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
-    this.#origin = origin
+    this.origin = origin
     this.#token = token
   }
 
@@ -35,7 +35,7 @@ export class Client {
     const entity = bytes && { 'content-type': contentType ?? 'application/json', 'content-length': bytes.length }
     const headers = { authorization: `Bearer ${this.#token}`, ...entity, ...further }
     return new Promise((resolve, reject) => {
-      const sent = request(`${this.#origin}${path}`, { method, agent: this.#agent, headers }, (response) => {
+      const sent = request(`${this.origin}${path}`, { method, agent: this.#agent, headers }, (response) => {
         const parts: Buffer[] = []
         response.on('error', reject)
         response.on('data', (part: Buffer) => void parts.push(part))

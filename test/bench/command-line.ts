@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { startReaper } from '../setup/global-setup.ts'
 import { createRunFolder } from '../support/run.ts'
 import { audit } from './audit.ts'
+import { claims } from './claims.ts'
 import { decisionLog } from './decision-log.ts'
 import { decisions } from './decisions.ts'
 import { files } from './files.ts'
@@ -16,7 +17,7 @@ import { stages } from './stages.ts'
 import { start } from './start.ts'
 
 /** All tables, in the order of the output. */
-export const tables: readonly BenchTable[] = [requests, stages, redis, decisions, decisionLog, audit, scale, files, start]
+export const tables: readonly BenchTable[] = [requests, stages, redis, decisions, decisionLog, audit, claims, scale, files, start]
 
 const USAGE = `npm run bench -- [options] [tables]
 

@@ -16,6 +16,7 @@ const LONG = [
   'stress/fs-crash',
   'bench/',
   'web/browser/',
+  'stress/claims/',
   'stress/concurrency',
   'admin/command-line',
   'store/redis-cluster',

@@ -1,0 +1,154 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { inTime } from '../../support/in-time.ts'
+import { requireBuild } from '../../support/process.ts'
+import { freePort } from '../../support/redis.ts'
+import { ownProcess, runFolder } from '../../support/run.ts'
+import type { WorkerEvent } from './oracle.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+/** How long a test waits for a process, in milliseconds. */
+const BOUND = 300_000
+
+/** A token with its id. */
+export interface FleetToken {
+  readonly id: string
+  readonly plaintext: string
+}
+
+function start(script: string, args: readonly string[]): ChildProcess {
+  requireBuild()
+  const file = fileURLToPath(new URL(script, import.meta.url))
+  return ownProcess(fork(file, args, { cwd: runFolder(), execArgv: [], env: { PATH: process.env['PATH'] } }))
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}
+
+/** Processes of the service on one storage, whose clocks the test moves. */
+export class Services {
+  readonly #address: string
+  readonly #clockFile: string
+  readonly #skews: readonly number[]
+  readonly #ports: number[] = []
+  readonly #children: ChildProcess[] = []
+  #ahead = 0
+
+  /** @param skews for each process, by how much its clock is ahead, in milliseconds */
+  private constructor(address: string, folder: string, skews: readonly number[]) {
+    this.#address = address
+    this.#clockFile = join(folder, 'clock')
+    this.#skews = skews
+    this.advance(0)
+  }
+
+  /** @returns the processes, and as many tokens of one workspace */
+  static async start(address: string, folder: string, skews: readonly number[], tokenCount: number) {
+    const services = new Services(address, folder, skews)
+    while (services.#ports.length < skews.length) services.#ports.push(await freePort())
+    const tokens = await services.#start(0, tokenCount)
+    for (let i = 1; i < skews.length; i++) await services.#start(i)
+    return { services, tokens }
+  }
+
+  get urls(): readonly string[] {
+    return this.#ports.map((port) => `http://127.0.0.1:${port}`)
+  }
+
+  /** Moves the clocks of all processes. */
+  advance(milliseconds: number): void {
+    this.#ahead += milliseconds
+    writeFileSync(`${this.#clockFile}.next`, String(this.#ahead))
+    renameSync(`${this.#clockFile}.next`, this.#clockFile)
+  }
+
+  /** Ends a process with SIGKILL, and starts it again. */
+  async restart(i: number): Promise<void> {
+    await kill(this.#children[i]!)
+    await this.#start(i)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#children.map(kill))
+  }
+
+  async #start(i: number, tokenCount = 0): Promise<FleetToken[]> {
+    const child = start('service.js', [this.#address, this.#clockFile, ...[this.#skews[i], this.#ports[i], tokenCount].map(String)])
+    this.#children[i] = child
+    const started = Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(() => Promise.reject(new Error('the service has ended'))),
+    ])
+    const [{ tokens }] = (await inTime(started, () => 'the service has not started', BOUND)) as [{ tokens: FleetToken[] }]
+    return tokens
+  }
+}
+
+/** A process that takes cards of a board (see worker.js). */
+export class Worker {
+  readonly token: FleetToken
+  readonly #child: ChildProcess
+  readonly #logFile: string
+
+  /** @param number of the worker: every second clock is ahead by a day, the others are behind */
+  constructor(
+    number: number,
+    token: FleetToken,
+    folder: string,
+    at: { readonly urls: readonly string[]; readonly board: string },
+    onEvent: (worker: Worker, event: WorkerEvent) => void,
+  ) {
+    this.token = token
+    this.#logFile = join(folder, `worker-${number}.log`)
+    writeFileSync(this.#logFile, '')
+    const clockError = number % 2 === 0 ? DAY : -DAY
+    this.#child = start('worker.js', [JSON.stringify({ ...at, token: token.plaintext, logFile: this.#logFile, clockError })])
+    this.#child.on('message', (event: WorkerEvent) => onEvent(this, event))
+  }
+
+  /** Lets it go on after it has taken a card. */
+  goOn(): void {
+    if (this.#child.connected) this.#child.send('go')
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal)
+  }
+
+  kill(): Promise<void> {
+    return kill(this.#child)
+  }
+
+  /** What it has done so far. It outlives the process. */
+  log(): WorkerEvent[] {
+    const lines = readFileSync(this.#logFile, 'utf8').split('\n')
+    return lines.slice(0, -1).map((line) => JSON.parse(line) as WorkerEvent)
+  }
+}
+
+/** Sends requests of the test until they are answered. */
+export function insistOn(urls: readonly string[], { plaintext }: FleetToken) {
+  return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    for (;;) {
+      const url = urls[Math.floor(Math.random() * urls.length)]!
+      const sent = {
+        method,
+        headers: { authorization: `Bearer ${plaintext}`, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }
+      const response = await fetch(`${url}/v1${path}`, sent).catch(() => undefined)
+      const text = await response?.text().catch(() => undefined)
+      if (response !== undefined && text !== undefined && response.status !== 503)
+        return { status: response.status, etag: response.headers.get('etag'), body: JSON.parse(text) }
+      await delay(20)
+    }
+  }
+}
