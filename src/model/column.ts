@@ -11,6 +11,7 @@ export const column = documented(
     name: line(limits.columnName, 'The name of the column.'),
     position: positionField('columns of its board, archived ones included'),
     wip_limit: documented(z.int().min(1).max(limits.wipLimit).nullable(), {
+      format: 'int32',
       description:
         'How many active cards the column may have, completed ones included; null: any number. More may be left from before it was set.',
     }),

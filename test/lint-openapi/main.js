@@ -21,16 +21,16 @@ const fileOf = (name, text) => {
 
 /**
  * The least agent readiness that Redocly's score must state: 0.9 times the median of the operations, and 0.1 times 94, because there are
- * about 60. (It stated 90.9 when this was written.) Typical operations get full marks for descriptions, constraints, examples, errors,
+ * about 65. (It stated 90.4 when this was written.) Typical operations get full marks for descriptions, constraints, examples, errors,
  * identifiers and polymorphism. What they lack are these points of 100:
- * - parameterSimplicity, 4: a write has four parameters, that is the id in its path, `dry_run`, `If-Match` and `Idempotency-Key`. A read
- *   has its id, `fields` and `If-None-Match` (3), a list also `limit` and `cursor` (5). Each parameter costs one point.
+ * - parameterSimplicity, 4 or 5: a write has four parameters, that is the id in its path, `dry_run`, `If-Match` and `Idempotency-Key`, and one
+ *   to a card also `If-Claim`. A read has its id, `fields` and `If-None-Match` (3), a list also `limit` and `cursor` (5). Each parameter costs one point.
  * - schemaSimplicity, 2.5 to 3.75: each level of a response costs 1.25. There are two, because of `data`, and three in lists and cards.
  * - dependencyClarity, 1.7: operations share schemas. The least that this can cost is one step.
  * With the first two, a write cannot get more than 93.5, and the document not more than 93.6. For 95, headers and parameters that the
  * service has would have to be left out of the document.
  */
-const MINIMUM_SCORE = 90.5
+const MINIMUM_SCORE = 90
 
 /** @returns whether Redocly's score of the document is high enough */
 function isReadyForAgents(file) {

@@ -11,7 +11,7 @@ const { max, default: usual } = limits.pageSize
 const page = documented(
   z.strictObject({
     token: documented(z.string(), { ...CURSOR, description: '`page.next_token` of the previous page.' }).optional(),
-    limit: documented(z.int().min(1).max(max).default(usual), { description: 'The maximum number of results.' }),
+    limit: documented(z.int().min(1).max(max).default(usual), { format: 'int32', description: 'The maximum number of results.' }),
   }),
   { description: 'Which results to return.' },
 )
@@ -66,7 +66,7 @@ const shownPage = documented(
       description: 'The `page.token` of the next page; empty on the last one.',
       maxLength: CURSOR.maxLength,
     }),
-    count: documented(z.int(), { description: 'The number of results of this page.', minimum: 0, maximum: max }),
+    count: documented(z.int(), { format: 'int32', description: 'The number of results of this page.', minimum: 0, maximum: max }),
   }),
   { description: 'Where the results continue.' },
 )

@@ -22,6 +22,7 @@ const item = z.strictObject({
     },
   ),
   if_claim: documented(z.int().min(1).optional(), {
+    format: 'int64',
     description:
       'As If-Claim of the operation. What an earlier operation of the batch has ended, such as by completing the card, is no claim.',
   }),

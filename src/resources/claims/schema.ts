@@ -6,6 +6,7 @@ import { limits } from '../../model/limits.ts'
 
 const { min, max } = claimSeconds
 const ttl = documented(z.int().min(min).max(max).default(claimSeconds.default), {
+  format: 'int32',
   description: 'The seconds after which the claim runs out, unless it is renewed.',
 })
 
@@ -15,6 +16,7 @@ export const claimNext = z.strictObject({
   label_id: givenIdField('label', 'Only a card with this label.').optional(),
   ttl,
   wait: documented(z.int().min(0).max(limits.longPoll).default(0), {
+    format: 'int32',
     description: 'The number of seconds to wait for a card if none is ready. The response comes as soon as there is one.',
   }),
 })

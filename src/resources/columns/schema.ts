@@ -11,6 +11,7 @@ const name = nameLine(limits.columnName, 'The name of the column.')
 export const archivedColumns = booleanParameter.describe('Whether to list the archived columns instead of the active ones.').default(false)
 
 const wip_limit = documented(z.int().min(1).max(limits.wipLimit).nullable(), {
+  format: 'int32',
   description: 'How many active cards it may have, completed ones included; null: any number.',
 })
 
