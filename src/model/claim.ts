@@ -23,6 +23,8 @@ export const claimRecord = claim.extend({
   board_id: id('board'),
   /** of the token: its record tells whether it can still hold anything */
   token_hash: hash,
+  /** when its holder took the card: renewals leave it alone */
+  taken_at: at,
   epoch: z.int().min(1),
   /** null: it has been ended */
   expires_at: at.nullable(),

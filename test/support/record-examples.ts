@@ -261,7 +261,7 @@ export const examples: { readonly [Name in keyof Makers]: Examples<RecordOf<Make
     in: ['workspace'],
     make() {
       const [card_id, holder] = [id('card'), { holder_id: id('user'), token_id: id('token'), token_hash: hash() }]
-      return [[keys.claim(card_id), { card_id, board_id: id('board'), ...holder, epoch: 3, expires_at: AT, renewed_at: AT }]]
+      return [[keys.claim(card_id), { card_id, board_id: id('board'), ...holder, epoch: 3, expires_at: AT, renewed_at: AT, taken_at: AT }]]
     },
   },
   change: {

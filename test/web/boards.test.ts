@@ -105,13 +105,17 @@ describe('a board', () => {
     const expiry = async (path: string) => /data-expiry="(\d+)"/.exec((await visitor.request(path)).text)?.[1]
     expect((await pages(visitor)).filter((text) => text.includes('Claimed'))).toEqual([])
     expect(await expiry(boardPage)).toBeUndefined()
+    const minuteOf = (time: number) => `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
     await api('PUT', `/cards/${card.id}/claim`, { ttl: 120 }, mira)
-    const until = `${new Date(service.now + 120_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    const since = minuteOf(service.now)
+    service.now += 60_000
+    await api('PUT', `/cards/${card.id}/claim`, { ttl: 120 }, mira)
+    const until = minuteOf(service.now + 120_000)
     const named = async (person: Person) => {
       const [onBoard, onCard] = (await pages(await signedIn(service, person))) as [string, string]
       expect(onBoard).toContain(`until ${until} ( in 2 minutes )`)
-      expect(onCard).toContain(`until ${until}`)
-      const [first, second] = [/Claimed by (.*?), until/.exec(onBoard)![1], /Claimed by (.*?), renewed/.exec(onCard)![1]]
+      expect(onCard).toMatch(new RegExp(`since ${since} ?, until ${until}`))
+      const [first, second] = [/Claimed by (.*?), until/.exec(onBoard)![1], /Claimed by (.*?), since/.exec(onCard)![1]]
       return [first, second]
     }
     expect(await named(mira)).toEqual(['your token “test”', expect.stringMatching(/Mira Patel your token “test”$/)])
@@ -120,7 +124,7 @@ describe('a board', () => {
     expect([await expiry(boardPage), await expiry(cardPage)]).toEqual(['120000', '120000'])
     service.now += 120_000
     expect((await pages(visitor)).filter((text) => text.includes('Claimed'))).toEqual([])
-    service.now -= 120_000
+    service.now -= 180_000
   })
 
   test('a card with more text than a page has markup for shows the rest as it is', async () => {

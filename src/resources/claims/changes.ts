@@ -31,7 +31,8 @@ export function grantClaim(
     expires_at: timestamp(() => Math.min(now + seconds * 1000, expiryOf(token))),
     renewed_at: timestamp(() => now),
   }
-  tx.put(keys.claim(card_id), { ...granted, board_id, token_hash: token.hash })
+  const taken_at = live === undefined ? granted.renewed_at : record!.taken_at
+  tx.put(keys.claim(card_id), { ...granted, board_id, token_hash: token.hash, taken_at })
   if (live !== undefined) return { claim: granted, event: 'renewed' }
   return { claim: granted, event: record?.expires_at == null ? 'taken' : 'taken_over' }
 }

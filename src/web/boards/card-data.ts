@@ -3,6 +3,8 @@ import { ApiError } from '../../model/errors.ts'
 import type { Attachment } from '../../model/file.ts'
 import type { Subtask } from '../../model/subtask.ts'
 import type { BoardSnapshot } from '../../resources/boards/schema.ts'
+import { keys } from '../../store/keys.ts'
+import { transact } from '../../store/transact.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { ListedCard } from './board-data.ts'
 import { readHolders, type Holders } from './holders.ts'
@@ -20,6 +22,8 @@ export interface CardData {
   readonly board: BoardSnapshot
   readonly people: People
   readonly holders: Holders
+  /** since when it is claimed */
+  readonly claimedAt: string | undefined
   /** the first of the cards that block it */
   readonly blockers: readonly ListedCard[]
   /** the active cards that it blocks, or did */
@@ -51,6 +55,7 @@ export async function readCard(context: SignedInContext): Promise<CardData> {
   const holders = await readHolders(context, reader.caller(), people, [card])
   const all = {
     holders,
+    claimedAt: card.claim == null ? undefined : await readClaimedAt(context, reader.caller().workspaceId, card),
     blockers,
     blocked: blocked.items,
     subtasks: subtasks.items,
@@ -58,6 +63,13 @@ export async function readCard(context: SignedInContext): Promise<CardData> {
     comments: comments.items,
   }
   return { card, board, people, ...all, commentsCursor: comments.cursor }
+}
+
+/** The API says when a claim was renewed last. A person wants to know how long somebody has been at work. */
+async function readClaimedAt({ web }: SignedInContext, workspaceId: string, { id, claim }: ListedCard): Promise<string | undefined> {
+  const record = await transact(web.store, workspaceId, web.random, (tx) => tx.get(keys.claim(id)))
+  // Another holder may have taken it since the card was read.
+  return record?.epoch === claim?.epoch ? record?.taken_at : undefined
 }
 
 /** Reads the first blockers of a card. One that was deleted since the card was read is left out. */

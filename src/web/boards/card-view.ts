@@ -54,7 +54,7 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
 }
 
 function renderMeta(
-  { card, board, people, holders, blockers, blocked }: CardData,
+  { card, board, people, holders, claimedAt, blockers, blocked }: CardData,
   column: string | undefined,
   base: string,
   now: number,
@@ -80,7 +80,8 @@ function renderMeta(
           <dd>
             ${renderNamed(card.claim.holder_id, people)}
             <p>
-              ${holders.get(card.claim.token_id)}, renewed ${renderTime(card.claim.renewed_at)}, until ${renderTime(card.claim.expires_at)}
+              ${holders.get(card.claim.token_id)}${claimedAt !== undefined && html`, since ${renderTime(claimedAt)}`}, until
+              ${renderTime(card.claim.expires_at)}
             </p>
           </dd>`
       }
