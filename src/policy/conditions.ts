@@ -85,6 +85,9 @@ function describeUnavailable(name: string, terms: ConditionTerms): [message: str
   const available = [...availableFacts(terms).keys(), ...(terms.table === 'scopes' ? [] : terms.definitions)]
   if (name.startsWith('$')) return [`operator "${name}" is refused`, 'CASL silently ignores it here: write two rules instead']
   if (terms.vocabulary.facts.has(name) || terms.vocabulary.definitions.has(name))
-    return [`"${name}" is not available here`, `available: ${available.join(', ')}`]
+    return [
+      `"${name}" is not available here`,
+      `available: ${available.join(', ')}. The vocabulary lists the facts and definitions of each permission`,
+    ]
   return [`unknown fact "${name}"`, didYouMean(name, available) ?? `available: ${available.join(', ')}`]
 }
