@@ -41,7 +41,7 @@ export async function readYaml(folder) {
   const reader = await rolldown({ cwd: PACKAGE, input: 'src/policy/source.ts', external: ['yaml'], platform: 'node' })
   await reader.write({ file: join(folder, 'reader.js'), format: 'esm' })
   const { readSource } = await import(pathToFileURL(join(folder, 'reader.js')).href)
-  const policies = readdirSync(join(PACKAGE, 'policies'), { recursive: true }).filter((path) => path.endsWith('.yaml'))
+  const policies = readdirSync(join(PACKAGE, 'policies'), { recursive: true }).filter((path) => path.endsWith('.yaml') && !path.startsWith('examples'))
   const known = new Map()
   for (const path of ['fixtures/world.yaml', ...policies.map((name) => join('policies', name))]) {
     const text = readFileSync(join(PACKAGE, path), 'utf8')

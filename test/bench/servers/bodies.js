@@ -14,6 +14,7 @@ const card = {
   archived_at: null,
   assignee_ids: [],
   label_ids: [],
+  blocker_ids: [],
   cover_attachment_id: null,
   creator_id: id('usr'),
   ...times,

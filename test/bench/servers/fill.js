@@ -62,7 +62,7 @@ function* recordsOf() {
     const board_id = newId('board', random)
     const column_id = newId('column', random)
     const board = { id: board_id, name: `Board ${i}`, description: '', cover_color: null, visibility: 'workspace', creator_id: user.id }
-    const column = { id: column_id, board_id, name: 'To do', position: positions[0], archived_at: null }
+    const column = { id: column_id, board_id, name: 'To do', wip_limit: null, position: positions[0], archived_at: null }
     filled.boards.push(board_id)
     yield asRead(keys.board(board_id), board)
     yield asRead(keys.column(column_id), column)
@@ -82,6 +82,7 @@ function* recordsOf() {
         archived_at: null,
         assignee_ids: [],
         label_ids: [],
+        blocker_ids: [],
         cover_attachment_id: null,
         creator_id: user.id,
       })
