@@ -1,4 +1,4 @@
-import { blockersOf, card, type Card } from '../../model/card.ts'
+import { card } from '../../model/card.ts'
 import { conflict, notFound } from '../../model/errors.ts'
 import { limits } from '../../model/limits.ts'
 import { indexes, lastWord } from '../../store/indexes.ts'
@@ -8,6 +8,7 @@ import { operation, type OperationRequest } from '../operation.ts'
 import { shownCard } from '../pending-removals.ts'
 import { cardTarget, idOf } from '../targets.ts'
 import { capacityMessage, requireCapacity, requireCapacityOf, saveResource } from '../writes.ts'
+import { removeId } from './relations.ts'
 
 const ITSELF = 'A card cannot be a blocker of itself.'
 const CYCLE = 'The blocker waits for this card, directly or through others: the cards would wait for each other.'
@@ -63,7 +64,7 @@ export const blockerOperations = [
       if (!loaded.card.blocker_ids.includes(params['blocker_id']!)) throw notFound('blocker_id')
       return {}
     },
-    run: (request, loaded) => saveResource(request, keys.card, loaded.card, withoutBlocker(loaded.card, request.params['blocker_id']!)),
+    run: (request, loaded) => removeId(request, loaded.card, 'blocker_ids', request.params['blocker_id']!),
   }),
 ]
 
@@ -101,10 +102,6 @@ export async function removeBlockerOfAll(request: Pick<OperationRequest, 'tx' | 
   if ((await tx.count(index, 0)) === 0) return
   const [removals, { values }] = [await tx.get(keys.removals()), await tx.all(index)]
   for (const blocked of values) {
-    if (blocked !== undefined) saveResource(request, keys.card, shownCard(blocked, removals), withoutBlocker(blocked, blockerId))
+    if (blocked !== undefined) removeId(request, shownCard(blocked, removals), 'blocker_ids', blockerId)
   }
-}
-
-function withoutBlocker(blocked: Card, blockerId: string): Pick<Card, 'blocker_ids'> {
-  return { blocker_ids: blockersOf(blocked).filter((id) => id !== blockerId) }
 }

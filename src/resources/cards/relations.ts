@@ -13,8 +13,9 @@ const NO_IMAGE = 'The cover of a card must be an image, and this attachment is n
 
 const entity = (params: Readonly<Record<string, string>>) => keys.card(params['card_id']!)
 type Write = Pick<OperationRequest, 'tx' | 'clock'>
-type Ids = 'assignee_ids' | 'label_ids'
 const capacityOf = { assignee_ids: 'assigneesPerCard', label_ids: 'labelsPerCard' } as const
+type Ids = keyof typeof capacityOf
+type Removable = Ids | 'blocker_ids'
 
 /** Adds an id to a list of the card. If it is there already, nothing is written. */
 function addId(request: Write, loaded: Card, list: Ids, id: string): { data: Card } {
@@ -23,7 +24,8 @@ function addId(request: Write, loaded: Card, list: Ids, id: string): { data: Car
   return saveResource(request, keys.card, loaded, { [list]: [...loaded[list], id] })
 }
 
-function removeId(request: Write, loaded: Card, list: Ids, id: string): { data: Card } {
+/** Removes an id from a list of the card. */
+export function removeId(request: Write, loaded: Card, list: Removable, id: string): { data: Card } {
   return saveResource(request, keys.card, loaded, { [list]: loaded[list].filter((other) => other !== id) })
 }
 
