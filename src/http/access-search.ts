@@ -1,5 +1,3 @@
-import { scopeFacts } from '../authz/facts.ts'
-import { tokenOf } from '../authz/context.ts'
 import { OWN_ID } from '../model/fields.ts'
 import type { Evaluation } from '../resources/access/schema.ts'
 import type { ActionQuestion, Found, FoundAction, FoundResource, ResourceQuestion, SearchPage } from '../resources/access/search-schema.ts'
@@ -9,6 +7,7 @@ import type { Stint } from '../resources/scheduler.ts'
 import type { DecisionRecord, ItemRecord } from './decision-record.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
 import { decideAll, type EvaluationServices } from './evaluation.ts'
+import { hasScope } from './permission.ts'
 import {
   checkSubject,
   furtherNames,
@@ -103,7 +102,8 @@ export async function findResources(
     for (const record of records) counted.add(record)
     return results
   }
-  if (!mayScope(services, request, one)) {
+  // If the scope of the token is not enough, no board is read.
+  if (!hasScope(services, one.operation, request.caller)) {
     await decide([one])
     return { items: [], next: undefined }
   }
@@ -147,11 +147,6 @@ function readResourceQuestion(
   for (const name of unknownMembers(one)) issues.refuse(`action.properties.${name}`, UNKNOWN_MEMBER)
   issues.throwIfAny()
   return one
-}
-
-/** Whether the scope of the token is enough. If it is not, no board is read. */
-function mayScope({ engine }: EvaluationServices, { caller }: OperationRequest, { operation }: Evaluated): boolean {
-  return engine.checkScope(operation.permission, scopeFacts(engine.vocabulary, tokenOf(caller))).allowed
 }
 
 function toFound<Item>(found: readonly Place<Item>[], limit: number): Found<Item> {

@@ -43,6 +43,7 @@ export function auditObserver(audit: AuditRecorder, clock: Clock, proxies: numbe
       code: record.code ?? null,
       request_id: record.requestId,
       ...clientOf(request, proxies),
+      ...(record.surface !== undefined && { surface: record.surface }),
     } satisfies AuditEntry)
   }
 }

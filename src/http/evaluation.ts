@@ -1,5 +1,3 @@
-import { tokenOf } from '../authz/context.ts'
-import { scopeFacts } from '../authz/facts.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import type { Scope } from '../model/token.ts'
 import type { EvaluationResult, Question, Semantic } from '../resources/access/schema.ts'
@@ -9,7 +7,7 @@ import { readsOf, textsOf } from '../resources/targets.ts'
 import type { Read } from '../store/reads.ts'
 import { recordResources } from './decision-lines.ts'
 import type { DecisionRecord, ItemRecord } from './decision-record.ts'
-import { requireAccess, requireScope } from './permission.ts'
+import { hasScope, requireAccess, requireScope } from './permission.ts'
 import { requirePossible } from './possible.ts'
 import { readQuestions, requestOf, type Evaluated } from './question.ts'
 import type { Services } from './services.ts'
@@ -79,7 +77,7 @@ type TargetRecords = readonly unknown[] | ApiError
 
 /** Reads the targets of all questions in one snapshot, except of those that the token may not be used for. */
 async function readTargets(
-  { engine }: EvaluationServices,
+  services: EvaluationServices,
   { tx, caller }: OperationRequest,
   all: readonly Evaluated[],
 ): Promise<TargetRecords[]> {
@@ -87,8 +85,7 @@ async function readTargets(
   const reads: Read[] = []
   const places = all.map(({ operation, params }) => {
     const at = reads.length
-    const { allowed } = engine.checkScope(operation.permission, scopeFacts(engine.vocabulary, tokenOf(caller)))
-    const found = allowed && operation.kind === 'single' ? readsOf(operation.target, params, at, texts) : []
+    const found = hasScope(services, operation, caller) && operation.kind === 'single' ? readsOf(operation.target, params, at, texts) : []
     if (found instanceof ApiError) return found
     reads.push(...found)
     return [at, reads.length] as const
@@ -124,7 +121,12 @@ async function decide(
     return { decision: false, context: deniedContext(error, record) }
   }
   const { row = operation.row, reason = EACH_ITEM } = record.decision ?? {}
-  return { decision: true, context: { reason, required_scope: record.scope!.required as Scope, row } }
+  return { decision: true, context: { reason, required_scope: requiredScope(record.scope), row } }
+}
+
+/** Undefined for a person in the web app, whose answers are not sent: the scope table does not decide about them. */
+function requiredScope(scope: ItemRecord['scope']): Scope {
+  return scope?.required as Scope
 }
 
 const EACH_ITEM = 'Each item is decided on its own: those without access are left out.'
@@ -134,7 +136,7 @@ function deniedContext({ code, message, details }: ApiError, { scope }: ItemReco
   return {
     code,
     reason,
-    required_scope: scope!.required as Scope,
+    required_scope: requiredScope(scope),
     ...(granted_scopes !== undefined && { granted_scopes: [...granted_scopes] }),
     ...(row !== undefined && { row }),
     ...(parameter !== undefined && { parameter }),

@@ -12,6 +12,11 @@ import type { Services } from './services.ts'
 
 type Policy = Pick<Services, 'engine'>
 
+/** Whether the scope table allows an operation. It decides about tokens only: a person in the web app has none. */
+export function hasScope({ engine }: Policy, { permission }: Operation, { token }: Caller): boolean {
+  return token === undefined || engine.checkScope(permission, scopeFacts(engine.vocabulary, token)).allowed
+}
+
 /**
  * Asks the scope table whether the token may be used for the operation (spec §5, "Scopes"; RFC 6750 §3.1). A session has no scope: what its
  * person may do is decided by the permission table alone.

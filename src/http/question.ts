@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { tokenOf, type Caller } from '../authz/context.ts'
+import type { Caller } from '../authz/context.ts'
 import { OWN_ID } from '../model/fields.ts'
 import type { Evaluation, Question } from '../resources/access/schema.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
@@ -99,9 +99,9 @@ function readQuestion(
 
 export const NO_OPERATION = 'is not the id of an operation'
 
-/** Refuses another subject than the calling token. */
+/** Refuses another subject than the caller. */
 export function checkSubject(caller: Caller, subject: Evaluation['subject'], refuse: Refuse): void {
-  const own = [OWN_ID, { user: caller.userId, token: tokenOf(caller).id }[subject.type]]
+  const own = [OWN_ID, { user: caller.userId, token: caller.token?.id }[subject.type]]
   if (!own.includes(subject.id)) refuse('subject.id', 'must be me, or your own id: what others may do is not answered')
 }
 

@@ -6,12 +6,13 @@ import { SignIn } from '../auth/accounts/sign-in.ts'
 import { Throttle } from '../auth/accounts/throttle.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { toApiError } from '../http/error-mapping.ts'
+import { isUpload } from '../http/upload.ts'
 import { ApiError } from '../model/errors.ts'
 import { originOf } from '../http/request-target.ts'
 import { readAsset } from './assets.ts'
 import { cookieName, readCookies } from './cookies.ts'
 import { errorPage, notFoundPage } from './error-pages.ts'
-import { ForeignForm, readForm, requireOwnForm } from './forms.ts'
+import { ForeignForm, readForm, readUploadForm, requireOwnForm } from './forms.ts'
 import { renderDocument } from './document.ts'
 import type { PageResponse, Page, PageView, PageContext, WebOptions, WebServices } from './page-context.ts'
 import { favicon } from './brand.ts'
@@ -120,12 +121,15 @@ async function runPage(page: Page, context: PageContext, visit: Visit | undefine
   const handler = { GET: page.get, POST: page.post }[method]
   if (handler === undefined) return methodNotAllowed([page.get && 'GET, HEAD', page.post && 'POST'].filter(Boolean).join(', '))
   if (!page.anonymous && visit === undefined) return page.isPart ? signedOutPart() : signInFirst(page, context)
-  // Forms are never refused: with a stolen session, a thief must not keep its person from ending it.
-  if (visit !== undefined && method === 'GET') requireRate(context, visit)
-  const form = method === 'POST' ? await readForm(request) : context.form
-  if (method === 'POST')
-    requireOwnForm(request, form, origin, page.anonymous ? cookies.get(cookieName('form', origin)) : visit!.session.form_token)
-  return handler({ ...context, ...visit!, form })
+  // Forms of the settings are never refused: with a stolen session, a thief must not keep its person from ending it.
+  if (visit !== undefined && (method === 'GET' || page.callsOperations === true)) requireRate(context, visit)
+  if (method === 'GET') return handler({ ...context, ...visit! })
+  const hasUpload = page.callsOperations === true && isUpload(request.headers)
+  const { form, upload = undefined } = hasUpload
+    ? await readUploadForm(request, (name) => name !== 'file' && name !== 'visibility')
+    : { form: await readForm(request, page.callsOperations) }
+  requireOwnForm(request, form, origin, page.anonymous ? cookies.get(cookieName('form', origin)) : visit!.session.form_token)
+  return handler({ ...context, ...visit!, form, upload })
 }
 
 /** @throws {ApiError} `rate_limited` */

@@ -18,11 +18,24 @@ interface PostForm {
   /** the form token of the session, or that of {@link anonymousFormToken} */
   readonly token: string
   readonly fields: unknown
+  /** whether the script sends it in place, and shows the change at once */
+  readonly isSent?: boolean
+  /** whether one of the fields is a file */
+  readonly hasFile?: boolean
 }
 
 /** A form that is sent to one of our pages. */
-export function postForm({ action, token, fields }: PostForm, className: string | undefined = 'card'): VNode {
-  return html`<form method="post" action=${action} class=${className}>
+export function postForm(
+  { action, token, fields, hasFile = false, isSent = false }: PostForm,
+  className: string | undefined = 'card',
+): VNode {
+  return html`<form
+    method="post"
+    action=${action}
+    class=${className}
+    enctype=${hasFile ? 'multipart/form-data' : undefined}
+    data-send=${isSent}
+  >
     <input type="hidden" name="form_token" value=${token} />
     ${fields}
   </form>`

@@ -1,11 +1,13 @@
 import type { ServerRequest } from 'srvx'
 import { equalInConstantTime, newSecret } from '../auth/secrets.ts'
-import { readBody } from '../http/body.ts'
+import { bodyOf, readBody } from '../http/body.ts'
 import { ApiError } from '../model/errors.ts'
 import { cookieName, setCookie } from './cookies.ts'
-import type { PageContext } from './page-context.ts'
+import type { FormRest, PageContext } from './page-context.ts'
 
 const MAX_FORM_BYTES = 16 * 1024
+/** The longest text of an operation twice, as it was and as it is, in the encoding of forms. */
+const MAX_OPERATION_BYTES = 2 * 1024 * 1024
 /** The format of {@link newSecret}. A form cookie with any other value, such as an empty one, was not set by us. */
 const FORM_TOKEN = /^[\w-]{43}$/
 
@@ -18,11 +20,60 @@ export class ForeignForm extends Error {
  * Reads the body of a form.
  * @throws {ApiError} `unsupported_media_type`, `payload_too_large`
  */
-export async function readForm(request: ServerRequest): Promise<URLSearchParams> {
+export async function readForm(request: ServerRequest, callsOperations = false): Promise<URLSearchParams> {
   const type = request.headers.get('content-type')?.split(';')[0]!.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded')
     throw new ApiError('unsupported_media_type', { message: 'The body must be a form: Content-Type: application/x-www-form-urlencoded.' })
-  return new URLSearchParams(Buffer.from(await readBody(request, MAX_FORM_BYTES)).toString())
+  return new URLSearchParams(Buffer.from(await readBody(request, callsOperations ? MAX_OPERATION_BYTES : MAX_FORM_BYTES)).toString())
+}
+
+/** The types of TypeScript do not have `from` yet. */
+const streamOf = (ReadableStream as unknown as { from(parts: AsyncIterable<Uint8Array>): ReadableStream }).from.bind(ReadableStream)
+
+const HEAD_END = '\r\n\r\n'
+
+/**
+ * Reads the text fields at the beginning of a form with a file. The file itself is not read: what follows them stays a form.
+ * @param isOwn whether a field belongs to the page; the first other one begins the rest
+ * @throws {ApiError} `bad_request`, `payload_too_large`
+ */
+export async function readUploadForm(
+  request: ServerRequest,
+  isOwn: (name: string) => boolean,
+): Promise<{ readonly form: URLSearchParams; readonly upload: FormRest }> {
+  const type = request.headers.get('content-type') ?? ''
+  const boundary = /boundary=(?:"([^"]+)"|([^\s;]+))/i
+    .exec(type)
+    ?.slice(1)
+    .find((text) => text !== undefined)
+  const form = new URLSearchParams()
+  const parts = bodyOf(request)
+  let read = Buffer.alloc(0)
+  const until = async (text: string, from: number): Promise<number> => {
+    for (;;) {
+      const at = read.indexOf(text, from)
+      if (at !== -1) return at
+      if (read.length > MAX_FORM_BYTES) throw new ApiError('payload_too_large')
+      const next = await parts.next()
+      if (next.done === true) throw new ApiError('bad_request')
+      read = Buffer.concat([read, next.value])
+    }
+  }
+  for (;;) {
+    const begin = await until(`--${boundary}\r\n`, 0)
+    const head = await until(HEAD_END, begin)
+    const name = /\bname="([^"]*)"/i.exec(read.toString('utf8', begin, head))?.[1] ?? ''
+    if (!isOwn(name)) break
+    const value = head + HEAD_END.length
+    const end = await until(`\r\n--${boundary}`, value)
+    form.append(name, read.toString('utf8', value, end))
+    read = read.subarray(end + '\r\n'.length)
+  }
+  async function* rest(): AsyncGenerator<Uint8Array> {
+    yield read
+    yield* parts
+  }
+  return { form, upload: { type, body: streamOf(rest()) } }
 }
 
 /**

@@ -50,6 +50,13 @@ export interface Protection {
   readonly passkeys: number
 }
 
+/** A form with a file, from the file on: it is not read. */
+export interface FormRest {
+  /** with its boundary */
+  readonly type: string
+  readonly body: ReadableStream
+}
+
 /** A request for a page. */
 export interface PageContext {
   readonly web: WebServices
@@ -61,6 +68,8 @@ export interface PageContext {
   readonly query: URLSearchParams
   /** empty unless the request is a POST */
   readonly form: URLSearchParams
+  /** the file of a form with one, and what follows it; undefined: the form has none */
+  readonly upload?: FormRest | undefined
   readonly cookies: ReadonlyMap<string, string>
   /**
    * Set-Cookie headers that are sent with every response, an error page included: if the cookie of a new session got
@@ -125,6 +134,8 @@ export type Page = {
    * them in the query. Never a secret.
    */
   readonly keeps?: readonly string[]
+  /** whether its forms call operations: they count for the rate limit of the person, and may have a file */
+  readonly callsOperations?: true
   /** whether it is a part of a page, such as an image */
   readonly isPart?: true
 } & (

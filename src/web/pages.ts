@@ -14,6 +14,7 @@ import { attachmentPage, cardPage } from './boards/card-page.ts'
 import { boardPage } from './boards/board-page.ts'
 import { eventsPage } from './boards/live.ts'
 import { boardsPage } from './boards/overview-page.ts'
+import { operationPage } from './operations/page.ts'
 import { frontDoor } from './front-door.ts'
 import { confirmPage } from './tokens/confirm.ts'
 import { tokensPage } from './tokens/list.ts'
@@ -36,6 +37,7 @@ export const pages: readonly Page[] = [
   cardPage,
   attachmentPage,
   eventsPage,
+  operationPage,
   signInPage,
   secondStepPage,
   signInChallengePage,

@@ -279,6 +279,7 @@ export const examples: { readonly [Name in keyof Makers]: Examples<RecordOf<Make
       const who = { user_id: id('user'), token_id: id('token'), token_name: 'CI', subject_id: id('user') }
       const what = {
         operation: 'cards.create',
+        surface: 'operator',
         ids: many(200, () => id('card')),
         rows: ['P1', 'X2'],
         outcome: 'denied',

@@ -38,7 +38,22 @@ export function renderEntries(entries: readonly TrailEntry[], names: EntriesName
 }
 
 function renderEntry(entry: TrailEntry, { user, workspace, path, reader }: EntriesNames): VNode {
-  const { at, user_id, operation, ids, rows, token_name, token_id, outcome, status, code, count = 1, partition, subject_id } = entry
+  const {
+    at,
+    user_id,
+    operation,
+    ids,
+    rows,
+    token_name,
+    token_id,
+    outcome,
+    status,
+    code,
+    count = 1,
+    partition,
+    subject_id,
+    surface,
+  } = entry
   const isOfOther = reader !== undefined && user_id !== reader
   const isOperator = operation.startsWith('operator.')
   const nameOf = (id: string | null) => (id === null ? (isOperator ? 'operator' : 'not known') : (user?.(id) ?? id))
@@ -52,7 +67,7 @@ function renderEntry(entry: TrailEntry, { user, workspace, path, reader }: Entri
       ${isOfOther && html`<span class="hint">${isOperator ? 'by the operator' : 'by an owner or admin, or the finder of a token'}</span>`}
     </td>
     <td>
-      ${token_id === null ? (operation.startsWith('web.') ? 'web app' : '-') : html`<a href="${path}?token=${token_id}">${token_name}</a> <code class="hint">${token_id}</code>`}
+      ${token_id === null ? (operation.startsWith('web.') || surface === 'web_app' ? 'web app' : '-') : html`<a href="${path}?token=${token_id}">${token_name}</a> <code class="hint">${token_id}</code>`}
     </td>
     <td>
       ${isOfOther ? '-' : html`${entry.address ?? '-'} ${entry.agent !== null && html`<span class="agent hint" title=${entry.agent}>${entry.agent}</span>`}`}

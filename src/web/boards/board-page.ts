@@ -6,6 +6,7 @@ import { renderFilters, renderLanes } from './board-view.ts'
 import { dueChoices, filtersOf, isFiltered } from './filters.ts'
 import { nextExpiry, readHolders, type Holders } from './holders.ts'
 import { icon, swatch } from './icons.ts'
+import { renderDone } from '../operations/undo.ts'
 import { createProse } from '../markdown.ts'
 import { BOARD_SCRIPTS, ifFound, readerOf } from './reader.ts'
 
@@ -27,7 +28,8 @@ export const boardPage: Page = {
     }),
 }
 
-function renderBoard({ web, params, query }: SignedInContext, data: BoardData, holders: Holders, expiry: number | undefined): VNode {
+function renderBoard(context: SignedInContext, data: BoardData, holders: Holders, expiry: number | undefined): VNode {
+  const { web, params, query } = context
   const { board, lanes, people, labels, changes, isPartial } = data
   const base = `/app/${params['workspace']}`
   const path = `${base}/boards/${board.id}`
@@ -43,7 +45,10 @@ function renderBoard({ web, params, query }: SignedInContext, data: BoardData, h
     data-board=${path}
     data-events="${path}/events?after=${encodeURIComponent(changes)}"
     data-expiry=${expiry}
+    data-forms="${base}/do"
+    data-token=${context.session.form_token}
   >
+    ${renderDone(context)}
     <div class="board-head" id="board-head" data-merge>
       <nav class="crumbs" id="crumbs" aria-label="Breadcrumb">
         <a href="/app">Boards</a>${isPart && html` <span aria-hidden="true">/</span> <a href=${path}>${board.name}</a>`}

@@ -25,8 +25,8 @@ export const attachmentPage: Page = {
   get: (context) =>
     ifFound(context, 'attachments.download', async () => {
       const { web, params, request, requestId } = context
-      const of = { attachment_id: params['attachment']! }
-      const answer = await readerOf(context, params['workspace']!).answer('attachments.download', of)
+      const of = { attachment_id: params['attachment'] }
+      const answer = await readerOf(context, params['workspace']!).answer('attachments.download', { params: of })
       if (answer.kind !== 'download') throw new TypeError('a download has a file')
       const response = await download(requestId, request.method, request.headers, answer.file, web.services().blobs)
       response.headers.set('vary', 'Cookie')

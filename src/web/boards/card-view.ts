@@ -9,13 +9,15 @@ import type { CardData } from './card-data.ts'
 import { nextExpiry } from './holders.ts'
 import { icon } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
+import { renderDone } from '../operations/undo.ts'
 import { createProse } from '../markdown.ts'
 
 /** Images that browsers show, and that cannot contain a program. Others are links. */
 const SHOWN_IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
 
 /** @param base the path of the workspace */
-export function renderCard(data: CardData, base: string, { web, query }: SignedInContext): VNode {
+export function renderCard(data: CardData, base: string, context: SignedInContext): VNode {
+  const { web, query, session } = context
   const { card, board, subtasks, attachments } = data
   const boardPath = `${base}/boards/${board.id}`
   const prose = createProse()
@@ -29,7 +31,10 @@ export function renderCard(data: CardData, base: string, { web, query }: SignedI
     data-board=${boardPath}
     data-events=${changes}
     data-expiry=${nextExpiry([card], web.clock())}
+    data-forms="${base}/do"
+    data-token=${session.form_token}
   >
+    ${renderDone(context)}
     <div class="board-head" id="card-head" data-merge>
       <nav class="crumbs" id="crumbs" aria-label="Breadcrumb">
         <a href="/app">Boards</a> <span aria-hidden="true">/</span>

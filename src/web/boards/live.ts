@@ -31,11 +31,8 @@ async function beginStream(context: SignedInContext): Promise<PageResponse> {
   const [workspaceId, boardId] = [params['workspace']!, params['board']!]
   const services = web.services()
   requireFewStreams(services, session.user_id, request)
-  const answer = await readerOf(context, workspaceId).answer(
-    'boards.events',
-    { board_id: boardId },
-    { after: query.get('after') ?? undefined },
-  )
+  const asked = { params: { board_id: boardId }, query: { after: query.get('after') ?? undefined } }
+  const answer = await readerOf(context, workspaceId).answer('boards.events', asked)
   if (answer.kind !== 'events') throw new TypeError('a stream has events')
   const show = async ({ caller, found }: Events) => ({ ...found, items: await describe(context, caller, boardId, found) })
   const stream = openStream(services, { requestId, request, partition: workspaceId }, await show(answer), async (position) => {

@@ -1,17 +1,31 @@
+import type { ServerRequest } from 'srvx'
 import type { Caller } from '../../authz/context.ts'
+import { clientSignal } from '../../http/answered.ts'
 import { Call, type Surface } from '../../http/call.ts'
-import type { Answer } from '../../http/outcome.ts'
+import type { Answer, Done } from '../../http/outcome.ts'
 import { conclude } from '../../http/pipeline.ts'
 import { SessionPrincipal } from '../../http/principal.ts'
 import { ApiError } from '../../model/errors.ts'
 import { isAnyId } from '../../model/ids.ts'
-import type { PageAudit, PageResponse, SignedInContext } from '../page-context.ts'
+import type { FormRest, PageAudit, PageResponse, SignedInContext } from '../page-context.ts'
 import { errorPage, notFoundPage } from '../error-pages.ts'
 import { workspaceOf } from '../memberships.ts'
 
 type Texts = Readonly<Record<string, string | undefined>>
 
-/** Reads what pages show, for the person who is signed in and in one workspace. */
+/** What a page asks of an operation. Members that are undefined are left out. */
+export interface Asked {
+  /** the parameters of its path */
+  readonly params?: Texts
+  readonly query?: Texts
+  /** its JSON */
+  readonly body?: unknown
+  /** a form with a file, in place of JSON */
+  readonly upload?: FormRest | undefined
+  readonly ifMatch?: string | undefined
+}
+
+/** Makes requests of the person who is signed in, in one workspace: what pages show, and what their forms change. */
 export interface Reader {
   readonly workspaceId: string
   /**
@@ -19,31 +33,34 @@ export interface Reader {
    * @param query members that are undefined are left out
    * @throws {ApiError} as the operation; `not_found` for a workspace of which the person is no active member
    */
-  read(
-    operation: string,
-    params?: Readonly<Record<string, string>>,
-    query?: Texts,
-  ): Promise<{ data: unknown; nextCursor: string | null | undefined }>
-  /** the same, for what is no data */
-  answer(operation: string, params?: Readonly<Record<string, string>>, query?: Texts): Promise<Answer>
+  read(operation: string, params?: Readonly<Record<string, string>>, query?: Texts): Promise<Pick<Done, 'data' | 'nextCursor' | 'revision'>>
+  /** the same for what is no data, and for what changes something: that gets its entry in the audit trail, and its line in the decision log */
+  answer(operation: string, asked?: Asked): Promise<Answer>
+  /** The operations that the person may perform on a resource, as evaluations decide. @param id of the resource; `me`: the workspace */
+  allowed(type: string, id: string): Promise<ReadonlySet<string>>
   /** the person in this workspace. Something must have been read before. */
   caller(): Caller
 }
 
 export function readerOf(context: SignedInContext, workspaceId: string): Reader {
   let caller: Caller | undefined
-  const answer: Reader['answer'] = async (operation, params = {}, query = {}) => {
-    const found = await answerPerson(context, workspaceId, operation, params, query)
+  const answer: Reader['answer'] = async (operation, asked = {}) => {
+    const found = await answerPerson(context, workspaceId, operation, asked)
     caller = found.caller
     return found
   }
   return {
     workspaceId,
     answer,
-    async read(...asked) {
-      const found = await answer(...asked)
-      if (found.kind !== 'done') throw new TypeError(`${asked[0]} has no data`)
+    async read(operation, params = {}, query = {}) {
+      const found = await answer(operation, { params, query })
+      if (found.kind !== 'done') throw new TypeError(`${operation} has no data`)
       return found
+    },
+    async allowed(type, id) {
+      const found = await answer('access.search_action', { body: { resource: { type, id }, page: { limit: 100 } } })
+      const { results } = (found as Done).data as { readonly results: readonly { readonly name: string }[] }
+      return new Set(results.map(({ name }) => name))
     },
     caller() {
       if (caller === undefined) throw new TypeError('nothing was read yet')
@@ -53,33 +70,44 @@ export function readerOf(context: SignedInContext, workspaceId: string): Reader 
 }
 
 /** A request of a page to an operation: as below /v1, but for a person. */
-async function answerPerson(
-  { web, session, requestId, request }: SignedInContext,
-  workspaceId: string,
-  id: string,
-  params: Readonly<Record<string, string>>,
-  query: Texts,
-): Promise<Answer> {
+async function answerPerson(context: SignedInContext, workspaceId: string, id: string, asked: Asked): Promise<Answer> {
+  const { web, session, requestId, request } = context
   const services = web.services()
   const row = services.operations.find((one) => one.id === id)
   // The account is that of a token.
-  if (row?.method !== 'GET' || row.path === '/account') throw new TypeError('the web app cannot read this')
-  const { path, status } = row
+  if (row === undefined || row.path === '/account') throw new TypeError('the web app cannot do this')
+  const { path, status, method, isRead } = row
+  const { params = {}, query = {} } = asked
   const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
-  const asked = {
-    request,
+  const call = {
+    request: method === 'GET' ? request : requestOf(request, method, asked),
     requestId,
-    method: 'GET',
-    path: path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name]!)),
+    method,
+    path: path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? '')),
     search: given.length === 0 ? '' : `?${new URLSearchParams(given)}`,
   }
-  const surface: Surface = { name: 'web_app', isCounted: false, identify: () => new SessionPrincipal(session.user_id, workspaceId) }
-  const result = await conclude<{ readonly status: number; readonly of: Answer | ApiError }>(services, new Call(services, asked, surface), {
+  const identify = () => new SessionPrincipal(session.user_id, workspaceId)
+  const surface: Surface = { name: 'web_app', isCounted: !isRead, identify }
+  const result = await conclude<{ readonly status: number; readonly of: Answer | ApiError }>(services, new Call(services, call, surface), {
     answer: (answer) => ({ status, of: answer }),
     refuse: (error) => ({ status: error.status, of: error }),
   })
   if (result.of instanceof ApiError) throw result.of
   return result.of
+}
+
+/** The headers of a form that say who has sent it. */
+const KEPT = ['user-agent', 'x-forwarded-for']
+
+/** The request to an operation that the form of a page becomes. */
+function requestOf(request: ServerRequest, method: string, { body, upload, ifMatch }: Asked): ServerRequest {
+  const headers = new Headers(KEPT.flatMap((name) => (request.headers.has(name) ? [[name, request.headers.get(name)!]] : [])))
+  if (ifMatch !== undefined) headers.set('if-match', ifMatch)
+  const type = upload?.type ?? (body === undefined ? undefined : 'application/json')
+  if (type !== undefined) headers.set('content-type', type)
+  const content = upload?.body ?? (body === undefined ? null : JSON.stringify(body))
+  const own = new Request(request.url, { method, headers, body: content, signal: clientSignal(request), duplex: 'half' } as RequestInit)
+  return Object.defineProperty(own as ServerRequest, 'ip', { value: request.ip })
 }
 
 /** Reads the pages of a list one after another. @param maxPages after which it ends, complete or not */

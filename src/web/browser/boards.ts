@@ -1,8 +1,10 @@
 /** The script of the pages of boards: live changes, filters that apply at once, and keys. */
 import { step } from './focus.ts'
 import { goLive, refresh } from './live.ts'
+import { sendForms } from './send.ts'
 
 goLive()
+sendForms()
 
 const form = document.querySelector<HTMLFormElement>('[data-filters]')
 if (form !== null) {

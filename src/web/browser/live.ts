@@ -73,7 +73,26 @@ function showHighlights(): void {
   }
 }
 
-const say = (text: string): void => void (document.querySelector('[data-announcement]')!.textContent = text)
+/** Something that the person can do about what is said. */
+interface Offer {
+  readonly name: string
+  act(): void
+}
+
+/** Says something at the edge of the page, also to screen readers. @param text empty: what was said before goes @param offer with its button */
+export function say(text: string, offer?: Offer): void {
+  const place = document.querySelector('[data-announcement]')!
+  place.textContent = text
+  place.toggleAttribute('data-offer', offer !== undefined)
+  if (offer === undefined) return
+  const button = document.createElement('button')
+  button.textContent = offer.name
+  button.addEventListener('click', () => {
+    say('')
+    offer.act()
+  })
+  place.append(' ', button)
+}
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 const columnOf = (card: string | null) => (card === null ? undefined : document.getElementById(card)?.closest('.lane')?.id)
 const VERBS = { created: 'created', updated: 'changed', deleted: 'deleted', claimed: 'claimed', released: 'released' }
@@ -93,11 +112,12 @@ async function show(changes: readonly ShownChange[]): Promise<void> {
   })
   clearHighlights()
   showHighlights()
-  say(said.slice(-3).join('. '))
+  // An offer to take back what the person has just done stays.
+  if (document.querySelector('[data-announcement][data-offer]') === null) say(said.slice(-3).join('. '))
   setTimeout(() => {
     clearHighlights()
     showHighlights()
-    if (highlights.size === 0) say('')
+    if (highlights.size === 0 && document.querySelector('[data-announcement][data-offer]') === null) say('')
   }, HIGHLIGHT + 50)
 }
 

@@ -3,7 +3,7 @@
  * identity: focus, scrolling and loaded images stay. Other elements are replaced as a whole.
  */
 export function merge(old: Element, next: Element): void {
-  if (old.hasAttribute('data-keep') || old.isEqualNode(next)) return
+  if (old.hasAttribute('data-keep') || old.isEqualNode(next) || isDraft(old)) return
   if (!old.hasAttribute('data-merge') || old.tagName !== next.tagName) {
     if (old instanceof HTMLDetailsElement) (next as HTMLDetailsElement).open = old.open
     old.replaceWith(next)
@@ -25,4 +25,11 @@ export function merge(old: Element, next: Element): void {
     }
   }
   for (const gone of known.values()) gone.remove()
+}
+
+/** Whether a person is writing something in an element: it stays as it is, with the version that they began with. */
+function isDraft(element: Element): boolean {
+  if (!element.hasAttribute('data-draft')) return false
+  const texts = element.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('textarea, input:not([type=hidden])')
+  return element.contains(document.activeElement) || Array.from(texts).some((text) => text.value !== text.defaultValue)
 }

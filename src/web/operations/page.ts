@@ -1,0 +1,214 @@
+import type { Claim } from '../../model/claim.ts'
+import { ApiError } from '../../model/errors.ts'
+import { namesInPath, type Operation } from '../../resources/operation.ts'
+import type { Done } from '../../http/outcome.ts'
+import { ifFound, readerOf } from '../boards/reader.ts'
+import { errorPage, notFoundPage } from '../error-pages.ts'
+import { formPage, type Refusal } from '../form-page.ts'
+import { html, notice } from '../html.ts'
+import type { Page, PageResponse, PageView, SignedInContext } from '../page-context.ts'
+import { fieldsOf, readFields } from './fields.ts'
+import { renderFields, titleOf } from './form.ts'
+import { pathOf, readChoices, readPlace, type Place } from './place.ts'
+import { doneQuery, doneText, readUndo } from './undo.ts'
+
+/**
+ * The form of any operation that a person can use: made from its row, and sent through the pipeline. The controls of other pages send the same
+ * fields here. With `Accept: application/json` it answers as the scripts of these pages need it.
+ */
+export const operationPage: Page = {
+  path: '/app/{workspace}/do/{operation}',
+  anonymous: false,
+  callsOperations: true,
+  get: (context) =>
+    withOperation(context, (operation) => ifFound(context, operation.id, () => showForm(context, operation, context.query))),
+  post: (context) => withOperation(context, (operation) => perform(context, operation)),
+}
+
+/** What a person cannot use: a batch is for programs, and a claim belongs to a token. */
+const FOR_PROGRAMS = /^(?:boards\.batch|claims\.\w+|access\.\w+)$/
+
+/** Whether an operation has a form. */
+export function hasForm({ id, isRead }: Pick<Operation, 'id' | 'isRead'>): boolean {
+  return !isRead && !FOR_PROGRAMS.test(id)
+}
+
+async function withOperation(context: SignedInContext, answer: (operation: Operation) => Promise<PageResponse>): Promise<PageResponse> {
+  const operation = context.web.services().operations.find((one) => one.id === context.params['operation'])
+  if (operation === undefined || !hasForm(operation)) return { ...notFoundPage(), audit: false }
+  return answer(operation)
+}
+
+/** Why a form is shown again, and what is wrong with its fields. */
+interface Shown extends Refusal {
+  readonly issues?: ReadonlyMap<string, string>
+  readonly isConflict?: boolean
+  /** the claim that the person is asked about */
+  readonly claim?: Claim
+}
+
+/** @param given what the fields have */
+async function showForm(context: SignedInContext, operation: Operation, given: URLSearchParams, shown: Shown = {}): Promise<PageView> {
+  const { params, session } = context
+  const base = `/app/${params['workspace']}`
+  const reader = readerOf(context, params['workspace']!)
+  const [name] = namesInPath(operation.path)
+  const place = await readPlace(reader, operation, Object.fromEntries(given))
+  const resource = name === undefined ? (['workspace', 'me'] as const) : ([name.replace(/_id$/, ''), given.get(name) ?? ''] as const)
+  if (!(await reader.allowed(...resource)).has(operation.id))
+    return errorPage(403, 'You may not do this', `Row ${operation.row} of the policy does not allow it to you here.`)
+  const fields = fieldsOf(operation)
+  const choices = new Map(
+    await Promise.all(fields.map(async (field) => [field.name, await readChoices(reader, operation, field, place)] as const)),
+  )
+  const title = titleOf(operation)
+  const isDeletion = operation.needs[0] === 'delete'
+  const back = backOf(context, given) ?? pathOf(base, place)
+  const hidden = { back, etag: place.target?.etag, over_claim: shown.claim?.epoch }
+  return formPage(
+    {
+      title,
+      action: `${base}/do/${operation.id}`,
+      token: session.form_token,
+      hasFile: operation.takesUpload,
+      above: html`<p class="hint">${whereOf(place)}</p>
+        ${shown.claim !== undefined && notice('warning', claimText(shown.claim))}`,
+      fields: html`${Object.entries(hidden).map(([key, value]) => value !== undefined && html`<input type="hidden" name=${key} value=${value} />`)}
+      ${
+        operation.takesUpload
+          ? html`<input type="hidden" name=${name} value=${given.get(name!)} />
+              <div class="field"><label for="do-file">File</label><input id="do-file" type="file" name="file" required /></div>`
+          : renderFields({ operation, place, given, choices, ...shown })
+      }
+      ${isDeletion && html`<p>This cannot be undone.</p>`}
+      ${nameToType(operation, place) !== undefined && renderNameField(nameToType(operation, place)!)}`,
+      button: shown.claim === undefined ? title : `${title} anyway`,
+      isDanger: isDeletion || shown.claim !== undefined,
+      cancel: back,
+    },
+    shown,
+  )
+}
+
+function whereOf({ card, board, target }: Place): unknown {
+  const { name, title } = (target?.record ?? {}) as { readonly name?: string; readonly title?: string }
+  const own = target?.kind === 'card' || target?.kind === 'board' ? undefined : (name ?? title)
+  const parts = [own, card?.title, board?.name].filter((part) => part !== undefined)
+  return parts.map((part, i) => [i > 0 && ', in ', html`<strong>${part}</strong>`])
+}
+
+/** What has to be typed before it is deleted, so that nobody deletes another one. */
+function nameToType({ id }: Operation, { board, card }: Place): string | undefined {
+  return { 'boards.delete': board?.name, 'cards.delete': card?.title }[id]
+}
+
+function renderNameField(name: string): unknown {
+  return html`<div class="field">
+    <label for="do-name">Type its name to delete it</label>
+    <p class="hint" id="do-name-hint"><strong>${name}</strong></p>
+    <input id="do-name" name="confirmed" required autocomplete="off" aria-describedby="do-name-hint" />
+  </div>`
+}
+
+function claimText({ expires_at }: Claim): string {
+  return `An agent has claimed this card until ${expires_at.slice(0, 16).replace('T', ' ')} UTC, and may be at work on it.`
+}
+
+/** Where the person goes afterwards: a page of this workspace. */
+function backOf({ params }: SignedInContext, given: URLSearchParams): string | undefined {
+  const back = given.get('back') ?? ''
+  return back.startsWith(`/app/${params['workspace']}/`) && BACK.test(back) ? back : undefined
+}
+const BACK = /^(?:\/\w[\w.~-]*)+(?:\?[\w.~%!'()*+:@=&-]*)?$/
+
+/** Operations that take a card away from the agent that has claimed it. */
+const TAKES_CARD = /^cards\.(?:update|move|complete|archive|delete)$/
+
+async function perform(context: SignedInContext, operation: Operation): Promise<PageResponse> {
+  const { params, form, upload } = context
+  const reader = readerOf(context, params['workspace']!)
+  const submitted = readFields(operation, form)
+  try {
+    const place = await readPlace(reader, operation, submitted.params)
+    const name = nameToType(operation, place)
+    if (name !== undefined && form.get('confirmed')?.trim() !== name.trim())
+      return refuse(context, operation, { status: 422, error: 'The name is another one. Nothing was deleted.' })
+    const claim = TAKES_CARD.test(operation.id) ? (place.card?.claim ?? undefined) : undefined
+    if (claim !== undefined && form.get('over_claim') !== String(claim.epoch)) return refuse(context, operation, { status: 409, claim })
+    if (submitted.body !== undefined && operation.method === 'PATCH' && Object.keys(submitted.body).length === 0)
+      return done(context, operation, pathOf(`/app/${params['workspace']}`, place))
+    const undo = await readUndo(reader, operation, submitted, place)
+    const ifMatch = form.get('etag') ?? undefined
+    const body = upload === undefined ? submitted.body : undefined
+    const answer = (await reader.answer(operation.id, { params: submitted.params, body, upload, ifMatch })) as Done
+    const query = doneQuery(undo, operation.id)
+    return done(context, operation, landing(context, operation, place, answer), { query, text: doneText(undo, submitted, operation), undo })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return refuseWith(context, operation, error)
+  }
+}
+
+/** The page that shows what was done. */
+function landing({ params }: SignedInContext, { needs }: Operation, { card, board, target }: Place, { data }: Done): string {
+  const base = `/app/${params['workspace']}`
+  const { id } = (data ?? {}) as { readonly id?: string }
+  if (needs[0] === 'create_board') return `${base}/boards/${id}`
+  if (needs.join(' ') === 'delete Board') return '/app'
+  const isGone = needs[0] === 'delete' && target?.kind === 'card'
+  return pathOf(base, { ...(card !== undefined && !isGone && { card }), ...(board !== undefined && { board }) })
+}
+
+/** What a script learns of what was done. */
+interface Result {
+  readonly query: string
+  readonly text: string | undefined
+  readonly undo: unknown
+}
+
+/** The pipeline has added the entry of the audit trail. */
+function done(context: SignedInContext, { needs }: Operation, landed: string, result?: Result): PageResponse {
+  const location = (needs[0] === 'delete' || needs[0] === 'create_board' ? undefined : backOf(context, context.form)) ?? landed
+  if (isScript(context)) return { json: { location, text: result?.text, undo: result?.undo }, audit: false }
+  return {
+    redirect: `${location.split('?')[0]}${result?.query || (location.includes('?') ? `?${location.split('?')[1]}` : '')}`,
+    audit: false,
+  }
+}
+
+function isScript({ request }: SignedInContext): boolean {
+  return request.headers.get('accept') === 'application/json'
+}
+
+/** What a refused request says: the words of the row that decided, and what is wrong with each field. */
+async function refuseWith(context: SignedInContext, operation: Operation, error: ApiError): Promise<PageResponse> {
+  const { code, message, status } = error
+  if (code === 'not_found' && error.details.members?.['parameter'] === undefined && !isScript(context))
+    return { ...notFoundPage(), audit: false }
+  const {
+    issues = [],
+    row,
+    reason,
+  } = (error.details.members ?? {}) as {
+    readonly issues?: readonly { readonly path: string; readonly message: string }[]
+    readonly row?: string
+    readonly reason?: string
+  }
+  const texts = new Map(issues.map(({ path, message: text }) => [path.split('.')[0]!, text]))
+  const isConflict = code === 'precondition_failed'
+  const text = isConflict
+    ? 'Somebody else has changed this in the meantime. What it is now stands below each field. Nothing of yours is lost: change it, or send it again.'
+    : code === 'forbidden'
+      ? `You may not do this. Row ${row} of the policy: ${reason}`
+      : issues.length > 0
+        ? `Please check: ${[...texts].map(([path, of]) => `${path} ${of}`).join('; ')}.`
+        : message
+  return refuse(context, operation, { status, error: text, issues: texts, isConflict, headers: { ...error.details.headers } })
+}
+
+async function refuse(context: SignedInContext, operation: Operation, shown: Shown): Promise<PageResponse> {
+  const { status = 422, error, claim } = shown
+  if (isScript(context)) return { json: { error: error ?? claimText(claim!), over_claim: claim?.epoch }, status, audit: false }
+  if (status === 403) return { ...errorPage(403, 'You may not do this', error!), audit: false }
+  return { ...(await ifFound(context, operation.id, () => showForm(context, operation, context.form, shown))), audit: false }
+}
