@@ -1,4 +1,5 @@
 import type { Board } from '../../model/board.ts'
+import { ApiError } from '../../model/errors.ts'
 import type { Column } from '../../model/column.ts'
 import { kindOfParameter, type IdKind } from '../../model/ids.ts'
 import type { Label } from '../../model/label.ts'
@@ -35,18 +36,26 @@ export async function readPlace(reader: Reader, { path }: Operation, params: Rea
         : await readOne<ListedCard>(reader, 'cards.read', { card_id: cardId }, { include: 'claim' })
   if (kind === 'board') return { target, board: data as BoardSnapshot }
   const boardId = (record['board_id'] ?? card?.board_id) as string | undefined
-  if (boardId === undefined) return { target }
-  const board = await readOne<BoardSnapshot>(reader, 'boards.read', { board_id: boardId }, { include: 'columns,labels' })
-  return card === undefined ? { target, board } : { target, card, board }
+  const board =
+    boardId === undefined
+      ? undefined
+      : await readOne<BoardSnapshot>(reader, 'boards.read', { board_id: boardId }, { include: 'columns,labels' })
+  return { target, ...(card !== undefined && { card }), ...(board !== undefined && { board }) }
 }
 
+/** Something around the target; undefined: it is gone, or the person may not see it. A file can have been on such a board. */
 async function readOne<Data>(
   reader: Reader,
   operation: string,
   params: Record<string, string>,
   query: Record<string, string>,
-): Promise<Data> {
-  return (await reader.read(operation, params, query)).data as Data
+): Promise<Data | undefined> {
+  try {
+    return (await reader.read(operation, params, query)).data as Data
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'not_found') return undefined
+    throw error
+  }
 }
 
 /** What a field offers to choose from: ids with what they are called. */
