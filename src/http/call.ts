@@ -7,7 +7,7 @@ import { clientSignal } from './answered.ts'
 import { IdempotentWrite } from './idempotency.ts'
 import type { Input } from './input.ts'
 import type { Principal } from './principal.ts'
-import { UNLIMITED, type ExchangePart, type Quota } from './rate-limits.ts'
+import { Quota, type ExchangePart } from './rate-limits.ts'
 import type { Services } from './services.ts'
 import { Work } from './work.ts'
 
@@ -61,7 +61,7 @@ export class Call implements CallRequest {
     this.path = path
     this.search = search
     this.surface = surface
-    this.quota = (surface.name === undefined && services.rateLimits?.begin(request, part)) || UNLIMITED
+    this.quota = new Quota(surface.name === undefined ? services.rateLimits : undefined, request, part)
     this.#services = services
   }
 

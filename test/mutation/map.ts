@@ -88,6 +88,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/auth/accounts/sign-in.ts': { suites: [...accounts('sign-in'), ...suites('web/sign-in web/token-lifecycle')] },
   'src/auth/accounts/sign-up.ts': { suites: [...accounts('sign-up'), ...suites('web/sign-in web/token-lifecycle')] },
   'src/auth/accounts/throttle.ts': { suites: accounts('throttle') },
+  'src/store/counters.ts': { suites: [...suites('store/counters http/rate-limits'), ...accounts('throttle')] },
 
   'src/store/transaction.ts': {
     suites: [...suites('store/transaction-reads store/transaction-parts'), ...TRANSACTIONS, ...suites('http/changed-facts')],
