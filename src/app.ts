@@ -1,6 +1,5 @@
 import type { H3 } from 'h3'
 import type { Logger } from 'pino'
-import type { ServerRequest } from 'srvx'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
 import type { AuditRecorder } from './audit/recorder.ts'
@@ -32,7 +31,6 @@ import type { SharedCounters } from './store/counters.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
 import { createSurfaces } from './surfaces.ts'
-import { clientAddress, networkOf } from './http/client-address.ts'
 
 /** The options of an app. */
 export interface AppOptions {
@@ -117,7 +115,6 @@ export function createApp(options: AppOptions): App {
   let proof = requireProof(engine, rows)
 
   const { audit, proxies = 0, passwords = createPasswords(), counters } = options
-  const requestNetwork = (request: ServerRequest) => networkOf(clientAddress(request, proxies))
   const stopping = new AbortController()
   const scheduler = options.scheduler ?? new Scheduler()
   const usage = new UsageRecorder({ store, clock, random })
@@ -133,7 +130,7 @@ export function createApp(options: AppOptions): App {
     usage,
     audit,
     seenTokens: new SeenTokens(),
-    rateLimits: options.rateLimits && new RateLimits({ shared: counters, ...options.rateLimits }, clock, requestNetwork),
+    rateLimits: options.rateLimits && new RateLimits({ shared: counters, ...options.rateLimits }, clock),
     clock,
     random,
     batch: options.batch,
@@ -145,8 +142,8 @@ export function createApp(options: AppOptions): App {
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
     sinks: [
-      usageObserver(usage, proxies),
-      ...(audit === undefined ? [] : [auditObserver(audit, clock, proxies)]),
+      usageObserver(usage),
+      ...(audit === undefined ? [] : [auditObserver(audit)]),
       ...(options.sinks ?? []),
     ],
     proxies,

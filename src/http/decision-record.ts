@@ -1,4 +1,3 @@
-import type { ServerRequest } from 'srvx'
 import type { Entry } from '../decision-log/log.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
@@ -111,5 +110,5 @@ export interface PresentedToken {
 /** Gets the record of each answered request below /v1: the audit trail, the usage of tokens, the metrics, the access log. */
 export type Sink = (
   record: DecisionRecord,
-  call: { readonly request: ServerRequest; readonly presented: PresentedToken | undefined },
+  call: { readonly headers: Headers; readonly presented: PresentedToken | undefined; readonly address: string | null },
 ) => void

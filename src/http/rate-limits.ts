@@ -6,6 +6,7 @@ import { limits } from '../model/limits.ts'
 import type { Clock } from '../model/time.ts'
 import { Counters, type SharedCounters } from '../store/counters.ts'
 import { whenAnswered } from './answered.ts'
+import { networkOf } from './client-address.ts'
 
 /** The length of a window in seconds. */
 const WINDOW = 60
@@ -50,12 +51,10 @@ export class RateLimits {
   readonly #clock: Clock
   readonly #counters: Counters
   readonly #maxInFlight: number
-  readonly #networkOf: (request: ServerRequest) => string
   /** id of a token → its requests in progress */
   readonly #inFlight = new Map<string, number>()
 
-  /** @param networkOf returns the network of the client, which is limited as one */
-  constructor({ quotas, shared, inFlight = MAX_IN_FLIGHT }: RateLimitOptions, clock: Clock, networkOf: (request: ServerRequest) => string) {
+  constructor({ quotas, shared, inFlight = MAX_IN_FLIGHT }: RateLimitOptions, clock: Clock) {
     this.#quotas = quotas
     const policyOf = (name: keyof RateQuotas) => `"${name}";q=${quotas[name]};w=${WINDOW}`
     this.#policies = { token: policyOf('token'), workspace: policyOf('workspace'), address: policyOf('address') }
@@ -63,7 +62,6 @@ export class RateLimits {
     // A shared count must be forgotten after the end of its window.
     this.#counters = new Counters({ clock, lifetime: 2000 * WINDOW, most: MAX_KEYS, shared })
     this.#maxInFlight = inFlight
-    this.#networkOf = networkOf
   }
 
   /** Exchanges the counts with the shared counters now. */
@@ -94,14 +92,14 @@ export class RateLimits {
     return count > this.#quotas.token * PAGES_PER_REQUEST ? this.#remainingSeconds : undefined
   }
 
-  /** Counts a failed credential. */
-  countFailure(request: ServerRequest): RateState[] {
-    return [this.#count('address', this.#networkOf(request))]
+  /** Counts a failed credential. @param address that of the client, whose network is limited as one */
+  countFailure(address: string | null): RateState[] {
+    return [this.#count('address', networkOf(address))]
   }
 
   /** The state of the limit of an address. Nothing is counted. */
-  addressState(request: ServerRequest): RateState[] {
-    return [this.#read('address', this.#networkOf(request))]
+  addressState(address: string | null): RateState[] {
+    return [this.#read('address', networkOf(address))]
   }
 
   /**
@@ -166,6 +164,12 @@ export class RateLimits {
  */
 export type ExchangePart = 'first' | 'further'
 
+/** A call, as far as the limits know it. */
+interface Limited {
+  readonly request: ServerRequest
+  readonly address: string | null
+}
+
 /** What a call may use of the rate limits. Its attempts are counted once. */
 export class Quota {
   /** the headers of the response */
@@ -173,7 +177,7 @@ export class Quota {
   /** the limit that was exceeded */
   exceeded: keyof RateQuotas | 'in_flight' | undefined
   readonly #limits: RateLimits | undefined
-  readonly #request: ServerRequest
+  readonly #call: Limited
   readonly #isPart: boolean
   #charged: boolean
   #chargedFurther = 0
@@ -182,9 +186,9 @@ export class Quota {
   #leave: (() => void) | undefined
 
   /** @param limits undefined: nothing is limited @param part undefined: it is no part of an exchange */
-  constructor(limits: RateLimits | undefined, request: ServerRequest, part?: ExchangePart) {
+  constructor(limits: RateLimits | undefined, call: Limited, part?: ExchangePart) {
     this.#limits = limits
-    this.#request = request
+    this.#call = call
     this.#isPart = part !== undefined
     this.#charged = part === 'first'
   }
@@ -253,13 +257,13 @@ export class Quota {
     const limits = this.#limits
     if (this.#charged || limits === undefined) return error
     const failed = error.code === 'unauthorized'
-    this.#setStates(limits, failed ? limits.countFailure(this.#request) : limits.addressState(this.#request))
+    this.#setStates(limits, failed ? limits.countFailure(this.#call.address) : limits.addressState(this.#call.address))
     return failed && this.exceeded !== undefined ? new ApiError('rate_limited') : error
   }
 
   /** Ends the request: now, or when its response has been sent if it goes to a connection. */
   end(): void {
-    if (this.#leave !== undefined) whenAnswered(this.#request, this.#leave)
+    if (this.#leave !== undefined) whenAnswered(this.#call.request, this.#leave)
   }
 
   #setStates(limits: RateLimits, states: readonly RateState[]): void {
