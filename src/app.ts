@@ -1,4 +1,5 @@
 import type { H3 } from 'h3'
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
@@ -6,7 +7,6 @@ import type { AuditRecorder } from './audit/recorder.ts'
 import type { DecisionLog } from './decision-log/log.ts'
 import { auditObserver, usageObserver } from './http/audit-observer.ts'
 import { RequestLog } from './http/decision-log.ts'
-import { SeenTokens } from './http/seen-tokens.ts'
 import { RateLimits, type RateLimitOptions } from './http/rate-limits.ts'
 import type { Sink } from './http/decision-record.ts'
 import { Admission } from './http/work.ts'
@@ -31,6 +31,9 @@ import type { SharedCounters } from './store/counters.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
 import { createSurfaces } from './surfaces.ts'
+
+/** How many tokens one process remembers: about 200 bytes each. */
+const SEEN_TOKENS = 50_000
 
 /** The options of an app. */
 export interface AppOptions {
@@ -129,7 +132,8 @@ export function createApp(options: AppOptions): App {
     uploadBytes: options.uploadBytes ?? limits.uploadBytes,
     usage,
     audit,
-    seenTokens: new SeenTokens(),
+    // With `max`, the memory of all entries would be allocated now, which takes longer than the rest of a start.
+    seenTokens: new LRUCache({ maxSize: SEEN_TOKENS, sizeCalculation: () => 1 }),
     rateLimits: options.rateLimits && new RateLimits({ shared: counters, ...options.rateLimits }, clock),
     clock,
     random,
@@ -141,11 +145,7 @@ export function createApp(options: AppOptions): App {
     changes: new ChangeLog(clock),
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
-    sinks: [
-      usageObserver(usage),
-      ...(audit === undefined ? [] : [auditObserver(audit)]),
-      ...(options.sinks ?? []),
-    ],
+    sinks: [usageObserver(usage), ...(audit === undefined ? [] : [auditObserver(audit)]), ...(options.sinks ?? [])],
     proxies,
   }
   let draining = false

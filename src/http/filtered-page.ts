@@ -2,8 +2,7 @@ import { factsFor } from '../authz/facts.ts'
 import { cutPage, fittingItems, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
 import type { Decision, Engine } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
-import { vectorOf } from './decision-lines.ts'
-import type { DecisionRecord } from './decision-record.ts'
+import { vectorOf, type DecisionRecord } from './decision-record.ts'
 
 /**
  * Returns a page of the items that the caller can see. The permission table is asked about each candidate until the

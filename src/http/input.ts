@@ -4,11 +4,10 @@ import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
 import { readBody } from './body.ts'
-import { isListParameter, membersOf } from './body-members.ts'
+import { isListParameter, membersOf, withOwnMembers } from './body-members.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
 import { readFields, selectableFields, withoutInclude } from './fields.ts'
 import { parseJson } from './json.ts'
-import { withOwnMembers } from './own-id.ts'
 import { checkAnnouncedSize, isUpload } from './upload.ts'
 
 /** The input of a request, in the shapes that the operation's row states. */

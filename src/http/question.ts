@@ -4,9 +4,8 @@ import { OWN_ID } from '../model/fields.ts'
 import type { Evaluation, Question } from '../resources/access/schema.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
 import type { Stint } from '../resources/scheduler.ts'
-import { isIdMember, isUserMember, shapeOf } from './body-members.ts'
+import { isIdMember, isUserMember, shapeOf, withOwnId, withOwnParameter } from './body-members.ts'
 import { validationFailed, type ValidationIssue } from './error-mapping.ts'
-import { withOwnId, withOwnParameter } from './own-id.ts'
 import type { Services } from './services.ts'
 
 /** The type of the resource of operations whose path has no parameter. */
