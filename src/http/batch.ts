@@ -9,7 +9,7 @@ import type { Key } from '../store/keys.ts'
 import type { Read } from '../store/reads.ts'
 import { requireClaim, entityTag, requireMatch } from './preconditions.ts'
 import { isIdMember, shapeOf, withOwnMembers, withOwnParameter } from './body-members.ts'
-import { validationFailed, type ValidationIssue } from './error-mapping.ts'
+import { invalidMember, Issues, type Refuse } from './error-mapping.ts'
 import { recordResources, type DecisionRecord, type ItemRecord } from './decision-record.ts'
 import { requireAccess, requireScope } from './permission.ts'
 import type { Services } from './services.ts'
@@ -90,7 +90,7 @@ function requireRoom({ writeCount }: OperationRequest['tx'], index: number): voi
 
 /** @param member of the operation, with the dot before it */
 function refusal(index: number, message: string, member = ''): ApiError {
-  return validationFailed([{ in: 'body', path: `operations.${index}${member}`, message }])
+  return invalidMember(`operations.${index}${member}`, message)
 }
 
 /** Performs the next operation. @param performed those before it */
@@ -181,17 +181,15 @@ export interface PlannedOperation {
   readonly ifClaim: number | undefined
 }
 
-type Refuse = (path: string, message: string) => void
-
 /**
  * Checks all operations of a batch, as far as that needs no storage.
  * @param userId the caller, for whom `me` stands
  * @throws {ApiError} `validation_failed`, with the issues of all
  */
 export function plan(services: Services, userId: string, boardId: string, items: readonly BatchItem[]): PlannedOperation[] {
-  const issues: ValidationIssue[] = []
+  const issues = new Issues()
   const planned = items.flatMap((item, index) => {
-    const refuse: Refuse = (path, message) => issues.push({ in: 'body', path: `operations.${index}.${path}`, message })
+    const refuse: Refuse = (path, message) => issues.refuse(`operations.${index}.${path}`, message)
     const operation = findOperation(services, item, refuse)
     if (operation === undefined) return []
     const params = withOwnParameter(paramsOf(operation, item, boardId, refuse), userId)
@@ -199,7 +197,7 @@ export function plan(services: Services, userId: string, boardId: string, items:
     checkReferences({ operation, params, body }, items.slice(0, index), services.operations, refuse)
     return [{ operation, params, body, ifMatch: item.if_match, ifClaim: item.if_claim }]
   })
-  if (issues.length > 0) throw validationFailed(issues)
+  issues.throwIfAny()
   return planned
 }
 
