@@ -60,7 +60,7 @@ export interface DecisionRecord {
   /** instead of a decision: the number of list items that were decided, and that were allowed */
   listed?: { readonly permission: string; asked: number; allowed: number }
   /** for the decision log: the decisions about these items, and how often each was made */
-  vectors?: Map<string, { readonly decision: Decision; count: number }> | undefined
+  vectors?: Vectors | undefined
   /** whether something is absent that the body names in addition */
   absent?: true
   /** what an evaluation or a search decided, for each of its questions */
@@ -147,7 +147,7 @@ export function toLine(record: DecisionRecord, time: number, status: number, eff
       listed !== undefined && {
         list: {
           permission: listed.permission,
-          decisions: [...vectors.values()].map(({ decision, count }) => ({ count, permission: decisionOf(decision) })),
+          decisions: shownVectors(vectors),
         },
       }),
     ...(evaluations !== undefined && { evaluations: itemsOf(evaluations) }),
@@ -197,16 +197,26 @@ function decisionOf({ permission, fields, facts, derived, outcome, row, rules }:
   return { permission, fields: fields ?? null, facts, derived, outcome, row, rules }
 }
 
+/** Decisions about items, by what is the same for all that were decided alike, and how often each was made. */
+export type Vectors = Map<string, { readonly decision: Decision; count: number }>
+
+/** Counts a decision. */
+export function countDecision(vectors: Vectors, decision: Decision): void {
+  const vector = vectorOf(decision.permission, decision.facts, decision.fields)
+  const known = vectors.get(vector)
+  if (known === undefined) vectors.set(vector, { decision, count: 1 })
+  else known.count++
+}
+
 /** Decisions, with each fact vector once, in the order in which they came first. One that was denied is the last one. */
 function counted(decisions: readonly Decision[]): object[] {
-  const groups = new Map<string, { count: number; readonly permission: object }>()
-  for (const decision of decisions) {
-    const name = vectorOf(decision.permission, decision.facts, decision.fields)
-    const known = groups.get(name)
-    if (known === undefined) groups.set(name, { count: 1, permission: decisionOf(decision) })
-    else known.count++
-  }
-  return [...groups.values()]
+  const vectors: Vectors = new Map()
+  for (const decision of decisions) countDecision(vectors, decision)
+  return shownVectors(vectors)
+}
+
+function shownVectors(vectors: Vectors): object[] {
+  return [...vectors.values()].map(({ decision, count }) => ({ count, permission: decisionOf(decision) }))
 }
 
 /** A text that is the same for the same question to the permission table. */

@@ -16,7 +16,7 @@ import type { Blobs } from '../store/blobs.ts'
 import { keys } from '../store/keys.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
-import { bodyOf } from './body.ts'
+import { bodyOf, tooLarge } from './body.ts'
 import { Issues } from './error-mapping.ts'
 import type { Services } from './services.ts'
 
@@ -40,7 +40,7 @@ export function isUpload(headers: Headers): boolean {
  * @throws {ApiError} `payload_too_large`
  */
 export function checkAnnouncedSize(headers: Headers, maxBytes: number): void {
-  if (Number(headers.get('content-length')) > maxBytes + MAX_OVERHEAD) throw tooLarge(maxBytes)
+  if (Number(headers.get('content-length')) > maxBytes + MAX_OVERHEAD) throw tooLarge('file', maxBytes)
 }
 
 /**
@@ -94,7 +94,7 @@ async function* atMost(body: AsyncIterable<Uint8Array>, maxBytes: number): Async
   let size = 0
   for await (const chunk of body) {
     size += chunk.byteLength
-    if (size > maxBytes + MAX_OVERHEAD) throw tooLarge(maxBytes)
+    if (size > maxBytes + MAX_OVERHEAD) throw tooLarge('file', maxBytes)
     yield chunk
   }
 }
@@ -149,7 +149,7 @@ class Form {
     }
     this.#stream = stream
     // The rest of the body is not read.
-    stream.on('limit', () => this.parser.destroy(tooLarge(maxBytes)))
+    stream.on('limit', () => this.parser.destroy(tooLarge('file', maxBytes)))
     const safeName = fileName(given)
     if (!hasAtMost(limits.fileName, safeName)) this.#issues.refuse(name, `has a name of more than ${limits.fileName} characters`)
     this.#file = this.#store(stream, maxBytes, safeName, mediaType(type))
@@ -173,17 +173,9 @@ class Form {
     contentType: string,
   ): Promise<Omit<ReceivedFile, 'blobId' | 'visibility'>> {
     const written = await this.#blobs.write(this.#blobId, stream)
-    if (stream.truncated) throw tooLarge(maxBytes)
+    if (stream.truncated) throw tooLarge('file', maxBytes)
     return { name, contentType, ...written }
   }
-}
-
-function tooLarge(maxBytes: number): ApiError {
-  return new ApiError('payload_too_large', {
-    message: `The file is larger than ${maxBytes} bytes.`,
-    members: { limit_bytes: maxBytes },
-    headers: { connection: 'close' },
-  })
 }
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/

@@ -10,13 +10,6 @@ export interface Rate {
 /** Maximum number of keys that are remembered. */
 const MAX_KEYS = 20_000
 
-/** The counters with which the throttles of several processes work as one. */
-export interface SharedThrottle {
-  readonly counters: SharedCounters
-  /** the name of the throttle in the counters */
-  readonly name: string
-}
-
 /**
  * Limits the rate of attempts for each key separately (a token bucket). The buckets are in the memory of this process, so
  * an attempt costs no round trip. With shared counters, the attempts in other processes are taken from the buckets a
@@ -27,11 +20,11 @@ export class Throttle {
   /** key → the milliseconds until its bucket is full again */
   readonly #counters: Counters
 
-  constructor(rate: Rate, clock: Clock, shared?: SharedThrottle) {
+  /** @param shared default: this process throttles alone @param name of the throttle in the shared counters */
+  constructor(rate: Rate, clock: Clock, shared?: SharedCounters, name = '') {
     this.#rate = rate
     const { burst, every } = rate
-    const options = { clock, every, lifetime: burst * every, most: MAX_KEYS }
-    this.#counters = new Counters(shared === undefined ? options : { ...options, shared: shared.counters, prefix: `${shared.name}:` })
+    this.#counters = new Counters({ clock, every, lifetime: burst * every, most: MAX_KEYS, shared, prefix: `${name}:` })
   }
 
   /**
