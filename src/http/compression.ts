@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { FastResponse, type ServerRequest } from 'srvx'
@@ -31,16 +32,23 @@ const onThreads: Compressors = {
   gzip: (body) => gzipAsync(body, { level: 5 }),
 }
 
+/** A response with the reason phrase of its status. */
+export class HttpResponse extends FastResponse {
+  constructor(body: BodyInit | null, init: ResponseInit & { readonly status: number }) {
+    super(body, { statusText: STATUS_CODES[init.status] ?? '', ...init })
+  }
+}
+
 /**
  * A response whose body may be compressed. Everything else is sent as it is: the bytes of files, streams, and the pages of the
  * web app, which show tokens.
  */
-export class CompressibleResponse extends FastResponse {
+export class CompressibleResponse extends HttpResponse {
   readonly content: string | Uint8Array
   /** whose compressed body is kept; undefined: it is compressed for each request */
   readonly owner: object | undefined
 
-  constructor(content: string | Uint8Array, init: ResponseInit, owner?: object) {
+  constructor(content: string | Uint8Array, init: ResponseInit & { readonly status: number }, owner?: object) {
     super(content as string, init)
     this.content = content
     this.owner = owner
@@ -63,7 +71,7 @@ export class Compression {
   async apply(request: ServerRequest, response: Response): Promise<Response> {
     const accepted = request.headers.get('accept-encoding')
     if (accepted === null || !(response instanceof CompressibleResponse)) return response
-    const { content, owner, status, statusText } = response
+    const { content, owner, status } = response
     const size = Buffer.byteLength(content)
     const coding = size > SMALLEST ? preferredCoding(accepted) : undefined
     if (coding === undefined) return response
@@ -73,7 +81,7 @@ export class Compression {
     headers.set('content-length', String(body.byteLength))
     const etag = headers.get('etag')
     if (etag !== null) headers.set('etag', codedTag(etag, coding))
-    return new FastResponse(body as Uint8Array<ArrayBuffer>, { status, statusText, headers })
+    return new HttpResponse(body as Uint8Array<ArrayBuffer>, { status, headers })
   }
 
   #keep(owner: object, coding: Coding, content: string | Uint8Array, size: number): Promise<Uint8Array> {
