@@ -170,7 +170,7 @@ function withIds(operation: Operation, body: unknown, idOf: (text: string) => st
 }
 
 /** A text that stands for the id of what an earlier operation has created. */
-export const REFERENCE = /^\$(0|[1-9][0-9]?)$/
+const REFERENCE = /^\$(0|[1-9][0-9]?)$/
 
 /** An operation of a batch, as far as it is known before the batch begins. */
 export interface PlannedOperation {
@@ -186,7 +186,7 @@ export interface PlannedOperation {
  * @param userId the caller, for whom `me` stands
  * @throws {ApiError} `validation_failed`, with the issues of all
  */
-export function plan(services: Services, userId: string, boardId: string, items: readonly BatchItem[]): PlannedOperation[] {
+function plan(services: Services, userId: string, boardId: string, items: readonly BatchItem[]): PlannedOperation[] {
   const issues = new Issues()
   const planned = items.flatMap((item, index) => {
     const refuse: Refuse = (path, message) => issues.refuse(`operations.${index}.${path}`, message)

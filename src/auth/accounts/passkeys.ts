@@ -132,7 +132,7 @@ export async function assertionOptions({ id }: RelyingParty, challenge: string, 
 }
 
 /** Verifies a new passkey. @returns what is stored of it; undefined if it is refused */
-export async function verifyAttestation(
+async function verifyAttestation(
   { origin, id }: RelyingParty,
   { json, challenge }: Attestation,
 ): Promise<Pick<Passkey, 'credential_id' | 'public_key' | 'counter' | 'transports'> | undefined> {
