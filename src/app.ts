@@ -1,13 +1,12 @@
 import type { H3 } from 'h3'
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
-import type { ServerRequest } from 'srvx'
 import memoryDriver from 'unstorage/drivers/memory'
 import { createPasswords, type Passwords } from './auth/accounts/passwords.ts'
 import type { AuditRecorder } from './audit/recorder.ts'
 import type { DecisionLog } from './decision-log/log.ts'
 import { auditObserver, usageObserver } from './http/audit-observer.ts'
 import { RequestLog } from './http/decision-log.ts'
-import { SeenTokens } from './http/seen-tokens.ts'
 import { RateLimits, type RateLimitOptions } from './http/rate-limits.ts'
 import type { Sink } from './http/decision-record.ts'
 import { Admission } from './http/work.ts'
@@ -32,7 +31,9 @@ import type { SharedCounters } from './store/counters.ts'
 import type { Store } from './store/port.ts'
 import { UsageRecorder } from './auth/tokens/usage.ts'
 import { createSurfaces } from './surfaces.ts'
-import { clientAddress, networkOf } from './http/client-address.ts'
+
+/** How many tokens one process remembers: about 200 bytes each. */
+const SEEN_TOKENS = 50_000
 
 /** The options of an app. */
 export interface AppOptions {
@@ -117,7 +118,6 @@ export function createApp(options: AppOptions): App {
   let proof = requireProof(engine, rows)
 
   const { audit, proxies = 0, passwords = createPasswords(), counters } = options
-  const requestNetwork = (request: ServerRequest) => networkOf(clientAddress(request, proxies))
   const stopping = new AbortController()
   const scheduler = options.scheduler ?? new Scheduler()
   const usage = new UsageRecorder({ store, clock, random })
@@ -132,8 +132,9 @@ export function createApp(options: AppOptions): App {
     uploadBytes: options.uploadBytes ?? limits.uploadBytes,
     usage,
     audit,
-    seenTokens: new SeenTokens(),
-    rateLimits: options.rateLimits && new RateLimits({ shared: counters, ...options.rateLimits }, clock, requestNetwork),
+    // With `max`, the memory of all entries would be allocated now, which takes longer than the rest of a start.
+    seenTokens: new LRUCache({ maxSize: SEEN_TOKENS, sizeCalculation: () => 1 }),
+    rateLimits: options.rateLimits && new RateLimits({ shared: counters, ...options.rateLimits }, clock),
     clock,
     random,
     batch: options.batch,
@@ -144,11 +145,7 @@ export function createApp(options: AppOptions): App {
     changes: new ChangeLog(clock),
     stopping: stopping.signal,
     decisionLog: options.decisionLog && new RequestLog(options.decisionLog, clock),
-    sinks: [
-      usageObserver(usage, proxies),
-      ...(audit === undefined ? [] : [auditObserver(audit, clock, proxies)]),
-      ...(options.sinks ?? []),
-    ],
+    sinks: [usageObserver(usage), ...(audit === undefined ? [] : [auditObserver(audit)]), ...(options.sinks ?? [])],
     proxies,
   }
   let draining = false

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { defineLazyEventHandler, type H3, type H3Config, type H3Event } from 'h3'
 import type { ServerRequest } from 'srvx'
-import { ApiFirst } from './http/api-first.ts'
+import { ApiFirst, originOf, type RequestTarget } from './http/request-target.ts'
 import { authzenConfiguration } from './http/authzen-configuration.ts'
-import { clientAddress, networkOf } from './http/client-address.ts'
 import { Compression } from './http/compression.ts'
 import { errorResponse } from './http/envelope.ts'
 import { toApiError } from './http/error-mapping.ts'
@@ -12,7 +11,6 @@ import { ReferenceDocument } from './http/openapi/serve.ts'
 import { handle } from './http/pipeline.ts'
 import { respondWithText } from './http/public-text.ts'
 import type { RateQuotas } from './http/rate-limits.ts'
-import { originOf, type RequestTarget } from './http/request-target.ts'
 import { createRevocation } from './http/revocation.ts'
 import { ApiError } from './model/errors.ts'
 import { lazy } from './model/lazy.ts'
@@ -36,11 +34,11 @@ export interface SurfaceOptions extends WebOptions {
 
 /** Every address of the service, with what answers it. */
 export function createSurfaces(options: SurfaceOptions): H3 {
-  const { services, log, origin, proxies, isDraining, quotas } = options
+  const { services, log, origin, isDraining, quotas } = options
   const { operations, uploadBytes } = services()
   const compression = new Compression()
   const reference = new ReferenceDocument(() => ({ engine: services().engine, operations, uploadBytes, quotas, origin }))
-  const revoke = createRevocation(services(), (request) => networkOf(clientAddress(request, proxies)))
+  const revoke = createRevocation(services())
 
   const api = async ({ req: request }: H3Event, { path, search }: RequestTarget) =>
     compression.apply(

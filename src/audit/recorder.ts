@@ -1,11 +1,16 @@
 import type { Logger } from 'pino'
-import type { AuditBatch, AuditEntry } from '../model/audit.ts'
+import { shortAgent, type AuditBatch, type AuditEntry } from '../model/audit.ts'
 import { newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
 import type { Deps } from '../store/deps.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { auditTombstone } from './retention.ts'
+
+/** An entry to add. The rest of it is unknown unless it is stated. */
+export type NewEntry = Pick<AuditEntry, 'operation' | 'outcome' | 'status' | 'request_id'> & Partial<AuditEntry>
+
+const UNKNOWN = { user_id: null, token_id: null, token_name: null, ids: [], rows: [], code: null, address: null, agent: null } as const
 
 /** How entries are written. */
 export interface AuditOptions {
@@ -64,7 +69,8 @@ export class AuditRecorder {
   }
 
   /** Adds an entry to the trail of a workspace, or to what belongs to no workspace. Never throws. */
-  add(partition: string, entry: AuditEntry): void {
+  add(partition: string, added: NewEntry): void {
+    const entry = { at: timestamp(this.#deps.clock), ...UNKNOWN, ...added, agent: shortAgent(added.agent ?? null) }
     let queue = this.#queues.get(partition)
     if (queue === undefined) {
       queue = { entries: [], denials: new Map(), failed: undefined, attempts: 0, writing: undefined }

@@ -5,20 +5,10 @@ import { boardCandidates } from '../resources/boards/queries.ts'
 import { namesInPath, type OperationRequest } from '../resources/operation.ts'
 import type { Stint } from '../resources/scheduler.ts'
 import type { DecisionRecord, ItemRecord } from './decision-record.ts'
-import { validationFailed, type ValidationIssue } from './error-mapping.ts'
+import { Issues, type Refuse } from './error-mapping.ts'
 import { decideAll, type EvaluationServices } from './evaluation.ts'
 import { hasScope } from './permission.ts'
-import {
-  checkSubject,
-  furtherNames,
-  NO_OPERATION,
-  readNames,
-  typeOf,
-  UNKNOWN_MEMBER,
-  unknownMembers,
-  type Evaluated,
-  type Refuse,
-} from './question.ts'
+import { checkSubject, furtherNames, NO_OPERATION, readNames, typeOf, UNKNOWN_MEMBER, unknownMembers, type Evaluated } from './question.ts'
 
 // The search of AuthZEN 1.0 (§8): it finds what evaluations of the same questions would allow, and decides each as they do.
 
@@ -60,17 +50,23 @@ export async function findActions(
 ): Promise<Found<FoundAction>> {
   const { caller } = request
   const issues = new Issues()
-  checkSubject(caller, subject, issues.refuse)
+  const refused = new Set<string>()
+  // Many operations may have the same issue.
+  const refuse: Refuse = (path, message) => {
+    if (!refused.has(path)) issues.refuse(path, message)
+    refused.add(path)
+  }
+  checkSubject(caller, subject, refuse)
   const { type, properties = {} } = resource
   const ofType = services.operations.filter((operation) => typeOf(operation) === type)
-  if (ofType.length === 0) issues.refuse('resource.type', `must be one of ${[...new Set(services.operations.map(typeOf))].join(', ')}`)
+  if (ofType.length === 0) refuse('resource.type', `must be one of ${[...new Set(services.operations.map(typeOf))].join(', ')}`)
   const taken = new Set(ofType.flatMap(furtherNames))
   for (const name of Object.keys(properties))
-    if (!taken.has(name)) issues.refuse(`resource.properties.${name}`, 'names nothing in an operation on this resource')
+    if (!taken.has(name)) refuse(`resource.properties.${name}`, 'names nothing in an operation on this resource')
   const asked = ofType.slice(ofType.findIndex(({ id }) => id === after) + 1).map((operation) => {
     const names = furtherNames(operation)
     const own = Object.fromEntries(Object.entries(properties).filter(([name]) => names.includes(name)))
-    return readNames(operation, caller, undefined, { id: resource.id, properties: own }, issues.refuse, true)
+    return readNames(operation, caller, undefined, { id: resource.id, properties: own }, refuse, true)
   })
   issues.throwIfAny()
   await beginQuestions(asked.length)
@@ -152,20 +148,6 @@ function readResourceQuestion(
 function toFound<Item>(found: readonly Place<Item>[], limit: number): Found<Item> {
   const page = found.slice(0, limit)
   return { items: page.map(({ item }) => item), next: found.length > limit ? page.at(-1)!.position : undefined }
-}
-
-/** The issues of a body, of which many operations may have the same. */
-class Issues {
-  readonly #all = new Map<string, ValidationIssue>()
-
-  readonly refuse: Refuse = (path, message) => {
-    if (!this.#all.has(path)) this.#all.set(path, { in: 'body', path, message })
-  }
-
-  /** @throws {ApiError} `validation_failed` */
-  throwIfAny(): void {
-    if (this.#all.size > 0) throw validationFailed([...this.#all.values()])
-  }
 }
 
 /** The records of a search for resources: those that differ in the resource alone are one, with their number. So few facts make few lines. */

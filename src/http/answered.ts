@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ServerRequest } from 'srvx'
 
@@ -30,11 +30,17 @@ function watch(socket: Socket): Set<() => void> {
   return pending
 }
 
+/** Calls a function when the response to a request has been sent, or now if the request came over no connection. */
+export function whenAnswered({ runtime }: ServerRequest, done: () => void): void {
+  const node = runtime?.node as { req: IncomingMessage; res?: ServerResponse } | undefined
+  if (node?.res === undefined) done()
+  else onceAnswered(node.req.socket, node.res, done)
+}
+
 /** A signal that is aborted when the client of a request leaves, and at the latest when it was answered. */
 export function clientSignal(request: ServerRequest): AbortSignal {
-  const node = request.runtime?.node
-  if (node?.res === undefined) return request.signal
+  if (request.runtime?.node?.res === undefined) return request.signal
   const controller = new AbortController()
-  onceAnswered(node.req.socket as Socket, node.res as ServerResponse, () => controller.abort())
+  whenAnswered(request, () => controller.abort())
   return controller.signal
 }

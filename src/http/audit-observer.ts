@@ -1,12 +1,9 @@
-import type { ServerRequest } from 'srvx'
 import type { AuditRecorder } from '../audit/recorder.ts'
 import type { UsageRecorder } from '../auth/tokens/usage.ts'
-import { shortAgent, type AuditEntry } from '../model/audit.ts'
-import { timestamp, type Clock } from '../model/time.ts'
-import { clientAddress } from './client-address.ts'
 import type { DecisionRecord, Sink } from './decision-record.ts'
 
-const DENIED = new Set([401, 403, 404])
+/** The statuses of responses that refuse access. */
+export const DENIED: ReadonlySet<number> = new Set([401, 403, 404])
 /** The resources of a batch that an entry names. */
 const MAX_IDS = 100
 
@@ -15,26 +12,24 @@ function isDenied({ effect, status, operation }: DecisionRecord): boolean {
   return effect === undefined && DENIED.has(status) && (operation !== undefined || status === 401)
 }
 
-/** Records the use of each token. @param proxies see {@link clientAddress} */
-export function usageObserver(usage: UsageRecorder, proxies: number): Sink {
-  return (record, { presented, request }) => {
+/** Records the use of each token. */
+export function usageObserver(usage: UsageRecorder): Sink {
+  return (record, { presented, headers, address }) => {
     if (presented === undefined) return
-    const use = { address: clientAddress(request, proxies) ?? null, agent: request.headers.get('user-agent'), isDenied: isDenied(record) }
+    const use = { address, agent: headers.get('user-agent'), isDenied: isDenied(record) }
     usage.record(presented.partition, presented.token.hash, use)
   }
 }
 
 /** Adds an entry to the audit trail for each change and each denial of a token that exists, or has existed, or of an operator who acts as a member. */
-export function auditObserver(audit: AuditRecorder, clock: Clock, proxies: number): Sink {
-  return (record, { presented, request }) => {
+export function auditObserver(audit: AuditRecorder): Sink {
+  return (record, { presented, headers, address }) => {
     const { userId = null, workspaceId } = record
     const partition = presented?.partition ?? workspaceId
     if (partition === undefined || (record.effect === undefined && !isDenied(record))) return
     audit.add(partition, {
-      at: timestamp(clock),
-      user_id: presented?.token.user_id ?? userId,
-      token_id: presented?.token.id ?? null,
-      token_name: presented?.token.name ?? null,
+      user_id: userId,
+      ...(presented && { user_id: presented.token.user_id, token_id: presented.token.id, token_name: presented.token.name }),
       operation: record.operation ?? 'authenticate',
       ids: idsOf(record),
       rows: rowsOf(record),
@@ -42,15 +37,11 @@ export function auditObserver(audit: AuditRecorder, clock: Clock, proxies: numbe
       status: record.status,
       code: record.code ?? null,
       request_id: record.requestId,
-      ...clientOf(request, proxies),
+      address,
+      agent: headers.get('user-agent'),
       ...(record.surface !== undefined && { surface: record.surface }),
-    } satisfies AuditEntry)
+    })
   }
-}
-
-/** The client of a request, as an entry names it. */
-export function clientOf(request: ServerRequest, proxies: number): Pick<AuditEntry, 'address' | 'agent'> {
-  return { address: clientAddress(request, proxies) ?? null, agent: shortAgent(request.headers.get('user-agent')) }
 }
 
 function idsOf({ resource, related, created, batch }: DecisionRecord): string[] {

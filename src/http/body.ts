@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import type { ServerRequest } from 'srvx'
 import { ApiError } from '../model/errors.ts'
 
@@ -12,31 +13,20 @@ type BeforeMore = (size: number) => Promise<void> | undefined
  * @throws {ApiError} `payload_too_large`; `bad_request` if the client closed the connection
  */
 export async function readBody(request: ServerRequest, maxBytes: number, beforeMore: BeforeMore = () => undefined): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
+  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge('body', maxBytes)
   const node = nodeOf(request)
-  if (node !== undefined) {
-    continueIfExpected(request, node)
-    return collect(node, maxBytes, beforeMore)
-  }
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of bodyOf(request)) {
-    size += chunk.byteLength
-    if (size > maxBytes) throw tooLarge(maxBytes)
-    chunks.push(chunk)
-    const pause = beforeMore(size)
-    if (pause !== undefined) await pause
-  }
-  return Buffer.concat(chunks)
+  if (node !== undefined) continueIfExpected(request, node)
+  // What fails after a refusal is of no interest.
+  return collect(node ?? Readable.from(bodyOf(request)).on('error', () => undefined), maxBytes, beforeMore)
 }
 
 function nodeOf({ runtime }: ServerRequest): IncomingMessage | undefined {
   return runtime?.node?.req as IncomingMessage | undefined
 }
 
-function tooLarge(maxBytes: number): ApiError {
+export function tooLarge(what: 'body' | 'file', maxBytes: number): ApiError {
   return new ApiError('payload_too_large', {
-    message: `The body is larger than ${maxBytes} bytes.`,
+    message: `The ${what} is larger than ${maxBytes} bytes.`,
     members: { limit_bytes: maxBytes },
     headers: { connection: 'close' },
   })
@@ -47,7 +37,7 @@ function incomplete(): ApiError {
 }
 
 /** Reads the body from a connection. Its async iterator would cost more CPU time than all the rest of the input. */
-function collect(node: IncomingMessage, maxBytes: number, beforeMore: BeforeMore): Promise<Uint8Array> {
+function collect(node: Readable, maxBytes: number, beforeMore: BeforeMore): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
@@ -62,7 +52,7 @@ function collect(node: IncomingMessage, maxBytes: number, beforeMore: BeforeMore
     const onData = (chunk: Uint8Array): void => {
       chunks.push(chunk)
       size += chunk.byteLength
-      if (size > maxBytes) return refuse(tooLarge(maxBytes))
+      if (size > maxBytes) return refuse(tooLarge('body', maxBytes))
       pause = beforeMore(size)
       if (pause === undefined) return
       node.pause()

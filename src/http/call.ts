@@ -4,10 +4,11 @@ import type { Client } from '../resources/scheduler.ts'
 import type { CommitLease } from '../store/commit-leases.ts'
 import type { PresentedToken } from './decision-record.ts'
 import { clientSignal } from './answered.ts'
+import { clientAddress } from './client-address.ts'
 import { IdempotentWrite } from './idempotency.ts'
 import type { Input } from './input.ts'
 import type { Principal } from './principal.ts'
-import { UNLIMITED, type ExchangePart, type Quota } from './rate-limits.ts'
+import { Quota, type ExchangePart } from './rate-limits.ts'
 import type { Services } from './services.ts'
 import { Work } from './work.ts'
 
@@ -61,12 +62,17 @@ export class Call implements CallRequest {
     this.path = path
     this.search = search
     this.surface = surface
-    this.quota = (surface.name === undefined && services.rateLimits?.begin(request, part)) || UNLIMITED
     this.#services = services
+    this.quota = new Quota(surface.name === undefined ? services.rateLimits : undefined, this, part)
   }
 
   get headers(): Headers {
     return this.request.headers
+  }
+
+  /** The address of its client, if that is known. */
+  get address(): string | null {
+    return clientAddress(this.request, this.#services.proxies) ?? null
   }
 
   /** Is aborted when its client leaves. */

@@ -23,7 +23,7 @@ export function clientAddress(request: ServerRequest, proxies: number): string |
  * @param address may contain a port
  * @returns `unknown` if it is not an address
  */
-export function networkOf(address: string | undefined): string {
+export function networkOf(address: string | null | undefined): string {
   const parsed = parseAddress(address)
   if (parsed === undefined) return 'unknown'
   if (isIPv4(parsed)) return parsed
@@ -36,7 +36,7 @@ export function networkOf(address: string | undefined): string {
  * The shortest form of an address (RFC 5952 §4). IPv4 in IPv6 notation (`::ffff:192.0.2.7`) becomes IPv4. A zone (`%eth0`) is dropped.
  * @returns undefined if it is not an address
  */
-function parseAddress(text: string | undefined): string | undefined {
+function parseAddress(text: string | null | undefined): string | undefined {
   const trimmed = text?.trim() ?? ''
   const [, ipv6, ipv4] = WITH_PORT.exec(trimmed) ?? []
   const address = (ipv6 ?? ipv4 ?? trimmed).replace(/%.*$/, '')

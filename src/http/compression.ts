@@ -1,7 +1,7 @@
+import { STATUS_CODES } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { FastResponse, type ServerRequest } from 'srvx'
-import { preferredCoding, type Coding } from './content-coding.ts'
 
 /** A smaller body fits into the packets that its head needs anyway. In bytes. */
 const SMALLEST = 1024
@@ -32,16 +32,23 @@ const onThreads: Compressors = {
   gzip: (body) => gzipAsync(body, { level: 5 }),
 }
 
+/** A response with the reason phrase of its status. */
+export class HttpResponse extends FastResponse {
+  constructor(body: BodyInit | null, init: ResponseInit & { readonly status: number }) {
+    super(body, { statusText: STATUS_CODES[init.status] ?? '', ...init })
+  }
+}
+
 /**
  * A response whose body may be compressed. Everything else is sent as it is: the bytes of files, streams, and the pages of the
  * web app, which show tokens.
  */
-export class CompressibleResponse extends FastResponse {
+export class CompressibleResponse extends HttpResponse {
   readonly content: string | Uint8Array
   /** whose compressed body is kept; undefined: it is compressed for each request */
   readonly owner: object | undefined
 
-  constructor(content: string | Uint8Array, init: ResponseInit, owner?: object) {
+  constructor(content: string | Uint8Array, init: ResponseInit & { readonly status: number }, owner?: object) {
     super(content as string, init)
     this.content = content
     this.owner = owner
@@ -64,7 +71,7 @@ export class Compression {
   async apply(request: ServerRequest, response: Response): Promise<Response> {
     const accepted = request.headers.get('accept-encoding')
     if (accepted === null || !(response instanceof CompressibleResponse)) return response
-    const { content, owner, status, statusText } = response
+    const { content, owner, status } = response
     const size = Buffer.byteLength(content)
     const coding = size > SMALLEST ? preferredCoding(accepted) : undefined
     if (coding === undefined) return response
@@ -74,7 +81,7 @@ export class Compression {
     headers.set('content-length', String(body.byteLength))
     const etag = headers.get('etag')
     if (etag !== null) headers.set('etag', codedTag(etag, coding))
-    return new FastResponse(body as Uint8Array<ArrayBuffer>, { status, statusText, headers })
+    return new HttpResponse(body as Uint8Array<ArrayBuffer>, { status, headers })
   }
 
   #keep(owner: object, coding: Coding, content: string | Uint8Array, size: number): Promise<Uint8Array> {
@@ -108,4 +115,48 @@ export class Compression {
  */
 function codedTag(etag: string, coding: Coding): string {
   return etag.startsWith('W/') ? etag : etag.replace(/"$/, `-${coding}"`)
+}
+
+/** The content codings of responses, best first: of two that a client prefers alike, the first one is used. */
+const codings = ['br', 'gzip'] as const
+export type Coding = (typeof codings)[number]
+
+/** A coding or a star, with its weight (RFC 9110 §12.4.2). */
+const ELEMENT = /^([\w!#$%&'*+.^`|~-]+)(?:[ \t]*;[ \t]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i
+/** Recipients treat it as gzip (RFC 9110 §8.4.1.3). */
+const ALIASES: Readonly<Record<string, string>> = { 'x-gzip': 'gzip' }
+
+/**
+ * The coding that a client prefers to none (RFC 9110 §12.5.3). What is not valid in the header is ignored.
+ * @param header Accept-Encoding
+ * @returns undefined: the response is sent without a coding, also if the client accepts nothing that is available
+ */
+export function preferredCoding(header: string): Coding | undefined {
+  const weights = readWeights(header)
+  const plain = weights.get('identity') ?? 0
+  let [best, highest]: [Coding | undefined, number] = [undefined, 0]
+  for (const coding of codings) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0
+    if (weight > highest && weight >= plain) [best, highest] = [coding, weight]
+  }
+  return best
+}
+
+/** The weights of the codings in a header; of several for one coding, the last one counts. */
+function readWeights(header: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>()
+  for (const element of header.split(',')) {
+    const [, name, weight = '1'] = ELEMENT.exec(element.trim()) ?? []
+    if (name === undefined) continue
+    const coding = name.toLowerCase()
+    weights.set(ALIASES[coding] ?? coding, Number(weight))
+  }
+  return weights
+}
+
+const SUFFIX = new RegExp(`-(?:${codings.join('|')})"$`)
+
+/** The ETag of the same representation without a coding: a client states the one that it received. */
+export function plainTag(tag: string): string {
+  return tag.replace(SUFFIX, '"')
 }

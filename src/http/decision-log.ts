@@ -4,8 +4,7 @@ import { ApiError } from '../model/errors.ts'
 import type { Clock } from '../model/time.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { TransactionConflict, type Transaction } from '../store/transaction.ts'
-import { toLine } from './decision-lines.ts'
-import type { DecisionRecord } from './decision-record.ts'
+import { toLine, type DecisionRecord } from './decision-record.ts'
 
 /**
  * Writes the record of each request to the decision log. That of a write is written before its commit: nothing is done without a

@@ -1,4 +1,3 @@
-import type { ServerRequest } from 'srvx'
 import type { Entry } from '../decision-log/log.ts'
 import type { ErrorCode } from '../model/errors.ts'
 import type { TokenRecord } from '../model/token.ts'
@@ -6,6 +5,7 @@ import type { ClaimEvent } from '../resources/result.ts'
 import type { Decision, ScopeDecision } from '../policy/engine.ts'
 import type { Facts } from '../policy/evaluate.ts'
 import type { Quota } from './rate-limits.ts'
+import { isAnyId } from '../model/ids.ts'
 
 /** How far a request has come, in the order in which the contract refuses requests. */
 export type Stage = 'credential' | 'rate_limit' | 'route' | 'scope' | 'input' | 'idempotency' | 'target' | 'permission' | 'run'
@@ -60,7 +60,7 @@ export interface DecisionRecord {
   /** instead of a decision: the number of list items that were decided, and that were allowed */
   listed?: { readonly permission: string; asked: number; allowed: number }
   /** for the decision log: the decisions about these items, and how often each was made */
-  vectors?: Map<string, { readonly decision: Decision; count: number }> | undefined
+  vectors?: Vectors | undefined
   /** whether something is absent that the body names in addition */
   absent?: true
   /** what an evaluation or a search decided, for each of its questions */
@@ -111,5 +111,123 @@ export interface PresentedToken {
 /** Gets the record of each answered request below /v1: the audit trail, the usage of tokens, the metrics, the access log. */
 export type Sink = (
   record: DecisionRecord,
-  call: { readonly request: ServerRequest; readonly presented: PresentedToken | undefined },
+  call: { readonly headers: Headers; readonly presented: PresentedToken | undefined; readonly address: string | null },
 ) => void
+
+/** What kind of record a request has. */
+type Kind = 'decision' | 'list' | 'absence' | 'repetition' | 'refusal'
+
+/**
+ * The members of a line of the decision log, as JSON without its braces.
+ * @param time in milliseconds since 1970
+ * @param effect whether a commit follows
+ */
+export function toLine(record: DecisionRecord, time: number, status: number, effect: 'commit' | 'none'): string {
+  const { requestId, method, policy, surface, dryRun, attempts, code, vectors, listed, evaluations, batch } = record
+  const kind = kindOf(record)
+  const members = {
+    time: new Date(time).toISOString(),
+    kind,
+    request_id: requestId,
+    method,
+    ...what(record),
+    token_id: record.tokenId ?? null,
+    user_id: record.userId ?? null,
+    workspace_id: record.workspaceId ?? null,
+    status,
+    code: (effect === 'commit' ? undefined : code) ?? null,
+    effect,
+    attempts,
+    policy,
+    ...(kind === 'refusal' && { stage: record.stage ?? 'log' }),
+    ...(dryRun === true && { dry_run: true }),
+    ...(surface !== undefined && { surface }),
+    ...stagesOf(record),
+    ...(vectors !== undefined &&
+      listed !== undefined && {
+        list: {
+          permission: listed.permission,
+          decisions: shownVectors(vectors),
+        },
+      }),
+    ...(evaluations !== undefined && { evaluations: itemsOf(evaluations) }),
+    ...(batch !== undefined && { batch: itemsOf(batch) }),
+  }
+  return JSON.stringify(members).slice(1, -1)
+}
+
+/** An absence is a 404 about which no table was asked: there is nothing to ask about. */
+function kindOf({ listed, hidden, absent, decision, replayed, stage, code }: DecisionRecord): Kind {
+  if (listed !== undefined) return 'list'
+  if (absent === true) return 'absence'
+  if (hidden !== undefined || decision !== undefined) return 'decision'
+  return replayed === true ? 'repetition' : stage === 'target' && code === 'not_found' ? 'absence' : 'refusal'
+}
+
+function what({ operation, resource, related }: Pick<DecisionRecord, 'operation' | 'resource' | 'related'>) {
+  return { operation: operation ?? null, resource_id: resource ?? null, related_id: related ?? null }
+}
+
+/** What both stages decided. */
+function stagesOf({ scope, hidden, decision, further }: Pick<DecisionRecord, 'scope' | 'hidden' | 'decision' | 'further'>): object {
+  return {
+    ...(scope !== undefined && {
+      scope: { permission: scope.permission, facts: scope.facts, required: scope.required, row: scope.row, allowed: scope.allowed },
+    }),
+    ...(hidden !== undefined && { hidden }),
+    ...(decision !== undefined && { permission: decisionOf(decision) }),
+    ...(further !== undefined && { further: counted(further) }),
+  }
+}
+
+/** The records of items. One that was decided as an earlier one, from the same facts, has the number of that in place of the decisions. */
+function itemsOf(items: readonly ItemRecord[]): object[] {
+  const numbers = new Map<string, number>()
+  return items.map((item, i) => {
+    const stages = stagesOf(item)
+    const key = JSON.stringify(stages)
+    const as = numbers.get(key)
+    if (as === undefined && key !== '{}') numbers.set(key, i)
+    const { open, count, code = null } = item
+    return { ...what(item), code, ...(open && { open }), ...(count !== undefined && { count }), ...(as === undefined ? stages : { as }) }
+  })
+}
+
+function decisionOf({ permission, fields, facts, derived, outcome, row, rules }: Decision) {
+  return { permission, fields: fields ?? null, facts, derived, outcome, row, rules }
+}
+
+/** Decisions about items, by what is the same for all that were decided alike, and how often each was made. */
+export type Vectors = Map<string, { readonly decision: Decision; count: number }>
+
+/** Counts a decision. */
+export function countDecision(vectors: Vectors, decision: Decision): void {
+  const vector = vectorOf(decision.permission, decision.facts, decision.fields)
+  const known = vectors.get(vector)
+  if (known === undefined) vectors.set(vector, { decision, count: 1 })
+  else known.count++
+}
+
+/** Decisions, with each fact vector once, in the order in which they came first. One that was denied is the last one. */
+function counted(decisions: readonly Decision[]): object[] {
+  const vectors: Vectors = new Map()
+  for (const decision of decisions) countDecision(vectors, decision)
+  return shownVectors(vectors)
+}
+
+function shownVectors(vectors: Vectors): object[] {
+  return [...vectors.values()].map(({ decision, count }) => ({ count, permission: decisionOf(decision) }))
+}
+
+/** A text that is the same for the same question to the permission table. */
+export function vectorOf(permission: string, facts: Decision['facts'], fields?: readonly string[]): string {
+  const key = [permission, ...Object.values(facts)].join('|')
+  return fields === undefined ? key : `${key}||${fields.join()}`
+}
+
+/** Records the ids in a path. What is no id is content of a user, and is left out. */
+export function recordResources(record: Pick<DecisionRecord, 'resource' | 'related'>, params: Readonly<Record<string, string>>): void {
+  const [resource, related] = Object.values(params)
+  if (resource !== undefined && isAnyId(resource)) record.resource = resource
+  if (related !== undefined && isAnyId(related)) record.related = related
+}

@@ -1,9 +1,8 @@
-import { STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
-import { FastResponse } from 'srvx'
 import { ApiError } from '../model/errors.ts'
 import type { FileRecord } from '../model/file.ts'
 import type { Blobs } from '../store/blobs.ts'
+import { HttpResponse } from './compression.ts'
 import { notModifiedResponse } from './envelope.ts'
 import { isCurrent, requireMatch } from './preconditions.ts'
 
@@ -33,9 +32,8 @@ export async function download(
   const status = range === undefined ? 200 : 206
   const bytes = method === 'GET' ? await begin(blobs.read(file.blob_id, start, end)) : undefined
   const body = bytes && (Readable.toWeb(Readable.from(bytes)) as unknown as ReadableStream)
-  return new FastResponse(body ?? null, {
+  return new HttpResponse(body ?? null, {
     status,
-    statusText: STATUS_CODES[status]!,
     headers: { ...shared, ...partial, 'content-length': String(end - start) },
   })
 }

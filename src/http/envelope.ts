@@ -1,7 +1,5 @@
-import { STATUS_CODES } from 'node:http'
-import { FastResponse } from 'srvx'
 import type { ApiError } from '../model/errors.ts'
-import { CompressibleResponse } from './compression.ts'
+import { CompressibleResponse, HttpResponse } from './compression.ts'
 import { bodyOf, type Pieces } from './json-body.ts'
 
 /** Headers of every response below /v1. Responses depend on the token and must not be stored by shared caches. */
@@ -21,7 +19,7 @@ export function dataResponse(requestId: string, status: number, data: Pieces, he
 export function notModifiedResponse(requestId: string, headers: Readonly<Record<string, string>>): Response {
   const { 'content-type': _type, ...shared } = API_HEADERS
   const merged = mergeHeaders(shared, { 'x-request-id': requestId }, headers)
-  return new FastResponse(null, { status: 304, statusText: STATUS_CODES[304] ?? '', headers: merged })
+  return new HttpResponse(null, { status: 304, headers: merged })
 }
 
 /** A failure: `{"error": {code, message, request_id}}` (spec §7). */
@@ -52,11 +50,7 @@ export function jsonResponse(
 ): Response {
   const own = { 'x-request-id': requestId, 'content-length': String(Buffer.byteLength(body)) }
   // With plain headers, h3 passes srvx's own response to Node without building a Headers object.
-  return new CompressibleResponse(body, {
-    statusText: STATUS_CODES[status] ?? '',
-    status,
-    headers: mergeHeaders(API_HEADERS, own, headers),
-  })
+  return new CompressibleResponse(body, { status, headers: mergeHeaders(API_HEADERS, own, headers) })
 }
 
 /**

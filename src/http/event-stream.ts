@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
-import { FastResponse, type ServerRequest } from 'srvx'
+import type { ServerRequest } from 'srvx'
 import type { ApiError } from '../model/errors.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import type { StreamedResult } from '../resources/result.ts'
+import { HttpResponse } from './compression.ts'
 import { API_HEADERS, errorBody } from './envelope.ts'
 import { toApiError } from './error-mapping.ts'
 import { Waiter, waitSignal } from './long-poll.ts'
@@ -46,7 +47,7 @@ export class EventStream {
     const all = { ...API_HEADERS, ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': requestId }
     if (method === 'HEAD') waiter.end()
     const body = method === 'HEAD' ? null : (Readable.toWeb(Readable.from(this.#events())) as ReadableStream)
-    return new FastResponse(body, { status: 200, statusText: 'OK', headers: { ...all, 'x-accel-buffering': 'no' } })
+    return new HttpResponse(body, { status: 200, headers: { ...all, 'x-accel-buffering': 'no' } })
   }
 
   async *#events(): AsyncGenerator<Buffer> {

@@ -1,9 +1,8 @@
 import { factsFor } from '../authz/facts.ts'
 import { cutPage, fittingItems, toPage, type ListPage, type PageQuery } from '../listing/pages.ts'
-import type { Decision, Engine } from '../policy/engine.ts'
+import type { Engine } from '../policy/engine.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
-import { vectorOf } from './decision-lines.ts'
-import type { DecisionRecord } from './decision-record.ts'
+import { countDecision, type DecisionRecord } from './decision-record.ts'
 
 /**
  * Returns a page of the items that the caller can see. The permission table is asked about each candidate until the
@@ -31,7 +30,7 @@ export async function filteredPage(
       if (item === undefined) continue
       listed.asked++
       const decision = engine.decide(permission, factsFor(engine.vocabulary, groups, request.caller, item.context))
-      if (record.vectors !== undefined) count(record.vectors, decision)
+      if (record.vectors !== undefined) countDecision(record.vectors, decision)
       if (decision.outcome !== 'allowed') continue
       found.push({ data: item.data, position })
       if (found.length > limit) break
@@ -48,12 +47,4 @@ export async function filteredPage(
       more,
     )
   }
-}
-
-/** Counts a decision. */
-function count(vectors: NonNullable<DecisionRecord['vectors']>, decision: Decision): void {
-  const vector = vectorOf(decision.permission, decision.facts)
-  const known = vectors.get(vector)
-  if (known === undefined) vectors.set(vector, { decision, count: 1 })
-  else known.count++
 }

@@ -1,5 +1,4 @@
-import { STATUS_CODES } from 'node:http'
-import { FastResponse } from 'srvx'
+import { HttpResponse } from './compression.ts'
 import type { Services } from './services.ts'
 
 /** The probe `/healthz` of process supervisors, outside /v1 and without a token: the process is alive. */
@@ -36,5 +35,5 @@ function probeResponse(status: number, body: object): Response {
     'cache-control': 'no-store',
     ...(status === 503 ? { 'retry-after': '1' } : {}),
   }
-  return new FastResponse(JSON.stringify(body), { status, statusText: STATUS_CODES[status] ?? '', headers })
+  return new HttpResponse(JSON.stringify(body), { status, headers })
 }

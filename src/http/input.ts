@@ -4,11 +4,10 @@ import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Operation } from '../resources/operation.ts'
 import { readBody } from './body.ts'
-import { isListParameter, membersOf } from './body-members.ts'
-import { validationFailed, type ValidationIssue } from './error-mapping.ts'
+import { isListParameter, membersOf, withOwnMembers } from './body-members.ts'
+import { Issues, type ValidationIssue } from './error-mapping.ts'
 import { readFields, selectableFields, withoutInclude } from './fields.ts'
 import { parseJson } from './json.ts'
-import { withOwnMembers } from './own-id.ts'
 import { checkAnnouncedSize, isUpload } from './upload.ts'
 
 /** The input of a request, in the shapes that the operation's row states. */
@@ -63,30 +62,20 @@ function validInput(
   body: unknown,
   upload: boolean,
 ): Input {
-  const issues = new IssueList()
+  const issues = new Issues()
   const { query, fields } = validateQuery(operation, userId, search, issues)
   const ownBody = withOwnMembers(operation.body, body, userId)
   const validBody = ownBody === undefined ? undefined : validate(operation.body ?? nothing, ownBody, 'body', issues)
   const broken = validBody === undefined ? undefined : operation.bodyRule?.(params, validBody)
-  if (broken !== undefined) issues.add({ in: 'body', ...broken })
-  if (issues.total > 0) throw validationFailed(issues.listed, issues.total)
+  if (broken !== undefined) issues.refuse(broken.path, broken.message)
+  issues.throwIfAny()
   return { query, fields, body: validBody, upload }
-}
-
-/** The first issues of a request, and the number of all. */
-class IssueList {
-  readonly listed: ValidationIssue[] = []
-  total = 0
-
-  add(issue: ValidationIssue): void {
-    if (++this.total <= limits.issues) this.listed.push(issue)
-  }
 }
 
 /** The valid query of a request that has none, by schema. Most requests have none, and the result is always the same. */
 const emptyQueries = new WeakMap<z.ZodType, object>()
 
-function validateQuery(operation: Operation, userId: string, search: string, issues: IssueList): Pick<Input, 'query' | 'fields'> {
+function validateQuery(operation: Operation, userId: string, search: string, issues: Issues): Pick<Input, 'query' | 'fields'> {
   if (search === '') return { query: emptyQuery(operation.query, issues), fields: undefined }
   const all = withOwnMembers(operation.query, readParameters(operation, search, issues), userId) as Record<string, string>
   const selectable = selectableFields(operation)
@@ -96,11 +85,11 @@ function validateQuery(operation: Operation, userId: string, search: string, iss
   const fields = readFields(names, selectable)
   const valid = validate(operation.query, query, 'query', issues) as { readonly include?: ReadonlySet<string> } | undefined
   const wrong = typeof fields === 'string' ? fields : valid && withoutInclude(operation, fields, valid.include)
-  if (wrong !== undefined) issues.add({ in: 'query', path: FIELDS, message: wrong })
+  if (wrong !== undefined) issues.refuse(FIELDS, wrong, 'query')
   return { query: valid, fields: typeof fields === 'string' ? undefined : fields }
 }
 
-function emptyQuery(schema: z.ZodType, issues: IssueList): unknown {
+function emptyQuery(schema: z.ZodType, issues: Issues): unknown {
   const known = emptyQueries.get(schema)
   if (known !== undefined) return known
   const query = validate(schema, {}, 'query', issues) as object | undefined
@@ -110,10 +99,10 @@ function emptyQuery(schema: z.ZodType, issues: IssueList): unknown {
 }
 
 /** Returns the valid value; undefined if there are issues, which are added to the list. */
-function validate(schema: z.ZodType, value: unknown, place: ValidationIssue['in'], issues: IssueList): unknown {
+function validate(schema: z.ZodType, value: unknown, place: ValidationIssue['in'], issues: Issues): unknown {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  for (const issue of issuesOf(result.error, place)) issues.add(issue)
+  for (const { path, message } of issuesOf(result.error, place)) issues.refuse(path, message, place)
   return undefined
 }
 
@@ -132,12 +121,12 @@ function describe(issue: z.core.$ZodIssue): string {
 }
 
 /** Reads the parameters of a query. A list has commas between its items, or is repeated, or both (api: Contract 3, number 1). */
-function readParameters({ query: schema }: Pick<Operation, 'query'>, search: string, issues: IssueList): Record<string, string> {
+function readParameters({ query: schema }: Pick<Operation, 'query'>, search: string, issues: Issues): Record<string, string> {
   const query: Record<string, string> = {}
   for (const [name, text] of new URLSearchParams(search)) {
     const isRepeated = Object.hasOwn(query, name)
     const isList = isRepeated && (name === FIELDS || isListParameter(membersOf(schema)[name] ?? z.never()))
-    if (isRepeated && !isList) issues.add({ in: 'query', path: name, message: 'is given twice, and is no list' })
+    if (isRepeated && !isList) issues.refuse(name, 'is given twice, and is no list', 'query')
     const value = isList ? `${query[name]},${text}` : text
     // An assignment would set the prototype for a parameter called __proto__.
     Object.defineProperty(query, name, { value, enumerable: true, configurable: true, writable: true })

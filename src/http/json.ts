@@ -1,6 +1,5 @@
 import { ApiError } from '../model/errors.ts'
-import { limits } from '../model/limits.ts'
-import { validationFailed } from './error-mapping.ts'
+import { invalidMember, Issues, type Refuse } from './error-mapping.ts'
 
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d]
@@ -17,16 +16,12 @@ export function parseJson(bytes: Uint8Array, maxDepth: number, maxMembers: numbe
   const members = countMembers(bytes, maxDepth)
   if (members === undefined) throw new ApiError('bad_request', { message: `The body is nested more than ${maxDepth} levels deep.` })
   // Parsing and validating tens of thousands of members takes a hundred times longer than counting them.
-  if (members > maxMembers)
-    throw validationFailed([{ in: 'body', path: '', message: `must have at most ${maxMembers} members, nested ones included` }])
+  if (members > maxMembers) throw invalidMember('', `must have at most ${maxMembers} members, nested ones included`)
   const value = parse(decode(bytes))
-  const prototypes: string[] = []
-  if (countParsed(value, [], prototypes) !== members)
+  const issues = new Issues()
+  if (countParsed(value, [], issues.refuse) !== members)
     throw new ApiError('bad_request', { message: 'An object of the body has a duplicate member.' })
-  if (prototypes.length > 0) {
-    const issues = prototypes.slice(0, limits.issues).map((path) => ({ in: 'body' as const, path, message: 'is not a known member' }))
-    throw validationFailed(issues, prototypes.length)
-  }
+  issues.throwIfAny()
   return value
 }
 
@@ -45,16 +40,16 @@ const PROTOTYPE = '__proto__'
 /**
  * Counts the members of all objects in a value. Of two members with one name, JSON.parse keeps one.
  * @param path of the value
- * @param prototypes gets the paths of the members whose name is that of the prototype
+ * @param refuse gets the members whose name is that of the prototype
  */
-function countParsed(value: unknown, path: string[], prototypes: string[]): number {
+function countParsed(value: unknown, path: string[], refuse: Refuse): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
   // An object with many members would make Object.values slow.
   for (const name in value) {
     path.push(name)
-    if (name === PROTOTYPE) prototypes.push(path.join('.'))
-    count += countParsed((value as Record<string, unknown>)[name], path, prototypes) + (Array.isArray(value) ? 0 : 1)
+    if (name === PROTOTYPE) refuse(path.join('.'), 'is not a known member')
+    count += countParsed((value as Record<string, unknown>)[name], path, refuse) + (Array.isArray(value) ? 0 : 1)
     path.pop()
   }
   return count

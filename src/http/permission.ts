@@ -1,5 +1,5 @@
 import type { AuthorizationContext, Caller } from '../authz/context.ts'
-import { dependsOnClaim, factsFor, scopeFacts } from '../authz/facts.ts'
+import { dependsOnClaim, factsFor, scopeFacts, isLoaded } from '../authz/facts.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError, notFound } from '../model/errors.ts'
 import { effectiveScopes } from '../model/token.ts'
@@ -7,8 +7,9 @@ import type { Decision } from '../policy/engine.ts'
 import { readClaim } from '../resources/claims/present.ts'
 import type { Operation, OperationRequest } from '../resources/operation.ts'
 import { loadTarget } from '../resources/targets.ts'
-import type { DecisionRecord } from './decision-record.ts'
+import type { DecisionRecord, ItemRecord } from './decision-record.ts'
 import type { Services } from './services.ts'
+import { assignments } from '../policy/enumerate.ts'
 
 type Policy = Pick<Services, 'engine'>
 
@@ -192,4 +193,31 @@ function namedBy({ path }: Operation, { params, body }: OperationRequest, groups
   const [, ofTarget] = /\{(\w+)\}/.exec(path) ?? []
   const named = { ...params, ...(body as object | undefined) }
   return groups.map((group) => PARAMETERS[group]).find((name) => name !== undefined && name !== ofTarget && Object.hasOwn(named, name))
+}
+
+/**
+ * Asks the permission table whether there are facts of what a question leaves open with which the operation is allowed on its target. What its
+ * body may name in addition (`also`) is not asked.
+ * @throws {ApiError} `not_found` if the caller has no access to the target, else `forbidden`
+ */
+export function requirePossible(
+  { engine }: Pick<Services, 'engine'>,
+  operation: Operation,
+  { caller, body }: OperationRequest,
+  target: AuthorizationContext,
+  record: ItemRecord,
+): void {
+  requireVisible({ engine }, operation, caller, target, record) // 404
+  record.stage = 'permission'
+  const { vocabulary } = engine
+  const { permission } = operation
+  const { groups } = vocabulary.permissions.get(permission)!
+  const known = groups.filter((group) => isLoaded(group, target))
+  const facts = factsFor(vocabulary, known, caller, target)
+  const unknown = groups.filter((group) => !known.includes(group))
+  for (const assumed of assignments(vocabulary, unknown)) {
+    record.decision = engine.decide(permission, { ...facts, ...assumed }, operation.fields?.(body))
+    if (record.decision.outcome === 'allowed') return
+  }
+  throw new ApiError('forbidden')
 }

@@ -83,7 +83,7 @@ export class TokenPrincipal implements Principal {
     Object.assign(step, { userId, workspaceId, tokenId: id })
     const expiry = expiryOf(token)
     if (expiry - now <= durations.tokenExpiryNotice) step.tokenExpires = new Date(expiry).toISOString()
-    services.seenTokens.add(hash, token)
+    if (services.seenTokens.get(hash) === undefined) services.seenTokens.set(hash, { scopes: token.scopes })
     tx.logChanges(services.changes, { actor_id: userId, token_id: id, request_id: step.requestId })
     return { userId, workspaceId, membership, token }
   }

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
 import type { Logger } from 'pino'
-import { FastResponse, type ServerRequest } from 'srvx'
+import type { ServerRequest } from 'srvx'
 import { sha256Hex } from '../auth/secrets.ts'
 import { ApiError } from '../model/errors.ts'
-import { CompressibleResponse } from './compression.ts'
+import { CompressibleResponse, HttpResponse } from './compression.ts'
 import { errorResponse } from './envelope.ts'
 import { toApiError } from './error-mapping.ts'
 import { currentTag } from './preconditions.ts'
@@ -50,9 +49,9 @@ export async function respondWithText(
       vary: 'Accept-Encoding',
       'x-request-id': requestId,
     }
-    if (current !== undefined) return new FastResponse(null, { status: 304, statusText: STATUS_CODES[304]!, headers: shared })
+    if (current !== undefined) return new HttpResponse(null, { status: 304, headers: shared })
     const all = { ...shared, 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }
-    return new CompressibleResponse(text, { status, statusText: STATUS_CODES[status]!, headers: all }, found)
+    return new CompressibleResponse(text, { status, headers: all }, found)
   } catch (error) {
     return errorResponse(requestId, toApiError(log, requestId, error))
   }

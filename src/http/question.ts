@@ -4,9 +4,8 @@ import { OWN_ID } from '../model/fields.ts'
 import type { Evaluation, Question } from '../resources/access/schema.ts'
 import { namesInPath, type Operation, type OperationRequest } from '../resources/operation.ts'
 import type { Stint } from '../resources/scheduler.ts'
-import { isIdMember, isUserMember, shapeOf } from './body-members.ts'
-import { validationFailed, type ValidationIssue } from './error-mapping.ts'
-import { withOwnId, withOwnParameter } from './own-id.ts'
+import { isIdMember, isUserMember, shapeOf, withOwnId, withOwnParameter } from './body-members.ts'
+import { invalidMember, Issues, type Refuse } from './error-mapping.ts'
 import type { Services } from './services.ts'
 
 /** The type of the resource of operations whose path has no parameter. */
@@ -26,16 +25,13 @@ export interface Evaluated {
   readonly open: readonly string[]
 }
 
-/** Adds what is wrong with a member of the body. */
-export type Refuse = (path: string, message: string) => void
-
 /** The request that is asked about. @throws {ApiError} `validation_failed` */
 export function requestOf(one: Evaluated, request: OperationRequest): OperationRequest {
   const { operation, params } = one
   const receive = operation.takesUpload && Object.keys(one.body).length === 0 ? noUpload : undefined
   const body = bodyOf(one)
   const broken = operation.bodyRule?.(params, body)
-  if (broken !== undefined) throw validationFailed([{ in: 'body', ...broken }])
+  if (broken !== undefined) throw invalidMember(broken.path, broken.message)
   return { ...request, params, query: {}, body, receive }
 }
 
@@ -47,9 +43,9 @@ async function noUpload(): Promise<never> {
 /** The body of the request, as far as its permission depends on it. @throws {ApiError} `validation_failed` */
 function bodyOf(one: Evaluated): object {
   const { operation, body, members } = one
-  const unknown = unknownMembers(one)
-  if (unknown.length > 0)
-    throw validationFailed(unknown.map((name) => ({ in: 'body', path: name.slice(0, LONGEST_NAME), message: UNKNOWN_MEMBER })))
+  const issues = new Issues()
+  for (const name of unknownMembers(one)) issues.refuse(name.slice(0, LONGEST_NAME), UNKNOWN_MEMBER)
+  issues.throwIfAny()
   const changed = members ?? Object.keys(shapeOf(operation))
   return operation.fields === undefined ? { ...defaultsOf(operation), ...body } : Object.fromEntries(changed.map((name) => [name, null]))
 }
@@ -72,14 +68,14 @@ export async function readQuestions(
   questions: readonly Question[],
   stint: Stint,
 ): Promise<Evaluated[]> {
-  const issues: ValidationIssue[] = []
+  const issues = new Issues()
   const evaluated: Evaluated[] = []
   for (const { asked, path } of questions) {
     await stint.next()
-    const read = readQuestion(operations, caller, asked, (at, message) => issues.push({ in: 'body', path: path + at, message }))
+    const read = readQuestion(operations, caller, asked, (at, message) => issues.refuse(path + at, message))
     if (read !== undefined) evaluated.push(read)
   }
-  if (issues.length > 0) throw validationFailed(issues)
+  issues.throwIfAny()
   return evaluated
 }
 

@@ -1,13 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerRequest } from 'srvx'
 import { tokenOf, type Caller } from '../authz/context.ts'
 import { andThen, type Awaitable } from '../model/awaitable.ts'
 import { ApiError } from '../model/errors.ts'
 import { limits } from '../model/limits.ts'
 import type { Clock } from '../model/time.ts'
-import type { SharedCounters } from '../store/counters.ts'
-import { onceAnswered } from './answered.ts'
-import { WINDOW, WindowCounters } from './rate-limits-counters.ts'
+import { Counters, type SharedCounters } from '../store/counters.ts'
+import { whenAnswered } from './answered.ts'
+import { networkOf } from './client-address.ts'
+
+/** The length of a window in seconds. */
+const WINDOW = 60
+/** How many counts are remembered: a token, a workspace, an address and a person have one each. */
+const MAX_KEYS = 200_000
 
 /** How much is accepted in each minute, in units: see {@link Work}. */
 export interface RateQuotas {
@@ -44,25 +48,20 @@ export class RateLimits {
   readonly #quotas: RateQuotas
   /** what the header RateLimit-Policy states about each limit */
   readonly #policies: Readonly<Record<keyof RateQuotas, string>>
-  readonly #counters: WindowCounters
+  readonly #clock: Clock
+  readonly #counters: Counters
   readonly #maxInFlight: number
-  readonly #networkOf: (request: ServerRequest) => string
   /** id of a token → its requests in progress */
   readonly #inFlight = new Map<string, number>()
 
-  /** @param networkOf returns the network of the client, which is limited as one */
-  constructor({ quotas, shared, inFlight = MAX_IN_FLIGHT }: RateLimitOptions, clock: Clock, networkOf: (request: ServerRequest) => string) {
+  constructor({ quotas, shared, inFlight = MAX_IN_FLIGHT }: RateLimitOptions, clock: Clock) {
     this.#quotas = quotas
     const policyOf = (name: keyof RateQuotas) => `"${name}";q=${quotas[name]};w=${WINDOW}`
     this.#policies = { token: policyOf('token'), workspace: policyOf('workspace'), address: policyOf('address') }
-    this.#counters = new WindowCounters(clock, shared)
+    this.#clock = clock
+    // A shared count must be forgotten after the end of its window.
+    this.#counters = new Counters({ clock, lifetime: 2000 * WINDOW, most: MAX_KEYS, shared })
     this.#maxInFlight = inFlight
-    this.#networkOf = networkOf
-  }
-
-  /** Begins a request. @param part undefined: it is no part of an exchange */
-  begin(request: ServerRequest, part?: ExchangePart): Quota {
-    return new LimitedQuota(this, request, part)
   }
 
   /** Exchanges the counts with the shared counters now. */
@@ -74,7 +73,7 @@ export class RateLimits {
   countRequest(caller: Caller, by = 1): Awaitable<RateState[]> {
     return andThen(this.#countWithin('token', tokenOf(caller).id, by), (ofToken): Awaitable<RateState[]> => {
       // What is refused to one token must not be missing to the others.
-      if (ofToken.remaining < 0) return [ofToken, this.#stateOf('workspace', this.#counters.read(`workspace:${caller.workspaceId}`))]
+      if (ofToken.remaining < 0) return [ofToken, this.#read('workspace', caller.workspaceId)]
       return andThen(this.#countWithin('workspace', caller.workspaceId, by), (ofWorkspace) => [ofToken, ofWorkspace])
     })
   }
@@ -89,18 +88,18 @@ export class RateLimits {
    * @returns undefined if they may open it; otherwise the seconds after which they may
    */
   countPage(userId: string): number | undefined {
-    const count = this.#counters.count(`person:${userId}`)
-    return count > this.#quotas.token * PAGES_PER_REQUEST ? this.#counters.remainingSeconds : undefined
+    const count = this.#counters.add(this.#keyOf('person', userId), 1)
+    return count > this.#quotas.token * PAGES_PER_REQUEST ? this.#remainingSeconds : undefined
   }
 
-  /** Counts a failed credential. */
-  countFailure(request: ServerRequest): RateState[] {
-    return [this.#count('address', this.#networkOf(request))]
+  /** Counts a failed credential. @param address that of the client, whose network is limited as one */
+  countFailure(address: string | null): RateState[] {
+    return [this.#count('address', networkOf(address))]
   }
 
   /** The state of the limit of an address. Nothing is counted. */
-  addressState(request: ServerRequest): RateState[] {
-    return [this.#stateOf('address', this.#counters.read(`address:${this.#networkOf(request)}`))]
+  addressState(address: string | null): RateState[] {
+    return [this.#read('address', networkOf(address))]
   }
 
   /**
@@ -109,7 +108,7 @@ export class RateLimits {
    * @param isRefused whether the request is refused then
    */
   headersOf(states: readonly RateState[], isRefused = true): Record<string, string> {
-    const seconds = this.#counters.remainingSeconds
+    const seconds = this.#remainingSeconds
     const exceeded = isRefused && states.some(({ remaining }) => remaining < 0)
     return {
       'ratelimit-policy': states.map(({ name }) => this.#policies[name]).join(', '),
@@ -132,12 +131,26 @@ export class RateLimits {
     else this.#inFlight.set(tokenId, count)
   }
 
-  #count(name: keyof RateQuotas, key: string, by = 1): RateState {
-    return this.#stateOf(name, this.#counters.count(`${name}:${key}`, by))
+  #count(name: keyof RateQuotas, id: string, by = 1): RateState {
+    return this.#stateOf(name, this.#counters.add(this.#keyOf(name, id), by))
   }
 
-  #countWithin(name: keyof RateQuotas, key: string, by: number): Awaitable<RateState> {
-    return andThen(this.#counters.countWithin(this.#quotas[name], `${name}:${key}`, by), (count) => this.#stateOf(name, count))
+  #countWithin(name: keyof RateQuotas, id: string, by: number): Awaitable<RateState> {
+    return andThen(this.#counters.addWithin(this.#quotas[name], this.#keyOf(name, id), by), (count) => this.#stateOf(name, count))
+  }
+
+  #read(name: keyof RateQuotas, id: string): RateState {
+    return this.#stateOf(name, this.#counters.read(this.#keyOf(name, id)))
+  }
+
+  /** Each window has counts of its own. */
+  #keyOf(name: keyof RateQuotas | 'person', id: string): string {
+    return `${Math.floor(this.#clock() / 1000 / WINDOW)}:${name}:${id}`
+  }
+
+  /** The seconds until the current window ends, at least 1. */
+  get #remainingSeconds(): number {
+    return WINDOW - Math.floor((this.#clock() / 1000) % WINDOW)
   }
 
   #stateOf(name: keyof RateQuotas, count: number): RateState {
@@ -151,50 +164,20 @@ export class RateLimits {
  */
 export type ExchangePart = 'first' | 'further'
 
-/** What a call may use of the rate limits. */
-export interface Quota {
+/** A call, as far as the limits know it. */
+interface Limited {
+  readonly request: ServerRequest
+  readonly address: string | null
+}
+
+/** What a call may use of the rate limits. Its attempts are counted once. */
+export class Quota {
   /** the headers of the response */
-  readonly headers: Readonly<Record<string, string>>
-  /** the limit that was exceeded */
-  readonly exceeded: keyof RateQuotas | 'in_flight' | undefined
-  /** Counts the call of an authenticated caller. @throws {ApiError} `rate_limited` */
-  charge(caller: Caller): Awaitable<void>
-  /**
-   * Counts the units that a call costs besides the first one, before its work is done: those that were not counted before. So its attempts are
-   * counted once.
-   * @throws {ApiError} `rate_limited`
-   */
-  chargeFurther(caller: Caller, units: number): Awaitable<void>
-  /** Counts what the work has cost besides. It is done, so nothing is refused: what is exceeded is missing later. */
-  chargeDone(units: number): void
-  /** Counts the bytes that its commit stores for its Idempotency-Key ({@link limits.keptBytes}). @throws {ApiError} `rate_limited` */
-  chargeStored(caller: Caller, bytes: number): Awaitable<void>
-  /** Counts the bytes that it has left in the decision log. It is done, so only the next requests can be refused. */
-  addLogged(bytes: number): void
-  /** Counts a failed credential. @returns the error of the response: `rate_limited` if the address failed too often */
-  fail(error: ApiError): ApiError
-  end(): void
-}
-
-/** Nothing is limited. */
-export const UNLIMITED: Quota = {
-  headers: {},
-  exceeded: undefined,
-  charge: () => undefined,
-  chargeFurther: () => undefined,
-  chargeDone: () => undefined,
-  chargeStored: () => undefined,
-  addLogged: () => undefined,
-  fail: (error) => error,
-  end: () => undefined,
-}
-
-/** The limits of one call. Its attempts are counted once. */
-class LimitedQuota implements Quota {
   headers: Readonly<Record<string, string>> = {}
-  exceeded: Quota['exceeded']
-  readonly #limits: RateLimits
-  readonly #request: ServerRequest
+  /** the limit that was exceeded */
+  exceeded: keyof RateQuotas | 'in_flight' | undefined
+  readonly #limits: RateLimits | undefined
+  readonly #call: Limited
   readonly #isPart: boolean
   #charged: boolean
   #chargedFurther = 0
@@ -202,13 +185,15 @@ class LimitedQuota implements Quota {
   #caller: Caller | undefined
   #leave: (() => void) | undefined
 
-  constructor(limits: RateLimits, request: ServerRequest, part: ExchangePart | undefined) {
+  /** @param limits undefined: nothing is limited @param part undefined: it is no part of an exchange */
+  constructor(limits: RateLimits | undefined, call: Limited, part?: ExchangePart) {
     this.#limits = limits
-    this.#request = request
+    this.#call = call
     this.#isPart = part !== undefined
     this.#charged = part === 'first'
   }
 
+  /** Counts the call of an authenticated caller. @throws {ApiError} `rate_limited` */
   charge(caller: Caller): Awaitable<void> {
     this.#caller = caller
     if (this.#charged) return undefined
@@ -218,67 +203,73 @@ class LimitedQuota implements Quota {
 
   /** @throws {ApiError} `rate_limited`, if a limit is exceeded then */
   #require(caller: Caller, units: number): Awaitable<void> {
-    return andThen(this.#limits.countRequest(caller, units), (states) => {
-      this.#setStates(states)
+    const limits = this.#limits
+    if (limits === undefined || units <= 0) return undefined
+    return andThen(limits.countRequest(caller, units), (states) => {
+      this.#setStates(limits, states)
       if (this.exceeded !== undefined) throw new ApiError('rate_limited')
     })
   }
 
   #enter(caller: Caller): void {
-    if (this.#isPart) return
+    if (this.#limits === undefined || this.#isPart) return
     this.#leave = this.#limits.enter(tokenOf(caller).id)
     if (this.#leave !== undefined) return
     this.exceeded = 'in_flight'
     throw new ApiError('rate_limited', { message: TOO_MANY_AT_ONCE, headers: { 'retry-after': '1' } })
   }
 
+  /**
+   * Counts the units that a call costs besides the first one, before its work is done: those that were not counted before. So its attempts are
+   * counted once.
+   * @throws {ApiError} `rate_limited`
+   */
   chargeFurther(caller: Caller, units: number): Awaitable<void> {
     const missing = units - this.#chargedFurther
-    if (missing <= 0) return undefined
-    this.#chargedFurther = units
+    this.#chargedFurther += Math.max(missing, 0)
     return this.#require(caller, missing)
   }
 
+  /** Counts what the work has cost besides. It is done, so nothing is refused: what is exceeded is missing later. */
   chargeDone(units: number): void {
-    if (units > 0 && this.#caller !== undefined) this.headers = this.#limits.headersOf(this.#limits.countDone(this.#caller, units), false)
+    if (units > 0 && this.#caller !== undefined && this.#limits !== undefined)
+      this.headers = this.#limits.headersOf(this.#limits.countDone(this.#caller, units), false)
   }
 
+  /** Counts the bytes that its commit stores for its Idempotency-Key ({@link limits.keptBytes}). @throws {ApiError} `rate_limited` */
   chargeStored(caller: Caller, bytes: number): Awaitable<void> {
-    const units = Math.floor(bytes / limits.keptBytes) - this.#chargedStored
-    if (units <= 0) return undefined
-    this.#chargedStored += units
-    return this.#require(caller, units)
+    const missing = Math.floor(bytes / limits.keptBytes) - this.#chargedStored
+    this.#chargedStored += Math.max(missing, 0)
+    return this.#require(caller, missing)
   }
 
+  /** Counts the bytes that it has left in the decision log. It is done, so only the next requests can be refused. */
   addLogged(bytes: number): void {
     const units = Math.floor(bytes / limits.keptBytes)
-    if (this.#caller !== undefined && units > 0) this.#limits.countDone(this.#caller, units)
+    if (this.#caller !== undefined && units > 0) this.#limits?.countDone(this.#caller, units)
   }
 
-  /** Makes sure that the response has its headers, too. */
+  /**
+   * Counts a failed credential, and makes sure that the response has its headers, too.
+   * @returns the error of the response: `rate_limited` if the address failed too often
+   */
   fail(error: ApiError): ApiError {
-    if (this.#charged) return error
+    const limits = this.#limits
+    if (this.#charged || limits === undefined) return error
     const failed = error.code === 'unauthorized'
-    this.#setStates(failed ? this.#limits.countFailure(this.#request) : this.#limits.addressState(this.#request))
+    this.#setStates(limits, failed ? limits.countFailure(this.#call.address) : limits.addressState(this.#call.address))
     return failed && this.exceeded !== undefined ? new ApiError('rate_limited') : error
   }
 
   /** Ends the request: now, or when its response has been sent if it goes to a connection. */
   end(): void {
-    if (this.#leave !== undefined) whenAnswered(this.#request, this.#leave)
+    if (this.#leave !== undefined) whenAnswered(this.#call.request, this.#leave)
   }
 
-  #setStates(states: readonly RateState[]): void {
-    this.headers = this.#limits.headersOf(states)
+  #setStates(limits: RateLimits, states: readonly RateState[]): void {
+    this.headers = limits.headersOf(states)
     this.exceeded = states.find(({ remaining }) => remaining < 0)?.name
   }
-}
-
-/** Calls a function when the response to a request has been sent, or now if the request came over no connection. */
-export function whenAnswered(request: ServerRequest, done: () => void): void {
-  const node = request.runtime?.node as { req: IncomingMessage; res?: ServerResponse } | undefined
-  if (node?.res === undefined) done()
-  else onceAnswered(node.req.socket, node.res, done)
 }
 
 const TOO_MANY_AT_ONCE = 'Too many requests of this token are in progress. Wait for their responses.'

@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { ServerRequest } from 'srvx'
 import { Throttle } from '../auth/accounts/throttle.ts'
 import { ApiError } from '../model/errors.ts'
-import { timestamp } from '../model/time.ts'
 import { keys } from '../store/keys.ts'
 import { transact } from '../store/transact.ts'
 import { endToken } from '../auth/tokens/issue.ts'
 import { parseToken } from '../auth/tokens/format.ts'
-import { clientOf } from './audit-observer.ts'
 import { readBody } from './body.ts'
+import { clientAddress, networkOf } from './client-address.ts'
 import { errorResponse, dataResponse } from './envelope.ts'
 import { toApiError } from './error-mapping.ts'
 import type { Services } from './services.ts'
@@ -18,19 +17,15 @@ const BODY_BYTES = 4096
 /**
  * `POST /revoke`: anyone who finds a leaked token can revoke it (RFC 7009 §2.1: a form with the member `token`). The
  * response is the same whether or not the token exists (§2.2), so it reveals nothing.
- * @param networkOf returns the network of the client, which is rate limited as one
  * @returns the handler of its requests; it never throws
  */
-export function createRevocation(
-  services: Services,
-  networkOf: (request: ServerRequest) => string,
-): (request: ServerRequest) => Promise<Response> {
+export function createRevocation(services: Services): (request: ServerRequest) => Promise<Response> {
   const throttle = new Throttle({ burst: 30, every: 2000 }, services.clock)
   return async (req) => {
     const requestId = randomUUID()
     try {
       if (req.method !== 'POST') throw new ApiError('method_not_allowed', { headers: { allow: 'POST' } })
-      const wait = throttle.take(networkOf(req))
+      const wait = throttle.take(networkOf(clientAddress(req, services.proxies)))
       if (wait > 0) throw new ApiError('rate_limited', { headers: { 'retry-after': String(Math.ceil(wait / 1000)) } })
       await revoke(services, requestId, await readToken(req), req)
       return dataResponse(requestId, 200, ['{"received":true}'], {})
@@ -72,18 +67,13 @@ async function revoke(services: Services, requestId: string, plaintext: string, 
     'a leaked token was revoked',
   )
   audit?.add(workspaceId, {
-    at: timestamp(clock),
-    user_id: null,
-    token_id: null,
-    token_name: null,
     operation: 'revoke_leaked_token',
     ids: [revoked.id],
-    rows: [],
     outcome: 'done',
     status: 200,
-    code: null,
     request_id: requestId,
-    ...clientOf(request, proxies),
+    address: clientAddress(request, proxies) ?? null,
+    agent: request.headers.get('user-agent'),
     subject_id: revoked.user_id,
   })
 }

@@ -4,6 +4,7 @@ import type { UsageRecorder } from '../auth/tokens/usage.ts'
 import type { ApiError } from '../model/errors.ts'
 import type { RandomSource } from '../model/ids.ts'
 import type { Clock } from '../model/time.ts'
+import type { TokenRecord } from '../model/token.ts'
 import type { Engine } from '../policy/engine.ts'
 import type { Blobs } from '../store/blobs.ts'
 import type { Operation } from '../resources/operation.ts'
@@ -13,10 +14,18 @@ import type { Store } from '../store/port.ts'
 import type { RequestLog } from './decision-log.ts'
 import type { Sink } from './decision-record.ts'
 import type { RunningKeys } from './idempotency.ts'
-import type { SeenTokens } from './seen-tokens.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { Route } from './routes.ts'
 import type { Admission } from './work.ts'
+
+/**
+ * The scopes of a token never change (spec §5), so they can be remembered. They only decide what is read together: each request reads its
+ * token again, and decides on that.
+ */
+export interface SeenTokens {
+  get(hash: string): Pick<TokenRecord, 'scopes'> | undefined
+  set(hash: string, token: Pick<TokenRecord, 'scopes'>): unknown
+}
 
 /** What the pipeline depends on. */
 export interface Services {
@@ -35,8 +44,8 @@ export interface Services {
   readonly usage: UsageRecorder
   /** undefined: there is no audit trail */
   readonly audit?: AuditRecorder | undefined
-  /** the tokens whose scopes this process knows */
-  readonly seenTokens: Pick<SeenTokens, 'add' | 'get'>
+  /** the scopes of tokens that this process has seen, by hash */
+  readonly seenTokens: SeenTokens
   /** undefined: requests are not limited */
   readonly rateLimits?: RateLimits | undefined
   readonly scheduler: Scheduler

@@ -16,8 +16,8 @@ import type { Blobs } from '../store/blobs.ts'
 import { keys } from '../store/keys.ts'
 import { StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
-import { bodyOf } from './body.ts'
-import { validationFailed, type ValidationIssue } from './error-mapping.ts'
+import { bodyOf, tooLarge } from './body.ts'
+import { Issues } from './error-mapping.ts'
 import type { Services } from './services.ts'
 
 const busboy = lazy(() => import('@fastify/busboy'))
@@ -40,7 +40,7 @@ export function isUpload(headers: Headers): boolean {
  * @throws {ApiError} `payload_too_large`
  */
 export function checkAnnouncedSize(headers: Headers, maxBytes: number): void {
-  if (Number(headers.get('content-length')) > maxBytes + MAX_OVERHEAD) throw tooLarge(maxBytes)
+  if (Number(headers.get('content-length')) > maxBytes + MAX_OVERHEAD) throw tooLarge('file', maxBytes)
 }
 
 /**
@@ -94,7 +94,7 @@ async function* atMost(body: AsyncIterable<Uint8Array>, maxBytes: number): Async
   let size = 0
   for await (const chunk of body) {
     size += chunk.byteLength
-    if (size > maxBytes + MAX_OVERHEAD) throw tooLarge(maxBytes)
+    if (size > maxBytes + MAX_OVERHEAD) throw tooLarge('file', maxBytes)
     yield chunk
   }
 }
@@ -102,7 +102,7 @@ async function* atMost(body: AsyncIterable<Uint8Array>, maxBytes: number): Async
 /** A multipart form that is being received. */
 class Form {
   readonly parser: InstanceType<typeof Busboy>
-  readonly #issues: ValidationIssue[] = []
+  readonly #issues = new Issues()
   readonly #blobs: Blobs
   readonly #blobId: string
   #visibility: Upload['visibility'] | undefined
@@ -126,8 +126,8 @@ class Form {
 
   async result(): Promise<Omit<ReceivedFile, 'blobId'>> {
     const file = await this.#file
-    if (file === undefined) this.#report('file', 'is missing')
-    if (this.#issues.length > 0) throw validationFailed(this.#issues)
+    if (file === undefined) this.#issues.refuse('file', 'is missing')
+    this.#issues.throwIfAny()
     return { ...file!, visibility: this.#visibility ?? 'board' }
   }
 
@@ -139,23 +139,19 @@ class Form {
     await this.#blobs.remove(this.#blobId).catch(() => undefined)
   }
 
-  #report(path: string, message: string): void {
-    this.#issues.push({ in: 'body', path, message })
-  }
-
   #readFile(name: string, stream: BusboyFileStream, given: string | undefined, type: string, maxBytes: number): void {
     // The parser reports the end of a body in the middle of a file on its stream. Without a listener, that would end the process.
     stream.on('error', () => undefined)
     if (name !== 'file' || this.#file !== undefined) {
-      this.#report(name, name === 'file' ? 'is given twice' : 'is not a known member')
+      this.#issues.refuse(name, name === 'file' ? 'is given twice' : 'is not a known member')
       stream.resume()
       return
     }
     this.#stream = stream
     // The rest of the body is not read.
-    stream.on('limit', () => this.parser.destroy(tooLarge(maxBytes)))
+    stream.on('limit', () => this.parser.destroy(tooLarge('file', maxBytes)))
     const safeName = fileName(given)
-    if (!hasAtMost(limits.fileName, safeName)) this.#report(name, `has a name of more than ${limits.fileName} characters`)
+    if (!hasAtMost(limits.fileName, safeName)) this.#issues.refuse(name, `has a name of more than ${limits.fileName} characters`)
     this.#file = this.#store(stream, maxBytes, safeName, mediaType(type))
     // result() awaits it. Until then, a failure has to end the parser.
     this.#file.catch((error: Error) => this.parser.destroy(error))
@@ -163,10 +159,10 @@ class Form {
 
   #readField(name: string, value: string): void {
     const visibility = fileVisibilities.find((known) => known === value)
-    if (name === 'file') this.#report(name, 'must be a file: give it a filename')
-    else if (name !== 'visibility') this.#report(name, 'is not a known member')
-    else if (visibility === undefined) this.#report(name, `must be one of ${fileVisibilities.join(', ')}`)
-    else if (this.#visibility !== undefined) this.#report(name, 'is given twice')
+    if (name === 'file') this.#issues.refuse(name, 'must be a file: give it a filename')
+    else if (name !== 'visibility') this.#issues.refuse(name, 'is not a known member')
+    else if (visibility === undefined) this.#issues.refuse(name, `must be one of ${fileVisibilities.join(', ')}`)
+    else if (this.#visibility !== undefined) this.#issues.refuse(name, 'is given twice')
     else this.#visibility = visibility
   }
 
@@ -177,17 +173,9 @@ class Form {
     contentType: string,
   ): Promise<Omit<ReceivedFile, 'blobId' | 'visibility'>> {
     const written = await this.#blobs.write(this.#blobId, stream)
-    if (stream.truncated) throw tooLarge(maxBytes)
+    if (stream.truncated) throw tooLarge('file', maxBytes)
     return { name, contentType, ...written }
   }
-}
-
-function tooLarge(maxBytes: number): ApiError {
-  return new ApiError('payload_too_large', {
-    message: `The file is larger than ${maxBytes} bytes.`,
-    members: { limit_bytes: maxBytes },
-    headers: { connection: 'close' },
-  })
 }
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import { FastResponse, type ServerRequest } from 'srvx'
-import { CompressibleResponse } from '../http/compression.ts'
+import type { ServerRequest } from 'srvx'
+import { CompressibleResponse, HttpResponse } from '../http/compression.ts'
 import { API_HEADERS, errorBody } from '../http/envelope.ts'
 import { toApiError } from '../http/error-mapping.ts'
 import { readJson } from '../http/input.ts'
@@ -137,22 +136,21 @@ function withoutCredential(request: ServerRequest, signal: AbortSignal): Request
 async function complete(exchange: Exchange, response: Response): Promise<Response> {
   const { status, body } = response
   const headers = headersOf(exchange, response.headers)
-  const statusText = STATUS_CODES[status] ?? ''
   if (body === null) {
     headers.delete('content-type')
-    return new Response(null, { status, statusText, headers })
+    return new HttpResponse(null, { status, headers })
   }
   const content = exchange.completed(await response.text())
   // The answer may have changed what remains of the rate limits.
   for (const [name, value] of exchange.shared) headers.set(name, value)
   const isJson = headers.get('content-type')?.startsWith('application/json') === true
-  return isJson ? whole(status, headers, content) : new FastResponse(content as BodyInit, { status, statusText, headers })
+  return isJson ? whole(status, headers, content) : new HttpResponse(content as BodyInit, { status, headers })
 }
 
 /** A response that may be compressed: no tool returns a secret. */
 function whole(status: number, headers: Headers, content: string | Uint8Array): Response {
   headers.set('content-length', String(Buffer.byteLength(content)))
-  return new CompressibleResponse(content, { status, statusText: STATUS_CODES[status] ?? '', headers })
+  return new CompressibleResponse(content, { status, headers })
 }
 
 /** The headers of every response that depends on a token, and those of this one. */

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult } from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
 import { ApiError } from '../model/errors.ts'
-import { validationFailed } from '../http/error-mapping.ts'
+import { invalidMember } from '../http/error-mapping.ts'
 import { requireArguments, suggestion } from './argument-check.ts'
 import { boardTemplate, listBoards, readBoard, ResourceRefused } from './boards.ts'
 import { withCurrentState } from './current-state.ts'
@@ -96,7 +96,7 @@ function noOperation(list: ToolList, { callables }: CallableTool, args: CallArgu
   const hint = owner === undefined ? near : `the tool ${owner} has this operation`
   const wrong = given === undefined ? 'is missing: it selects what to do. It must be' : 'must be'
   const message = `${wrong} one of ${ids.join(', ')}${hint === undefined ? '' : ` (${hint})`}`
-  return validationFailed([{ in: 'body', path: OPERATION, message }])
+  return invalidMember(OPERATION, message)
 }
 
 /** An unexpected error is logged here, and its response reveals nothing of the inside. */

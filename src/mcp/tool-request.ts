@@ -1,4 +1,4 @@
-import { validationFailed } from '../http/error-mapping.ts'
+import { invalidMember } from '../http/error-mapping.ts'
 import type { ApiRequest } from './exchange.ts'
 import { textForm } from './text-file.ts'
 import { headersOf, IDEMPOTENCY_KEY, IF_CLAIM, IF_MATCH, OPERATION, type Callable, type CallableTool } from './tool-list.ts'
@@ -55,12 +55,12 @@ export function toRequest({ operation, uploadsText, arguments: known }: Callable
 /** An id for the path. No id has other characters, so a malformed one stays malformed, and is answered like an absent one. */
 function idOf(name: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value.replaceAll(/\W/g, '-')
-  throw validationFailed([{ in: 'body', path: name, message: value === undefined ? 'is missing' : 'must be a text' }])
+  throw invalidMember(name, value === undefined ? 'is missing' : 'must be a text')
 }
 
 /** A list of names is separated by commas. `null` is no way to leave out a filter: it may be meant to find what has no such member. */
 function queryText(name: string, value: unknown): string {
-  if (value === null) throw validationFailed([{ in: 'body', path: name, message: NO_NULL }])
+  if (value === null) throw invalidMember(name, NO_NULL)
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(',')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
@@ -73,12 +73,11 @@ const HEADER_TEXT = /^[ -~]+$/
 function headerOf(name: string, value: unknown): string {
   if (name === IF_CLAIM) {
     if (Number.isSafeInteger(value) && (value as number) >= 1) return String(value)
-    throw validationFailed([{ in: 'body', path: name, message: 'must be the epoch of a claim, a whole number' }])
+    throw invalidMember(name, 'must be the epoch of a claim, a whole number')
   }
-  if (typeof value !== 'string' || !HEADER_TEXT.test(value))
-    throw validationFailed([{ in: 'body', path: name, message: 'must be a text of visible ASCII characters' }])
+  if (typeof value !== 'string' || !HEADER_TEXT.test(value)) throw invalidMember(name, 'must be a text of visible ASCII characters')
   // Without its quotes it matches nothing, and the advice would be to read again what has not changed.
   if (name === IF_MATCH && value !== '*' && !value.includes('"'))
-    throw validationFailed([{ in: 'body', path: name, message: 'must be an etag as it was answered, with its double quotes' }])
+    throw invalidMember(name, 'must be an etag as it was answered, with its double quotes')
   return value
 }

@@ -34,7 +34,6 @@ export type TokenRecord = Readonly<z.infer<typeof token>>
 
 /** What was done with a token on one day, in UTC: all requests, and those that were denied. */
 const tokenDay = z.strictObject({ day: z.iso.date(), calls: size, refusals: size })
-export type TokenDay = Readonly<z.infer<typeof tokenDay>>
 
 /** When and how a token was used. A separate record that is written seldom, so that using a token conflicts with nothing. */
 export const tokenUse = z.strictObject({

@@ -1,3 +1,6 @@
+import type { Awaitable } from '../model/awaitable.ts'
+import type { Clock } from '../model/time.ts'
+
 /** Counters that several processes share. A count may get lost: they are for rate limits, not for data. */
 export interface SharedCounters {
   /**
@@ -9,15 +12,45 @@ export interface SharedCounters {
   close(): Promise<void>
 }
 
-/** The time in milliseconds between two batches. */
+/** The time in milliseconds between two exchanges with the shared counters. */
 const INTERVAL = 500
+/** The part of a limit that a process may use before the others know of it. */
+const UNSETTLED = 1 / 100
+/** The part of a limit beyond which each event is counted together with the others at once. */
+const CERTAIN = 3 / 4
 
-/** Sends what one process has counted to the shared counters, in batches. So counting costs no round trip. */
-export class CounterBatches {
-  readonly #counters: SharedCounters
-  readonly #prefix: string
-  readonly #seconds: number
-  readonly #onSum: (key: string, sum: number, sent: number) => unknown
+export interface CounterOptions {
+  readonly clock: Clock
+  /** the time in milliseconds after which a count is forgotten */
+  readonly lifetime: number
+  /** how many counts are remembered: of more, the one that was idle longest is forgotten */
+  readonly most: number
+  /** the time in milliseconds in which a count falls by one event: it is then stated in milliseconds, and at most its lifetime. Default: it does not fall */
+  readonly every?: number
+  /** default: this process counts alone */
+  readonly shared?: SharedCounters | undefined
+  /** of the keys of the shared counters */
+  readonly prefix?: string
+}
+
+interface Count {
+  value: number
+  /** when it had this value */
+  at: number
+  /** the events in all processes, when they were last exchanged */
+  known: number
+  /** those of other processes that became known later than own ones */
+  others: number
+}
+
+/**
+ * Counts events by key. An event is counted in this process, usually without a round trip. If there are shared counters, the counts are
+ * exchanged with them in batches, so that all processes count together.
+ */
+export class Counters {
+  readonly #options: CounterOptions
+  /** the key that was idle longest comes first */
+  readonly #counts = new Map<string, Count>()
   #unsent = new Map<string, number>()
   /** the batch whose sums are not known yet */
   #sent: ReadonlyMap<string, number> = new Map()
@@ -25,55 +58,97 @@ export class CounterBatches {
   #next: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /**
-   * @param prefix of the shared counters' keys
-   * @param seconds the time after which a counter is forgotten
-   * @param onSum gets the sum of all processes, and how much of it this batch has added
-   */
-  constructor(counters: SharedCounters, prefix: string, seconds: number, onSum: (key: string, sum: number, sent: number) => unknown) {
-    this.#counters = counters
-    this.#prefix = prefix
-    this.#seconds = seconds
-    this.#onSum = onSum
+  constructor(options: CounterOptions) {
+    this.#options = options
   }
 
-  /** Adds to the next batch. */
-  add(key: string, points: number): void {
-    this.#unsent.set(key, this.unsent(key) + points)
-    this.#timer ??= setTimeout(() => void this.send(), INTERVAL).unref()
+  /** The count of a key. */
+  read(key: string): number {
+    const count = this.#counts.get(key)
+    return count === undefined ? 0 : this.#valueOf(count)
   }
 
-  /** What was counted since the last batch. */
-  unsent(key: string): number {
-    return this.#unsent.get(key) ?? 0
-  }
-
-  /** What was counted, and may be unknown to the other processes. */
-  unsettled(key: string): number {
-    return this.unsent(key) + (this.#sent.get(key) ?? 0)
+  /** Counts events. @param events a negative number takes them back @returns the count */
+  add(key: string, events: number): number {
+    const { clock, every = 1, shared } = this.#options
+    const count = this.#counts.get(key) ?? { value: 0, at: 0, known: 0, others: 0 }
+    count.value = Math.max(this.#valueOf(count) + events * every, 0)
+    count.at = clock()
+    this.#counts.delete(key)
+    this.#forget(count.at)
+    this.#counts.set(key, count)
+    if (shared === undefined) return count.value
+    this.#unsent.set(key, (this.#unsent.get(key) ?? 0) + events)
+    this.#timer ??= setTimeout(() => void this.settle(), INTERVAL).unref()
+    return count.value
   }
 
   /**
-   * Sends what was counted until now, after the batch that is on its way: the sums arrive in the order in which they were made. If the
-   * counters cannot be reached, the batch is lost: this process counts alone meanwhile.
+   * Counts events that are refused beyond a limit. It waits for the other processes if they know too little of this one, or if few events
+   * remain: whoever chooses between processes by choosing connections has one limit. At most a hundredth of it is exceeded by each further process.
+   * @returns the count up to these events, those in other processes that came before them included
    */
-  send(): Promise<void> {
-    return (this.#next ??= this.#sending.then(() => (this.#sending = this.#sendBatch())))
+  addWithin(limit: number, key: string, events: number): Awaitable<number> {
+    const place = this.add(key, events)
+    if (this.#options.shared === undefined || place > limit) return place
+    const unsettled = this.#unsent.get(key)! + (this.#sent.get(key) ?? 0)
+    if (place <= limit * CERTAIN && unsettled <= limit * UNSETTLED) return place
+    const count = this.#counts.get(key)!
+    const { others } = count
+    return this.settle().then(() => place + count.others - others)
   }
 
-  async #sendBatch(): Promise<void> {
+  /**
+   * Exchanges the counts with the shared counters now, after the batch that is on its way: the sums arrive in the order in which they were
+   * made. If the counters cannot be reached, the batch is lost: this process counts alone meanwhile.
+   */
+  settle(): Promise<void> {
+    return (this.#next ??= this.#sending.then(() => (this.#sending = this.#exchange())))
+  }
+
+  async #exchange(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#next = undefined
+    const { shared, prefix = '', lifetime } = this.#options
     const batch = this.#unsent
     this.#sent = batch
     this.#unsent = new Map()
     await Promise.all(
-      [...batch].map(async ([key, points]) => {
-        const sum = points === 0 ? undefined : await this.#counters.add(this.#prefix + key, points, this.#seconds)
-        if (sum !== undefined) await this.#onSum(key, sum, points)
+      [...batch].map(async ([key, events]) => {
+        const sum = events === 0 ? undefined : await shared!.add(prefix + key, events, Math.ceil(lifetime / 1000))
+        if (sum !== undefined) this.#takeOver(key, sum, events)
       }),
     )
     this.#sent = new Map()
+  }
+
+  /** @param sum the events in all processes, of which `sent` were in this one since the last exchange */
+  #takeOver(key: string, sum: number, sent: number): void {
+    const count = this.#counts.get(key)
+    if (count === undefined) return
+    // A smaller sum is that of a new counter: the old one was forgotten.
+    const others = sum - sent < count.known ? sum - sent : sum - sent - count.known
+    count.known = sum
+    if (others <= 0) return
+    const { clock, every = 1, lifetime } = this.#options
+    const value = this.#valueOf(count) + others * every
+    Object.assign(count, { value: this.#options.every === undefined ? value : Math.min(value, lifetime), at: clock() })
+    count.others += others * every
+  }
+
+  /** If the clock was set back, nothing has fallen. */
+  #valueOf({ value, at }: Count): number {
+    const { clock, every } = this.#options
+    return every === undefined ? value : Math.max(value - Math.max(clock() - at, 0), 0)
+  }
+
+  /** Makes room for one count. Two that are over are forgotten each time, so that not many remain. */
+  #forget(now: number): void {
+    let left = 2
+    for (const [key, { at }] of this.#counts) {
+      if (left-- === 0 || (now - at < this.#options.lifetime && this.#counts.size < this.#options.most)) return
+      this.#counts.delete(key)
+    }
   }
 }

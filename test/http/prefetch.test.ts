@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadPolicy } from '../../src/authz/shipped-policy.ts'
 import { prefetch } from '../../src/http/prefetch.ts'
-import { SeenTokens } from '../../src/http/seen-tokens.ts'
 import { ApiError } from '../../src/model/errors.ts'
 import type { Operation } from '../../src/resources/operation.ts'
 import { operations } from '../../src/resources/table.ts'
@@ -17,8 +16,7 @@ function prefetched(
   params: Record<string, string> = { board_id: BOARD },
   isRemote = true,
 ) {
-  const seenTokens = new SeenTokens()
-  if (scopes !== undefined) seenTokens.add('h', { scopes } as never)
+  const seenTokens = new Map(scopes === undefined ? [] : [['h', { scopes }]])
   let request: { readonly records: readonly unknown[] } | undefined
   const tx = { prefetch: (asked: typeof request) => void (request = asked) }
   prefetch({ engine, seenTokens, store: { isRemote } } as never, tx as never, { principal: { tokenHash: 'h' } } as never, {

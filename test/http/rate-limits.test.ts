@@ -225,12 +225,7 @@ describe('processes that share counters', () => {
   let reachable = true
   let now = 0
   const caller = { workspaceId: 'w', token: { id: 't' } } as Parameters<RateLimits['countRequest']>[0]
-  const createLimits = (token = 10, workspace = 1000) =>
-    new RateLimits(
-      { quotas: { token, workspace, address: 10 }, shared },
-      () => now,
-      () => 'x',
-    )
+  const createLimits = (token = 10, workspace = 1000) => new RateLimits({ quotas: { token, workspace, address: 10 }, shared }, () => now)
   /** What remains of the quota of the token after one more request. */
   const count = async (limits: RateLimits, by = 1) => (await limits.countRequest(caller, by))[0]!.remaining
 

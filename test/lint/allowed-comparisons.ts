@@ -54,7 +54,7 @@ export const allowedComparisons: readonly AllowedComparison[] = [
     reason: 'The operator may do everything. Adding an active member changes nothing.',
   },
   {
-    path: 'src/auth/accounts/register-passkey.ts',
+    path: 'src/auth/accounts/passkeys.ts',
     expression: 'challenge?.user_id !== userId',
     reason: 'A challenge is answered by the person for whom it was made. No resource is involved.',
   },

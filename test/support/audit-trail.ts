@@ -9,8 +9,8 @@ import { Service, type ServiceOptions } from './service.ts'
 /** Makes a service write an audit trail. Its clock is that of the service. */
 export function keepAudit(service: Service, options: AuditOptions = {}): AuditRecorder {
   const recorder = new AuditRecorder(service.deps, quiet, options)
-  const { usage, clock } = service.app.services
-  Object.assign(service.app.services, { sinks: [usageObserver(usage, 1), auditObserver(recorder, clock, 1)] })
+  const { usage } = service.app.services
+  Object.assign(service.app.services, { sinks: [usageObserver(usage), auditObserver(recorder)], proxies: 1 })
   return recorder
 }
 

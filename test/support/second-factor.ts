@@ -1,5 +1,5 @@
 import { createHash, createHmac, createSign, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto'
-import { hashRecoveryCode } from '../../src/auth/accounts/recovery-codes.ts'
+import { hashRecoveryCode } from '../../src/auth/accounts/second-factor.ts'
 import type { SecondFactor } from '../../src/model/second-factor.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
 import type { Service } from './service.ts'

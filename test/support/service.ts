@@ -2,7 +2,6 @@ import { createPasswords } from '../../src/auth/accounts/passwords.ts'
 import { createApp, type App, type AppOptions } from '../../src/app.ts'
 import { loadPolicy } from '../../src/authz/shipped-policy.ts'
 import { requestsOfOperators } from '../../src/http/operator-requests.ts'
-import { SeenTokens } from '../../src/http/seen-tokens.ts'
 import type { DecisionRecord } from '../../src/http/decision-record.ts'
 import type { Services } from '../../src/http/services.ts'
 import type { Engine } from '../../src/policy/engine.ts'
@@ -95,8 +94,8 @@ export class Service {
 
   /** Makes the service forget which tokens it has seen, so that the next request reads its token before its target. */
   forgetTokens({ always = false } = {}): void {
-    const nothing: Services['seenTokens'] = { add: () => undefined, get: () => undefined }
-    Object.assign(this.app.services, { seenTokens: always ? nothing : new SeenTokens() })
+    const nothing: Services['seenTokens'] = { get: () => undefined, set: () => undefined }
+    Object.assign(this.app.services, { seenTokens: always ? nothing : new Map() })
   }
 
   get adminDeps(): AdminDeps {

@@ -1,4 +1,6 @@
-import { isCommonPassword } from './password-list.ts'
+import { readFile } from 'node:fs/promises'
+import { lazy } from '../../model/lazy.ts'
+import { packageFile } from '../../model/package-files.ts'
 
 /** What a password of a person must not mainly consist of. */
 export interface PasswordContext {
@@ -44,4 +46,12 @@ function wordsOf({ email, name }: PasswordContext): string[] {
   )
   const words = [email, email.slice(0, at), ...parts, ...SERVICE_WORDS].map((word) => word.toLowerCase())
   return [...new Set(words)].filter((word) => word.length >= SHORTEST_WORD).toSorted((a, b) => b.length - a.length)
+}
+
+/** The most frequent passwords of published breaches that are long enough for a new password, one per line, in lower case. */
+const list = lazy(() => readFile(packageFile('fixtures/common-passwords.txt')))
+
+/** Whether a password is one of the most common ones, in whatever case it is written. */
+export async function isCommonPassword(password: string): Promise<boolean> {
+  return (await list()).includes(`\n${password.toLowerCase()}\n`)
 }

@@ -1,12 +1,13 @@
 import type { Session } from '../../model/account.ts'
 import { durations } from '../../model/durations.ts'
-import type { RandomSource } from '../../model/ids.ts'
+import { randomText, type RandomSource } from '../../model/ids.ts'
 import type { SecondFactor } from '../../model/second-factor.ts'
 import { timestamp, type Clock } from '../../model/time.ts'
 import { keys } from '../../store/keys.ts'
 import type { Transaction } from '../../store/transaction.ts'
-import { hashRecoveryCode, newRecoveryCodes, withoutCode } from './recovery-codes.ts'
-import { newTotpSecret, stepOfCode } from './totp.ts'
+import { limits } from '../../model/limits.ts'
+import { equalInConstantTime, sha256Hex } from '../secrets.ts'
+import { lazy } from '../../model/lazy.ts'
 
 /** Reads the second factor of a person. Without a record they have none. */
 export async function secondFactorOf(tx: Transaction, userId: string): Promise<SecondFactor> {
@@ -110,4 +111,62 @@ export async function removeSecondFactor(tx: Transaction, userId: string): Promi
   const stored = await tx.get(keys.secondFactor(userId))
   if (stored !== undefined) tx.remove(keys.secondFactor(userId))
   return stored !== undefined
+}
+
+/** Characters of a code: 120 random bits, so that a fast hash is enough (ASVS 5.0, 6.5.2). */
+const LENGTH = 24
+
+/** Returns new recovery codes, in groups of four characters. Only their hashes are stored. */
+export function newRecoveryCodes(random: RandomSource): string[] {
+  return Array.from({ length: limits.recoveryCodes }, () => randomText(random, LENGTH).replaceAll(/(.{4})(?=.)/g, '$1-'))
+}
+
+/** What is stored of a code. Case, spaces and hyphens do not count, and the letters O, I and L are read as the digits 0, 1 and 1. */
+export function hashRecoveryCode(code: string): string {
+  const plain = code.toLowerCase().replaceAll(/[\s-]/g, '')
+  return sha256Hex(plain.replaceAll('o', '0').replaceAll(/[il]/g, '1'))
+}
+
+/** The hashes that remain when a code is used; undefined if it is not one of them. */
+export function withoutCode(hashes: readonly string[], code: string): string[] | undefined {
+  const hash = hashRecoveryCode(code)
+  const rest = hashes.filter((one) => !equalInConstantTime(one, hash))
+  return rest.length === hashes.length ? undefined : rest
+}
+
+const otpauth = lazy(() => import('otpauth'))
+
+/** What authenticator apps show as the name of the service. */
+const ISSUER = 'Lanekeeper'
+/** Bytes of a secret: the length of the output of SHA-1, which RFC 4226 recommends. */
+const SECRET_BYTES = 20
+/** Steps of 30 seconds before and after the present one whose codes are accepted too (RFC 6238, 5.2). */
+const WINDOW = 1
+
+/** Returns a new secret of an authenticator app, in base32. */
+export async function newTotpSecret(random: RandomSource): Promise<string> {
+  const { Secret } = await otpauth()
+  return new Secret({ buffer: new Uint8Array(random(SECRET_BYTES)).buffer }).base32
+}
+
+/** The address that an authenticator app reads from a QR code. */
+export async function totpUri(secret: string, email: string): Promise<string> {
+  const { Secret, TOTP } = await otpauth()
+  return new TOTP({ issuer: ISSUER, label: email, secret: Secret.fromBase32(secret) }).toString()
+}
+
+/**
+ * The time step that a code belongs to: six digits, SHA-1 and steps of 30 seconds, as all authenticator apps compute them.
+ * @param now milliseconds since 1970
+ * @param lastStep no code of this step or an earlier one is accepted
+ * @returns undefined if the code is not accepted
+ */
+export async function stepOfCode(secret: string, code: string, now: number, lastStep: number): Promise<number | undefined> {
+  const digits = code.replaceAll(/\s/g, '')
+  if (!/^\d{6}$/.test(digits)) return undefined
+  const { Secret, TOTP } = await otpauth()
+  const delta = TOTP.validate({ token: digits, secret: Secret.fromBase32(secret), timestamp: now, window: WINDOW })
+  if (delta === null) return undefined
+  const step = TOTP.counter({ timestamp: now }) + delta
+  return step > lastStep ? step : undefined
 }

@@ -42,10 +42,9 @@ export class SignIn {
   constructor(deps: Deps, passwords: Passwords, counters?: SharedCounters) {
     this.#deps = deps
     this.#passwords = passwords
-    const shared = (name: string) => counters && { counters, name: `sign-in-${name}` }
-    this.#byNetwork = new Throttle({ burst: 50, every: MINUTE / 2 }, deps.clock, shared('network'))
-    this.#byAccountAndNetwork = new Throttle({ burst: 8, every: 2 * MINUTE }, deps.clock, shared('account-network'))
-    this.#byAccount = new Throttle({ burst: 100, every: MINUTE / 4 }, deps.clock, shared('account'))
+    this.#byNetwork = new Throttle({ burst: 50, every: MINUTE / 2 }, deps.clock, counters, 'sign-in-network')
+    this.#byAccountAndNetwork = new Throttle({ burst: 8, every: 2 * MINUTE }, deps.clock, counters, 'sign-in-account-network')
+    this.#byAccount = new Throttle({ burst: 100, every: MINUTE / 4 }, deps.clock, counters, 'sign-in-account')
   }
 
   /**

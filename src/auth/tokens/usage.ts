@@ -1,6 +1,6 @@
 import { shortAgent } from '../../model/audit.ts'
 import { DAY, MINUTE, timestamp } from '../../model/time.ts'
-import type { TokenDay, TokenUse } from '../../model/token.ts'
+import type { TokenUse } from '../../model/token.ts'
 import type { Deps } from '../../store/deps.ts'
 import { keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
@@ -27,8 +27,11 @@ interface Pending {
   /** of the last use; undefined: everything is written */
   at: number | undefined
   last: Use
-  days: Map<string, { calls: number; refusals: number }>
+  days: Days
 }
+
+/** day → what was counted */
+type Days = Map<string, { calls: number; refusals: number }>
 
 /**
  * Records when and how often tokens are used, with a precision of ten minutes. It writes in the background: a request does not wait
@@ -116,29 +119,25 @@ export class UsageRecorder {
   }
 }
 
-function giveBack(token: Pending, at: number, days: Pending['days']): void {
+function giveBack(token: Pending, at: number, days: Days): void {
   token.at ??= at
-  for (const [day, { calls, refusals }] of days) {
-    const counts = token.days.get(day)
-    token.days.set(day, { calls: calls + (counts?.calls ?? 0), refusals: refusals + (counts?.refusals ?? 0) })
+  addCounts(token.days, days)
+}
+
+function addCounts(days: Days, added: Days): void {
+  for (const [day, { calls, refusals }] of added) {
+    const known = days.get(day)
+    days.set(day, { calls: (known?.calls ?? 0) + calls, refusals: (known?.refusals ?? 0) + refusals })
   }
 }
 
-function addedUse(
-  stored: TokenUse | undefined,
-  at: number,
-  { address = null, agent = null }: Use,
-  added: ReadonlyMap<string, { readonly calls: number; readonly refusals: number }>,
-): TokenUse {
-  const days = new Map<string, TokenDay>((stored?.days ?? []).map((day) => [day.day, day]))
-  for (const [day, { calls, refusals }] of added) {
-    const known = days.get(day)
-    days.set(day, { day, calls: (known?.calls ?? 0) + calls, refusals: (known?.refusals ?? 0) + refusals })
-  }
+function addedUse(stored: TokenUse | undefined, at: number, { address = null, agent = null }: Use, added: Days): TokenUse {
+  const days: Days = new Map((stored?.days ?? []).map(({ day, calls, refusals }) => [day, { calls, refusals }]))
+  addCounts(days, added)
   const time = timestamp(() => at)
-  const all = [...days.values()].toSorted((a, b) => (a.day < b.day ? -1 : 1)).slice(-DAYS)
+  const all = [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(-DAYS)
   // Another process may have written a later use.
   const isOlder = stored !== undefined && stored.at > time
   const last = isOlder ? { at: stored.at, address: stored.address, agent: stored.agent } : { at: time, address, agent: shortAgent(agent) }
-  return { ...last, days: all }
+  return { ...last, days: all.map(([day, counts]) => ({ day, ...counts })) }
 }

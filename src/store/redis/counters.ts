@@ -1,9 +1,13 @@
 import type { Logger } from 'pino'
-import { RateLimiterRedis } from 'rate-limiter-flexible'
 import type { SharedCounters } from '../counters.ts'
 import { StorageUnavailable } from '../port.ts'
 import { createRedisDriver, type Connection } from './client.ts'
 import { connect, dropIfUnresponsive } from './pool.ts'
+
+/** Adds points to a key, which expires some seconds after it was made. */
+const ADD = `
+redis.call('SET', KEYS[1], 0, 'EX', ARGV[2], 'NX')
+return redis.call('INCRBY', KEYS[1], ARGV[1])`
 
 /**
  * Opens counters in Redis, over a separate connection: no request waits behind them.
@@ -16,12 +20,10 @@ export async function openRedisCounters(url: string, log: Logger, prefix = 'lk:r
   await connect([client], url, log).catch((error: Error) => {
     throw new StorageUnavailable(`Redis cannot be reached: ${error.message}`, { cause: error })
   })
-  // The limit is compared elsewhere.
-  const limiter = new RateLimiterRedis({ storeClient: client, points: 0, duration: 1, keyPrefix: prefix })
   return {
     async add(key, points, seconds) {
       try {
-        return (await limiter.penalty(key, points, { customDuration: seconds })).consumedPoints
+        return (await client.eval(ADD, 1, `${prefix}:${key}`, points, seconds)) as number
       } catch (error) {
         dropIfUnresponsive(client, error as Error)
         return undefined

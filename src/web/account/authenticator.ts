@@ -5,8 +5,8 @@ import {
   pendingSecret,
   removeAuthenticator,
   secondFactorOf,
+  totpUri,
 } from '../../auth/accounts/second-factor.ts'
-import { totpUri } from '../../auth/accounts/totp.ts'
 import type { Session } from '../../model/account.ts'
 import { lazy } from '../../model/lazy.ts'
 import { GLOBAL } from '../../store/keys.ts'

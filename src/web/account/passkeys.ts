@@ -1,6 +1,13 @@
 import type { VNode } from 'preact'
-import { assertionOptions, readAttestation, registrationOptions, relyingParty } from '../../auth/accounts/passkeys.ts'
-import { registerPasskey, removePasskey, renamePasskey } from '../../auth/accounts/register-passkey.ts'
+import {
+  assertionOptions,
+  readAttestation,
+  registrationOptions,
+  relyingParty,
+  registerPasskey,
+  removePasskey,
+  renamePasskey,
+} from '../../auth/accounts/passkeys.ts'
 import { secondFactorOf } from '../../auth/accounts/second-factor.ts'
 import { mayIssue } from '../../auth/tokens/lifecycle.ts'
 import type { Session } from '../../model/account.ts'

@@ -1,12 +1,9 @@
 import type { AuditRecorder } from '../../audit/recorder.ts'
-import { shortAgent } from '../../model/audit.ts'
+import { DENIED } from '../../http/audit-observer.ts'
 import type { Session } from '../../model/account.ts'
 import { isAnyId, isId } from '../../model/ids.ts'
-import { timestamp } from '../../model/time.ts'
 import { GLOBAL } from '../../store/keys.ts'
 import type { PageAudit, PageContext, PageResponse } from '../page-context.ts'
-
-const DENIED = new Set([401, 403, 404])
 
 /**
  * Adds what a page did to the audit trail: each form of a person who is signed in, and what a page states in addition. The operation and the
@@ -22,7 +19,7 @@ export function auditPage(context: PageContext, pattern: string, session: Sessio
 
 function addEntry(
   audit: AuditRecorder,
-  { web, request, address, requestId, params }: PageContext,
+  { request, address, requestId, params }: PageContext,
   pattern: string,
   session: Session | undefined,
   response: PageResponse,
@@ -37,19 +34,15 @@ function addEntry(
   const workspaceId = stated?.workspaceId ?? (outcome === 'done' ? ofPath : undefined)
   const ofParams = Object.values(params).filter((value) => isAnyId(value) && value !== workspaceId)
   audit.add(workspaceId ?? GLOBAL, {
-    at: timestamp(web.clock),
     user_id: userId,
-    token_id: null,
-    token_name: null,
     operation: stated?.operation ?? operationOf(pattern),
     ids: stated?.ids ?? ofParams,
     rows: stated?.rows ?? [],
     outcome,
     status,
-    code: null,
     request_id: requestId,
     address,
-    agent: shortAgent(request.headers.get('user-agent')),
+    agent: request.headers.get('user-agent'),
     ...(stated?.subjectId !== undefined && stated.subjectId !== userId && { subject_id: stated.subjectId }),
   })
 }

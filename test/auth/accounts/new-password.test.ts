@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isCommonPassword } from '../../../src/auth/accounts/password-list.ts'
-import { weaknessOf } from '../../../src/auth/accounts/new-password.ts'
+import { isCommonPassword, weaknessOf } from '../../../src/auth/accounts/new-password.ts'
 import { newPassword } from '../../../src/model/account.ts'
 import { readText } from '../../lint/syntax.ts'
 

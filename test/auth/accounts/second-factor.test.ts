@@ -2,9 +2,15 @@ import { hash } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createChallenge, findChallenge, takeChallenge } from '../../../src/auth/accounts/challenges.ts'
 import { addNotice, dismissNotices } from '../../../src/auth/accounts/notices.ts'
-import { hashRecoveryCode, newRecoveryCodes, withoutCode } from '../../../src/auth/accounts/recovery-codes.ts'
+import {
+  hashRecoveryCode,
+  newRecoveryCodes,
+  withoutCode,
+  newTotpSecret,
+  stepOfCode,
+  totpUri,
+} from '../../../src/auth/accounts/second-factor.ts'
 import * as factors from '../../../src/auth/accounts/second-factor.ts'
-import { newTotpSecret, stepOfCode, totpUri } from '../../../src/auth/accounts/totp.ts'
 import { systemRandom } from '../../../src/model/ids.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import type { Store } from '../../../src/store/port.ts'

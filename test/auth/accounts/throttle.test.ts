@@ -114,7 +114,7 @@ describe('the throttles of several processes', () => {
   const createProcesses = (burst: number, every: number) => {
     const clock = { now: 1_000_000 }
     const counters = createCounters()
-    const create = () => new Throttle({ burst, every }, () => clock.now, { counters, name: 'n' })
+    const create = () => new Throttle({ burst, every }, () => clock.now, counters, 'n')
     return { clock, counters, one: create(), two: create() }
   }
 
@@ -169,8 +169,8 @@ describe('the throttles of several processes', () => {
 
   test('counters that cannot be reached change nothing', async () => {
     const throttle = new Throttle({ burst: 2, every: 1000 }, () => 1_000_000, {
-      counters: { add: async () => undefined, close: async () => undefined },
-      name: 'n',
+      add: async () => undefined,
+      close: async () => undefined,
     })
     throttle.take('a')
     await throttle.settle()
