@@ -182,11 +182,11 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
 
   'src/authz/facts.ts': { suites: [...suites('authz/facts'), ...DECISIONS, ...suites('http/changed-facts')] },
   'src/resources/targets.ts': {
-    suites: suites('http/not-found resources/cards resources/boards resources/comments http/matrix'),
+    suites: suites('http/not-found http/round-trips resources/claims resources/cascades http/matrix'),
   },
   'src/resources/cascades.ts': {
     suites: suites(
-      'resources/cascades-records resources/cascades resources/cards-relations resources/files admin/garbage-collection http/updated-at',
+      'resources/cascades resources/pending-removals resources/attachments resources/cards-relations resources/files admin/garbage-collection http/updated-at',
     ),
   },
   'src/listing/id-parameter.ts': { suites: suites('resources/filters') },
