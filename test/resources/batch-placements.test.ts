@@ -142,4 +142,3 @@ describe('the lists of a board after batches of placements', () => {
     await expect(search('roomy')).rejects.toThrow('Property failed')
   })
 })
-
