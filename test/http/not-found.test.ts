@@ -105,11 +105,14 @@ describe.each(drivers)('404, on $name', (driver) => {
   test.each(withIds)('%s has one 404 response for each id of its path, whatever is wrong with that id', async (id, { method, path }) => {
     for (const [i, [, name]] of [...path.matchAll(/\{(\w+)\}/g)].entries()) {
       const responses = new Map<string, string>()
+      service.store.touched.length = 0
       for (const [reason, ids] of wrongIds) {
         const filled = fill(path, { ...visible.params, [name!]: ids[name!]! })
         const reply = await service.send(visible.caller.admin, method, filled, exampleBody(id, visible))
         responses.set(reason, bytes(reply))
       }
+      // What is no id is not looked for.
+      expect(service.store.touched.filter((key) => key.includes('nonsense'))).toEqual([])
       // Only the first id of a path says what the path leads to.
       expectOneResponse(responses, i === 0 ? {} : { parameter: name! })
     }

@@ -186,7 +186,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   },
   'src/resources/cascades.ts': {
     suites: suites(
-      'resources/cascades resources/pending-removals resources/attachments resources/cards-relations resources/files admin/garbage-collection http/updated-at',
+      'resources/cascades-records resources/cascades resources/pending-removals resources/cards-relations resources/files admin/garbage-collection http/updated-at',
     ),
   },
   'src/listing/id-parameter.ts': { suites: suites('resources/filters') },

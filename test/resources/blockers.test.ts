@@ -112,6 +112,22 @@ describe.each(drivers)('blockers of cards, on $name', (driver) => {
     expect((await board.titles()).length).toBe(4)
   })
 
+  test('two requests that would close a cycle together: one is refused', async () => {
+    const { board, columnId } = setup
+    for (let round = 0; round < 10; round++) {
+      const ids = await Promise.all(['A', 'B', 'C', 'D'].map((title) => board.card(columnId, title)))
+      const [a, b, c, d] = ids as [string, string, string, string]
+      // Neither request names a card that the other one writes.
+      for (const [one, other] of [
+        [b, c],
+        [d, a],
+      ] as const)
+        await board.put(pathOf(one, other))
+      const replies = await Promise.all([board.send('PUT', pathOf(a, b)), board.send('PUT', pathOf(c, d))])
+      expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    }
+  })
+
   /** Writes cards at once, each after the one before. @returns their ids */
   const writeCards = async (count: number, membersOf: (i: number, ids: readonly string[]) => Partial<Card> = () => ({})) => {
     const { service, workspaceId, ann, board, columnId } = setup
