@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AuthorizationContext, Caller, FileAccess } from '../../src/authz/context.ts'
 import { compareFacts, factsFor } from '../../src/authz/facts.ts'
-import type { Board, BoardMember } from '../../src/model/board.ts'
+import type { Board } from '../../src/model/board.ts'
 import type { Membership } from '../../src/model/workspace.ts'
 import type { Vocabulary } from '../../src/policy/vocabulary.ts'
 import { shipped } from '../support/policy.ts'
@@ -22,83 +22,10 @@ const membership = (user_id: string, members: Partial<Membership> = {}): Members
 const caller = (scopes: readonly string[] = [], members: Partial<Membership> = {}) =>
   ({ userId: 'ann', workspaceId: 'w', membership: membership('ann', members), token: { scopes } }) as unknown as Caller
 const board = (members: Partial<Board> = {}) => ({ id: 'b1', creator_id: 'eve', visibility: 'workspace', ...members }) as Board
-const entry = (user_id: string) => ({ board_id: 'b1', user_id }) as BoardMember
 const file = (owner_id: string, visibility: FileAccess['visibility'] = 'workspace'): FileAccess => ({ owner_id, visibility })
 const read = (group: string, context: AuthorizationContext = {}, by: Caller = caller()) => factsFor(vocabulary, [group], by, context)
 
 describe('the facts of a request', () => {
-  test.each([
-    [['kanban:admin'], 'kanban:admin'],
-    [['kanban:read', 'kanban:write'], 'kanban:write'],
-    [['kanban:read'], 'kanban:read'],
-    [['other:read'], 'none'],
-    [[], 'none'],
-  ])('a token with the scopes %j has the scope %s', (scopes, expected) => {
-    expect(read('token', {}, caller(scopes))).toEqual({ 'token.scope': expected })
-  })
-
-  test('the role and the membership of the caller are those of their record', () => {
-    expect(read('caller', {}, caller([], { role: 'owner' }))).toEqual({ 'caller.membership': 'active', 'caller.role': 'owner' })
-    expect(read('caller', {}, caller([], { role: 'admin', ended_at: '2026' }))).toEqual({
-      'caller.membership': 'ended',
-      'caller.role': 'admin',
-    })
-  })
-
-  test('the relation to a board is creator before member before none', () => {
-    const relation = (creator_id: string, boardMember?: BoardMember) =>
-      read('board', { board: board({ creator_id, visibility: 'private' }), boardMember })
-    expect(relation('ann', entry('ann'))).toEqual({ 'board.visibility': 'private', 'board.caller': 'creator' })
-    expect(relation('eve', entry('ann'))).toEqual({ 'board.visibility': 'private', 'board.caller': 'member' })
-    expect(relation('eve')).toEqual({ 'board.visibility': 'private', 'board.caller': 'none' })
-  })
-
-  test('the relation of the named person is theirs, not that of the caller', () => {
-    const user = (boardMember: BoardMember | undefined, ended_at: string | null = null) =>
-      read('user', { board: board(), boardMember: entry('ann'), user: { membership: membership('bob', { ended_at }), boardMember } })
-    expect(user(undefined)).toEqual({ 'user.membership': 'active', 'user.board': 'none' })
-    expect(user(entry('bob'), '2026')).toEqual({ 'user.membership': 'ended', 'user.board': 'member' })
-    const created = { board: board({ creator_id: 'bob' }), user: { membership: membership('bob'), boardMember: undefined } }
-    expect(read('user', created)).toEqual({ 'user.membership': 'active', 'user.board': 'creator' })
-  })
-
-  test('a comment is compared by its author, and a label by its board', () => {
-    expect(read('comment', { comment: { author_id: 'ann' } })).toEqual({ 'comment.author': 'caller' })
-    expect(read('comment', { comment: { author_id: 'bob' } })).toEqual({ 'comment.author': 'other' })
-    expect(read('label', { board: board(), label: { board_id: 'b1' } })).toEqual({ 'label.board': 'this' })
-    expect(read('label', { board: board(), label: { board_id: 'b2' } })).toEqual({ 'label.board': 'other' })
-  })
-
-  test('the facts of a file are its visibility and its owner', () => {
-    expect(read('file', { file: file('ann') })).toEqual({ 'file.visibility': 'workspace', 'file.owner': 'caller' })
-    expect(read('file', { file: file('ann', 'board') })).toEqual({ 'file.visibility': 'board', 'file.owner': 'caller' })
-    expect(read('file', { file: file('bob', 'private') })).toEqual({ 'file.visibility': 'private', 'file.owner': 'other' })
-  })
-
-  test('a home board is a workspace board, a private one that the caller is on or not, or deleted', () => {
-    const home = (members: Partial<Board> | undefined, boardMember?: BoardMember) =>
-      read('home', { home: { board: members && board(members), boardMember } })['home.board']
-    expect(home({ visibility: 'workspace' })).toBe('workspace')
-    expect(home({ visibility: 'workspace', creator_id: 'ann' }, entry('ann'))).toBe('workspace')
-    expect(home({ visibility: 'private', creator_id: 'ann' })).toBe('private_member')
-    expect(home({ visibility: 'private' }, entry('ann'))).toBe('private_member')
-    expect(home({ visibility: 'private' })).toBe('private_other')
-    expect(home(undefined)).toBe('deleted')
-    // A membership of a deleted board exists until garbage collection.
-    expect(home(undefined, entry('ann'))).toBe('deleted')
-  })
-
-  test('a home board is compared by its own members, not by those of the board of the card', () => {
-    const context = { board: board({ creator_id: 'ann' }), boardMember: entry('ann') }
-    const home = { board: board({ id: 'b2', visibility: 'private' }), boardMember: undefined }
-    expect(read('home', { ...context, home })).toEqual({ 'home.board': 'private_other' })
-  })
-
-  test('a card has a cover or none', () => {
-    expect(read('cover', { cover: null })).toEqual({ 'cover.state': 'none' })
-    expect(read('cover', { cover: {} })).toEqual({ 'cover.state': 'set' })
-  })
-
   test.each<[group: string, what: string, context: AuthorizationContext]>([
     ['board', 'board', {}],
     ['comment', 'comment', { board: board() }],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createClient, type Change, type ChangeStream, type ClientOptions, type Retry } from '../../src/client/client.ts'
+import { createClient, type Change, type ClientOptions, type Retry } from '../../src/client/client.ts'
 import { FakeService, refused, success, type Step } from '../support/fake-service.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
@@ -220,43 +220,5 @@ test('across outages of a service, every change is yielded once and in order', a
   }
   expect(found).toEqual(titles)
   expect(calls).toBeGreaterThan(titles.length)
-  await service.stop()
-})
-
-test('the changes of a board are followed, and continued by another stream', async () => {
-  const service = await Service.start(memory)
-  const ann = await service.person(await service.workspace())
-  const lk = createClient({
-    url: 'http://localhost',
-    token: ann.admin,
-    fetch: async (url, init) => service.app.fetch(new Request(url as string, init)),
-  })
-  const board_id = (await lk.boards.create({ name: 'Garden' })).data.id
-  const column_id = (await lk.columns.create({ board_id, name: 'To do' })).data.id
-  const card_id = (await lk.cards.create({ board_id, column_id, title: 'Sow' })).data.id
-  /** Reads a number of changes. */
-  const read = async (stream: ChangeStream<Change>, count: number) => {
-    const found: unknown[] = []
-    const iterator = stream[Symbol.asyncIterator]()
-    while (found.length < count) {
-      const { kind, action, id } = (await iterator.next()).value as Change
-      found.push([kind, action, id])
-    }
-    await iterator.return?.(undefined as never)
-    return found
-  }
-  expect(await read(lk.changes({ board_id, wait: 0 }), 3)).toEqual([
-    ['board', 'created', board_id],
-    ['column', 'created', column_id],
-    ['card', 'created', card_id],
-  ])
-  const page = await lk.boards.changes({ board_id })
-  await lk.cards.complete({ card_id, completed: true })
-  await lk.cards.delete({ card_id })
-  const stream = lk.changes({ board_id, after: page.nextCursor!, wait: 0 })
-  expect(await read(stream, 2)).toEqual([
-    ['card', 'updated', card_id],
-    ['card', 'deleted', card_id],
-  ])
   await service.stop()
 })

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { ApiError, createClient, NoResponse, type Client, type WriteOptions } from '../../src/client/client.ts'
+import { createClient, type Client, type WriteOptions } from '../../src/client/client.ts'
 import { setUpBoard } from '../support/board.ts'
 import { FakeService, refused, success, type SentRequest, type Step } from '../support/fake-service.ts'
 import { memory } from '../support/memory.ts'
@@ -140,17 +140,6 @@ describe('each repetition of a write is the same request', () => {
     const first = wire(service.sent[0]!)
     expect([first.request.endsWith('?dry_run=true'), first.headers['idempotency-key']]).toEqual([true, undefined])
     expect(service.sent.map(wire)).toEqual([first, first, first])
-  })
-})
-
-describe('a write without a key', () => {
-  const cases = writes.flatMap(([title, write]) => reasons.map(([reason, step, outcome]) => [title, reason, outcome, step, write] as const))
-  test.each(cases)('%s, after %s, is repeated only if its outcome is known: %s', async (_title, _reason, outcome, step, write) => {
-    const service = new FakeService(step, DONE)
-    const result = await write(service.client(), { idempotencyKey: false }).catch((error: unknown) => error)
-    expect(service.sent.map(({ headers }) => headers.get('idempotency-key'))).toEqual(outcome === 'known' ? [null, null] : [null])
-    expect(result instanceof ApiError || result instanceof NoResponse).toBe(outcome === 'unknown')
-    if (outcome === 'known') expect(wire(service.sent[1]!)).toEqual(wire(service.sent[0]!))
   })
 })
 

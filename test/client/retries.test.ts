@@ -108,12 +108,6 @@ test('a read, a write without a key and a dry run have no Idempotency-Key', asyn
   expect(service.sent.map(({ headers }) => headers.get('idempotency-key'))).toEqual([null, null, null])
 })
 
-test('a dry run is repeated, because it changes nothing', async () => {
-  const service = new FakeService('cut', DONE)
-  await writeWith({ dryRun: true })(service.client())
-  expect(service.sent.map(({ url }) => url)).toEqual(Array(2).fill('http://service.test/v1/cards/crd_1?dry_run=true'))
-})
-
 test('an error states the key with which the write can be repeated later', async () => {
   for (const step of ['cut', unknown()] as const) {
     const service = new FakeService(step)

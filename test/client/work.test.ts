@@ -63,6 +63,19 @@ const settle = () => atRest(() => running > 0)
 const pass = (seconds: number) => clock.pass(seconds * SECOND, settle)
 const writes = (pattern: RegExp) => sent.filter(({ method, path }) => pattern.test(`${method} ${path}`))
 
+/** Expects that a claim is lost after so many seconds without a response, and lets the worker end. */
+async function expectLostAfter(seconds: number, { context, go, ended }: ReturnType<typeof startOne>): Promise<void> {
+  const { signal } = await context
+  fault = () => Promise.reject(new TypeError('fetch failed'))
+  await pass(seconds - 0.1)
+  expect(signal.aborted).toBe(false)
+  await pass(0.1)
+  expect(signal.aborted).toBe(true)
+  fault = (_request, send) => send()
+  go()
+  await ended
+}
+
 /** Runs a worker until it ends. @returns why it has ended */
 const work = (handler: WorkHandler, options = {}) =>
   lk.claims.work(board_id, handler, { ttl: 10, signal: stop.signal, ...options }).then(
@@ -256,16 +269,7 @@ describe('a claim is lost', () => {
       if (request.method === 'POST') clock.time += 2 * SECOND
       return response
     }
-    const { context, go, ended } = startOne()
-    const { signal } = await context
-    fault = () => Promise.reject(new TypeError('fetch failed'))
-    await pass(7.9)
-    expect(signal.aborted).toBe(false)
-    await pass(0.1)
-    expect(signal.aborted).toBe(true)
-    fault = (_request, send) => send()
-    go()
-    await ended
+    await expectLostAfter(8, startOne())
   })
 })
 
@@ -276,17 +280,10 @@ describe('a card that was waited for', () => {
       if (request.url.endsWith('/claims')) clock.time += 9 * SECOND
       return send()
     }
-    const { context, go, ended } = startOne()
-    const { signal } = await context
+    const one = startOne()
+    await one.context
     expect(writes(/PUT .*claim/).length).toBe(1)
-    fault = () => Promise.reject(new TypeError('fetch failed'))
-    await pass(9.9)
-    expect(signal.aborted).toBe(false)
-    await pass(0.1)
-    expect(signal.aborted).toBe(true)
-    fault = (_request, send) => send()
-    go()
-    await ended
+    await expectLostAfter(10, one)
   })
 
   test('is not worked on if it is lost already', async () => {

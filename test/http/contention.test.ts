@@ -1,8 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { setRole } from '../../src/admin/memberships.ts'
-import { decorateStore } from '../../src/store/decorate.ts'
-import type { Store } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { memory } from '../support/memory.ts'
@@ -117,23 +115,5 @@ test('a turn ends before the service waits for the file of its client', async ()
   const response = await service.app.fetch(new Request(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit))
   expect([response.status, events.slice(0, 3)]).toEqual([201, ['turn', 'end', 'body']])
   expect(await board.all(`/cards/${card}/attachments`)).toHaveLength(1)
-  await service.stop()
-})
-
-test('a request that loses in all its turns is refused with contention, and nothing says that storage is away', async () => {
-  let isLosing = false
-  const losing: Driver = {
-    name: 'losing',
-    async open() {
-      const opened = await memory.open()
-      const commit: Store['commit'] = async (partition, change) => (isLosing ? 'conflict' : opened.store.commit(partition, change))
-      return { ...opened, store: decorateStore(opened.store, { commit }) }
-    },
-  }
-  const { service, board } = await setUp(losing)
-  isLosing = true
-  const reply = await service.send(board.creator.write, 'PATCH', `/boards/${board.id}`, { name: 'x' })
-  expect([reply.status, reply.body.error.code, reply.headers.get('retry-after')]).toEqual([503, 'contention', '1'])
-  expect(reply.body.error.message).not.toMatch(/storage/i)
   await service.stop()
 })

@@ -175,20 +175,6 @@ describe('a request', () => {
     ])
   })
 
-  test('to a filtered list is recorded with the number of items of each fact vector', async () => {
-    await TestBoard.create(service, bob)
-    const [record] = await send(bob.read, 'GET', '/boards')
-    const counted = record.list.decisions.map(({ count, permission: { outcome, facts } }: any) => [count, outcome, facts['board.caller']])
-    expect([record.kind, record.list.permission, counted.toSorted()]).toEqual([
-      'list',
-      'read Board',
-      [
-        [1, 'allowed', 'creator'],
-        [1, 'allowed', 'none'],
-      ],
-    ])
-  })
-
   test('to a filtered list is recorded with its hidden items', async () => {
     const { membership, token, ...rest } = { membership: { role: 'member', ended_at: null }, token: { scopes: [] }, userId: bob.id }
     const context = (visibility: string) => ({ board: { creator_id: ann.id, visibility }, boardMember: undefined })
@@ -337,26 +323,6 @@ describe('a request', () => {
     const replay = new Replay(engine)
     replay.add(JSON.stringify(record), { file: 'x', line: 1 })
     expect([replay.decisions, replay.differences]).toEqual([decided.reduce((sum, { count }) => sum + count, 0), []])
-  })
-
-  test('of an MCP client is recorded as any other', async () => {
-    const message = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'read_boards', arguments: { operation: 'boards.read', board_id: board.id } },
-    }
-    const headers = {
-      authorization: `Bearer ${ann.read}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    }
-    const request = new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(message) })
-    const records = await recordsOf(async () => (await service.app.fetch(request)).text())
-    expect(records.map(({ operation, kind, resource_id }) => [operation, kind, resource_id])).toEqual([
-      ['account.read', 'decision', null],
-      ['boards.read', 'decision', board.id],
-    ])
   })
 
   test('that repeats an earlier one with its key is recorded as a repetition', async () => {

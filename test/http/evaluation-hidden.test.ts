@@ -24,7 +24,6 @@ const ask = (token: string, body: unknown) => service.send(token, 'POST', '/acce
 describe('the evaluation of an operation on a resource without access', () => {
   /** Facts with which the caller has no access to the board. */
   const HIDDEN: Facts = { 'caller.role': 'owner', 'caller.membership': 'active', 'board.visibility': 'private', 'board.caller': 'none' }
-  const VISIBLE: Facts = { ...HIDDEN, 'board.caller': 'creator', 'comment.author': 'caller' }
   const withParameter = handWrittenOperations.filter(({ path }) => path.includes('{'))
 
   test.each(withParameter.map((operation) => [operation.id, operation] as const))(
@@ -44,23 +43,4 @@ describe('the evaluation of an operation on a resource without access', () => {
     },
   )
   const foreignId = (parameter: string): string => (parameter === 'board_id' ? foreign : 'not an id')
-
-  test.each(withParameter.filter(({ path }) => /\{.*\{/.test(path)).map((operation) => [operation.id, operation] as const))(
-    '%s answers an absent and a malformed second one alike, with its parameter',
-    async (id, operation) => {
-      const scenario = (await createScenario(world, VISIBLE, { related: operation.method === 'DELETE' }))!
-      const second = [...operation.path.matchAll(/\{(\w+)\}/g)][1]![1]!
-      const replies: string[] = []
-      for (const named of [ABSENT.replace('brd', second.startsWith('user') ? 'usr' : 'lbl'), 'x', ''])
-        replies.push(
-          bytes(
-            await ask(
-              scenario.caller.admin,
-              questionOf(operation, { ...scenario.params, [second]: named }, exampleBody(id, scenario) as object),
-            ),
-          ),
-        )
-      expect([new Set(replies).size, replies[0]!.includes(`"parameter":"${second}"`)]).toEqual([1, true])
-    },
-  )
 })

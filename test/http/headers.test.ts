@@ -5,7 +5,7 @@ import { speakEnvelope } from '../../src/listener/protocol.ts'
 import { startListener, type Listener } from '../../src/listener/listener.ts'
 import { encodeCursor } from '../../src/listing/pages.ts'
 import { errors } from '../../src/model/errors.ts'
-import { DAY, HOUR } from '../../src/model/time.ts'
+import { HOUR } from '../../src/model/time.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
 import {
@@ -139,13 +139,6 @@ describe('the headers of a success', () => {
     const reply = await send(`${method} ${path}`, headers)
     expectReply(reply, status, expected, method === 'HEAD' || status === 304)
     if (reply.body.length > 0) expect(reply.body.toString()).toBe(status === 206 ? 'world' : CONTENT)
-  })
-
-  test('the response to a token that expires soon also has the time at which it expires', async () => {
-    const token = await service.token(ann.workspaceId, ann.id, ['kanban:read'], DAY)
-    const soon = { 'lanekeeper-token-expires': new Date(service.now + DAY).toISOString() }
-    expectReply(await send('GET /v1/account', {}, undefined, token), 200, { ...JSON_BODY, ...soon })
-    expectReply(await send('GET /v1/unknown', {}, undefined, token), 404, { ...JSON_BODY, ...soon })
   })
 })
 

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { startListener } from '../../src/listener/listener.ts'
 import { durations } from '../../src/model/durations.ts'
 import { limits } from '../../src/model/limits.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
@@ -309,28 +307,6 @@ describe('after a refusal, another request with the Idempotency-Key is the first
     expect([outcomeOf(await send()), outcomeOf(await send())]).toEqual([outcome, outcome])
     expect(await changes()).toBe(before)
     await expectFirst(writes['a creation'])
-  })
-
-  test.each([
-    ['JSON', 'PATCH', '/cards/{card_id}', 'application/json', '{"title":'],
-    ['a form', 'POST', ATTACH, FORM, `${FILE_PART}hello`],
-  ])('a connection that is closed within %s', async (_body, method, path, type, text) => {
-    const { service, bob, card } = world
-    const listener = await startListener(service.app.h3, { port: 0, host: '127.0.0.1' })
-    const head = [
-      `${method} /v1${path.replace('{card_id}', card)} HTTP/1.1`,
-      'host: localhost',
-      `authorization: Bearer ${bob.write}`,
-      `content-type: ${type}`,
-      `idempotency-key: ${key}`,
-      'content-length: 900',
-    ]
-    const handled = service.records.length
-    connect(listener.port, '127.0.0.1').end(`${head.join('\r\n')}\r\n\r\n${text}`)
-    await expect.poll(() => service.records.length, { timeout: 60_000 }).toBeGreaterThan(handled)
-    await listener.close()
-    expect(service.records[handled]).toMatchObject({ status: 400, stage: method === 'PATCH' ? 'input' : 'run' })
-    await expectFirst(writes['an update'])
   })
 })
 

@@ -39,11 +39,6 @@ describe('request bodies and queries', () => {
     expect([reply.status, reply.body.error.code]).toEqual([status, code])
   })
 
-  test('brackets and member names in strings count neither as nesting nor as duplicates', async () => {
-    expect((await post(JSON.stringify({ name: '['.repeat(50) }))).status).toBe(201)
-    expect((await post('{"name":"name","description":"\\"name\\":1"}')).status).toBe(201)
-  })
-
   test('a body that is not valid UTF-8 is refused', async () => {
     const request = new Request('http://localhost/v1/boards', {
       method: 'POST',

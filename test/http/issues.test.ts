@@ -9,14 +9,22 @@ type Place = readonly [place: 'query' | 'body', path: string]
 describe('the issues of a request that is not valid name their members exactly', () => {
   let service: Service
   let person: Person
-  let ids: Record<'board' | 'column' | 'card' | 'subtask', string>
+  let ids: Record<'board' | 'column' | 'card' | 'subtask' | 'label' | 'comment' | 'file', string>
   beforeAll(async () => {
     service = await Service.start(memory)
     person = await service.person(await service.workspace())
     const board = await TestBoard.create(service, person)
     const column = await board.column()
     const card = await board.card(column)
-    ids = { board: board.id, column, card, subtask: await board.subtask(card) }
+    ids = {
+      board: board.id,
+      column,
+      card,
+      subtask: await board.subtask(card),
+      label: await board.label(),
+      comment: await board.comment(card),
+      file: (await board.attach(card)).body.data.file_id,
+    }
   })
   afterAll(() => service.stop())
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_all, name: keyof typeof ids) => ids[name])
@@ -105,6 +113,59 @@ describe('the issues of a request that is not valid name their members exactly',
       ],
     ],
     ['POST /boards/{board}/cards', { column_id: 'x', title: 'x', due_at: 'tomorrow' }, [['body', 'due_at']]],
+    ['POST /columns/{column}/move', { before: '{card}', after: '{card}' }, [['body', 'after']]],
+    ['POST /cards/{card}/move', { before: '{column}', to: 'last' }, [['body', 'to']]],
+    ['POST /boards/{board}/labels', { color: '#d73a4a' }, [['body', 'name']]],
+    ['POST /boards/{board}/labels', { name: 'Bug', color: 'red' }, [['body', 'color']]],
+    ['POST /cards/{card}/comments', { body: ' \n\t ' }, [['body', 'body']]],
+    ['POST /cards/{card}/comments', { body: 'x', author_id: 'x' }, [['body', 'author_id']]],
+    ['PATCH /boards/{board}', { name: 'x', creator_id: 'x' }, [['body', 'creator_id']]],
+    [
+      'PATCH /columns/{column}',
+      { name: 'x', board_id: '{board}', archived_at: null },
+      [
+        ['body', 'board_id'],
+        ['body', 'archived_at'],
+      ],
+    ],
+    ['PATCH /cards/{card}', {}, [['body', '']]],
+    [
+      'PATCH /cards/{card}',
+      {
+        title: 'x',
+        column_id: null,
+        completed_at: null,
+        archived_at: null,
+        assignee_ids: null,
+        label_ids: null,
+        cover_attachment_id: null,
+      },
+      ['column_id', 'completed_at', 'archived_at', 'assignee_ids', 'label_ids', 'cover_attachment_id'].map(
+        (path) => ['body', path] as const,
+      ),
+    ],
+    ['PATCH /labels/{label}', {}, [['body', '']]],
+    [
+      'PATCH /labels/{label}',
+      { name: '', color: null, board_id: 'x' },
+      [
+        ['body', 'name'],
+        ['body', 'color'],
+        ['body', 'board_id'],
+      ],
+    ],
+    ['PATCH /comments/{comment}', { body: '' }, [['body', 'body']]],
+    [
+      'PATCH /files/{file}',
+      { visibility: 'public', owner_id: 'x' },
+      [
+        ['body', 'visibility'],
+        ['body', 'owner_id'],
+      ],
+    ],
+    ['PATCH /subtasks/{subtask}', {}, [['body', '']]],
+    ['PATCH /subtasks/{subtask}', { before: 'a', after: 'b' }, [['body', 'after']]],
+    ['PATCH /subtasks/{subtask}', { title: 'x', completed_at: null }, [['body', 'completed_at']]],
     ['PATCH /subtasks/{subtask}', { before: '{subtask}' }, [['body', 'before']]],
     ['PATCH /subtasks/{subtask}', { title: 'x', after: '{subtask}' }, [['body', 'after']]],
     ['PUT /cards/{card}/completion', { completed: 'yes' }, [['body', 'completed']]],

@@ -5,6 +5,7 @@ import { indexes } from '../../src/store/indexes.ts'
 import { keys } from '../../src/store/keys.ts'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
+import { card } from '../support/records.ts'
 import type { Reply } from '../support/service.ts'
 
 const AT = '2026-11-01T00:00:00.000Z'
@@ -66,23 +67,16 @@ describe.each(drivers)('limits, on $name', (driver) => {
       existing: 1,
       recordOf: (i) => [
         keys.card(idOf('crd', i)),
-        {
+        card({
           id: idOf('crd', i),
           board_id: setup.board.id,
           column_id: setup.columnId,
           title: 'x',
-          description: '',
           position: `a1${digits(i)}1`,
-          due_at: null,
-          completed_at: null,
           archived_at: i >= 5000 ? AT : null,
-          assignee_ids: [],
-          label_ids: [],
-          blocker_ids: [],
-          cover_attachment_id: null,
           creator_id: setup.ann.id,
           ...times,
-        },
+        }),
       ],
       create: () => setup.board.send('POST', `/boards/${setup.board.id}/cards`, { column_id: setup.columnId, title: 'x' }),
     },

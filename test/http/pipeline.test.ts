@@ -75,6 +75,13 @@ describe('a conflict with concurrent writes', () => {
     expect([reply.status, commits]).toEqual([503, 12])
   })
 
+  test('the record has nothing of an attempt that was repeated', async () => {
+    service.store.beforeCommit = async () => void (await service.send(ann.admin, 'DELETE', path))
+    expect((await service.send(ann.write, 'PATCH', path, { name: 'Two' })).status).toBe(404)
+    expect(service.records.at(-1)).toMatchObject({ attempts: 2, status: 404, operation: 'boards.update' })
+    expect(service.records.at(-1)).not.toHaveProperty('decision')
+  })
+
   test('the second attempt begins after a pause', async () => {
     let isPaused = false
     const random = vi.spyOn(Math, 'random').mockImplementation(() => {
@@ -154,37 +161,6 @@ describe('a request with HEAD', () => {
   })
 })
 
-test('a response with counts has no ETag, because they change without their resource', async () => {
-  for (const headers of [{}, { 'if-none-match': '*' }] as Record<string, string>[]) {
-    const reply = await service.send(ann.read, 'GET', `${path}?include=counts`, undefined, headers)
-    expect([reply.status, reply.headers.get('etag'), typeof reply.body.data.counts]).toEqual([200, null, 'object'])
-  }
-})
-
-test.each(['/boards', '/members', '/boards/{board}/columns'])(
-  'the list %s has no strong ETag, so no If-Match matches it but a star',
-  async (list) => {
-    const get = (headers: Record<string, string>) =>
-      service.send(ann.read, 'GET', list.replace('/boards/{board}', path), undefined, headers)
-    const send = (condition: string) => get({ 'if-match': condition })
-    const weak = (await get({})).headers.get('etag')!
-    expect([(await send('"x"')).status, (await send(weak)).status, (await send(weak.slice(2))).status]).toEqual([412, 412, 412])
-    expect((await send('*')).status).toBe(200)
-  },
-)
-
-test('a write is refused if its If-None-Match matches, and performed if it does not', async () => {
-  const before = await service.send(ann.read, 'GET', path)
-  const etag = before.headers.get('etag')!
-  for (const tag of ['*', etag, `"x", W/${etag}`]) {
-    const reply = await service.send(ann.write, 'PATCH', path, { name: `for ${tag}` }, { 'if-none-match': tag })
-    expect([reply.status, reply.body.error.code, reply.body.error.current_etag]).toEqual([412, 'precondition_failed', etag])
-  }
-  expect((await service.send(ann.read, 'GET', path)).body).toEqual(before.body)
-  const reply = await service.send(ann.write, 'PATCH', path, { name: 'another' }, { 'if-none-match': '"x"' })
-  expect([reply.status, reply.body.data.name]).toEqual([200, 'another'])
-})
-
 test('the commit of a creation relies on its If-Match, which names the parent', async () => {
   const etag = (await service.send(ann.read, 'GET', path)).headers.get('etag')!
   service.store.beforeCommit = async () => void (await service.send(ann.write, 'PATCH', path, { name: 'meanwhile' }))
@@ -204,18 +180,6 @@ test('the commit of a write relies on its If-None-Match: a tag that becomes curr
   }
   const reply = await service.send(ann.write, 'PATCH', path, { name: 'mine' }, { 'if-none-match': '"x"' })
   expect([reply.status, service.records.at(-1)!.attempts, seen.length]).toEqual([200, 2, 1])
-})
-
-test.each([
-  [true, 'not_done', '1'],
-  [false, 'unknown', null],
-])('an unavailable storage says whether the outcome is known: %s', async (outcomeKnown, outcome, retryAfter) => {
-  service.store.beforeCommit = async () => {
-    throw new StorageUnavailable('gone', { outcomeKnown })
-  }
-  const reply = await service.send(ann.write, 'PATCH', path, { name: 'x' })
-  const { code, outcome: stated } = reply.body.error
-  expect([reply.status, code, stated, reply.headers.get('retry-after')]).toEqual([503, 'unavailable', outcome, retryAfter])
 })
 
 test('no other request waits for the bytes of an upload that has a lease, and its next attempt has its lease until the commit', async () => {

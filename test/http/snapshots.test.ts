@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keys, type Key } from '../../src/store/keys.ts'
 import { recordUses, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
+import { card as cardRecord } from '../support/records.ts'
 import { Service, type Person } from '../support/service.ts'
 
 /**
@@ -48,31 +49,17 @@ describe.each(drivers)('a page of a list that is assembled from several reads, o
   const renaming = (key: string, member: string) => (name: string) =>
     service.write(ann.workspaceId, async (tx) => tx.put(key as Key<object>, { ...(await tx.get(key as Key<object>)), [member]: name }))
 
-  const card = (boardId: string, column_id: string, i: number, description = '') => {
-    const members = {
+  const card = (boardId: string, column_id: string, i: number, description = '') =>
+    cardRecord({
+      id: `crd_${boardId.slice(4, 14)}${String(i).padStart(10, '0')}`,
       board_id: boardId,
       column_id,
       title: 'old',
       description,
-      due_at: null,
-      completed_at: null,
-      completed_by_id: null,
-      archived_at: null,
-    }
-    const id = `crd_${boardId.slice(4, 14)}${String(i).padStart(10, '0')}`
-    const position = `a${String(i).padStart(4, '0')}1`
-    return {
-      id,
-      ...members,
-      position,
-      assignee_ids: [],
-      label_ids: [],
-      blocker_ids: [],
-      cover_attachment_id: null,
+      position: `a${String(i).padStart(4, '0')}1`,
       creator_id: ann.id,
       ...times,
-    }
-  }
+    })
   const titles = (cards: readonly { id: string }[]) =>
     [renaming(keys.card(cards[0]!.id), 'title'), renaming(keys.card(cards.at(-1)!.id), 'title')] as const
 

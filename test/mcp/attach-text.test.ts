@@ -76,14 +76,6 @@ describe('attach_text', () => {
     expect(mcp.service.records[1]!.decision).toMatchObject({ outcome: 'allowed', row: 'P15' })
   })
 
-  test('needs the scope for writing, and access to the board', async () => {
-    const refused = await mcp.call(mcp.ann.read, 'attach_text', { card_id: cardId, name: 'a', text: 'a' })
-    expect([refused.status, refused.error.data]).toEqual([403, expect.objectContaining({ required_scope: 'kanban:write' })])
-    const bob = await mcp.service.person(mcp.ann.workspaceId)
-    await board.makePrivate()
-    expect((await attach({ name: 'a', text: 'a' }, bob.write)).error.code).toBe('not_found')
-  })
-
   test('has the limit of the service if that is lower', async () => {
     const { services } = mcp.service.app
     const { uploadBytes } = services

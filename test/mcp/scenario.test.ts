@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { TestBoard } from '../support/board.ts'
@@ -36,39 +34,6 @@ async function playScenario(perform: Perform, userId: string): Promise<string> {
   await perform('boards.batch', { board_id, operations })
   return board_id
 }
-
-const paths: Record<string, [method: string, path: string]> = {
-  'boards.create': ['POST', '/boards'],
-  'boards.batch': ['POST', '/boards/{board_id}/batch'],
-  'columns.create': ['POST', '/boards/{board_id}/columns'],
-  'columns.rename': ['PATCH', '/columns/{column_id}'],
-  'labels.create': ['POST', '/boards/{board_id}/labels'],
-  'cards.create': ['POST', '/boards/{board_id}/cards'],
-  'cards.update': ['PATCH', '/cards/{card_id}'],
-  'cards.apply_label': ['PUT', '/cards/{card_id}/labels/{label_id}'],
-  'cards.assign': ['PUT', '/cards/{card_id}/assignees/{user_id}'],
-  'subtasks.create': ['POST', '/cards/{card_id}/subtasks'],
-  'comments.create': ['POST', '/cards/{card_id}/comments'],
-  'comments.update': ['PATCH', '/comments/{comment_id}'],
-  'cards.move': ['POST', '/cards/{card_id}/move'],
-  'cards.complete': ['PUT', '/cards/{card_id}/completion'],
-  'cards.archive': ['POST', '/cards/{card_id}/archive'],
-}
-
-const performByCurl =
-  ({ listener, ann }: McpService): Perform =>
-  async (id, args) => {
-    const [method, template] = paths[id]!
-    const rest = { ...args }
-    const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-      const value = String(rest[name])
-      delete rest[name]
-      return value
-    })
-    const json = Object.keys(rest).length === 0 ? [] : ['-H', 'content-type: application/json', '-d', JSON.stringify(rest)]
-    const command = ['-sf', '-X', method, `${listener.url}/v1${path}`, '-H', `Authorization: Bearer ${ann.write}`, ...json]
-    return (JSON.parse((await promisify(execFile)('curl', command)).stdout) as { data: unknown }).data
-  }
 
 function performByClient({ listener, ann }: McpService): Perform {
   const client = createClient({ url: listener.url, token: ann.write }) as unknown as Record<string, Record<string, Perform>>
@@ -115,16 +80,15 @@ async function contentsOf({ service, ann }: McpService, boardId: string): Promis
 describe('a scenario', () => {
   const mcp = setUpMcp()
 
-  test('by the client, by curl and through MCP ends in the same board', async () => {
+  test('by the client and through MCP ends in the same board', async () => {
     const contents: string[] = []
-    for (const perform of [performByClient(mcp), performByCurl(mcp), await performByMcp(mcp)]) {
+    for (const perform of [performByClient(mcp), await performByMcp(mcp)]) {
       // Each operation has its own time, so that times can be compared.
       const next: Perform = (id, args) => ((mcp.service.now += 1000), perform(id, args))
       contents.push(await contentsOf(mcp, await playScenario(next, mcp.ann.id)))
     }
-    const [byClient, byCurl, byMcp] = contents
+    const [byClient, byMcp] = contents
     expect(byClient).toContain('First, changed')
-    expect(byCurl).toBe(byClient)
     expect(byMcp).toBe(byClient)
   })
 

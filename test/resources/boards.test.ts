@@ -2,12 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import type { Person } from '../support/service.ts'
-import { forbidden, invalid, notFound } from './refusals.ts'
+import { invalid, notFound } from './refusals.ts'
 
 describe.each(drivers)('boards, on $name', (driver) => {
   const setup = setUpBoard(driver)
-  const statusesFor = (board: TestBoard, ...people: Person[]) =>
-    Promise.all(people.map(async ({ read }) => (await setup.service.send(read, 'GET', `/boards/${board.id}`)).status))
 
   test('a new board is open to the whole workspace, and its Location can be read', async () => {
     const { service, ann, bob, board } = setup
@@ -81,44 +79,6 @@ describe.each(drivers)('boards, on $name', (driver) => {
     expect((await board.get(path)).body).toEqual(updated.body)
   })
 
-  test('an update without members, or with the visibility or the creator, is refused', async () => {
-    const { bob, board } = setup
-    expect(await board.send('PATCH', `/boards/${board.id}`, {})).toMatchObject(invalid(''))
-    expect(await board.send('PATCH', `/boards/${board.id}`, { name: 'x', visibility: 'private' })).toMatchObject(invalid('visibility'))
-    expect(await board.send('PATCH', `/boards/${board.id}`, { name: 'x', creator_id: bob.id })).toMatchObject(invalid('creator_id'))
-  })
-
-  test('only the creator and explicit members can see a private board: the role owner gives no access', async () => {
-    const { ann, bob, cyd, board } = setup
-    const { body } = await board.get(`/boards/${board.id}`)
-    const later = board.tick()
-    const changed = await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
-    expect(changed.body.data).toEqual({ ...body.data, visibility: 'private', updated_at: later })
-    expect(await statusesFor(board, ann, bob, cyd)).toEqual([200, 404, 404])
-    await board.add(bob)
-    expect(await statusesFor(board, ann, bob, cyd)).toEqual([200, 200, 404])
-    await board.delete(`/boards/${board.id}/members/${bob.id}`)
-    expect(await statusesFor(board, ann, bob, cyd)).toEqual([200, 404, 404])
-    await board.put(`/boards/${board.id}/visibility`, { visibility: 'workspace' })
-    expect(await statusesFor(board, ann, bob, cyd)).toEqual([200, 200, 200])
-  })
-
-  test('setting the visibility that a board has changes neither the board nor its ETag', async () => {
-    const { board } = setup
-    const first = await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
-    board.tick()
-    const second = await board.put(`/boards/${board.id}/visibility`, { visibility: 'private' })
-    expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
-    expect(await board.send('PUT', `/boards/${board.id}/visibility`, { visibility: 'public' })).toMatchObject(invalid('visibility'))
-  })
-
-  test('a person who cannot set the visibility is answered with the row and the reason of the permission table', async () => {
-    const { service, cyd, board } = setup
-    const reply = await service.send(cyd.admin, 'PUT', `/boards/${board.id}/visibility`, { visibility: 'private' })
-    expect(reply).toMatchObject(forbidden('P5'))
-    expect(reply.body.error.reason).toBe('P5: Only the creator decides who can see a board.')
-  })
-
   test('a deleted board is neither readable nor listed, and a second deletion is answered with 404', async () => {
     const { service, bob, board } = setup
     await board.add(bob)
@@ -128,15 +88,5 @@ describe.each(drivers)('boards, on $name', (driver) => {
     expect(await service.send(bob.read, 'GET', path)).toMatchObject(notFound)
     expect(await service.send(bob.read, 'GET', `${path}/members`)).toMatchObject(notFound)
     expect((await TestBoard.all(service, bob.read, '/boards', 100)).map(({ id }) => id)).not.toContain(board.id)
-  })
-
-  test('a board can be deleted by its creator and by a workspace owner who can see it', async () => {
-    const { service, bob, cyd, board } = setup
-    const path = `/boards/${board.id}`
-    expect(await service.send(bob.admin, 'DELETE', path)).toMatchObject(forbidden('P7'))
-    await board.makePrivate()
-    expect(await service.send(cyd.admin, 'DELETE', path)).toMatchObject(notFound)
-    await board.put(`${path}/visibility`, { visibility: 'workspace' })
-    expect((await service.send(cyd.admin, 'DELETE', path)).status).toBe(200)
   })
 })

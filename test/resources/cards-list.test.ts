@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import { Service, type Person } from '../support/service.ts'
-import { invalid } from './refusals.ts'
 
 describe.each(drivers)('the list of cards, on $name', (driver) => {
   let service: Service
@@ -88,11 +87,6 @@ describe.each(drivers)('the list of cards, on $name', (driver) => {
     for (const limit of [1, 2, 100]) expect(await board.titles(`?${encodeURI(withIds(query))}`, limit)).toEqual(titles)
   })
 
-  test('the items of the list are the cards as they are read one by one', async () => {
-    const cards = await board.all(`/boards/${board.id}/cards`)
-    expect(cards).toEqual(await Promise.all(['Apples', 'Bread', 'Cheese', 'Dates', 'Eggs'].map((title) => board.read(cardIds[title]!))))
-  })
-
   test('the counts of each card are returned on request', async () => {
     await board.comment(cardIds['Eggs']!)
     await board.subtask(cardIds['Eggs']!)
@@ -101,21 +95,6 @@ describe.each(drivers)('the list of cards, on $name', (driver) => {
       ['Dates', { subtasks: 0, comments: 0, attachments: 0 }],
       ['Eggs', { subtasks: 1, comments: 1, attachments: 0 }],
     ])
-  })
-
-  test.each([
-    ['archived=maybe', 'archived'],
-    ['completed=1', 'completed'],
-    ['updated_since=2020-01-01T00:00:00Z', 'updated_since'],
-    ['sort=due_at', 'sort'],
-    ['completed_by=me', 'completed_by'],
-    ['board_id=brd_00000000000000000000', 'board_id'],
-    ['q=', 'q'],
-    [`q=${'x'.repeat(201)}`, 'q'],
-    ['include=all', 'include'],
-    ['cursor=eA', 'cursor'],
-  ])('the query "%s" is refused', async (query, path) => {
-    expect(await board.get(`/boards/${board.id}/cards?${query}`)).toMatchObject(invalid(path))
   })
 
   test('a search finds each card once while other requests move the cards', async () => {

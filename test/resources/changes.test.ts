@@ -42,10 +42,6 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
     const { status, body } = await service.send(token, 'GET', path(`?limit=100${after === undefined ? '' : `&after=${after}`}${query}`))
     return { status, error: body.error, changes: body.data as FeedChange[], cursor: body.page?.next_cursor as string }
   }
-  const revoke = async (token: string): Promise<void> => {
-    const body = new URLSearchParams({ token })
-    expect((await setup.service.app.fetch(new Request('http://localhost/revoke', { method: 'POST', body }))).status).toBe(200)
-  }
   const short = (changes: readonly FeedChange[]) => changes.map(({ kind, action }) => `${kind} ${action}`)
 
   test('begins with the creation of the board, and goes on with each change once, in the order of commits', async () => {
@@ -250,18 +246,6 @@ describe.each(drivers)('the change feed of a board, on $name', (driver) => {
       const again = await open('', { 'last-event-id': begin[1]!.id })
       expect((await again.take(2)).map(({ data }) => data.seq)).toEqual([3, 4])
       await again.close()
-    })
-
-    test.each([
-      ['the token is revoked', 'unauthorized', (token: string) => revoke(token)],
-      ['access to the board ends', 'not_found', () => setup.board.makePrivate()],
-      ['the board is deleted', 'not_found', () => setup.board.delete(`/boards/${setup.board.id}`)],
-    ])('ends when %s', async (_when, code, change) => {
-      const token = await setup.service.token(setup.workspaceId, setup.bob.id, ['kanban:read'])
-      const events = await open('', {}, token)
-      await events.take(3)
-      await change(token)
-      expect((await events.rest()).at(-1)).toMatchObject({ event: 'error', data: { error: { code } } })
     })
 
     test('is refused before it begins, like any other request', async () => {

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { endMembership } from '../../src/admin/memberships.ts'
-import { endToken, findToken, rotateToken } from '../../src/auth/tokens/issue.ts'
 import { Metrics } from '../../src/metrics.ts'
 import { DAY } from '../../src/model/time.ts'
 import { indexes } from '../../src/store/indexes.ts'
@@ -85,16 +84,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     expect((await take(bob.write, setup.cardId, 60)).status).toBe(409)
   })
 
-  test.each([
-    ['released', () => send(bob.write, 'DELETE', claimPath())],
-    ['lost in time', async () => wait(300)],
-  ])('a token that takes again what it has %s has another epoch, and the one before is worth nothing', async (_how, lose) => {
-    await take(bob.write)
-    await lose()
-    expect((await take(bob.write)).body.data.epoch).toBe(2)
-    expect((await take(bob.write, setup.cardId, 60, held(1))).status).toBe(412)
-  })
-
   test('include=claim shows it, without the ETag of the card', async () => {
     const claim = (await take(bob.write)).body.data
     const { id } = setup.board
@@ -147,19 +136,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
     expect((await next(bob.write, { ttl })).status).toBe(422)
   })
 
-  test('reading needs kanban:read, and taking and releasing kanban:write', async () => {
-    const requests = [
-      ['PUT', claimPath(), {}],
-      ['DELETE', claimPath(), undefined],
-      ['POST', `/boards/${setup.board.id}/claims`, {}],
-    ] as const
-    for (const [method, path, body] of requests) expect((await send(bob.read, method, path, body)).status).toBe(403)
-    expect((await send(bob.read, 'GET', claimPath())).status).toBe(200)
-    await setup.board.makePrivate()
-    for (const [method, path, body] of requests) expect((await send(bob.write, method, path, body)).status).toBe(404)
-    expect((await send(bob.read, 'GET', claimPath())).status).toBe(404)
-  })
-
   describe('it ends', () => {
     const endings: readonly (readonly [string, () => Promise<unknown>])[] = [
       ['when its holder releases it', () => send(bob.write, 'DELETE', claimPath())],
@@ -197,27 +173,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       expect((await feed()).map(({ action }) => action)).toEqual(['claimed'])
     })
 
-    test('releasing what another token holds changes nothing, and neither does releasing nothing', async () => {
-      const { status, body } = await send(bob.write, 'DELETE', claimPath())
-      expect([status, body.data]).toEqual([200, { id: setup.cardId, deleted: true }])
-      const claim = (await take(ann.write)).body.data
-      expect((await send(bob.write, 'DELETE', claimPath())).status).toBe(200)
-      expect((await send(ann.admin, 'DELETE', claimPath())).status).toBe(200)
-      expect(await current()).toEqual(claim)
-    })
-
-    test.each([
-      ['is revoked', (tx: any, id: string) => findToken(tx, id).then((token) => endToken(tx, token!, 'revoke', setup.service.deps.clock))],
-    ])('when its token %s, with all claims that it has', async (_how, end) => {
-      const person = await setup.service.person(setup.workspaceId)
-      const others = [await setup.board.card(setup.columnId), await setup.board.card(setup.columnId)]
-      for (const id of [setup.cardId, ...others]) await take(person.write, id)
-      const tokenId = await tokenOf(person.write)
-      await setup.service.write(setup.workspaceId, (tx) => end(tx, tokenId) as Promise<unknown>)
-      for (const id of [setup.cardId, ...others]) expect(await current(id)).toBeNull()
-      expect((await next(bob.write)).body.data).toMatchObject({ id: setup.cardId, claim: { epoch: 2 } })
-    })
-
     test('when the membership of its user ends', async () => {
       const person = await setup.service.person(setup.workspaceId)
       await take(person.write)
@@ -236,20 +191,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       setup.service.now = begun
     })
 
-    test('not by a rotation: the successor holds it with the same epoch', async () => {
-      const token = await setup.service.token(setup.workspaceId, bob.id, ['kanban:write'])
-      const claim = (await take(token)).body.data
-      const { clock, random } = setup.service.deps
-      const request = { userId: bob.id, tokenId: claim.token_id, lifetime: DAY }
-      const { plaintext, token: successor } = await setup.service.write(setup.workspaceId, (tx) => rotateToken(tx, request, clock, random))
-      expect(await current()).toEqual({ ...claim, token_id: successor.id })
-      expect((await next(ann.write)).body.data).toBeNull()
-      expect((await send(plaintext, 'PATCH', `/cards/${setup.cardId}`, { title: 'Mine' }, held(claim.epoch))).status).toBe(200)
-      expect((await take(plaintext, setup.cardId, 60, held(claim.epoch))).body.data).toMatchObject({ epoch: 1, token_id: successor.id })
-      await setup.service.write(setup.workspaceId, async (tx) => endToken(tx, (await findToken(tx, successor.id))!, 'revoke', clock))
-      expect(await current()).toBeNull()
-    })
-
     test('with the card, and garbage collection removes what is stored of it', async () => {
       await take(bob.write)
       await setup.board.delete(`/cards/${setup.cardId}`)
@@ -257,16 +198,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       await collectGarbage(setup.service.adminDeps, setup.workspaceId)
       expect(await setup.service.write(setup.workspaceId, (tx) => tx.get(keys.claim(setup.cardId)))).toBeUndefined()
     })
-  })
-
-  test.each([
-    ['a completed card', () => setup.board.put(`/cards/${setup.cardId}/completion`, { completed: true })],
-    ['an archived card', () => setup.board.post(`/cards/${setup.cardId}/archive`)],
-    ['a card of an archived column', () => setup.board.post(`/columns/${setup.columnId}/archive`)],
-  ])('%s cannot be claimed', async (_which, close) => {
-    await close()
-    expect(await take(bob.write)).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
-    expect((await next(bob.write)).body.data).toBeNull()
   })
 
   describe('If-Claim', () => {
@@ -469,20 +400,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       expect(await next(bob.write, { column_id: absent })).toMatchObject({ status: 404, body: { error: { parameter: 'column_id' } } })
     })
 
-    test('is taken again as soon as a claim has run out', async () => {
-      await next(bob.write, { ttl: 10 })
-      expect((await next(ann.write)).body.data).toBeNull()
-      wait(10)
-      expect((await next(ann.write)).body.data.claim).toMatchObject({ epoch: 2, holder_id: ann.id })
-    })
-
-    test('is given to one of many who ask at the same time', async () => {
-      for (let i = 0; i < 7; i++) await setup.board.card(setup.columnId, `Card ${i}`)
-      const replies = await Promise.all(Array.from({ length: 12 }, (_one, i) => next(i % 2 === 0 ? bob.write : ann.write)))
-      const taken = replies.flatMap(({ body }) => (body.data === null ? [] : [body.data.id]))
-      expect([taken.length, new Set(taken).size]).toEqual([8, 8])
-    })
-
     test.each([
       ['completed', (id: string) => setup.board.put(`/cards/${id}/completion`, { completed: true })],
       ['archived', (id: string) => setup.board.post(`/cards/${id}/archive`)],
@@ -534,12 +451,6 @@ describe.each(drivers)('claims of cards, on $name', (driver) => {
       const poll = setup.service.app.fetch(new Request(url, { method: 'POST', headers, body: '{"wait":30}', signal: left.signal }))
       expect((await inTime(poll, () => 'the long poll is not answered')).status).toBe(200)
       expect([left.signal.aborted, await current()]).toEqual([true, null])
-    })
-
-    test('a dry run takes nothing', async () => {
-      const reply = await send(bob.write, 'POST', `/boards/${setup.board.id}/claims?dry_run=true`, {})
-      expect([reply.status, reply.body.data.id]).toEqual([201, setup.cardId])
-      expect(await current()).toBeNull()
     })
 
     test('a repetition with an Idempotency-Key gets the same card; one that has found nothing looks again', async () => {

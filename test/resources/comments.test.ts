@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { setUpBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
-import { forbidden, invalid, notFound } from './refusals.ts'
+import { notFound } from './refusals.ts'
 
 describe.each(drivers)('comments, on $name', (driver) => {
   const setup = setUpBoard(driver)
@@ -44,30 +44,6 @@ describe.each(drivers)('comments, on $name', (driver) => {
     const updated = await board.patch(`/comments/${data.id}`, { body: 'New' })
     expect(updated.body).toEqual({ data: { ...data, body: 'New', updated_at: later } })
     expect((await board.all(`/cards/${cardId}/comments`)).map(({ body }) => body)).toEqual(['New', 'Next'])
-  })
-
-  test('a comment needs text that is not blank', async () => {
-    const { board, cardId } = setup
-    const commentId = await board.comment(cardId)
-    for (const [method, path] of [
-      ['POST', `/cards/${cardId}/comments`],
-      ['PATCH', `/comments/${commentId}`],
-    ] as const) {
-      for (const content of [{}, { body: '' }, { body: ' \n\t ' }])
-        expect(await board.send(method, path, content)).toMatchObject(invalid('body'))
-      expect(await board.send(method, path, { body: 'x', author_id: setup.bob.id })).toMatchObject(invalid('author_id'))
-    }
-  })
-
-  test('only the author updates or deletes a comment: neither the creator of the board nor a workspace owner does', async () => {
-    const { service, ann, bob, cyd, cardId } = setup
-    const created = await service.send(bob.write, 'POST', `/cards/${cardId}/comments`, { body: 'From Bob' })
-    const path = `/comments/${created.body.data.id}`
-    for (const person of [ann, cyd]) {
-      expect(await service.send(person.write, 'PATCH', path, { body: 'x' })).toMatchObject(forbidden('P14'))
-      expect(await service.send(person.write, 'DELETE', path)).toMatchObject(forbidden('P14'))
-    }
-    expect((await service.send(ann.read, 'GET', path)).body).toEqual(created.body)
   })
 
   test('a deleted comment is neither readable nor listed, and a second deletion is answered with 404', async () => {

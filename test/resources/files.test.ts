@@ -3,7 +3,7 @@ import { collectGarbage } from '../../src/admin/garbage-collection.ts'
 import { setUpBoard, TestBoard } from '../support/board.ts'
 import { drivers } from '../support/drivers.ts'
 import type { Person } from '../support/service.ts'
-import { forbidden, invalid, notFound } from './refusals.ts'
+import { forbidden, notFound } from './refusals.ts'
 
 describe.each(drivers)('files, on $name', (driver) => {
   const setup = setUpBoard(driver)
@@ -34,13 +34,6 @@ describe.each(drivers)('files, on $name', (driver) => {
     expect(found.headers.get('etag')).toMatch(/^"[0-9a-z]{20}"$/)
   })
 
-  test.each(['workspace', 'board', 'private'])('an upload can state the visibility %s', async (visibility) => {
-    const { ann, bob } = setup
-    const { file_id } = await attach(visibility)
-    expect((await read(ann, file_id)).body.data.visibility).toBe(visibility)
-    expect((await read(bob, file_id)).status).toBe(visibility === 'private' ? 404 : 200)
-  })
-
   test('only the owner of a file changes its visibility', async () => {
     const { service, ann, bob, board } = setup
     const { file_id } = await attach()
@@ -53,19 +46,6 @@ describe.each(drivers)('files, on $name', (driver) => {
     expect(await update(bob.write, 'workspace')).toMatchObject(notFound)
   })
 
-  test('a board file is accessible for exactly those who have access to its home board now', async () => {
-    const { ann, bob, cyd, board } = setup
-    const { file_id } = await attach()
-    const statuses = () => Promise.all([ann, bob, cyd].map(async (person) => (await read(person, file_id)).status))
-    expect(await statuses()).toEqual([200, 200, 200])
-    await board.makePrivate()
-    expect(await statuses()).toEqual([200, 404, 404])
-    await board.add(bob)
-    expect(await statuses()).toEqual([200, 200, 404])
-    await board.delete(`/boards/${board.id}/members/${bob.id}`)
-    expect(await statuses()).toEqual([200, 404, 404])
-  })
-
   test('a workspace file does not tell those who have no access to its home board that the board exists', async () => {
     const { ann, bob, board } = setup
     const { file_id } = await attach('workspace')
@@ -73,22 +53,6 @@ describe.each(drivers)('files, on $name', (driver) => {
     expect(await boardIds()).toEqual([board.id, board.id])
     await board.makePrivate()
     expect(await boardIds()).toEqual([board.id, null])
-  })
-
-  test('a board file that is attached to a card of another board is still accessible on its home board only', async () => {
-    const { service, bob, cyd, board } = setup
-    await board.makePrivate()
-    await board.add(bob)
-    const { file_id } = await attach()
-    const other = await TestBoard.create(service, bob)
-    const card = await other.card(await other.column())
-    const { id } = (await other.post(`/cards/${card}/attachments`, { file_id })).body.data
-    expect((await service.send(cyd.read, 'GET', `/attachments/${id}`)).status).toBe(200)
-    expect((await read(cyd, file_id)).status).toBe(404)
-    expect(await service.send(cyd.write, 'DELETE', `/attachments/${id}`)).toMatchObject(forbidden('P15'))
-    const elsewhere = await other.card(await other.column())
-    expect(await service.send(cyd.write, 'POST', `/cards/${elsewhere}/attachments`, { file_id })).toMatchObject(notFound)
-    expect((await service.send(bob.write, 'DELETE', `/attachments/${id}`)).status).toBe(200)
   })
 
   test('a board file whose home board is deleted is accessible for its owner only', async () => {
@@ -106,24 +70,6 @@ describe.each(drivers)('files, on $name', (driver) => {
     }
     expect((await service.send(ann.write, 'PATCH', `/files/${file_id}`, { visibility: 'workspace' })).status).toBe(200)
     expect((await read(bob, file_id)).status).toBe(200)
-  })
-
-  test('setting the visibility that a file has changes neither the file nor its ETag', async () => {
-    const { board } = setup
-    const { file_id } = await attach()
-    const first = await board.patch(`/files/${file_id}`, { visibility: 'workspace' })
-    board.tick()
-    const second = await board.patch(`/files/${file_id}`, { visibility: 'workspace' })
-    expect([second.text, second.headers.get('etag')]).toEqual([first.text, first.headers.get('etag')])
-  })
-
-  test('an update of a file takes a visibility and no other member', async () => {
-    const { board } = setup
-    const { file_id } = await attach()
-    const update = (body: object) => board.send('PATCH', `/files/${file_id}`, body)
-    expect(await update({})).toMatchObject(invalid('visibility'))
-    expect(await update({ visibility: 'public' })).toMatchObject(invalid('visibility'))
-    expect(await update({ visibility: 'private', owner_id: setup.bob.id })).toMatchObject(invalid('owner_id'))
   })
 
   test('an attachment stays readable when its file becomes private, and shows that, with another ETag', async () => {

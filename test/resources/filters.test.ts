@@ -91,6 +91,7 @@ describe('the parameters of reads', () => {
     ['cards.search', 'completed_by=none', 'completed_by', /^must be me, or the id of a user/],
     ['cards.search', 'board_id=me', 'board_id', /^must be the id of a board/],
     ['cards.search', 'sort=completed', 'sort', /position, due_at, updated_at, created_at, completed_at/],
+    ['cards.search', 'completed=false&completed_by=me', 'completed', /^must be true or absent/],
     ['cards.search', 'completed=false&sort=completed_at', 'completed', /^must be true or absent beside sort=completed_at/],
     ['cards.search', 'due_after=2027-01-02T00:00:00Z&due_before=2027-01-01T00:00:00Z', 'due_before', /^must be later than due_after$/],
     [

@@ -22,15 +22,6 @@ describe.each(drivers)('labels, on $name', (driver) => {
     expect([read.body, read.headers.get('etag')]).toEqual([created.body, created.headers.get('etag')])
   })
 
-  test('a label needs a name and a color', async () => {
-    const { board } = setup
-    const create = (body: object) => board.send('POST', `/boards/${board.id}/labels`, body)
-    expect(await create({ color: '#d73a4a' })).toMatchObject(invalid('name'))
-    expect(await create({ name: 'Bug' })).toMatchObject(invalid('color'))
-    expect(await create({ name: 'Bug', color: 'red' })).toMatchObject(invalid('color'))
-    expect(await create({ name: 'Bug', color: null })).toMatchObject(invalid('color'))
-  })
-
   test('the labels of a board are listed, oldest first', async () => {
     const { service, bob, board } = setup
     const ids: string[] = []

@@ -25,6 +25,13 @@ const unchanged: readonly (readonly [method: string, path: string, body: object 
   ['PATCH', '/subtasks/{subtask}', { before: '{last subtask}' }, '/subtasks/{subtask}'],
   ['PATCH', '/subtasks/{last subtask}', { to: 'last' }, '/subtasks/{last subtask}'],
   ['PATCH', '/comments/{comment}', { body: 'A comment' }, '/comments/{comment}'],
+  ['POST', '/columns/{archived column}/archive', undefined, '/columns/{archived column}'],
+  ['POST', '/cards/{archived card}/archive', undefined, '/cards/{archived card}'],
+  ['PUT', '/cards/{full card}/completion', { completed: true }, '/cards/{full card}'],
+  ['PUT', '/cards/{full card}/assignees/me', undefined, '/cards/{full card}'],
+  ['PUT', '/cards/{full card}/labels/{label}', undefined, '/cards/{full card}'],
+  ['PUT', '/cards/{full card}/cover', { attachment_id: '{image}' }, '/cards/{full card}'],
+  ['PATCH', '/files/{file}', { visibility: 'board' }, '/files/{file}'],
 ]
 
 describe.each(drivers)('writes without effect, on $name', (driver) => {
@@ -36,7 +43,7 @@ describe.each(drivers)('writes without effect, on $name', (driver) => {
     const [card, lastCard] = [await board.card(column, 'card'), await board.card(column, 'last')]
     await board.patch(`/boards/${board.id}`, { name: 'Board' })
     const create = async (path: string, body: object): Promise<string> => (await board.post(path, body)).body.data.id
-    const ids: Readonly<Record<string, string>> = {
+    const ids: Record<string, string> = {
       board: board.id,
       column,
       'last column': lastColumn,
@@ -46,7 +53,21 @@ describe.each(drivers)('writes without effect, on $name', (driver) => {
       subtask: await create(`/cards/${card}/subtasks`, { title: 'subtask' }),
       'last subtask': await create(`/cards/${card}/subtasks`, { title: 'last' }),
       comment: await create(`/cards/${card}/comments`, { body: 'A comment' }),
+      'archived column': setup.columnId,
+      'archived card': await board.card(lastColumn, 'archived'),
+      'full card': await board.card(lastColumn, 'full'),
     }
+    const { id: image, file_id: file } = (await board.attach(ids['full card']!, { name: 'a.png', type: 'image/png' })).body.data
+    Object.assign(ids, { image, file })
+    await board.post(`/columns/${ids['archived column']}/archive`)
+    await board.post(`/cards/${ids['archived card']}/archive`)
+    for (const [path, body] of [
+      ['completion', { completed: true }],
+      ['assignees/me', undefined],
+      [`labels/${ids['label']}`, undefined],
+      ['cover', { attachment_id: image }],
+    ] as const)
+      await board.put(`/cards/${ids['full card']}/${path}`, body)
     const fill = (text: string) => text.replace(/\{([^}]+)\}/g, (_all, name: string) => ids[name]!)
     const fillAll = (_name: string, value: unknown) => (typeof value === 'string' ? fill(value) : value)
     for (const [method, path, body, resource] of unchanged) {

@@ -40,6 +40,15 @@ export async function openWindow(browser: Browser, url: string, options: Browser
   return { page, problems, close: () => context.close() }
 }
 
+/** Expects that a page is no wider than its window. */
+export async function expectFits(page: Page, name: string): Promise<void> {
+  const overflow = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
+    return scrollWidth - clientWidth
+  })
+  expect([name, overflow]).toEqual([name, 0])
+}
+
 /** Takes a screenshot of a page, in the folder that LANEKEEPER_ARTEFACTS names. Without it, there are no screenshots. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   const folder = process.env['LANEKEEPER_ARTEFACTS']

@@ -1,7 +1,6 @@
 import { addMember } from '../../src/admin/memberships.ts'
 import { addUser } from '../../src/admin/users.ts'
 import type { Board } from '../../src/model/board.ts'
-import type { Card } from '../../src/model/card.ts'
 import type { FileRecord } from '../../src/model/file.ts'
 import { newId, type IdKind } from '../../src/model/ids.ts'
 import type { Role } from '../../src/model/workspace.ts'
@@ -10,6 +9,7 @@ import { operations } from '../../src/resources/table.ts'
 import { keys, type Key } from '../../src/store/keys.ts'
 import type { Transaction } from '../../src/store/transaction.ts'
 import type { HandWrittenCell, HandWrittenOperation } from './hand-written-decisions.ts'
+import { card as cardRecord } from './records.ts'
 import type { Person, Reply, Service } from './service.ts'
 
 export type Facts = Readonly<Record<string, string>>
@@ -189,24 +189,18 @@ async function writeRecords(
   const label = { id: id('label'), board_id: boardId, name: 'Label', color: '#000000', ...times }
   const foreign = { ...label, id: id('label'), board_id: id('board') }
   const labelId = facts['label.board'] === 'other' ? foreign.id : label.id
-  const card: Card = {
+  const card = cardRecord({
     id: cardId,
     board_id: boardId,
     column_id: columnId,
     title: 'Card',
-    description: '',
-    position: 'a0',
-    due_at: null,
-    completed_at: null,
-    completed_by_id: null,
-    archived_at: null,
     assignee_ids: related ? [ids.user] : [],
     label_ids: related ? [labelId] : [],
     blocker_ids: related ? [firstCard] : [],
     cover_attachment_id: facts['cover.state'] === 'none' ? null : coverId,
     creator_id,
     ...times,
-  }
+  })
   const { stated, opposite } = fileAccess(facts, ids.caller, other.id, replaces)
   const file = (access: FileAccess): FileRecord => ({
     id: id('file'),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/model/errors.ts'
 import { systemRandom } from '../../src/model/ids.ts'
-import { anonymousFormToken, ForeignForm, readForm, requireOwnForm } from '../../src/web/forms.ts'
+import { anonymousFormToken, readForm } from '../../src/web/forms.ts'
 import type { PageContext } from '../../src/web/page-context.ts'
 
 type Incoming = Parameters<typeof readForm>[0]
@@ -42,54 +42,6 @@ describe('reading a form', () => {
   test('a form has at most 16 KiB', async () => {
     expect((await read(`a=${'x'.repeat(16_382)}`)).get('a')).toHaveLength(16_382)
     expect(await refusal(`a=${'x'.repeat(16_383)}`)).toEqual(['payload_too_large', 'The body is larger than 16384 bytes.'])
-  })
-})
-
-describe('verifying a form', () => {
-  /** What is wrong with a form; undefined if it is accepted. */
-  const wrong = (headers: Record<string, string>, token: string | undefined, expected: string | undefined) => {
-    const form = new URLSearchParams(token === undefined ? {} : { form_token: token })
-    try {
-      return requireOwnForm({ headers: new Headers(headers) } as Incoming, form, ORIGIN, expected)
-    } catch (error) {
-      return error instanceof ForeignForm && error.name === 'ForeignForm' ? error.message : error
-    }
-  }
-
-  test.each<[string, Record<string, string>]>([
-    ['without the headers', {}],
-    ['with both headers', { 'sec-fetch-site': 'same-origin', origin: ORIGIN }],
-    ['with an Origin', { origin: ORIGIN }],
-    ['with Sec-Fetch-Site', { 'sec-fetch-site': 'same-origin' }],
-  ])('a form %s is accepted with the right token', (_name, headers) => {
-    expect(wrong(headers, TOKEN, TOKEN)).toBeUndefined()
-  })
-
-  test.each<[string, Record<string, string>]>([
-    ['sec-fetch-site', { 'sec-fetch-site': 'cross-site' }],
-    ['sec-fetch-site', { 'sec-fetch-site': 'same-site', origin: ORIGIN }],
-    ['sec-fetch-site', { 'sec-fetch-site': '' }],
-    ['origin', { origin: 'null' }],
-    ['origin', { origin: '' }],
-    ['origin', { origin: `${ORIGIN}.evil.example`, 'sec-fetch-site': 'same-origin' }],
-  ])('the right token does not help against the wrong header %s: %j', (reason, headers) => {
-    expect(wrong(headers, TOKEN, TOKEN)).toBe(reason)
-  })
-
-  test.each([
-    ['no token', undefined, TOKEN],
-    ['an empty token', '', TOKEN],
-    ['another token', TOKEN.replace('a', 'b'), TOKEN],
-    ['a longer token', `${TOKEN}x`, TOKEN],
-    ['the token, but no cookie', TOKEN, undefined],
-    ['no token and no cookie', undefined, undefined],
-    ['the text undefined and no cookie', 'undefined', undefined],
-    ['an empty token that a foreign cookie states', '', ''],
-    ['a token that is too short for a cookie of ours', TOKEN.slice(1), TOKEN.slice(1)],
-    ['a token that is too long for a cookie of ours', `${TOKEN}x`, `${TOKEN}x`],
-    ['a token with a character that ours do not have', `${TOKEN.slice(1)}+`, `${TOKEN.slice(1)}+`],
-  ])('%s is refused', (_name, token, expected) => {
-    expect(wrong({}, token, expected)).toBe('form_token')
   })
 })
 

@@ -69,11 +69,6 @@ describe.each(drivers)('signing in, up and out, on $name', (driver) => {
     expect(pages[0]).not.toContain('Set-Cookie')
   })
 
-  test('a submitted password is not in the response', async () => {
-    const page = await browser().signIn(email, 'wrong password')
-    expect(page.text).not.toContain('wrong password')
-  })
-
   test('signing in replaces an existing session cookie, so that a planted one is useless', async () => {
     for (const planted of ['x'.repeat(43), (await signedIn(service, await service.person(workspaceId))).session!, '']) {
       const visitor = browser()
@@ -150,18 +145,6 @@ describe.each(drivers)('signing in, up and out, on $name', (driver) => {
     expect((await attacker.signIn(email)).status).toBe(200)
   })
 
-  test('a known browser can sign in even from the address of an attacker', async () => {
-    const victim = browser()
-    await victim.signIn(email)
-    await victim.open('/settings/tokens')
-    await victim.submit({ where: 'here' }, '/settings/sign-out')
-    const attacker = browser()
-    attacker.address = victim.address
-    for (let i = 0; i < 9; i++) await attacker.signIn(email, `guess number ${i}`)
-    expect((await attacker.signIn(email)).status).toBe(429)
-    expect((await victim.signIn(email)).status).toBe(200)
-  })
-
   test('signing out ends the session in this browser or in all', async () => {
     for (const where of ['here', 'everywhere']) {
       const [one, two] = [browser(), browser()]
@@ -173,15 +156,6 @@ describe.each(drivers)('signing in, up and out, on $name', (driver) => {
       one.jar.set('lk_session', secret)
       expect([where, await isSignedIn(one), await isSignedIn(two)]).toEqual([where, false, where === 'here'])
     }
-  })
-
-  test('an idle session ends, and the sign-in page says so', async () => {
-    const visitor = browser()
-    await visitor.signIn(email)
-    service.now += 30 * MINUTE - 1
-    expect(await isSignedIn(visitor)).toBe(true)
-    service.now += 30 * MINUTE
-    expect(textOf((await visitor.open('/settings/tokens')).text)).toContain('Your session has ended. Sign in to continue where you were.')
   })
 
   describe('sign-up', () => {
@@ -249,14 +223,6 @@ describe.each(drivers)('signing in, up and out, on $name', (driver) => {
         expect([page.text.includes(PASSWORD), page.text.includes('too short')]).toEqual([false, false])
       }
       expect((await visitor.submit({ email, password: PASSWORD, again: PASSWORD })).status).toBe(200)
-    })
-
-    test('a sign-up with a new password ends all sessions of the person', async () => {
-      const before = await signedIn(service, person)
-      const visitor = browser()
-      await visitor.open(await invite(person.id))
-      await visitor.submit({ email, password: 'a new password', again: 'a new password' })
-      expect([await isSignedIn(before), (await browser().signIn(email)).status]).toEqual([false, 401])
     })
 
     test.each(['', 'x', 'x.y', '../..', '%00', 'a'.repeat(5000)])('the sign-up code %j is refused', async (code) => {

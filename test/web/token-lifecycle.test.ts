@@ -141,16 +141,6 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     expect(captured.lines.filter(({ replaced }) => replaced === id)).toMatchObject([{ event: 'token.rotated', token_id: token.id }])
   })
 
-  test('one of several concurrent rotations shows a token, and the others respond with 409', async () => {
-    const id = await idOf(await visitor.create(workspaceId))
-    await visitor.open(`/settings/tokens/${workspaceId}/${id}/rotate`)
-    const { action, hidden } = formOf(visitor.page!.text)
-    const responses = await Promise.all(Array.from({ length: 4 }, () => visitor.post(action, { ...hidden, days: '30' })))
-    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
-    for (const response of responses) expect(response.text.includes('lk_pat_')).toBe(response.status === 200)
-    expect((await visitor.request(action)).status).toBe(409)
-  })
-
   test('a revoked token fails at the next request and cannot be rotated', async () => {
     const token = await visitor.create(workspaceId)
     const id = await idOf(token)
@@ -226,15 +216,6 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
     })
 
     test.each(['create', 'rotate'] as const)(
-      '%s: the form requires the password if the ten minutes end between opening and sending it',
-      async (action) => {
-        await openIssuePage(action, 10 * MINUTE)
-        service.now += 1
-        expect((await issue(action, {})).status).toBe(403)
-      },
-    )
-
-    test.each(['create', 'rotate'] as const)(
       '%s: entering the password again renews the session cookie and counts for ten minutes',
       async (action) => {
         await openIssuePage(action, 20 * MINUTE)
@@ -258,15 +239,6 @@ describe.each(drivers)('tokens in the web app, on $name', (driver) => {
       browser.jar.set('lk_session', session)
       return browser
     }
-
-    test.each(['create', 'rotate'] as const)('%s: guessing the password is throttled with 429 and Retry-After', async (action) => {
-      await openIssuePage(action, 20 * MINUTE)
-      for (let i = 0; i < 8; i++) expect((await issue(action, { password: `guess number ${i}` })).status).toBe(403)
-      const over = await issue(action, { password: PASSWORD })
-      expect([over.status, over.headers.get('retry-after'), over.text.includes('lk_pat_')]).toEqual([429, '120', false])
-      service.now += 2 * MINUTE
-      plaintextIn(await issue(action, { password: PASSWORD }))
-    })
 
     test('a scope below kanban:admin never requires the password again', async () => {
       await visitor.choose(workspaceId, { scope: 'kanban:write' })

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { SignIn, type SignInAttempt } from '../../../src/auth/accounts/sign-in.ts'
-import { Throttle } from '../../../src/auth/accounts/throttle.ts'
 import { MINUTE } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
 import { memory } from '../../support/memory.ts'
@@ -110,12 +109,4 @@ describe('re-authentication', () => {
     await removeAccount()
     expect(await signIn.verifyPassword(session, PASSWORD)).toBe('refused')
   })
-})
-
-test('a throttle forgets the key that was idle longest, not the one that came first', () => {
-  const throttle = new Throttle({ burst: 2, every: 1000 }, () => 1_000_000)
-  for (const key of ['first', 'second', 'first', 'second', 'first']) throttle.take(key)
-  // A refused attempt does not count as use, so `second` was used last.
-  for (let i = 0; i < 19_999; i++) throttle.take(`stranger ${i}`)
-  expect([throttle.take('second'), throttle.take('first')]).toEqual([1000, 0])
 })

@@ -149,13 +149,6 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
     expect((await attempt({ device: 'invented' })).result).toBe('throttled')
   })
 
-  test('attempts from a known browser are throttled too', async () => {
-    const { device } = await signedIn()
-    const results: string[] = []
-    for (let i = 0; i < 9; i++) results.push((await wrong({ device })).result)
-    expect(results.indexOf('throttled')).toBe(8)
-  })
-
   test('the device cookie of another account does not make a browser known', async () => {
     const other = await service.person(person.workspaceId)
     const { device } = await signedIn({ email: await giveAccount(service, other), network: '192.0.2.9' })
@@ -168,17 +161,6 @@ describe.each(drivers)('sign-in, on $name', (driver) => {
     const account = (await service.write(GLOBAL, (tx) => tx.get(keys.account(person.id))))!
     expect(account.devices).toHaveLength(10)
     for (const device of devices) expect(JSON.stringify(account)).not.toContain(device)
-  })
-
-  test('if the password changes between its check and the start of the session, no session begins', async () => {
-    service.store.beforeCommit = async () => {
-      await service.write(GLOBAL, async (tx) => {
-        const account = (await tx.get(keys.account(person.id)))!
-        tx.put(keys.account(person.id), { ...account, password_hash: await cheapPasswords.hash('another password') })
-      })
-    }
-    expect((await attempt()).result).toBe('refused')
-    await giveAccount(service, person)
   })
 
   test('re-authentication is throttled per session', async () => {

@@ -5,6 +5,7 @@ import {
   addAuthenticator,
   enterPassword,
   expectAccessible,
+  expectFits,
   expectNotFound,
   openBrowser,
   openWindow,
@@ -56,11 +57,7 @@ async function expectPage({ page }: Window, title: string, name: string): Promis
   if (OWN_COLORS.has(name)) await expectAccessible(page, `${name}, dark`, 'color')
   await page.setViewportSize(PHONE)
   await screenshot(page, `account-${name}-phone`)
-  const overflow = await page.evaluate(() => {
-    const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
-    return scrollWidth - clientWidth
-  })
-  expect([name, overflow]).toEqual([name, 0])
+  await expectFits(page, name)
   await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize(WIDE)
 }

@@ -5,7 +5,7 @@ import { addMember } from '../../../src/admin/memberships.ts'
 import { inviteUser, addUser } from '../../../src/admin/users.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { GLOBAL, keys } from '../../../src/store/keys.ts'
-import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { expectAccessible, expectFits, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { memory } from '../../support/memory.ts'
 import { Service, type Person } from '../../support/service.ts'
 import { giveAccount, PASSWORD } from '../../support/visitor.ts'
@@ -48,14 +48,6 @@ afterAll(async () => {
 /** Clicks a link or button and waits until the next page has loaded with its style sheet. */
 async function follow(page: Page, locator: Locator): Promise<void> {
   await Promise.all([page.waitForEvent('load'), locator.click()])
-}
-
-/** Returns how many pixels the page is wider than its window. */
-function overflow(page: Page): Promise<number> {
-  return page.evaluate(() => {
-    const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
-    return scrollWidth - clientWidth
-  })
 }
 
 /** Every page of the web app in the order of a visit: name → how to get there from the page before. */
@@ -140,7 +132,7 @@ describe.each(Object.keys(looks) as (keyof typeof looks)[])('page design: %s', (
       await screenshot(page, `${name}-${look}`)
       // The dark pages have the same elements as the light ones, in other colors.
       if (look !== 'phone') await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
-      expect([name, await overflow(page)]).toEqual([name, 0])
+      await expectFits(page, name)
     }
     expect(window.problems).toEqual([])
   })
@@ -152,6 +144,6 @@ test('with large text in a narrow window no page is wider than its window', asyn
   await steps['not-signed-in']!(page)
   await steps['tokens']!(page)
   await page.evaluate(() => ((globalThis as any).document.documentElement.style.fontSize = '200%'))
-  expect(await overflow(page)).toBe(0)
+  await expectFits(page, 'tokens')
   await window.close()
 })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { diffPolicies } from '../../../src/policy/decision-diff.ts'
 import { operations } from '../../../src/resources/table.ts'
 import { renderReport } from '../../../src/web/policy-report/page.ts'
-import { expectAccessible, openBrowser, screenshot } from '../../support/chromium.ts'
+import { expectAccessible, expectFits, openBrowser, screenshot } from '../../support/chromium.ts'
 import { handWrittenCells, handWrittenOperations } from '../../support/hand-written-decisions.ts'
 import { decideCell, shipped } from '../../support/policy.ts'
 
@@ -43,11 +43,6 @@ async function openReport(options: BrowserContextOptions = {}, hash = '') {
   return { page, close }
 }
 
-const overflow = (page: Page) =>
-  page.evaluate(() => {
-    const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
-    return scrollWidth - clientWidth
-  })
 const why = /^boards\.delete, board\.visibility workspace, board\.caller member: allowed 403/
 /** The text of each row of the matrix, as it is shown. */
 const matrixText = (page: Page) =>
@@ -67,10 +62,10 @@ describe('the report of a policy in a browser', () => {
     const rules = look === 'dark' ? 'color' : 'all'
     await screenshot(page, `policies-${look}`)
     if (look !== 'phone') await expectAccessible(page, look, rules)
-    expect(await overflow(page)).toBe(0)
+    await expectFits(page, look)
     await page.getByRole('button', { name: why }).click()
     await screenshot(page, `policies-why-${look}`)
-    expect(await overflow(page)).toBe(0)
+    await expectFits(page, look)
     // The rest was examined before, which takes seconds.
     await page.evaluate(() => {
       const main = (globalThis as any).document.querySelector('main')

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../../src/listener/listener.ts'
-import { expectAccessible, expectNotFound, openBrowser, openWindow, screenshot } from '../../support/chromium.ts'
+import { expectAccessible, expectFits, expectNotFound, openBrowser, openWindow, screenshot } from '../../support/chromium.ts'
 import { memory } from '../../support/memory.ts'
 import { Service, type Person } from '../../support/service.ts'
 
@@ -52,11 +52,7 @@ describe('the reference of the API in a browser', () => {
         for (const details of (globalThis as any).document.querySelectorAll('details')) details.open = true
       })
       if (look !== 'phone' || path === '/docs/cards.list') await expectAccessible(window.page, path, look === 'dark' ? 'color' : 'all')
-      const overflow = await window.page.evaluate(() => {
-        const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
-        return scrollWidth - clientWidth
-      })
-      expect([path, overflow]).toEqual([path, 0])
+      await expectFits(window.page, path)
     }
     expect(window.problems).toEqual([])
     await window.close()

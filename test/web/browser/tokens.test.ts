@@ -2,10 +2,10 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startListener, type Listener } from '../../../src/listener/listener.ts'
 import { DAY } from '../../../src/model/time.ts'
-import { expectAccessible, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
+import { enterPassword, expectAccessible, expectFits, openBrowser, openWindow, screenshot, type Window } from '../../support/chromium.ts'
 import { memory } from '../../support/memory.ts'
 import { Service, type Person } from '../../support/service.ts'
-import { giveAccount, PASSWORD } from '../../support/visitor.ts'
+import { giveAccount } from '../../support/visitor.ts'
 
 const looks: Record<string, BrowserContextOptions> = {
   light: { colorScheme: 'light', viewport: { width: 1100, height: 800 } },
@@ -39,10 +39,7 @@ afterAll(async () => {
 
 async function signIn(options: BrowserContextOptions = {}): Promise<Window> {
   const window = await openWindow(browser, listener.url, options)
-  await window.page.goto('/settings/sign-in')
-  await window.page.getByLabel('E-mail address').fill(email)
-  await window.page.getByLabel('Password').fill(PASSWORD)
-  await window.page.getByRole('button', { name: 'Sign in' }).click()
+  await enterPassword(window.page, email)
   await window.page.waitForURL('**/settings/tokens')
   return window
 }
@@ -52,11 +49,7 @@ test.each(Object.keys(looks))('the pages of tokens are accessible, and no wider 
   const { page } = window
   const check = async (name: string) => {
     await expectAccessible(page, `${name}, ${look}`)
-    const overflow = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
-      return scrollWidth - clientWidth
-    })
-    expect([name, overflow]).toEqual([name, 0])
+    await expectFits(page, name)
     await screenshot(page, `tokens-${name}-${look}`)
   }
   await check('list')

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addMember } from '../../../src/admin/memberships.ts'
 import { addUser } from '../../../src/admin/users.ts'
@@ -6,10 +6,10 @@ import { startListener, type Listener } from '../../../src/listener/listener.ts'
 import { issueToken } from '../../../src/auth/tokens/issue.ts'
 import { DAY } from '../../../src/model/time.ts'
 import { keepAudit } from '../../support/audit-trail.ts'
-import { expectAccessible, openBrowser, openWindow, screenshot } from '../../support/chromium.ts'
+import { enterPassword, expectAccessible, expectFits, openBrowser, openWindow, screenshot } from '../../support/chromium.ts'
 import { memory } from '../../support/memory.ts'
 import { Service } from '../../support/service.ts'
-import { giveAccount, PASSWORD } from '../../support/visitor.ts'
+import { giveAccount } from '../../support/visitor.ts'
 
 const looks = {
   light: { colorScheme: 'light', viewport: { width: 1200, height: 800 } },
@@ -64,24 +64,11 @@ afterAll(async () => {
   await service.stop()
 })
 
-async function signIn(page: Page): Promise<void> {
-  await page.goto('/settings/sign-in')
-  await page.getByLabel('E-mail address').fill(email)
-  await page.getByLabel('Password').fill(PASSWORD)
-  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Sign in', exact: true }).click()])
-}
-
-const overflow = (page: Page): Promise<number> =>
-  page.evaluate(() => {
-    const { scrollWidth, clientWidth } = (globalThis as any).document.documentElement
-    return scrollWidth - clientWidth
-  })
-
 describe.each(Object.keys(looks) as (keyof typeof looks)[])('the pages of owners: %s', (look) => {
   test('are accessible, fit their window, and load nothing from another origin', async () => {
     const window = await openWindow(browser, listener.url, looks[look])
     const { page, problems } = window
-    await signIn(page)
+    await Promise.all([page.waitForURL('**/settings/tokens'), enterPassword(page, email)])
     const paths = {
       'tokens-with-use': '/settings/tokens',
       activity: '/settings/activity',
@@ -92,7 +79,7 @@ describe.each(Object.keys(looks) as (keyof typeof looks)[])('the pages of owners
       await page.goto(path)
       await screenshot(page, `${name}-${look}`)
       if (look !== 'phone') await expectAccessible(page, name, look === 'dark' ? 'color' : 'all')
-      expect([name, await overflow(page)]).toEqual([name, 0])
+      await expectFits(page, name)
     }
     expect(problems).toEqual([])
     await window.close()
@@ -102,7 +89,7 @@ describe.each(Object.keys(looks) as (keyof typeof looks)[])('the pages of owners
 test('an owner revokes the token of a member by mouse, without JavaScript', async () => {
   const window = await openWindow(browser, listener.url, { javaScriptEnabled: false })
   const { page } = window
-  await signIn(page)
+  await Promise.all([page.waitForURL('**/settings/tokens'), enterPassword(page, email)])
   await page.getByRole('link', { name: 'Workspace', exact: true }).click()
   await page.getByRole('link', { name: 'Revoke Release notes agent of Max Keller' }).click()
   await screenshot(page, 'workspace-revoke')
