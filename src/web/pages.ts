@@ -14,6 +14,7 @@ import { attachmentPage, cardPage } from './boards/card-page.ts'
 import { boardPage } from './boards/board-page.ts'
 import { eventsPage } from './boards/live.ts'
 import { boardsPage } from './boards/overview-page.ts'
+import { cardsPage } from './boards/search-page.ts'
 import { frontDoor } from './front-door.ts'
 import { confirmPage } from './tokens/confirm.ts'
 import { tokensPage } from './tokens/list.ts'
@@ -33,6 +34,7 @@ export const pages: readonly Page[] = [
   settingsPage,
   boardsPage,
   boardPage,
+  cardsPage,
   cardPage,
   attachmentPage,
   eventsPage,
