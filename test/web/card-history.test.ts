@@ -79,7 +79,7 @@ describe('the history of a card', () => {
     const other = await create('Other', ben)
     await api('POST', `/cards/${other.id}/comments`, { body: 'Elsewhere.' }, ben)
     const done = [
-      'marked the card as done or as open',
+      'completed or reopened the card',
       'assigned Ben Carter',
       'added a subtask',
       'commented',

@@ -10,7 +10,7 @@ import type { People } from './people.ts'
 const OPERATIONS: Readonly<Record<string, string>> = {
   'cards.update': 'edited the title, the description or the due date',
   'cards.move': 'moved the card',
-  'cards.complete': 'marked the card as done or as open',
+  'cards.complete': 'completed or reopened the card',
   'cards.archive': 'archived the card',
   'cards.restore': 'restored the card',
   'cards.assign': 'assigned {user}',
@@ -51,7 +51,12 @@ function renderItems({ items, older, isFull }: History, people: People): VNode {
     ${
       items.length > 0 &&
       html`<ol class="history">
-        ${items.map(({ at, by, changes, entries }) => html`<li><strong>${by}</strong> ${wordsOf(changes, entries, people)} <span class="hint">${renderTime(at)}</span></li>`)}
+        ${items.map(
+          ({ at, by, changes, entries }) =>
+            html`<li>
+              <span><strong>${by}</strong> ${wordsOf(changes, entries, people)}</span> <small class="hint">${renderTime(at)}</small>
+            </li>`,
+        )}
       </ol>`
     }
     ${older !== undefined && !isFull && html`<p class="hint">These are from ${examined} changes of the board. Older ones were not examined yet.</p>`}
