@@ -110,7 +110,8 @@ describe('the history of a card', () => {
         { request, requestId: crypto.randomUUID(), method: 'POST', path, search: '' },
         { name: 'web_app', isCounted: true, identify },
       )
-      await conclude(services, call, { answer: () => ({ status: 200 }), refuse: (error) => Promise.reject(error) as never })
+      const { status } = await conclude(services, call, { answer: () => ({ status: 200 }), refuse: (error) => ({ status: error.status }) })
+      expect(status).toBe(200)
     }
     await asMira(`/cards/${card.id}/move`, { column_id: columns[1], to: 'first' })
     service.now += 60_000
