@@ -7,6 +7,9 @@ import { conclude } from './pipeline.ts'
 import { SessionPrincipal } from './principal.ts'
 import type { Services } from './services.ts'
 
+/** The User-Agent of these requests, by which the audit trail tells them from those of the member. */
+export const OPERATOR_AGENT = 'lanekeeper, by its operator'
+
 /** Makes requests of operators, as members. Each is decided and recorded like one of the member, without a token and without rate limits. */
 export function requestsOfOperators(services: () => Services): NonNullable<AdminDeps['sendAs']> {
   return (workspaceId, userId) => {
@@ -16,7 +19,7 @@ export function requestsOfOperators(services: () => Services): NonNullable<Admin
       const current = services()
       // Lists are ordered by time, and a batch gives each thing that it creates a later one than that before.
       const clock = () => Math.max(current.clock(), earliest)
-      const headers = { 'content-type': 'application/json', 'user-agent': 'lanekeeper, by its operator' }
+      const headers = { 'content-type': 'application/json', 'user-agent': OPERATOR_AGENT }
       const request = new Request(`http://localhost/v1${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })
       const call = new Call({ ...current, clock }, { request, requestId: randomUUID(), method, path, search: '' }, surface)
       const result = await conclude<{ readonly status: number; readonly data: unknown }>({ ...current, clock }, call, {

@@ -15,6 +15,7 @@ import { boardPage } from './boards/board-page.ts'
 import { eventsPage } from './boards/live.ts'
 import { boardsPage } from './boards/overview-page.ts'
 import { operationPage } from './operations/page.ts'
+import { cardsPage } from './boards/search-page.ts'
 import { frontDoor } from './front-door.ts'
 import { confirmPage } from './tokens/confirm.ts'
 import { tokensPage } from './tokens/list.ts'
@@ -34,6 +35,7 @@ export const pages: readonly Page[] = [
   settingsPage,
   boardsPage,
   boardPage,
+  cardsPage,
   cardPage,
   attachmentPage,
   eventsPage,

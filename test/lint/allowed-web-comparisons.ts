@@ -14,6 +14,16 @@ export const allowedWebComparisons: readonly AllowedComparison[] = [
     reason: 'Groups permissions by the scope that the policy requires for them, to show them to a person.',
   },
   {
+    path: 'src/web/boards/authors.ts',
+    expression: 'actor_id === caller.userId',
+    reason: 'A person is called “you” on their own page. The feed, which was found readable, names everybody who made a change.',
+  },
+  {
+    path: 'src/web/boards/history.ts',
+    expression: 'entry.user_id === actor_id',
+    reason: 'The entry of the audit trail is that of the change: the same request, by the same author. Nobody is asked for.',
+  },
+  {
     path: 'src/web/boards/filters.ts',
     expression: 'user_id === assignee',
     reason: 'A filter by a person who is not in the workspace any more filters nothing. The policy decides about each card.',

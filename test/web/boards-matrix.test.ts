@@ -19,12 +19,15 @@ interface Place {
 }
 const places: readonly Place[] = [
   { operation: 'boards.list', path: () => '/app', isList: true },
+  { operation: 'cards.search', path: (id) => `/app/${id}/cards?view=recent`, isList: true },
   { operation: 'boards.read', path: (id, { board_id }) => `/app/${id}/boards/${board_id}` },
   { operation: 'cards.list', path: (id, { board_id, column_id }) => `/app/${id}/boards/${board_id}?column=${column_id}` },
   { operation: 'boards.events', path: (id, { board_id }) => `/app/${id}/boards/${board_id}/events` },
   { operation: 'cards.read', path: (id, { card_id }) => `/app/${id}/cards/${card_id}` },
   { operation: 'attachments.download', path: (id, { attachment_id }) => `/app/${id}/attachments/${attachment_id}` },
 ]
+
+const linkToMore = (html: string) => /href="([^"]*)">More cards<\/a>/.exec(html)?.[1]!.replaceAll('&amp;', '&')
 
 describe('the pages of boards answer what the decisions of the API say', () => {
   let service: Service
@@ -41,8 +44,13 @@ describe('the pages of boards answer what the decisions of the API say', () => {
 
   const answer = async ({ path, isList }: Place, { caller, params }: Scenario): Promise<string> => {
     const target = path(world.workspaceId, params)
-    const page = await visitors.get(caller.id)!.request(target, target.endsWith('/events') ? { method: 'HEAD' } : {})
-    const isListed = page.text.includes(params['board_id']!)
+    const visitor = visitors.get(caller.id)!
+    let page = await visitor.request(target, target.endsWith('/events') ? { method: 'HEAD' } : {})
+    let isListed = page.text.includes(params['board_id']!)
+    for (let next = linkToMore(page.text); next !== undefined && !isListed; next = linkToMore(page.text)) {
+      page = await visitor.request(target.replace(/\?.*/, next))
+      isListed = page.text.includes(params['board_id']!)
+    }
     if (isList && page.status === 200) return isListed ? 'ok' : 'hidden'
     if (page.status === 404) return page.text.includes(params['board_id']!) ? 'a 404 that names the board' : 'hidden'
     return page.status === 200 ? 'ok' : `status ${page.status}`

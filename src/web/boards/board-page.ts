@@ -57,6 +57,9 @@ function renderBoard(context: SignedInContext, data: BoardData, holders: Holders
         ${board.cover_color !== null && swatch(board.cover_color, 'dot')}${isPart ? (lanes[0]?.column.name ?? board.name) : board.name}
         ${board.visibility === 'private' && html`<span class="private" title="Private board">${icon('private')}<span class="unseen"> (private)</span></span>`}
       </h1>
+      <p class="elsewhere" id="elsewhere">
+        <a href="${base}/cards?view=mine">My cards</a> <a href="${base}/cards?view=overdue">Overdue</a>
+      </p>
       <p class="live" id="live" data-live data-keep hidden><span data-live-text>Connecting</span></p>
     </div>
     ${

@@ -7,6 +7,7 @@ import { keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { ListedCard } from './board-data.ts'
+import { readHistory, type History } from './history.ts'
 import { readHolders, type Holders } from './holders.ts'
 import { readPeople, type People } from './people.ts'
 import { readAll, readerOf, type Reader } from './reader.ts'
@@ -33,6 +34,8 @@ export interface CardData {
   readonly comments: readonly Comment[]
   /** the cursor of the comments after these; undefined: these are the last ones */
   readonly commentsCursor: string | undefined
+  /** who changed what; undefined: it was not asked for */
+  readonly history: History | undefined
 }
 
 /** Reads a card and what is on it. */
@@ -53,8 +56,10 @@ export async function readCard(context: SignedInContext): Promise<CardData> {
     readAll<Comment>(reader, ['comments.list', of, { cursor: query.get('comments') ?? undefined }], COMMENT_PAGES),
   ])
   const holders = await readHolders(context, reader.caller(), people, [card])
+  const before = query.get('history')
   const all = {
     holders,
+    history: before === null ? undefined : await readHistory(context, reader.caller(), card, before),
     claimedAt: card.claim == null ? undefined : await readClaimedAt(context, reader.caller().workspaceId, card),
     blockers,
     blocked: blocked.items,

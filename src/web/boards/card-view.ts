@@ -6,6 +6,7 @@ import type { SignedInContext } from '../page-context.ts'
 import type { ListedCard } from './board-data.ts'
 import { renderDue, renderLabels } from './board-view.ts'
 import type { CardData } from './card-data.ts'
+import { renderHistory } from './history-view.ts'
 import { nextExpiry } from './holders.ts'
 import { icon } from './icons.ts'
 import { renderPerson, type People } from './people.ts'
@@ -50,7 +51,7 @@ export function renderCard(data: CardData, base: string, context: SignedInContex
           ${card.description === '' ? html`<p class="hint">No description.</p>` : html`<div class="prose">${prose(card.description)}</div>`}
         </section>
         ${subtasks.length > 0 && renderSubtasks(data)} ${attachments.length > 0 && renderAttachments(attachments, base)}
-        ${renderComments(data, prose, query.has('comments'))}
+        ${renderComments(data, prose, query.has('comments'))} ${renderHistory(data.history, data.people)}
       </div>
       ${renderMeta(data, column?.name, base, web.clock())}
     </div>

@@ -1,6 +1,5 @@
 import type { ServerRequest } from 'srvx'
 import { isLive } from '../../auth/accounts/sessions.ts'
-import { findToken } from '../../auth/tokens/issue.ts'
 import type { Caller } from '../../authz/context.ts'
 import { openStream } from '../../http/event-stream.ts'
 import type { Events } from '../../http/outcome.ts'
@@ -9,12 +8,11 @@ import type { Services } from '../../http/services.ts'
 import type { Change } from '../../model/change.ts'
 import { ApiError } from '../../model/errors.ts'
 import type { StreamedResult } from '../../resources/result.ts'
-import { appendedEntry } from '../../store/appends.ts'
 import { GLOBAL, keys } from '../../store/keys.ts'
 import { transact } from '../../store/transact.ts'
 import type { Page, PageResponse, SignedInContext } from '../page-context.ts'
 import { securityHeaders } from '../security-headers.ts'
-import { tokenNamer } from './holders.ts'
+import { authorsOf } from './authors.ts'
 import { ifFound, readerOf } from './reader.ts'
 import type { ShownChange } from './shown-change.ts'
 
@@ -34,7 +32,7 @@ async function beginStream(context: SignedInContext): Promise<PageResponse> {
   const asked = { params: { board_id: boardId }, query: { after: query.get('after') ?? undefined } }
   const answer = await readerOf(context, workspaceId).answer('boards.events', asked)
   if (answer.kind !== 'events') throw new TypeError('a stream has events')
-  const show = async ({ caller, found }: Events) => ({ ...found, items: await describe(context, caller, boardId, found) })
+  const show = async ({ caller, found }: Events) => ({ ...found, items: await describe(context, caller, found) })
   const stream = openStream(services, { requestId, request, partition: workspaceId }, await show(answer), async (position) => {
     const next = await answer.next(position)
     // Afterwards: what was read is older than this.
@@ -66,29 +64,10 @@ async function requireSession({ web, session }: SignedInContext): Promise<void> 
 }
 
 /** Changes as a page shows them. */
-async function describe(
-  context: SignedInContext,
-  caller: Caller,
-  boardId: string,
-  { items }: StreamedResult,
-): Promise<StreamedResult['items']> {
+async function describe(context: SignedInContext, caller: Caller, { items }: StreamedResult): Promise<StreamedResult['items']> {
   if (items.length === 0) return items
-  const { web } = context
   const changes = items.map(({ data }) => data as Change)
-  const nameOf = tokenNamer(context, caller)
-  const authors = await transact(web.store, caller.workspaceId, web.random, async (tx) => {
-    const records = await tx.read(changes.map(({ seq }) => keys.change(boardId, appendedEntry(seq))))
-    const tokenIds = [...new Set(records.map((record) => record?.token_id ?? null))].filter((id) => id !== null)
-    const tokens = new Map(await Promise.all(tokenIds.map(async (id) => [id, await findToken(tx, id)] as const)))
-    const userIds = [...new Set(changes.map(({ actor_id }) => actor_id))].filter((id) => id !== null)
-    const members = await tx.read(userIds.map((id) => keys.membership(id)))
-    const names = new Map(userIds.map((id, i) => [id, members[i]?.display_name]))
-    return changes.map(({ actor_id }, i): string => {
-      if (actor_id === null) return 'the operator'
-      const name = names.get(actor_id) ?? 'a former member'
-      return nameOf(tokens.get(records[i]?.token_id ?? ''), name)
-    })
-  })
+  const authors = await authorsOf(context, caller, changes)
   return items.map(({ id }, i) => ({ id, data: shownChange(changes[i]!, authors[i]!) as unknown as Change }))
 }
 

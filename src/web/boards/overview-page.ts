@@ -6,6 +6,7 @@ import type { Page } from '../page-context.ts'
 import { renderDay } from '../times.ts'
 import { icon, swatch } from './icons.ts'
 import { BOARD_SCRIPTS, readAll, readerOf } from './reader.ts'
+import { renderCardLinks } from './search-view.ts'
 
 /** Pages of boards that are listed of a workspace. */
 const LISTED_PAGES = 3
@@ -58,7 +59,10 @@ function renderOverview(lists: readonly Listed[], now: number): VNode {
 function renderWorkspace({ workspace, boards, hasMore }: Listed, now: number): VNode {
   const headingId = `workspace-${workspace.id}`
   return html`<section aria-labelledby=${headingId}>
-    <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
+    <div class="head">
+      <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
+      ${renderCardLinks(`/app/${workspace.id}`, workspace.name)}
+    </div>
     ${
       boards.length === 0
         ? html`<p class="empty">

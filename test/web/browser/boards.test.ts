@@ -201,6 +201,38 @@ test('without JavaScript a person finds a board, filters it and opens a card', a
   await window.close()
 })
 
+test.each([true, false])(
+  'a person searches the cards of all boards, and finds what is due: with JavaScript: %s',
+  async (javaScriptEnabled) => {
+    const window = await openSignedIn('/app', { storageState: state, javaScriptEnabled })
+    const { page } = window
+    const search = page.getByRole('searchbox', { name: 'Search the cards of' })
+    if (javaScriptEnabled) {
+      // Without boards enough to filter, the search is the only field on the page.
+      await page.locator('body').press('/')
+      expect(await search.evaluate((field) => field === (globalThis as any).document.activeElement)).toBe(true)
+    }
+    await search.fill('poster')
+    await search.press('Enter')
+    await page.waitForURL('**/cards?q=poster')
+    expect(await page.locator('.found-title').allInnerTexts()).toEqual(['Poster'])
+    await page.getByRole('searchbox').fill('')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('link', { name: 'Overdue' }).click()
+    const row = page.locator('.found-cards > li', { hasText: 'Poster' })
+    await row.getByText('Spring release').waitFor()
+    if (javaScriptEnabled) {
+      await page.locator('body').press('/')
+      expect(await page.locator(':focus').getAttribute('name')).toBe('q')
+    }
+    await row.getByRole('link', { name: 'Poster' }).click()
+    await page.getByRole('link', { name: 'Show who changed this card' }).click()
+    await page.locator('.history li', { hasText: 'your token “demo kanban:admin” created the card' }).waitFor()
+    expect(window.problems).toEqual([])
+    await window.close()
+  },
+)
+
 test.each([
   ['light', { colorScheme: 'light', viewport: { width: 1280, height: 800 } }],
   ['dark', { colorScheme: 'dark', viewport: { width: 1280, height: 800 } }],
@@ -215,6 +247,10 @@ test.each([
     board: boardPath(),
     filtered: `${boardPath()}?due=overdue`,
     card: `${base}/cards/${cards[0].id}`,
+    history: `${base}/cards/${cards[0].id}?history`,
+    cards: `${base}/cards?view=overdue`,
+    recent: `${base}/cards?view=recent`,
+    none: `${base}/cards?q=absent`,
     absent: '/wrong',
   }
   for (const [name, path] of Object.entries(all)) {

@@ -1,0 +1,60 @@
+import { OWN_ID } from '../../model/fields.ts'
+import { limits } from '../../model/limits.ts'
+import { DAY } from '../../model/time.ts'
+
+/** The lists of cards of all boards: value → name. */
+export const cardViews = {
+  mine: 'Assigned to me',
+  overdue: 'Overdue',
+  week: 'Due in 7 days',
+  recent: 'Recently changed',
+} as const
+export type CardView = keyof typeof cardViews
+
+/** Which cards of all boards a person wants to see. */
+export interface CardSearch {
+  readonly view: CardView
+  readonly q: string
+  /** `me`, or empty: everybody. In one of the views it is always the person. */
+  readonly assignee: string
+  readonly state: 'open' | 'done' | 'all'
+}
+
+/** Whether a view has open cards only: what is done is not due. */
+export function isAboutDue({ view }: CardSearch): boolean {
+  return view === 'overdue' || view === 'week'
+}
+
+/** Reads the search of an address. What makes no sense filters nothing. */
+export function cardSearchOf(query: URLSearchParams): CardSearch {
+  const text = (name: string) => (query.get(name) ?? '').trim()
+  const q = [...text('q')].slice(0, limits.searchText).join('')
+  const view = Object.hasOwn(cardViews, text('view')) ? (text('view') as CardView) : q === '' ? 'mine' : 'recent'
+  const state = text('state')
+  return {
+    view,
+    q,
+    assignee: text('assignee') === OWN_ID ? OWN_ID : '',
+    state: state === 'open' || state === 'done' || state === 'all' ? state : view === 'recent' ? 'all' : 'open',
+  }
+}
+
+/** The search as an address has it. */
+export function addressOf({ view, q, assignee, state }: CardSearch, cursor = ''): string {
+  return `?${new URLSearchParams(Object.entries({ view, q, assignee, state, cursor }).filter(([, value]) => value !== ''))}`
+}
+
+/** The search as the operation `cards.search` has it. */
+export function searchQuery(search: CardSearch, now: number): Record<string, string | undefined> {
+  const { view, q, assignee, state } = search
+  const shown = isAboutDue(search) ? 'open' : state
+  const time = (at: number) => new Date(at).toISOString()
+  return {
+    q: q === '' ? undefined : q,
+    assignee_id: view === 'mine' || assignee !== '' ? OWN_ID : undefined,
+    completed: shown === 'all' ? undefined : String(shown === 'done'),
+    due_before: view === 'overdue' ? time(now) : view === 'week' ? time(now + 7 * DAY) : undefined,
+    due_after: view === 'week' ? time(now) : undefined,
+    sort: view === 'recent' ? 'updated_at' : 'due_at',
+  }
+}

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AuditRecorder } from '../../src/audit/recorder.ts'
+import { SessionPrincipal } from '../../src/http/principal.ts'
+import { conclude } from '../../src/http/pipeline.ts'
+import { Call } from '../../src/http/call.ts'
+import { appendedEntry } from '../../src/store/appends.ts'
+import { keys } from '../../src/store/keys.ts'
+import { startWithAudit } from '../support/audit-trail.ts'
+import { memory } from '../support/memory.ts'
+import type { Person, Service } from '../support/service.ts'
+import { signedIn, textOf, type Visitor } from '../support/visitor.ts'
+
+let service: Service
+let recorder: AuditRecorder
+let owner: Person
+let mira: Person
+let ben: Person
+let base: string
+let boardId: string
+let columns: string[]
+const visitors = new Map<Person, Visitor>()
+const api = async (method: string, path: string, body?: unknown, person = owner) => {
+  const reply = await service.send(person.admin, method, path, body)
+  expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
+  return reply.body.data
+}
+const create = (title: string, person = owner, members = {}) =>
+  api('POST', `/boards/${boardId}/cards`, { column_id: columns[0], title, ...members }, person)
+/** The lines of a history, as a person reads them, without their times. */
+async function historyOf(id: string, person = owner, query = 'history') {
+  await recorder.flush()
+  const page = await visitors.get(person)!.request(`${base}/cards/${id}?${query}`)
+  expect(page.status).toBe(200)
+  const section = /<section id="card-history".*?<\/section>/s.exec(page.text)![0]
+  const lines = [...section.matchAll(/<li>(.*?)<\/li>/gs)].map(([, line]) => textOf(line!.replace(/<time.*?<\/time>/s, '')))
+  const older = /href="\?history=(\d+)#card-history"/.exec(section)?.[1]
+  return { lines, older, text: textOf(section), html: section }
+}
+
+beforeAll(async () => {
+  ;({ service, recorder } = await startWithAudit(memory))
+  owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
+  mira = await service.person(owner.workspaceId, 'member', 'Mira Patel')
+  ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
+  for (const person of [owner, mira, ben]) visitors.set(person, await signedIn(service, person))
+  base = `/app/${owner.workspaceId}`
+  boardId = (await api('POST', '/boards', { name: 'Release' })).id
+  columns = []
+  for (const name of ['To do', 'Doing']) columns.push((await api('POST', `/boards/${boardId}/columns`, { name })).id)
+})
+afterAll(async () => {
+  await recorder.flush()
+  await service.stop()
+})
+
+describe('the history of a card', () => {
+  test('is a link until it is asked for', async () => {
+    const card = await create('Quiet')
+    const { text } = await visitors.get(owner)!.request(`${base}/cards/${card.id}`)
+    expect(text).toContain('href="?history#card-history"')
+    expect(text).not.toContain('class="history"')
+  })
+
+  test('says what was done, newest first, and by which token, only to those who may know it', async () => {
+    const card = await create('Write notes', mira)
+    const steps: [string, string, unknown?][] = [
+      ['POST', `/cards/${card.id}/move`, { column_id: columns[1], to: 'first' }],
+      ['PATCH', `/cards/${card.id}`, { title: 'Write all notes' }],
+      ['POST', `/cards/${card.id}/comments`, { body: 'Begun.' }],
+      ['POST', `/cards/${card.id}/subtasks`, { title: 'First' }],
+      ['PUT', `/cards/${card.id}/assignees/${ben.id}`],
+      ['PUT', `/cards/${card.id}/completion`, { completed: true }],
+    ]
+    for (const [method, path, body] of steps) {
+      service.now += 1000
+      await api(method, path, body, mira)
+    }
+    // What happens on other cards is not in it.
+    const other = await create('Other', ben)
+    await api('POST', `/cards/${other.id}/comments`, { body: 'Elsewhere.' }, ben)
+    const done = [
+      'completed or reopened the card',
+      'assigned Ben Carter',
+      'added a subtask',
+      'commented',
+      'edited the title, the description or the due date',
+      'moved the card',
+      'created the card',
+    ]
+    for (const [person, by] of [
+      [mira, 'your token “test”'],
+      [owner, 'Mira Patel’s token “test”'],
+      [ben, 'Mira Patel, with a token'],
+    ] as const)
+      expect((await historyOf(card.id, person)).lines).toEqual(done.map((what) => `${by} ${what}`))
+  })
+
+  test('says who did it in the web app, and what the operator did, alone or as a member', async () => {
+    const card = await create('By hand')
+    const { services } = service.app
+    const asMira = async (path: string, body: unknown) => {
+      const request = new Request(`http://localhost/v1${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'user-agent': 'Firefox' },
+        body: JSON.stringify(body),
+      })
+      const identify = () => new SessionPrincipal(mira.id, mira.workspaceId)
+      const call = new Call(
+        services,
+        { request, requestId: crypto.randomUUID(), method: 'POST', path, search: '' },
+        { name: 'web_app', isCounted: true, identify },
+      )
+      const { status } = await conclude(services, call, { answer: () => ({ status: 200 }), refuse: (error) => ({ status: error.status }) })
+      expect(status).toBe(200)
+    }
+    await asMira(`/cards/${card.id}/move`, { column_id: columns[1], to: 'first' })
+    service.now += 60_000
+    await service.adminDeps.sendAs!(mira.workspaceId, mira.id)('POST', `/cards/${card.id}/move`, { column_id: columns[0], to: 'first' })
+    await service.write(owner.workspaceId, async (tx) => {
+      await tx.read([keys.board(boardId)])
+      tx.put(keys.card(card.id), { ...(await tx.get(keys.card(card.id)))!, title: 'By the operator' })
+    })
+    expect((await historyOf(card.id)).lines.slice(0, 3)).toEqual([
+      'the operator changed the card',
+      'the operator, as Mira Patel moved the card',
+      'Mira Patel, in the web app moved the card',
+    ])
+    expect((await historyOf(card.id, mira)).lines[2]).toBe('you, in the web app moved the card')
+  })
+
+  test('without an audit trail says only what the feed knows, and an entry of somebody else explains nothing', async () => {
+    const card = await create('Plain')
+    service.now += 60_000
+    const { sinks } = service.app.services
+    Object.assign(service.app.services, { sinks: [] })
+    await api('POST', `/cards/${card.id}/move`, { column_id: columns[1], to: 'first' })
+    Object.assign(service.app.services, { sinks })
+    expect((await historyOf(card.id)).lines[0]).toBe('your token “test” changed the card')
+    const feed = await service.write(owner.workspaceId, async (tx) =>
+      tx.read(Array.from({ length: 100 }, (_one, i) => keys.change(boardId, appendedEntry(i + 1)))),
+    )
+    const request = feed.findLast((change) => change?.id === card.id)!.request_id!
+    const entry = {
+      at: new Date(service.now).toISOString(),
+      operation: 'cards.archive',
+      ids: [card.id],
+      rows: [],
+      outcome: 'done',
+    } as const
+    const rest = { status: 200, code: null, address: null, agent: null, request_id: request, subject_id: owner.id }
+    recorder.add(owner.workspaceId, { ...entry, ...rest, user_id: mira.id, token_id: null, token_name: null })
+    expect((await historyOf(card.id)).lines[0]).toBe('your token “test” changed the card')
+  })
+
+  test('has 50 requests, and links to older ones; it examines a bounded part of the feed, and says so', async () => {
+    const card = await create('Long')
+    for (let i = 0; i < 60; i++) await api('POST', `/cards/${card.id}/comments`, { body: `${i}` })
+    const first = await historyOf(card.id)
+    expect([first.lines.length, first.text.includes('were not examined')]).toEqual([50, false])
+    const second = await historyOf(card.id, owner, `history=${first.older}`)
+    expect([second.lines.length, second.lines.at(-1), second.older]).toEqual([11, 'your token “test” created the card', undefined])
+    expect(second.text).not.toContain('not kept')
+    // 1,100 changes of another card, of one request each.
+    const label = { column_id: columns[0], title: 'Busy', subtasks: Array.from({ length: 200 }, (_one, i) => `Subtask ${i}`) }
+    for (let i = 0; i < 6; i++) await api('POST', `/boards/${boardId}/cards`, label)
+    const third = await historyOf(card.id)
+    expect([third.lines, third.text.includes('1,000 changes of the board')]).toEqual([[], true])
+    expect((await historyOf(card.id, owner, `history=${third.older}`)).lines).toHaveLength(50)
+    for (const wrong of ['history=x', 'history=-1', 'history=99999999999999999999', 'history=%00'])
+      expect((await historyOf(card.id, owner, wrong)).lines).toEqual([])
+  })
+
+  test('says that older changes are not kept', async () => {
+    const board = (await api('POST', '/boards', { name: 'Aged' })).id
+    const column = await api('POST', `/boards/${board}/columns`, { name: 'X' })
+    const card = await api('POST', `/boards/${board}/cards`, { column_id: column.id, title: 'Old' })
+    await api('POST', `/cards/${card.id}/comments`, { body: 'x' })
+    expect((await historyOf(card.id)).text).not.toContain('not kept')
+    const forget = (kind: string) =>
+      service.write(owner.workspaceId, async (tx) => {
+        const found = (await service.recordKeys(owner.workspaceId)).filter((key) => key.startsWith(`change:${board}:`))
+        for (const key of found) if (((await tx.get(key)) as any).kind === kind) tx.remove(key)
+      })
+    await forget('card')
+    const { lines, text } = await historyOf(card.id)
+    expect([lines, text.includes('Changes before these are not kept any more.')]).toEqual([['your token “test” commented'], true])
+    await forget('comment')
+    expect((await historyOf(card.id)).text).toContain('No changes of this card are kept any more.')
+  })
+
+  test('of a hidden board does not exist, and names are text', async () => {
+    const hidden = (await api('POST', '/boards', { name: 'Secret' })).id
+    await api('PUT', `/boards/${hidden}/visibility`, { visibility: 'private' })
+    const column = await api('POST', `/boards/${hidden}/columns`, { name: 'X' })
+    const card = await api('POST', `/boards/${hidden}/cards`, { column_id: column.id, title: 'Hidden' })
+    expect((await visitors.get(ben)!.request(`${base}/cards/${card.id}?history`)).status).toBe(404)
+    const eve = await service.person(owner.workspaceId, 'member', '<img src=x onerror=alert(1)>')
+    const own = await create('By Eve', eve)
+    const { html, text } = await historyOf(own.id, ben)
+    expect([html.includes('<img src=x'), text.includes('<img src=x onerror=alert(1)>, with a token created the card')]).toEqual([
+      false,
+      true,
+    ])
+  })
+})

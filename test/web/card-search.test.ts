@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { captureLog } from '../support/log.ts'
+import { memory } from '../support/memory.ts'
+import { Service, type Person } from '../support/service.ts'
+import { signedIn, textOf, Visitor } from '../support/visitor.ts'
+
+const HOSTILE = '<img src=x onerror=alert(1)>"\'&'
+const captured = captureLog()
+let service: Service
+let owner: Person
+let ben: Person
+let visitor: Visitor
+let base: string
+const boards: Record<'open' | 'secret', string> = { open: '', secret: '' }
+const columns: Record<'open' | 'secret', string> = { open: '', secret: '' }
+const cards: Record<string, string> = {}
+const api = async (method: string, path: string, body?: unknown, person = owner) => {
+  const reply = await service.send(person.admin, method, path, body)
+  expect([method, path, reply.status < 300, reply.text]).toEqual([method, path, true, reply.text])
+  return reply.body.data
+}
+const titlesOn = (html: string) => [...html.matchAll(/class="found-title"[^>]*>([^<]*)</g)].map(([, title]) => title)
+const search = async (query: string, from = visitor) => from.request(`${base}/cards${query}`)
+const days = (count: number) => new Date(service.now + count * 86_400_000).toISOString()
+
+beforeAll(async () => {
+  service = await Service.start(memory, { log: captured.log, proxies: 1 })
+  owner = await service.person(await service.workspace('Acme'), 'owner', 'Olivia Stone')
+  ben = await service.person(owner.workspaceId, 'member', 'Ben Carter')
+  visitor = await signedIn(service, owner)
+  base = `/app/${owner.workspaceId}`
+  for (const name of ['open', 'secret'] as const) {
+    boards[name] = (await api('POST', '/boards', { name: `The ${name} board` })).id
+    columns[name] = (await api('POST', `/boards/${boards[name]}/columns`, { name: `${name} column` })).id
+  }
+  await api('PUT', `/boards/${boards.secret}/visibility`, { visibility: 'private' })
+  const all: [string, 'open' | 'secret', number | null, Person[]][] = [
+    ['Late mine', 'open', -2, [owner, ben]],
+    ['Late of Ben', 'open', -1, [ben]],
+    ['Soon', 'open', 3, []],
+    ['Far', 'open', 30, [owner]],
+    ['Late secret', 'secret', -3, [owner]],
+    [HOSTILE, 'open', null, []],
+    ['Finished', 'open', -5, [owner]],
+  ]
+  for (const [title, board, due, people] of all) {
+    service.now += 1000
+    const body = { column_id: columns[board], title, due_at: due && days(due), assignee_ids: people.map(({ id }) => id) }
+    cards[title] = (await api('POST', `/boards/${boards[board]}/cards`, body)).id
+  }
+  service.now += 1000
+  await api('PUT', `/cards/${cards['Finished']}/completion`, { completed: true })
+})
+afterAll(() => service.stop())
+
+describe('the cards of all boards', () => {
+  test.each([
+    ['', ['Late secret', 'Late mine', 'Far']],
+    ['?view=mine&state=done', ['Finished']],
+    ['?view=mine&state=all', ['Finished', 'Late secret', 'Late mine', 'Far']],
+    ['?view=overdue', ['Late secret', 'Late mine', 'Late of Ben']],
+    ['?view=overdue&assignee=me', ['Late secret', 'Late mine']],
+    ['?view=overdue&state=done', ['Late secret', 'Late mine', 'Late of Ben']],
+    ['?view=week', ['Soon']],
+    ['?view=week&assignee=me', []],
+    ['?view=recent&assignee=me', ['Finished', 'Late secret', 'Far', 'Late mine']],
+    ['?view=recent&state=open&q=late', ['Late secret', 'Late of Ben', 'Late mine']],
+    ['?q=LATE%20of', ['Late of Ben']],
+    ['?view=mine&q=%20%20late%20mine', ['Late mine']],
+    // What makes no sense filters nothing.
+    ['?view=nonsense&state=nonsense&assignee=nonsense', ['Late secret', 'Late mine', 'Far']],
+    ['?view=constructor', ['Late secret', 'Late mine', 'Far']],
+    [`?q=${'late'.repeat(100)}`, []],
+  ])('with %s', async (query, titles) => {
+    const page = await search(query)
+    expect([page.status, titlesOn(page.text)]).toEqual([200, titles])
+  })
+
+  test('have their board, column, due time, state and people, and what a person wrote is text', async () => {
+    const page = (await search('?view=recent')).text
+    const text = textOf(page)
+    expect(page).not.toContain('<img')
+    for (const part of [`${HOSTILE} The open board · open column`, 'Done', 'overdue since']) expect(text).toContain(part)
+    for (const link of [`${base}/cards/${cards['Soon']}`, `${base}/boards/${boards.open}`]) expect(page).toContain(`href="${link}"`)
+    expect(page).toContain('aria-label="Ben Carter"')
+    const found = (await search(`?q=${encodeURIComponent('"><script>alert(1)</script>')}`)).text
+    expect(found).not.toContain('<script>alert')
+    expect(textOf(found)).toContain('No card here has “"><script>alert(1)</script>” in its title')
+  })
+
+  test('of a private board are not there for those who are no members of it, in no view', async () => {
+    const other = await signedIn(service, ben)
+    const views = [
+      '?view=mine',
+      '?view=overdue',
+      '?view=week',
+      '?view=recent',
+      '?view=recent&state=done',
+      '?q=secret',
+      '?view=mine&state=all',
+    ]
+    for (const query of views) {
+      const { status, text } = await search(query, other)
+      expect([query, status, /Late secret|The secret board/.test(text), text.includes(boards.secret)]).toEqual([query, 200, false, false])
+    }
+    expect(titlesOn((await search('?view=overdue', other)).text)).toEqual(['Late mine', 'Late of Ben'])
+    await api('PUT', `/boards/${boards.secret}/members/${ben.id}`)
+    expect(titlesOn((await search('?view=overdue', other)).text)).toEqual(['Late secret', 'Late mine', 'Late of Ben'])
+    await api('DELETE', `/boards/${boards.secret}/members/${ben.id}`)
+    expect(titlesOn((await search('?q=secret', other)).text)).toEqual([])
+  })
+
+  test('of another workspace do not exist, nor do they without a session', async () => {
+    const stranger = await signedIn(service, await service.person(await service.workspace('Globex')))
+    for (const path of [`${base}/cards`, '/app/nonsense/cards', '/app/global/cards']) {
+      const { status, text } = await stranger.request(path)
+      expect([path, status, text.includes('Late')]).toEqual([path, 404, false])
+    }
+    expect((await search('', new Visitor(service))).status).toBe(303)
+    expect((await visitor.request(`${base}/cards`, { method: 'POST' })).status).toBe(405)
+  })
+
+  test('say in words that there are none', async () => {
+    const cleo = await signedIn(service, await service.person(owner.workspaceId, 'member', 'Cleo'))
+    const expected = [
+      ['', 'No card that is assigned to you matches.'],
+      ['?view=week&assignee=me', 'No card that is assigned to you is here.'],
+      ['?q=absent', 'No card here has “absent” in its title or description.'],
+    ]
+    for (const [query, text] of expected) expect(textOf((await search(query!, cleo)).text)).toContain(text)
+  })
+
+  test('come in pages, each once, and a link leads on', async () => {
+    const board = (await api('POST', '/boards', { name: 'Large' })).id
+    const column = await api('POST', `/boards/${board}/columns`, { name: 'Many' })
+    for (let i = 0; i < 120; i++)
+      await api('POST', `/boards/${board}/cards`, {
+        column_id: column.id,
+        title: `Numbered ${i}`,
+        due_at: days(40 + i),
+        assignee_ids: [owner.id],
+      })
+    const titles: (string | undefined)[] = []
+    const sizes: number[] = []
+    for (let query: string | undefined = '?view=mine&q=Numbered'; query !== undefined;) {
+      const page: { text: string } = await search(query)
+      const found = titlesOn(page.text)
+      titles.push(...found)
+      sizes.push(found.length)
+      query = /class="button" href="([^"]*)">More cards/.exec(page.text)?.[1]!.replaceAll('&amp;', '&')
+      expect(page.text.includes('First cards')).toBe(sizes.length > 1)
+    }
+    expect([sizes, titles]).toEqual([[50, 50, 20], Array.from({ length: 120 }, (_one, i) => `Numbered ${i}`)])
+    await api('DELETE', `/boards/${board}`)
+  })
+
+  test.each(['?cursor=nonsense', '?view=recent&cursor=%00', '?cursor='])(
+    '%s is answered as the pages of boards answer it',
+    async (query) => {
+      const page = await search(query)
+      expect([page.status, page.text.includes('This link is not complete')]).toEqual([422, true])
+    },
+  )
+
+  test('are linked from the boards of the workspace and from each board', async () => {
+    const overview = (await visitor.request('/app')).text
+    for (const part of [`action="${base}/cards"`, `href="${base}/cards?view=mine"`, `href="${base}/cards?view=overdue"`])
+      expect(overview).toContain(part)
+    expect((await visitor.request(`${base}/boards/${boards.open}`)).text).toContain(`href="${base}/cards?view=mine"`)
+  })
+})
