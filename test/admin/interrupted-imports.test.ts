@@ -124,20 +124,6 @@ describe.each(drivers)('interrupted imports on $name', (driver) => {
     await close()
   })
 
-  test('a file that is removed before its bytes are exported is omitted', async () => {
-    const { opened, deps, close } = await open()
-    const { workspaceId } = source.person
-    await importWorkspace(deps, input(lines))
-    const blobId = blobIdOf(source.large, (await exportLines(deps, workspaceId)).lines)
-    const read = async function* (id: string, start: number, end: number): AsyncGenerator<Uint8Array> {
-      if (id === blobId) await removeFile(deps, workspaceId, blobId)
-      yield* opened.blobs.read(id, start, end)
-    }
-    const { lines: omitted } = await exportLines({ ...deps, blobs: { ...opened.blobs, read } }, workspaceId)
-    expect(omitted.filter((line) => line.includes(blobId))).toEqual([])
-    await close()
-  })
-
   test('the lines of a file have its bytes in order, and only the last one says so', () => {
     const blobId = blobIdOf(source.large, lines)
     const parts = lines.map((line) => JSON.parse(line)).filter((line) => 'bytes' in line && line.blob_id === blobId)

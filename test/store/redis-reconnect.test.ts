@@ -50,11 +50,4 @@ describe('connections to Redis that are closed by the server', () => {
     isOver = true
     await Promise.all(readers)
   })
-
-  test('a read fails if there is no server to connect to', async () => {
-    await store.close()
-    store = await openRedisStore(server.url, { log: quiet })
-    await server.kill()
-    await expect(read()).rejects.toMatchObject({ name: 'StorageUnavailable', outcomeKnown: true })
-  })
 })
