@@ -117,14 +117,6 @@ describe('the HTTP API during an outage of Redis', () => {
     await expectHealth(503)
   })
 
-  test('every request is answered with 503 while Redis is stopped, and the service recovers when it continues', async () => {
-    server.process.kill('SIGSTOP')
-    await expectUnavailable(sendAll())
-    await expectHealth(503)
-    server.process.kill('SIGCONT')
-    await expectRecovery()
-  })
-
   test('an upload is answered with 503 when Redis is killed between its records and its bytes', async () => {
     const { blobs } = app.services
     const write = blobs.write.bind(blobs)
