@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openFsStore } from '../../src/store/fs/store.ts'
 import { statusesOf } from '../support/accepted-tokens.ts'
 import { blockOf, SHELL_FUNCTIONS } from '../support/documents.ts'
-import { quiet } from '../support/log.ts'
 import { CommandHost, main, requireBuild, runCommandLine, startProcess, type RunningProcess } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 import { ownProcess } from '../support/run.ts'
@@ -85,15 +83,6 @@ describe.each(['fs with a running service', 'fs without a running service', 'red
       await running.stop()
     })
 
-    test('a cut backup from stdin is refused, and the storage can be used', async () => {
-      const target = storage('cut')
-      const text = await readFile(backup, 'utf8')
-      const cut = text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)
-      expect(await runCommandLine(['restore'], target, cut)).toMatchObject({ code: 2, stderr: expect.stringContaining('incomplete') })
-      expect(JSON.parse((await host.run(['workspace', 'list', '--json'], target)).stdout)).toEqual([])
-      expect((await host.run(['restore', backup], target)).code).toBe(0)
-    })
-
     test('after a restore was killed, neither a service nor a command runs on the storage until it is restored', async () => {
       const target = storage('interrupted')
       const child = ownProcess(execFile(process.execPath, [main, 'restore'], { env: { PATH: process.env['PATH'], ...target } as never }))
@@ -134,14 +123,6 @@ describe('backup commands', () => {
     for (const name of ['restored', 'other'])
       expect((await statusesOf(`fs:${folder}/${name}`, plaintexts(tokens.slice(0, 1))))[0]).toBe(200)
     await rm(folder, { recursive: true })
-  })
-
-  test('memory is neither backed up nor restored', async () => {
-    for (const command of ['backup', 'restore'])
-      expect(await runCommandLine([command, '--storage', 'memory'])).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('cannot reach the memory of another process'),
-      })
   })
 })
 
@@ -184,20 +165,5 @@ describe('a folder with lost bytes', () => {
       lost_files: [{ reason: 'unreadable' }],
     })
     expect((await host.run(['export', acme], target)).code).toBe(0)
-  })
-
-  test('a backup without an unreadable workspace ends with exit code 5', async () => {
-    const store = await openFsStore(`${folder}/data`, { log: quiet })
-    await store.compact()
-    await store.close()
-    const file = `${folder}/data/records/${acme}`
-    const bytes = await readFile(file)
-    bytes[100]! ^= 1
-    await writeFile(file, bytes)
-    const out = join(folder, 'damaged.jsonl')
-    const { code, stderr } = await host.run(['backup', '--out', out], env)
-    expect([code, stderr]).toEqual([5, expect.stringContaining(`${acme} cannot be read and was left out`)])
-    const restored = await host.run(['restore', out, '--json'], { LANEKEEPER_STORAGE: `fs:${folder}/without` })
-    expect([restored.code, restored.stderr]).toEqual([5, expect.stringContaining(`"lost_workspaces":["${acme}"]`)])
   })
 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { CommandIo } from '../../src/admin/deps.ts'
 import { exportWorkspace } from '../../src/admin/export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import { keys } from '../../src/store/keys.ts'
+import { createIo } from '../support/command-io.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'
 import { comparableRecords, createWorkspaceWithEveryKind, kindOf, recordsOf, SECRET, type Records } from '../support/every-kind.ts'
 import { Service } from '../support/service.ts'
@@ -65,22 +65,17 @@ describe.each(drivers)('an export and its import on $name', (driver) => {
   let target: OpenDriver
   let before: Records
   let after: Records
-  const lines: string[] = []
-  const io = (): CommandIo => ({
-    progress: () => undefined,
-    write: async (line) => void lines.push(line),
-    lines: (async function* () {
-      yield* lines
-    })(),
-  })
+  let lines: readonly string[]
   beforeAll(async () => {
     source = await Service.start(driver, { batch: 1 })
     target = await driver.open()
     const workspaceId = await createWorkspaceWithEveryKind(source)
     const deps = source.adminDeps
     before = await recordsOf({ store: source.store, recordKeys: (partition) => source.recordKeys(partition) }, workspaceId)
-    await exportWorkspace(deps, workspaceId, io())
-    await importWorkspace({ ...deps, store: target.store, blobs: target.blobs }, io())
+    const io = createIo()
+    await exportWorkspace(deps, workspaceId, io)
+    lines = io.written
+    await importWorkspace({ ...deps, store: target.store, blobs: target.blobs }, createIo(lines))
     after = await recordsOf(target, workspaceId)
   })
   afterAll(async () => {

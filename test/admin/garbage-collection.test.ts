@@ -172,26 +172,6 @@ describe.each(drivers)('garbage collection on $name', (driver) => {
     expect((await board.send('POST', `/cards/${card}/attachments`, { file_id })).status).toBe(201)
   })
 
-  test('the bytes of an unfinished upload are removed after one hour, and an upload that finishes later fails', async () => {
-    const board = await TestBoard.create(service, ann)
-    const card = await board.card(await board.column())
-    await service.send(ann.write, 'GET', '/account')
-    await service.app.services.usage.settled()
-    const start = service.now
-    service.store.beforeCommit = async () => {
-      // The tombstone of the upload is written. The next commit, which ends the upload, comes after the collection.
-      service.store.beforeCommit = async () => {
-        service.now = start + 61 * MINUTE
-        await collect()
-      }
-    }
-    const reply = await board.attach(card)
-    service.now = start
-    expect([reply.status, reply.body.error.code]).toEqual([409, 'conflict'])
-    expect(await recordsOf('file', 'tombstone')).toEqual([])
-    expect(await findByteDifferences(service)).toEqual([])
-  })
-
   test('a commit that deletes a board starts a collection in the background', async () => {
     const collector = new GarbageCollector(service.adminDeps, quiet)
     const app = createApp({

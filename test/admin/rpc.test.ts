@@ -12,28 +12,9 @@ import { decorateStore } from '../../src/store/decorate.ts'
 import { lockFolder, type FolderLock } from '../../src/store/fs/lock.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { TestBoard } from '../support/board.ts'
+import { createIo, type TestIo } from '../support/command-io.ts'
 import { memory } from '../support/memory.ts'
 import { Service } from '../support/service.ts'
-
-/** The input and output of a command, as a test provides and collects them. */
-interface TestIo extends CommandIo {
-  readonly written: string[]
-  readonly reported: string[]
-}
-
-async function* generate(lines: readonly string[]): AsyncGenerator<string> {
-  yield* lines
-}
-function createIo(lines: AsyncIterable<string> = generate([])): TestIo {
-  const [written, reported]: string[][] = [[], []]
-  return {
-    written: written!,
-    reported: reported!,
-    progress: (text) => void reported!.push(text),
-    write: async (line) => void written!.push(line),
-    lines,
-  }
-}
 
 /** Lines of which the first ones are available, and the others never. `waiting` resolves when the first ones were read. */
 function pausedLines(first: readonly string[]): { lines: AsyncGenerator<string>; waiting: Promise<void> } {
@@ -125,8 +106,8 @@ describe('administration commands over RPC', () => {
   ])('an error with the code %s of the command %s is the same as in this process', async (code, command, input) => {
     rpcServer.open(deps)
     const { written } = await exportLocally(await service.workspace())
-    const local = await runCommand(deps, command, input, createIo(generate(written))).catch((error: unknown) => error)
-    const remote = await call(command, input, createIo(generate(written))).catch((error: unknown) => error)
+    const local = await runCommand(deps, command, input, createIo(written)).catch((error: unknown) => error)
+    const remote = await call(command, input, createIo(written)).catch((error: unknown) => error)
     expect(local).toBeInstanceOf(AdminError)
     expect([remote, (remote as AdminError).code]).toEqual([local, code])
     expect(commands).toEqual([])
@@ -157,7 +138,7 @@ describe('administration commands over RPC', () => {
     importer.open(target.adminDeps)
     const targetFolder = await mkdtemp(join(tmpdir(), 'lanekeeper-rpc-'))
     const targetLock = await lockFolder(targetFolder, importer.serve)
-    const importing = createIo(generate(exporting.written))
+    const importing = createIo(exporting.written)
     const targetPath = `${targetFolder}/run/${(await readdir(`${targetFolder}/run`))[0]}`
     expect(await callRpcServer(targetPath, 'import', {}, importing)).toEqual(summary)
     expect(importing.reported.at(-1)).toMatch(/^\d+ records, 1 files \(2\.9 MiB\)$/)
@@ -230,7 +211,7 @@ describe('administration commands over RPC', () => {
       yield written[0]!
       throw failure
     }
-    await expect(call('import', {}, createIo(failing()))).rejects.toBe(failure)
+    await expect(call('import', {}, { ...createIo(), lines: failing() })).rejects.toBe(failure)
     await disconnected()
     await rpcServer.close()
     expect(commands).toEqual([])
@@ -258,7 +239,7 @@ describe('administration commands over RPC', () => {
       await resumed
       yield 'nonsense'
     }
-    const importing = call('import', {}, createIo(lines())).catch((error: Error) => error.message)
+    const importing = call('import', {}, { ...createIo(), lines: lines() }).catch((error: Error) => error.message)
     while (!(await service.recordKeys('wsp_00000000000000000000')).includes('importing:self')) await nextTurn()
     let closed = false
     const closing = rpcServer.close().then(() => (closed = true))
@@ -274,7 +255,7 @@ describe('administration commands over RPC', () => {
     const id = await service.workspace()
     const { written } = await exportLocally(id)
     const { lines, waiting } = pausedLines([written[0]!.replaceAll(id, 'wsp_00000000000000000000')])
-    const importing = call('import', {}, createIo(lines)).catch((error: unknown) => error)
+    const importing = call('import', {}, { ...createIo(), lines }).catch((error: unknown) => error)
     await waiting
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const closing = rpcServer.close()
@@ -302,8 +283,8 @@ describe('an RPC client', () => {
     for (const socket of sockets.splice(0)) socket.destroy()
     await new Promise((resolve) => server.close(resolve))
   })
-  const call = (lines?: AsyncIterable<string>) =>
-    callRpcServer(path, 'workspace.list', {}, createIo(lines)).catch((error: unknown) => error)
+  const call = (lines: AsyncIterable<string> = createIo().lines) =>
+    callRpcServer(path, 'workspace.list', {}, { ...createIo(), lines }).catch((error: unknown) => error)
   const GREETING = '{"pid":1,"since":"2026-11-20T12:00:00.000Z"}\n'
 
   test('a socket that no process listens on means that the server is gone', async () => {

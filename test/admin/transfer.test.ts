@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { CommandIo, AdminDeps } from '../../src/admin/deps.ts'
+import type { AdminDeps } from '../../src/admin/deps.ts'
 import { exportWorkspace } from '../../src/admin/export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import type { TransferSummary } from '../../src/admin/transfer-summary.ts'
@@ -8,6 +8,7 @@ import { createApp, type App } from '../../src/app.ts'
 import { seedDemo } from '../../src/demo/seed.ts'
 import { readWorld } from '../../src/demo/world.ts'
 import { systemRandom } from '../../src/model/ids.ts'
+import { createIo } from '../support/command-io.ts'
 import { drivers, type Driver } from '../support/drivers.ts'
 import { comparableExport } from '../support/export-lines.ts'
 import { quiet } from '../support/log.ts'
@@ -21,19 +22,6 @@ async function open(driver: Driver) {
   const app = createApp({ ...deps, log: quiet, engine, passwords: cheapPasswords })
   const close = async () => (await app.services.usage.settled(), await opened.store.close(), await opened.blobs.close())
   return { deps, app, close }
-}
-
-/** Collects the lines of an export, and provides the lines of an import. */
-function createIo(lines: readonly string[] = []): CommandIo & { readonly written: string[] } {
-  const written: string[] = []
-  return {
-    written,
-    progress: () => undefined,
-    write: async (line) => void written.push(line),
-    lines: (async function* () {
-      yield* lines
-    })(),
-  }
 }
 
 /** Reads everything that is accessible with a token. */

@@ -53,48 +53,6 @@ the smallest change that would allow it
     )
   })
 
-  test('has all rules that decide, and exit code 0, if it is allowed', async () => {
-    const facts = 'caller.membership=active,board.visibility=workspace,board.caller=creator,caller.role=owner'
-    const { code, result } = await json(...explain('boards.delete', 'kanban:admin', facts))
-    expect([code, result.response, result.decision.changes]).toEqual([0, { status: 200 }, []])
-    expect(result.decision.stage.rules.map(({ id, holds }: any) => [id, holds])).toEqual([
-      ['P7.creator', true],
-      ['P7.role', true],
-    ])
-  })
-
-  test.each<[title: string, words: readonly string[], response: object, changes: string[]]>([
-    [
-      'a missing scope',
-      explain('boards.delete', 'write', `${SEES_BOARD},caller.role=owner`),
-      { status: 403, code: 'insufficient_scope' },
-      ['token.scope kanban:admin'],
-    ],
-    [
-      'a hidden board, with the changes that cost the fewest facts',
-      explain('boards.read', 'read', 'caller.membership=active,caller.role=owner,board.visibility=private,board.caller=none'),
-      { status: 404, code: 'not_found' },
-      ['board.visibility workspace', 'board.caller creator|member'],
-    ],
-    [
-      'a former member',
-      explain('boards.read', 'read', 'caller.membership=ended,caller.role=owner,board.visibility=workspace,board.caller=none'),
-      { status: 401, code: 'unauthorized' },
-      ['caller.membership active'],
-    ],
-    [
-      'both the scope and a fact',
-      explain('boards.set_visibility', 'write', `${SEES_BOARD},caller.role=owner`),
-      { status: 403, code: 'insufficient_scope' },
-      ['token.scope kanban:admin + board.caller creator'],
-    ],
-  ])('names the smallest changes: %s', async (_title, words, response, changes) => {
-    const { code, result } = await json(...words)
-    expect([code, result.response]).toEqual([DENIED, response])
-    const texts = result.decision.changes.map((set: any) => set.map(({ fact, to }: any) => `${fact} ${to.join('|')}`).join(' + '))
-    expect(texts).toEqual(changes)
-  })
-
   test('says that no change helps if a fact is fixed', async () => {
     const facts = `${SEES_BOARD},caller.role=owner,comment.author=other`
     const { stdout } = await run(...explain('comments.update', 'admin', facts))
@@ -122,15 +80,6 @@ the smallest change that would allow it
     expect(result.further.map(({ answer, facts: own }: any) => [answer, own['file.visibility'], own['file.owner']])).toEqual([
       ['forbidden', 'private', 'other'],
     ])
-  })
-
-  test('decides by field', async () => {
-    const words = explain('boards.update', 'write', `${SEES_BOARD},caller.role=member`)
-    expect((await json(...words, '--fields', 'name,description')).result.decision.fields).toEqual(['name', 'description'])
-    expect(await run(...words, '--fields', 'visibility')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('does not take "visibility"'),
-    })
   })
 
   test('shows how the answer depends on the facts that are not stated', async () => {

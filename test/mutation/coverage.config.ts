@@ -3,7 +3,7 @@ import base, { suiteOptions } from '../vitest.config.ts'
 import { subjects } from './map.ts'
 
 /** Suites that stop or move servers: too slow to run for each mutant. */
-const SLOW = ['redis-cluster', 'redis-reshard', 'redis-outage', 'redis-reconnect'].map((name) => `test/store/${name}.test.ts`)
+const SLOW = ['redis-cluster', 'redis-reshard', 'redis-outage'].map((name) => `test/store/${name}.test.ts`)
 
 /** Branch coverage of the files of the map, by the suites of the map and a few more. `npm run coverage` uses it. */
 export default mergeConfig(

@@ -1,10 +1,9 @@
 import { createMongoAbility } from '@casl/ability'
 import { describe, expect, test } from 'vitest'
 import { cells } from '../../src/policy/enumerate.ts'
-import type { Engine } from '../../src/policy/engine.ts'
 import { readPolicyFolder } from '../../src/policy/folder.ts'
 import { abilityFor, caslRules, caslSubject, decide, loadPolicy, loadPolicyTexts, prove, requireProof } from '../../src/policy-public.ts'
-import { loadMutant, mutants, type Mutant } from '../support/mutants.ts'
+import { mutants, type Mutant } from '../support/mutants.ts'
 import { sample } from '../support/sample.ts'
 import { repositoryTexts, repositoriesFolder } from '../support/repositories.ts'
 
@@ -39,43 +38,11 @@ test('a role that no decision knows is refused, with each case that it lacks', (
   )
 })
 
-/** Mutants that add to a rule what another rule allows already, by that rule. They decide nothing differently. */
-const IMPLIED: Readonly<Record<string, string>> = {
-  'D1.team: caller.organization or owner': 'D1.owner',
-  'D2.team: caller.organization or owner': 'D2.owner',
-  'D3.team: caller.organization or owner': 'D3.owner',
-  'D4.team: caller.organization or owner': 'D4.owner',
-  'D5.team: caller.organization or owner': 'D5.owner',
-  'R10.outside: user.account or member': 'R10.member',
-  'R10.owner: user.account or member': 'R10.member',
-}
-
-/** The answers of all cells and scopes. */
-function behaviour({ vocabulary, decide: answer, checkScope }: Engine): string {
-  const decisions = [...cells(vocabulary)].map(
-    ({ permission, facts, field }) => answer(permission.id, facts, field === undefined ? undefined : [field]).outcome[0],
-  )
-  const { name, values } = vocabulary.scopeOrder
-  const scopes = [...vocabulary.permissions.keys()].flatMap((id) => values.map((value) => checkScope(id, { [name]: value }).allowed))
-  return [...decisions, ...scopes].join()
-}
-
 const byRule = new Map<string, Mutant[]>()
 for (const mutant of sample([...mutants(readPolicyFolder(repositoriesFolder, 'repositories'), engine.vocabulary)], 150)) {
   const rule = mutant.name.split(':')[0]!
   byRule.set(rule, [...(byRule.get(rule) ?? []), mutant])
 }
-
-describe('a mutant of the tables of a code host is refused', () => {
-  test.each([...byRule])('%s', (_rule, ofRule) => {
-    const accepted = ofRule.filter((mutant: Mutant) => {
-      const mutated = loadMutant(mutant, engine)
-      return mutated !== undefined && prove(mutated).failures.length === 0
-    })
-    for (const mutant of accepted) expect(behaviour(loadMutant(mutant, engine)!), mutant.name).toBe(behaviour(engine))
-    expect(accepted.map(({ name }) => name).filter((name) => IMPLIED[name] === undefined)).toEqual([])
-  })
-})
 
 describe('CASL', () => {
   test('decides with the rules what the engine decides, in every cell', () => {

@@ -27,11 +27,6 @@ async function collect(batches: AsyncIterable<(readonly [string, Value])[]>, onB
   return records
 }
 
-test('a dump of more records than one step takes is ordered by key', async () => {
-  const { partition, content } = createPartition()
-  expect(await collect(partition.dump())).toEqual(sorted(content))
-})
-
 test('a dump is the state of its beginning, whatever is changed during its steps', async () => {
   const { partition, content } = createPartition()
   const random = seededRandom(1)

@@ -75,47 +75,6 @@ describe('the driver of blobs in a folder', () => {
   }
 
   describe('writing a value', () => {
-    test.each([`list ${BASE}/b1`, `makeFolder ${BASE}/b1`, `syncFolder ${BASE}`])(
-      'if "%s" fails, nothing is written',
-      async (operation) => {
-        fail(operation, 'EIO')
-        await expect(set('b1:0', 'x')).rejects.toMatchObject({ code: 'EIO' })
-        expect(await disk.read(`${BASE}/b1/0`)).toBeUndefined()
-      },
-    )
-
-    test('the first one in a folder syncs the parents of the folder, once per process for the last of them', async () => {
-      await set('b1:0', 'x')
-      expect(operations()).toEqual([
-        `list ${BASE}/b1`,
-        `makeFolder ${BASE}/b1`,
-        `syncFolder ${BASE}`,
-        'syncFolder /var/data',
-        `syncFolder ${BASE}/b1`,
-      ])
-      await set('b1:1', 'x')
-      expect(operations()).toEqual([`list ${BASE}/b1`, `syncFolder ${BASE}/b1`])
-      await set('b2:0', 'x')
-      expect(operations()).toEqual([`list ${BASE}/b2`, `makeFolder ${BASE}/b2`, `syncFolder ${BASE}`, `syncFolder ${BASE}/b2`])
-    })
-
-    test('a folder that has only temporary files is synced too', async () => {
-      await disk.makeFolder(`${BASE}/b1`)
-      await disk.create(`${BASE}/b1/.0.tmp`)
-      await set('b1:0', 'x')
-      expect(operations()).toContain(`syncFolder ${BASE}`)
-    })
-
-    test('a failed sync of the parents fails the write, and the next write syncs them again', async () => {
-      fail('syncFolder /var/data', 'EIO')
-      await expect(set('b1:0', 'x')).rejects.toMatchObject({ code: 'EIO' })
-      expect(await disk.read(`${BASE}/b1/0`)).toBeUndefined()
-      before = () => undefined
-      operations()
-      await set('b1:0', 'x')
-      expect(operations()).toContain('syncFolder /var/data')
-    })
-
     /** Removes the folder of the value before it is written, as a concurrent removal does. */
     const removeFolder = (times: number) => {
       let removals = 0

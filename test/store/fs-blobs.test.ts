@@ -27,19 +27,6 @@ async function diskWithFolder(seed: number): Promise<FaultyDisk> {
 }
 
 describe('blobs in a folder', () => {
-  test('removing a blob removes its folder, including temporary files of interrupted writes', async () => {
-    const disk = await diskWithFolder(1)
-    const blobs = blobsOn(disk)
-    await write(blobs, 'b1', contentOf(1, 2))
-    await write(blobs, 'b2', contentOf(2, 1))
-    await disk.create(`${BASE}/b1/.2.tmp`)
-    await blobs.remove('b1')
-    expect(await disk.list(BASE)).toEqual(['b2'])
-    // The removal survives a power loss.
-    expect(await disk.after('nothing kept').list(BASE)).toEqual(['b2'])
-    await blobs.remove('b1')
-  })
-
   test('a concurrent write and removal in the same folder both succeed', async () => {
     for (let seed = 1; seed <= 200; seed++) {
       const disk = await diskWithFolder(seed)

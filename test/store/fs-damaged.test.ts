@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FsStore } from '../../src/store/fs/store.ts'
 import { readRequest } from '../support/changes.ts'
+import { errorOf } from '../support/error-of.ts'
 import { runCommandLine, startProcess } from '../support/process.ts'
 import { keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
 
@@ -19,11 +20,6 @@ describe('a damaged partition', () => {
     copy[at < 0 ? copy.byteLength + at : at]! ^= 1
     return copy
   }
-  const errorOf = (promise: Promise<unknown>) =>
-    promise.then(
-      () => expect.unreachable('it succeeded'),
-      (error: unknown) => error as Error,
-    )
   beforeEach(async () => {
     folder = new StoreFolder()
     store = await folder.open()

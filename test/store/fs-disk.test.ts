@@ -3,15 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { assertSynced, realDisk, replaceFile, SyncFailed } from '../../src/store/fs/disk.ts'
+import { errorOf } from '../support/error-of.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { diskError, recordDisk } from '../support/recording-disk.ts'
 
 const text = (content: string) => Buffer.from(content)
-const errorOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => expect.unreachable('it succeeded'),
-    (error: unknown) => error as NodeJS.ErrnoException,
-  )
 
 describe('the real disk', () => {
   let path: string
@@ -149,21 +145,6 @@ describe('replacing a file', () => {
   const replace = (disk: Parameters<typeof replaceFile>[0]) => replaceFile(disk, '/d', 'name', [text('n'), text('ew')])
   const contentOf = async (disk: FaultyDisk) => (await disk.read('/d/name'))!.toString()
 
-  test('the new content is synced before it gets the name, and the name is synced', async () => {
-    const { disk, recording } = await diskWithFile()
-    await replace(recording)
-    expect(await contentOf(disk)).toBe('new')
-    expect(recording.operations).toEqual([
-      'create /d/.name.tmp',
-      'write /d/.name.tmp',
-      'write /d/.name.tmp',
-      'sync /d/.name.tmp',
-      'close /d/.name.tmp',
-      'rename /d/.name.tmp /d/name',
-      'syncFolder /d',
-    ])
-  })
-
   test.each(['create /d/.name.tmp', 'write /d/.name.tmp', 'sync /d/.name.tmp', 'close /d/.name.tmp', 'rename /d/.name.tmp /d/name'])(
     'if "%s" fails, the old content remains and the temporary file is closed and removed',
     async (operation) => {
@@ -175,12 +156,6 @@ describe('replacing a file', () => {
       expect(recording.operations.filter((one) => one.startsWith('close'))).toHaveLength(operation.startsWith('create') ? 0 : 1)
     },
   )
-
-  test('if the name cannot be synced, that is a SyncFailed', async () => {
-    const { disk, recording } = await diskWithFile(failing('syncFolder /d'))
-    expect(await errorOf(replace(recording))).toBeInstanceOf(SyncFailed)
-    expect(await contentOf(disk)).toBe('new')
-  })
 
   test('a failure is reported when the temporary file is gone', async () => {
     const { disk, recording } = await diskWithFile(async (operation) => {

@@ -68,32 +68,6 @@ describe('the check of a folder', () => {
 })
 
 describe('the creation of a folder', () => {
-  test('everything is synced, up to the root, before format.json is written', async () => {
-    const disk = recordDisk(new FaultyDisk(1))
-    await createFolder(disk, PATH)
-    expect(disk.operations).toEqual([
-      'makeFolder /var/data',
-      'makeFolder /var/data/journal',
-      'makeFolder /var/data/records',
-      'syncFolder /var/data',
-      'syncFolder /var',
-      'syncFolder /',
-      'create /var/data/.manifest.json.tmp',
-      'write /var/data/.manifest.json.tmp',
-      'sync /var/data/.manifest.json.tmp',
-      'close /var/data/.manifest.json.tmp',
-      'rename /var/data/.manifest.json.tmp /var/data/manifest.json',
-      'syncFolder /var/data',
-      'create /var/data/.format.json.tmp',
-      'write /var/data/.format.json.tmp',
-      'sync /var/data/.format.json.tmp',
-      'close /var/data/.format.json.tmp',
-      'rename /var/data/.format.json.tmp /var/data/format.json',
-      'syncFolder /var/data',
-    ])
-    expect((await disk.read(`${PATH}/format.json`))!.toString()).toBe('{"lanekeeper":3}\n')
-  })
-
   const failing = (code: string, folder = '/') =>
     recordDisk(new FaultyDisk(1), (operation) => {
       if (operation === `syncFolder ${folder}`) throw code === '' ? new Error('without a code') : diskError(code)

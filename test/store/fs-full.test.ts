@@ -3,6 +3,7 @@ import type { OpenFile } from '../../src/store/fs/disk.ts'
 import { Reserve } from '../../src/store/fs/reserve.ts'
 import { openFsStore, type FsStore } from '../../src/store/fs/store.ts'
 import { change } from '../support/changes.ts'
+import { errorOf } from '../support/error-of.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { captureLog } from '../support/log.ts'
 import { diskError } from '../support/recording-disk.ts'
@@ -50,11 +51,6 @@ describe('a folder on a full disk', () => {
   const open = (reserveSize = RESERVE) => openFsStore(PATH, { log: captureLog().log, disk, compactAt: Infinity, reserveSize })
   const create = (key: string, length = 1000) => store.commit('p1', change({ put: { [key]: { text: 'x'.repeat(length) } } }))
   const remove = (...keys: string[]) => store.commit('p1', { ...change({ remove: keys }), onlyRemoves: true })
-  const errorOf = (promise: Promise<unknown>) =>
-    promise.then(
-      () => expect.unreachable('it succeeded'),
-      (error: unknown) => error as Error,
-    )
   const reserveSize = async () => (await disk.read(`${PATH}/reserve`))!.byteLength
   /** Fills the disk, so that it has no space for the smallest change. */
   const fill = async () => (disk.capacity = await disk.used())

@@ -178,25 +178,6 @@ describe('the files of the journal', () => {
   describe('the last file', () => {
     const read = (before: (operation: string) => unknown) => readJournal(recordDisk(disk, before), '/j')
 
-    test('it is written again before it is used, and no other file is', async () => {
-      await write({ '0000000001.log': frames(1), '0000000002.log': `${frames(2)}rest`, '0000000003.log': '' })
-      const recording = recordDisk(disk)
-      await readJournal(recording, '/j')
-      const aside = `/j/.0000000002.log.${Buffer.byteLength(frames(2))}.torn.tmp`
-      expect(recording.operations.filter((one) => !/^(list|read)/.test(one))).toEqual([
-        ...['create', 'write', 'sync', 'close'].map((one) => `${one} ${aside}`),
-        `rename ${aside} ${aside.replace('/.', '/').replace('.tmp', '')}`,
-        'syncFolder /j',
-        'create /j/.0000000002.log.tmp',
-        'write /j/.0000000002.log.tmp',
-        'sync /j/.0000000002.log.tmp',
-        'close /j/.0000000002.log.tmp',
-        'rename /j/.0000000002.log.tmp /j/0000000002.log',
-        'syncFolder /j',
-        'remove /j/0000000003.log',
-      ])
-    })
-
     test('on a full disk it is truncated and synced instead', async () => {
       await write({ '0000000001.log': `${frames(1)}rest` })
       const recording = recordDisk(disk, (operation) => {

@@ -64,23 +64,6 @@ describe('the manifest of a folder', () => {
     expect((await read(`${PATH}/manifest.json`)).toString()).toBe(CLOSED.replace('{"closed":true}\n', ''))
   })
 
-  test.each(['killed before', 'stopped by a failure of'])(
-    'the mark of a clean shutdown does not come back if the process that removes it is %s its sync, and the power fails later',
-    async (kind) => {
-      await fillAndClose()
-      const disk = folder.disk
-      folder.before = (operation) => {
-        if (operation !== `sync ${PATH}/manifest.json`) return
-        if (kind === 'killed before') disk.fault = { at: 0, kind: 'crash' }
-        else disk.fault = { at: disk.operations + 1, kind: 'EIO', permanent: false, effect: 'none' }
-      }
-      await expect(folder.open()).rejects.toThrow('EIO')
-      const killed = new StoreFolder(disk.afterKill())
-      await (await killed.open()).commit('p1', putOne('a:4'))
-      expect(await keysOf(await new StoreFolder(killed.disk.after('nothing kept')).open())).toEqual(['a:1', 'a:2', 'a:3', 'a:4'])
-    },
-  )
-
   describe('after a clean shutdown', () => {
     beforeEach(fillAndClose)
 
@@ -177,25 +160,6 @@ describe('the manifest of a folder', () => {
       // It is kept when the journal is compacted.
       await store.compact()
       expect(await folder.journal()).toEqual([file.split('/').at(-1), '0000000007.log'])
-    })
-
-    test('a journal that ends anywhere in its last frame, also in zeros, is read up to that frame and continued', async () => {
-      const intact = await read(JOURNAL)
-      const { disk } = folder
-      for (let size = intact.lastIndexOf('\nlk1 ') + 1; size < intact.byteLength; size += 7) {
-        for (const zeros of [0, 50]) {
-          folder = new StoreFolder(disk.after('nothing kept'))
-          await put(JOURNAL, Buffer.concat([intact.subarray(0, size), Buffer.alloc(zeros)]))
-          const store = await folder.open()
-          expect([await keysOf(store), await keysOf(store, 'p2')]).toEqual([
-            ['a:1', 'a:2', 'a:3'],
-            ['a:1', 'a:2'],
-          ])
-          expect(await store.commit('p2', putOne('a:4'))).toBe('done')
-          await store.close()
-          expect(await keysOf(await folder.open(), 'p2')).toEqual(['a:1', 'a:2', 'a:4'])
-        }
-      }
     })
 
     test('a journal that ends before what it had reached is refused', async () => {

@@ -8,6 +8,7 @@ import { lockFolder, type FolderInUse } from '../../src/store/fs/lock.ts'
 import { openFsStore, type FsStore } from '../../src/store/fs/store.ts'
 import type { StorageUnavailable } from '../../src/store/port.ts'
 import { Commits, compare } from '../support/commits.ts'
+import { errorOf } from '../support/error-of.ts'
 import { FaultyDisk } from '../support/faulty-disk.ts'
 import { quiet } from '../support/log.ts'
 import { runCommandLine } from '../support/process.ts'
@@ -16,11 +17,6 @@ import { keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
 import { StoreProcess } from '../support/store-process.ts'
 
 const LOST = 'the journal was removed or replaced; nothing is written until a restart'
-const errorOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => expect.unreachable('it succeeded'),
-    (error: unknown) => error as Error,
-  )
 
 describe('the owner of a folder', () => {
   let path: string

@@ -25,7 +25,6 @@ describe('a partition of a folder that is not in use', () => {
   const loaded = async () => (await store.metrics()).loadedPartitions
   const revisionOf = async (key: string, partition = 'p1') =>
     (await store.read(partition, readRequest({ records: [key] })))!.records[0]!.stored?.revision ?? null
-  const indexRevision = async () => (await store.read('p1', readRequest({ ranges: [{ index: 'i', limit: 1 }] })))!.ranges[0]!.revision
   /** How many partitions are loaded after a use of another one has ended, which releases those that are not in use. */
   const loadedAfterOther = async () => {
     await revisionOf('a:1', 'p9')
@@ -54,37 +53,6 @@ describe('a partition of a folder that is not in use', () => {
     })
     await rest()
     expect(await store.metrics()).toMatchObject({ loadedPartitions: 0, loadedBytes: 0, partitionLoads: 1, partitionReleases: 2 })
-  })
-
-  test('what was read before it was released can still be expected by a read and by a commit', async () => {
-    const [first, second] = [putOne('a:1'), putOne('a:2')]
-    await store.commit('p1', first)
-    await rest()
-    await store.commit('p1', second)
-    const expected = { records: new Map([['a:1', first.revision]]), indexes: new Map([['i', second.revision]]) }
-    await rest()
-    expect(await loaded()).toBe(0)
-    expect(await store.read('p1', readRequest({ expect: { ...expected, capacity: new Map() } }))).not.toBeNull()
-    await rest()
-    expect(await store.commit('p1', change({ put: { 'a:3': {} }, expect: expected }))).toBe('done')
-    await rest()
-    expect(await store.commit('p1', change({ put: { 'a:1': {} }, expect: expected }))).toBe('done')
-    await rest()
-    expect(await store.commit('p1', change({ put: { 'a:4': {} }, expect: expected }))).toBe('conflict')
-  })
-
-  test('revisions survive a restart after it was released', async () => {
-    const put = putOne('a:1')
-    await store.commit('p1', put)
-    await rest()
-    await store.commit('p2', putOne('a:1'))
-    await rest()
-    // As a crash leaves it, and as a shutdown does.
-    for (const leave of [async () => undefined, () => store.close()]) {
-      await leave()
-      store = await folder.open(Infinity, 0)
-      expect([await revisionOf('a:1'), await indexRevision()]).toEqual([put.revision, put.revision])
-    }
   })
 
   test('one that has not changed is released without a write, and one that has gets a checkpoint before', async () => {
@@ -148,19 +116,6 @@ describe('a partition of a folder that is not in use', () => {
     }
   })
 
-  test('a dump that reads while others commit is a snapshot of its beginning', async () => {
-    const many = Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`a:${i}`, { n: 0 }]))
-    await store.commit('p1', change({ put: many }))
-    await rest()
-    const values: unknown[] = []
-    for await (const batch of store.dump('p1')) {
-      values.push(...batch.map(([, value]) => value['n']))
-      await store.commit('p1', change({ put: { 'a:0': { n: 1 }, 'a:999': { n: 1 } } }))
-      await rest()
-    }
-    expect([values.length, new Set(values)]).toEqual([1200, new Set([0])])
-  })
-
   test('it stays while a lease is held in it', async () => {
     await store.commit('p1', putOne('a:1'))
     await rest()
@@ -209,40 +164,6 @@ describe('a partition of a folder that is not in use', () => {
     await store.commit('p1', putOne('a:2'))
     expect(during).toBe(1)
     expect(await keysOf(store)).toEqual(['a:1', 'a:2'])
-  })
-
-  test.each(['create', 'write', 'sync', 'rename', 'syncFolder'])(
-    'a commit at the %s of the checkpoint before a release is not lost, and is in the next one',
-    async (step) => {
-      const keys = ['a:1']
-      let raced = false
-      folder.before = async (operation) => {
-        if (raced || !operation.startsWith(`${step} ${PATH}/records`)) return
-        raced = true
-        keys.push('a:2')
-        expect(await store.commit('p1', putOne('a:2'))).toBe('done')
-      }
-      await store.commit('p1', putOne('a:1'))
-      await rest()
-      expect(raced).toBe(true)
-      expect([await keysOf(store), await loaded()]).toEqual([keys, 0])
-      const crashed = new StoreFolder(folder.disk.after('nothing kept'))
-      expect(await keysOf(await crashed.open(Infinity, 0))).toEqual(keys)
-    },
-  )
-
-  test('a commit and a read of it at the same time as its release lose nothing', async () => {
-    for (let i = 0; i < 30; i++) {
-      await Promise.all([
-        store.commit('p1', putOne(`a:${100 + i}`)),
-        revisionOf('a:100'),
-        new Promise(setImmediate).then(() => store.commit('p1', putOne(`b:${100 + i}`))),
-      ])
-      if (i % 3 === 0) await rest()
-    }
-    expect((await keysOf(store)).length).toBe(60)
-    await rest()
-    expect([(await keysOf(store)).length, await loaded()]).toEqual([60, 0])
   })
 
   test('one that is released, loaded and changed while the checkpoint of another one is written keeps its change', async () => {
@@ -297,22 +218,6 @@ describe('a partition of a folder that is not in use', () => {
     expect([await folder.journal(), await folder.checkpoints()]).toEqual([['0000000003.log'], ['p1', 'p2']])
   })
 
-  test('a compaction waits for the checkpoint of a release before it removes the journal', async () => {
-    let compacting: Promise<void> | undefined
-    folder.before = async (operation) => {
-      if (operation !== `write ${PATH}/records/.p1.tmp` || compacting !== undefined) return
-      compacting = store.compact()
-      await rest()
-      expect(await folder.journal()).toContain('0000000001.log')
-    }
-    await store.commit('p1', putOne('a:1'))
-    await rest()
-    await compacting
-    expect(await folder.journal()).toEqual(['0000000002.log'])
-    expect(folder.recording.operations.filter((one) => one.startsWith(`rename ${PATH}/records`))).toHaveLength(1)
-    expect(await keysOf(await new StoreFolder(folder.disk.after('nothing kept')).open())).toEqual(['a:1'])
-  })
-
   test('a compaction after one that failed midway does not load what the first one has written and released', async () => {
     await store.close()
     store = await folder.open()
@@ -326,14 +231,6 @@ describe('a partition of a folder that is not in use', () => {
     await store.compact()
     expect([folder.read(), await folder.checkpoints(), await folder.journal()]).toEqual([['p2'], ['p1', 'p2'], ['0000000003.log']])
     expect([await keysOf(store, 'p1'), await keysOf(store, 'p2')]).toEqual([['a:1'], ['a:1']])
-  })
-
-  test('one whose checkpoint was damaged since answers as unavailable, and the others work', async () => {
-    for (const name of ['p1', 'p2']) await store.commit(name, putOne('a:1'))
-    await rest()
-    await (await folder.disk.create(`${PATH}/records/p1`)).write(Buffer.from('x'))
-    await expect(keysOf(store, 'p1')).rejects.toThrow('records/p1 is damaged: its checksum does not match')
-    expect([store.damaged(), await keysOf(store, 'p2')]).toEqual([['p1'], ['a:1']])
   })
 
   test('a shutdown ends the release', async () => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { encodeFrame } from '../../src/store/fs/journal.ts'
 import { openFsStore } from '../../src/store/fs/store.ts'
-import { StorageUnavailable, type Change } from '../../src/store/port.ts'
-import { keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
+import { type Change } from '../../src/store/port.ts'
+import { PATH, putOne, StoreFolder } from '../support/store-folder.ts'
 
 describe('when the journal of a folder is compacted', () => {
   let folder: StoreFolder
@@ -33,112 +33,6 @@ describe('when the journal of a folder is compacted', () => {
     await first
     expect(store.compact()).not.toBe(first)
     await store.close()
-  })
-
-  test('it removes the files of the journal one by one, each synced, and keeps the current one', async () => {
-    const store = await folder.open()
-    folder.fail('create', 'ENOSPC')
-    for (const key of ['a:1', 'a:2', 'a:3']) {
-      await store.commit(key === 'a:1' ? 'p2' : 'p1', putOne(key))
-      if (key !== 'a:3') await store.compact()
-    }
-    const logged = 'the journal could not be compacted and keeps growing'
-    expect(folder.log.lines.map(({ level, msg }) => [level, msg])).toEqual([
-      [50, logged],
-      [50, logged],
-    ])
-    folder.repair()
-    folder.recording.operations.length = 0
-    await store.compact()
-    const [, ...rest] = folder.recording.operations.slice(folder.recording.operations.indexOf(`list ${PATH}/journal`))
-    expect(rest).toEqual(
-      ['0000000001.log', '0000000002.log', '0000000003.log'].flatMap((name) => [
-        `remove ${PATH}/journal/${name}`,
-        `syncFolder ${PATH}/journal`,
-      ]),
-    )
-    expect([await folder.journal(), await folder.checkpoints()]).toEqual([['0000000004.log'], ['p1', 'p2']])
-    await store.close()
-  })
-
-  test('it removes nothing if a checkpoint that it wrote cannot be read back', async () => {
-    let store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
-    await store.compact()
-    await store.commit('p1', putOne('a:2'))
-    const before = await folder.disk.read(`${PATH}/records/p1`)
-    folder.before = async (operation) => {
-      if (operation !== `sync ${PATH}/records/.p1.tmp`) return
-      // The disk damages what was written.
-      const bytes = Buffer.from((await folder.disk.read(`${PATH}/records/.p1.tmp`))!)
-      bytes[20]! ^= 1
-      await (await folder.disk.create(`${PATH}/records/.p1.tmp`)).write(bytes)
-    }
-    await store.compact()
-    expect(folder.log.lines).toEqual([expect.objectContaining({ level: 50, msg: 'the journal could not be compacted and keeps growing' })])
-    expect([await folder.disk.read(`${PATH}/records/p1`), await folder.checkpoints()]).toEqual([before, ['p1']])
-    expect(await folder.journal()).toEqual(['0000000002.log', '0000000003.log'])
-    await store.close()
-    store = await folder.open()
-    expect(await keysOf(store)).toEqual(['a:1', 'a:2'])
-    await store.close()
-  })
-
-  test('it writes the manifest after the checkpoints and before it removes anything', async () => {
-    const store = await folder.open()
-    for (const name of ['p1', 'p2']) await store.commit(name, putOne('a:1'))
-    folder.recording.operations.length = 0
-    await store.compact()
-    expect(folder.recording.operations.filter((one) => /^(rename|remove|syncFolder)/.test(one)).slice(1)).toEqual([
-      `rename ${PATH}/records/.p1.tmp ${PATH}/records/p1`,
-      `syncFolder ${PATH}/records`,
-      `rename ${PATH}/records/.p2.tmp ${PATH}/records/p2`,
-      `syncFolder ${PATH}/records`,
-      `rename ${PATH}/.manifest.json.tmp ${PATH}/manifest.json`,
-      `syncFolder ${PATH}`,
-      `remove ${PATH}/journal/0000000001.log`,
-      `syncFolder ${PATH}/journal`,
-    ])
-    await store.close()
-  })
-
-  test('it keeps what is committed while it runs', async () => {
-    let store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
-    folder.before = async (operation) => {
-      if (!operation.startsWith('create')) return
-      folder.repair()
-      await store.commit('p1', putOne('a:2'))
-      await store.commit('p2', putOne('a:1'))
-    }
-    await store.compact()
-    expect(await folder.journal()).toEqual(['0000000002.log'])
-    await store.compact()
-    expect([await folder.journal(), await folder.checkpoints()]).toEqual([['0000000004.log'], ['p1', 'p2']])
-    await store.close()
-    store = await folder.open()
-    expect([await keysOf(store), await keysOf(store, 'p2')]).toEqual([['a:1', 'a:2'], ['a:1']])
-    await store.close()
-  })
-
-  test('a failed sync of the journal folder while files are removed stops all writing', async () => {
-    const store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
-    folder.before = (operation) => {
-      if (operation.startsWith('remove')) folder.fail(`syncFolder ${PATH}/journal`, 'EIO')
-    }
-    await store.compact()
-    await expect(store.ready()).rejects.toThrow(StorageUnavailable)
-    await store.close()
-  })
-
-  test('a commit that fills the journal triggers it, and one that does not, does not', async () => {
-    const store = await folder.open(2000)
-    await store.commit('p1', putOne('a:1', 1000))
-    expect(await folder.checkpoints()).toEqual([])
-    await store.commit('p1', putOne('a:2', 1000))
-    await store.close()
-    expect([await folder.checkpoints(), await folder.journalSize()]).toEqual([['p1'], 0])
   })
 
   test('the journal of an earlier process counts too', async () => {
@@ -236,11 +130,6 @@ describe('when the journal of a folder is compacted', () => {
     await store.close()
     return commits
   }
-
-  test('the next one comes after as many bytes as it has written', async () => {
-    expect(await commitsUntilNext(1, 5000, 1000)).toBe(5)
-    expect(await commitsUntilNext(20, 5000, 1000)).toBeGreaterThan(15)
-  })
 
   test('the next one comes at the latest after 16 times the limit', async () => {
     // Each commit has about 1,080 bytes, so 15 are more than 16,000 and fewer than 17,000.

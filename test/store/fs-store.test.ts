@@ -1,14 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import type { FsStore } from '../../src/store/fs/store.ts'
 import { StorageUnavailable } from '../../src/store/port.ts'
 import { change, readRequest } from '../support/changes.ts'
+import { errorOf } from '../support/error-of.ts'
 import { entriesOf, keysOf, PATH, putOne, StoreFolder } from '../support/store-folder.ts'
-
-const errorOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => expect.unreachable('it succeeded'),
-    (error: unknown) => error as StorageUnavailable,
-  )
 
 describe('the store in a folder', () => {
   let folder: StoreFolder
@@ -27,38 +21,6 @@ describe('the store in a folder', () => {
     folder.recording.operations.length = 0
     await (await folder.open()).close()
     expect(folder.recording.operations.filter((one) => one.startsWith('makeFolder'))).toEqual([])
-  })
-
-  test('frames are numbered on after a compaction and a restart', async () => {
-    const keys = Array.from({ length: 12 }, (_, i) => `a:${10 + i}`)
-    let store = await folder.open()
-    for (const key of keys.slice(0, 10)) await store.commit('p1', putOne(key))
-    await store.compact()
-    expect([await folder.journal(), await folder.checkpoints()]).toEqual([['0000000011.log'], ['p1']])
-    for (const key of keys.slice(10)) {
-      await store.close()
-      store = await folder.open()
-      await store.commit('p1', putOne(key))
-    }
-    expect(await folder.journal()).toEqual(['0000000011.log'])
-    await store.close()
-    store = await folder.open()
-    expect([await keysOf(store), await entriesOf(store)]).toEqual([keys, keys])
-    await store.close()
-  })
-
-  test('a record has the same revision after a restart, from the journal and from a checkpoint', async () => {
-    const change = putOne('a:1')
-    const revision = async (store: FsStore) => (await store.read('p1', readRequest({ records: ['a:1'] })))!.records[0]!.stored!.revision
-    let store = await folder.open()
-    await store.commit('p1', change)
-    for (let restart = 0; restart < 3; restart++) {
-      expect(await revision(store)).toBe(change.revision)
-      if (restart === 1) await store.compact()
-      await store.close()
-      store = await folder.open()
-    }
-    await store.close()
   })
 
   test('a partition to which nothing was written is empty, and is looked for at each use', async () => {
@@ -136,16 +98,6 @@ describe('the store in a folder', () => {
     await store.close()
   })
 
-  test('of two concurrent commits with the same expectation, the second is a conflict, and sees the first', async () => {
-    const store = await folder.open()
-    const create = () => change({ put: { 'a:1': {} }, expect: { records: new Map([['a:1', null]]) } })
-    const first = store.commit('p1', create())
-    expect(await store.commit('p1', create())).toBe('conflict')
-    expect(await keysOf(store)).toEqual(['a:1'])
-    expect(await first).toBe('done')
-    await store.close()
-  })
-
   test('a conflict does not wait for the changes of other partitions', async () => {
     const store = await folder.open()
     await store.commit('p1', putOne('a:1'))
@@ -194,13 +146,6 @@ describe('the store in a folder', () => {
     await store.close()
   })
 
-  test('concurrent first commits to a new partition are all kept', async () => {
-    const store = await folder.open()
-    await Promise.all(['a:1', 'a:2', 'a:3'].map((key) => store.commit('p1', putOne(key))))
-    expect(await keysOf(store)).toEqual(['a:1', 'a:2', 'a:3'])
-    await store.close()
-  })
-
   test('a partition that cannot be read is unavailable, which is logged, and is read again at its next use', async () => {
     let store = await folder.open()
     await store.commit('p1', putOne('a:1'))
@@ -213,33 +158,5 @@ describe('the store in a folder', () => {
     folder.repair()
     expect(await keysOf(store)).toEqual(['a:1'])
     await store.close()
-  })
-
-  test('close() waits for the changes that are queued, and for the file', async () => {
-    const store = await folder.open()
-    await store.commit('p1', putOne('a:0'))
-    let write!: () => void
-    const written = new Promise<void>((resolve) => (write = resolve))
-    folder.before = (operation) => (operation.startsWith('write') ? written : new Promise(setImmediate))
-    const changes = ['a:1', 'a:2'].map((key) => store.commit('p1', putOne(key)))
-    await expect.poll(() => folder.recording.operations.at(-1)).toMatch(/^write/)
-    const closed = store.close()
-    write()
-    await closed
-    expect(folder.recording.inProgress.size).toBe(0)
-    expect(await Promise.all(changes)).toEqual(['done', 'done'])
-  })
-
-  test('close() waits for a compaction, and nothing can be written afterwards', async () => {
-    const store = await folder.open()
-    await store.commit('p1', putOne('a:1'))
-    folder.before = () => new Promise(setImmediate)
-    const compacted = store.compact()
-    await store.close()
-    expect(folder.recording.inProgress.size).toBe(0)
-    const { length } = folder.recording.operations
-    await compacted
-    expect(await errorOf(store.commit('p1', putOne('a:2')))).toMatchObject({ message: 'the store is closed' })
-    expect(folder.recording.operations).toHaveLength(length)
   })
 })

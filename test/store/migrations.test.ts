@@ -194,19 +194,6 @@ describe.each(drivers)('migrations on $name', (driver) => {
     for (const partition of [GLOBAL, 'wsp_a', 'wsp_b']) expect(await contentOf(store, partition)).toEqual(withVersion(SCHEMA_VERSION + 2))
   })
 
-  test('a migration that is stopped before any of its commits goes on when it is repeated, and gives the same result', async () => {
-    await outdated()
-    for (let left = 1, done = false; !done; left += 3) {
-      let commits = left
-      const beforeCommit = async () => void (commits-- === 0 && expect.unreachable('stopped'))
-      done = await migrateStore({ ...deps(), beforeCommit }).then(
-        () => true,
-        () => false,
-      )
-    }
-    for (const partition of [GLOBAL, 'wsp_a', 'wsp_b']) expect(await contentOf(store, partition)).toEqual(withVersion(SCHEMA_VERSION + 2))
-  })
-
   test('a partition that an interrupted migration has completed is not migrated by an earlier version again', async () => {
     await outdated()
     let completed = 0

@@ -1,15 +1,13 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { inspect } from 'node:util'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemRandom } from '../../src/model/ids.ts'
 import { GLOBAL, keys } from '../../src/store/keys.ts'
-import { FIRST_VERSION, SCHEMA_VERSION } from '../../src/store/migrations/list.ts'
+import { SCHEMA_VERSION } from '../../src/store/migrations/list.ts'
 import { BadAddress, kindOf, openStorage } from '../../src/store/open.ts'
 import { transact } from '../../src/store/transact.ts'
-import { BadRedisUrl, createRedisDriver } from '../../src/store/redis/client.ts'
 import { sharedRedis } from '../support/redis-driver.ts'
 import { quiet } from '../support/log.ts'
 import { freePort, startRedis } from '../support/redis.ts'
@@ -86,33 +84,6 @@ describe('the association of a storage with its bytes', () => {
 
 test('an address with a "~" that the shell did not expand is refused', () => expect(() => kindOf('fs:~/data')).toThrow('"~"'))
 
-test.each([
-  ['redis://admin:hunter2@127.0.0.1:99999', /invalid host or port/],
-  ['redis://admin:hunter2@[::1', /invalid host or port/],
-  ['redis://admin:hunter2@127.0.0.1/production', /must be the number of a database/],
-])('the error for an invalid Redis address does not contain the password: %s', async (address, message) => {
-  const opening = openStorage(address, { log: quiet })
-  await expect(opening).rejects.toThrow(message)
-  await opening.catch((error: unknown) => expect(inspect(error)).not.toContain('hunter2'))
-})
-
-test('cluster nodes are given by name or IP address, with or without a port', () => {
-  const cluster = createRedisDriver('redis-cluster://a.example:7000,[::1]:7001,192.0.2.1').getInstance() as unknown as {
-    startupNodes: unknown
-  }
-  expect(cluster.startupNodes).toEqual([
-    { host: 'a.example', port: 7000 },
-    { host: '::1', port: 7001 },
-    { host: '192.0.2.1', port: 6379 },
-  ])
-  for (const nodes of ['', 'a:', 'a:x', '::1', '[::1', 'a,,b'])
-    expect(() => createRedisDriver(`redis-cluster://${nodes}`)).toThrow(BadRedisUrl)
-})
-
-test('an address with a database number that Redis does not have is refused', async () => {
-  await expect(openStorage(`${sharedRedis()}/9999`, { log: quiet })).rejects.toThrow(/out of range/)
-})
-
 test('a Redis that is out of memory can be opened and dumped', async () => {
   const redis = await startRedis()
   await (await openStorage(redis.url, { log: quiet })).close()
@@ -126,63 +97,26 @@ test('a Redis that is out of memory can be opened and dumped', async () => {
   await redis.stop()
 })
 
-test.each([
-  ['notes.txt', 'mine', 'is not empty and contains no Lanekeeper data: notes.txt'],
-  [
-    'format.json',
-    '{"lanekeeper":4}\n',
-    'has format 4, and this version of Lanekeeper reads format 3: use the version of Lanekeeper that wrote it',
-  ],
-  [
-    'format.json',
-    '{"lanekeeper":2}\n',
-    'has format 2, and this version of Lanekeeper reads format 3: use the version of Lanekeeper that wrote it',
-  ],
-  ['format.json', '', 'has an unreadable format.json'],
-])('a folder whose %s is %j is refused, and nothing is created in it', async (name, content, message) => {
-  await writeFile(`${folder}/${name}`, content)
-  const refusal = { name: 'UnusableFolder', message: expect.stringContaining(message) }
+// What is refused in a folder: fs-folder.test.ts.
+test('a folder with other files is refused, and nothing is created in it', async () => {
+  await writeFile(`${folder}/notes.txt`, 'mine')
+  const refusal = { name: 'UnusableFolder', message: expect.stringContaining('contains no Lanekeeper data: notes.txt') }
   await expect(openStorage(`fs:${folder}`, { log: quiet })).rejects.toMatchObject(refusal)
-  expect([await readdir(folder), await readFile(`${folder}/${name}`, 'utf8')]).toEqual([[name], content])
+  expect(await readdir(folder)).toEqual(['notes.txt'])
 })
 
-test('a folder whose first start crashed can be opened', async () => {
-  for (const name of ['journal', 'records', 'bytes', 'run']) await mkdir(`${folder}/${name}`)
-  await writeFile(`${folder}/.format.json.tmp`, '{"lane')
-  await (await openStorage(`fs:${folder}`, { log: quiet })).close()
-  expect(await readdir(folder)).not.toContain('.format.json.tmp')
-})
-
-describe.each(['a folder', 'a Redis'])('records of another version in %s', (kind) => {
-  test.each([undefined, FIRST_VERSION - 1, SCHEMA_VERSION + 1])(
-    'version %s is refused at every opening, and nothing is changed',
-    async (version) => {
-      const redis = kind === 'a Redis' ? await startRedis() : undefined
-      const address = redis?.url ?? `fs:${folder}/data`
-      const storage = await openStorage(address, { log: quiet })
-      await transact(storage.store, GLOBAL, systemRandom, async (tx) => {
-        await tx.get(keys.schema())
-        if (version === undefined) tx.remove(keys.schema())
-        else tx.put(keys.schema(), { version })
-      })
-      await storage.close()
-      const content = async () => {
-        const { store, close } = await openStorage(address, { log: quiet, allowOutdated: true })
-        const records: unknown[] = []
-        for (const name of await store.partitions()) for await (const batch of store.dump(name)) records.push([name, batch])
-        await close()
-        return records
-      }
-      const before = await content()
-      for (let attempt = 1; attempt <= 2; attempt++)
-        await expect(openStorage(address, { log: quiet })).rejects.toMatchObject({
-          name: 'UnsupportedSchema',
-          message: expect.stringMatching(/: use the version of Lanekeeper that wrote them, or another storage$/),
-        })
-      expect(await content()).toEqual(before)
-      await redis?.stop()
-    },
-  )
+// Each version that is refused, on each driver: migrations.test.ts.
+test('records of another version are refused at every opening', async () => {
+  const address = `fs:${folder}/data`
+  const storage = await openStorage(address, { log: quiet })
+  await transact(storage.store, GLOBAL, systemRandom, async (tx) => {
+    await tx.get(keys.schema())
+    tx.put(keys.schema(), { version: SCHEMA_VERSION + 1 })
+  })
+  await storage.close()
+  for (let attempt = 1; attempt <= 2; attempt++)
+    await expect(openStorage(address, { log: quiet })).rejects.toMatchObject({ name: 'UnsupportedSchema' })
+  await (await openStorage(address, { log: quiet, allowOutdated: true })).close()
 })
 
 test('opening fails after a timeout when no sentinel can be reached', async () => {

@@ -67,19 +67,6 @@ describe('a commit whose reply is missing', () => {
     expect(await read('a')).toBeUndefined()
   })
 
-  test('a resent commit is not applied twice, even if its record was removed meanwhile', async () => {
-    proxy.hold('to')
-    expect(await proxied.commit('w', put('r1', 'a', { by: 'proxied' }, null))).toBe('done')
-    await direct.commit('w', { ...put('r2', 'b', {}), remove: new Set(['a']) })
-    const client = new Redis(server.port, '127.0.0.1')
-    // The outcome of an ordinary commit is stored for a minute, and that of a resent commit for longer.
-    expect(await client.pttl('lk:{w}:c:r1')).toBeGreaterThan(60_000)
-    expect(await client.pttl('lk:{w}:c:r2')).toBeLessThanOrEqual(60_000)
-    client.disconnect()
-    await proxy.release()
-    expect(await read('a')).toBeUndefined()
-  })
-
   test('the outcome is unknown when Redis does not answer, and "not done" when the commit was not sent', async () => {
     const interrupted = new CountingStore(proxied)
     interrupted.beforeCommit = async () => {
@@ -106,15 +93,6 @@ test('an error of Redis is logged with its reason and without the stored data', 
   )
   expect(lines.join('')).toContain('OOM')
   expect(lines.join('')).not.toContain('secret plans')
-})
-
-test('opening a Redis that evicts data logs a warning', async () => {
-  const client = new Redis(server.port, '127.0.0.1')
-  await client.config('SET', 'maxmemory-policy', 'allkeys-lru')
-  client.disconnect()
-  const lines: string[] = []
-  await (await openRedisStore(server.url, { log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }) })).close()
-  expect(lines.join('')).toContain('allkeys-lru')
 })
 
 // Seeded bugs: they show that the operation log can find what it is meant to find.

@@ -23,7 +23,6 @@ describe('the connections to a Redis', () => {
     String(await operator.client('LIST'))
       .trim()
       .split('\n').length - 1
-  const errorOf = (opening: Promise<Pool>) => opening.then(() => 'no error').catch((error: unknown) => error)
 
   test('are as many as are asked for, and are closed with the pool', async () => {
     const pool = await Pool.open(server.url, 3, quiet)
@@ -38,24 +37,6 @@ describe('the connections to a Redis', () => {
     await operator.select(3)
     expect((await operator.keys('*')).toSorted()).toEqual(['a', 'b'])
     pool.close()
-  })
-
-  test('are closed when the database does not exist, and the error is a refusal', async () => {
-    const error = await errorOf(Pool.open(`${server.url}/99`, 2, quiet))
-    expect(error).toMatchObject({ name: 'CommandFailed', refused: true, message: expect.stringContaining('out of range') })
-    while ((await count()) > 0) await operator.ping()
-  })
-
-  test('log their errors with the reason, and the error of opening has it too', async () => {
-    await server.kill()
-    const captured = captureLog()
-    const error = await errorOf(Pool.open(server.url, 2, captured.log))
-    expect(error).toBeInstanceOf(CommandFailed)
-    expect(error).toMatchObject({ refused: false, message: expect.stringContaining('ECONNREFUSED') })
-    expect(captured.lines[0]).toMatchObject({
-      msg: 'redis connection',
-      err: { type: 'CommandFailed', message: expect.stringContaining('ECONNREFUSED') },
-    })
   })
 
   describe('of a store', () => {

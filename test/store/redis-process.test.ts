@@ -19,12 +19,3 @@ test('a process does not print the password of its Redis when that fails', async
   expect(printed).toContain('redis connection')
   expect(printed).not.toMatch(/s3cr|pässword|p%C3%A4ssword/)
 })
-
-test('a process starts on a Redis that evicts data, and warns', async () => {
-  const server = await startRedis(['--maxmemory-policy', 'allkeys-lru'])
-  const service = startProcess(['serve', '--json'], { LANEKEEPER_STORAGE: server.url })
-  await service.until('\n')
-  expect(service.stderr()).toContain('this Redis evicts data when it is out of memory (maxmemory-policy allkeys-lru)')
-  await service.stop()
-  await server.stop()
-})

@@ -88,12 +88,6 @@ describe('a store that waits for a replica', () => {
     expect(await operator.get('lk:{w1}:r:a:1')).toBe('r1 {"n":1}')
   })
 
-  test('acknowledges a commit that is resent and that the replica has', async () => {
-    proxy.hold('from')
-    await acknowledged(1)
-    expect(await copy.get('lk:{w1}:r:a:1')).toBe('r1 {"n":1}')
-  })
-
   test('waits also for a commit after Redis has lost its scripts', async () => {
     // On every connection.
     for (let n = 0; n < 16; n++) await acknowledged(n)
@@ -131,15 +125,6 @@ describe('a store that waits for a replica', () => {
     await store.close()
     while ((await countClients()) > 1);
   })
-})
-
-test('a store that does not wait acknowledges a commit that no replica has', async () => {
-  const store = await openRedisStore(`${proxy.url}?wait=0`, { log: quiet })
-  isolate()
-  expect(await store.commit('w1', change({ put: { 'a:1': {} } }))).toBe('done')
-  await store.ready()
-  expect(await copy.exists('lk:{w1}:r:a:1')).toBe(0)
-  await store.close()
 })
 
 test('bytes are written when the replica has them, and not acknowledged otherwise', async () => {

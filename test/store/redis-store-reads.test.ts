@@ -44,12 +44,6 @@ describe('a read from Redis', () => {
     expect(commands).toEqual([['mget', ['lk:{w1}:r:a:1', 'lk:{w1}:r:a:2']]])
   })
 
-  test('of a single record by its key is one MGET too', async () => {
-    replies = { mget: [['r1 {}']] }
-    await read({ records: ['a:1'] })
-    expect(commands).toEqual([['mget', ['lk:{w1}:r:a:1']]])
-  })
-
   test.each<[string, Partial<ReadRequest>]>([
     ['a template', { records: ['a:1', 'b:{0.b}'] }],
     ['a range', { records: ['a:1'], ranges: [{ index: 'i', limit: 1 }] }],

@@ -230,17 +230,3 @@ describe('a prefetch', () => {
     await expect(commit()).resolves.toBeUndefined()
   })
 })
-
-describe('a new record', () => {
-  test('it is written without a read', async () => {
-    tx.create(other, { id: '2', open: 'yes', name: 'B' })
-    await tx.commit()
-    expect(reads).toBe(0)
-    expect(await new Transaction(store, 'w1', systemRandom).get(other)).toMatchObject({ name: 'B' })
-  })
-
-  test('it does not replace one that is there', async () => {
-    tx.create(board, { id: '1', open: 'yes', name: 'B' })
-    await expect(async () => tx.commit()).rejects.toThrow(TransactionConflict)
-  })
-})

@@ -77,14 +77,6 @@ describe('what a transaction reads and expects', () => {
     expect(await expected()).toEqual({ records: ['a:1', 'a:2', 'a:9'], indexes: [], capacity: [] })
   })
 
-  test('a range is read with its bounds and its direction', async () => {
-    const entries = async (options: Parameters<typeof tx.range>[1]) => (await tx.range(index, options)).entries
-    expect(await entries({ limit: 9 })).toEqual(['x 1', 'x 2', 'y 3'])
-    expect(await entries({ limit: 2, reverse: true })).toEqual(['y 3', 'x 2'])
-    expect(await entries({ after: 'x 1', before: 'y 3', limit: 9 })).toEqual(['x 2'])
-    expect(reads.map(({ ranges }) => ranges[0]!.reverse)).toEqual([false, true, false])
-  })
-
   test('a whole index is read in pages of 1000', async () => {
     await store.commit('w1', change({ index: { i: { add: Array.from({ length: 997 }, (_, i) => `z ${1000 + i}`) } } }))
     const { entries, values } = await tx.all(index)
@@ -108,28 +100,6 @@ describe('what a transaction reads and expects', () => {
   })
 
   describe('a weak read', () => {
-    test('it expects neither the entries nor their records', async () => {
-      await tx.range(index, { limit: 9, weak: true })
-      await tx.get(key('9'))
-      tx.put(key('9'), { n: 9 })
-      expect(await expected()).toEqual({ records: ['a:9'], indexes: [], capacity: [] })
-    })
-
-    test('of records only, it expects the entries', async () => {
-      const { values } = await tx.range(index, { limit: 9, weak: 'records' })
-      expect(values.map((value) => value!.n)).toEqual([1, 2, 3])
-      await tx.get(key('9'))
-      tx.put(key('9'), { n: 9 })
-      expect(await expected()).toEqual({ records: ['a:9'], indexes: ['i'], capacity: [] })
-    })
-
-    test.each([undefined, false])('with weak: %s, a read expects both', async (weak) => {
-      await tx.range(index, { limit: 2, ...(weak === undefined ? {} : { weak }) })
-      await tx.get(key('9'))
-      tx.put(key('9'), { n: 9 })
-      expect(await expected()).toEqual({ records: ['a:1', 'a:2', 'a:9'], indexes: ['i'], capacity: [] })
-    })
-
     test('it does not allow to write the record, and it can be read again', async () => {
       await tx.range(index, { limit: 9, weak: true })
       expect(() => tx.put(key('1'), { n: 5 })).toThrow(new TypeError('store: "a:1" must be read before it is written'))
@@ -214,31 +184,12 @@ describe('what a transaction reads and expects', () => {
       expect(await begin().get(key('9'))).toEqual({ n: 9 })
     })
 
-    test('the last write of a record counts', async () => {
-      await tx.read([key('1'), key('2')])
-      tx.put(key('1'), { n: 10 })
-      tx.remove(key('1'))
-      expect(await tx.get(key('1'))).toBeUndefined()
-      tx.remove(key('2'))
-      tx.put(key('2'), { n: 20 })
-      expect(await tx.get(key('2'))).toEqual({ n: 20 })
-      await tx.commit()
-      expect([[...commits[0]!.put.keys()], [...commits[0]!.remove]]).toEqual([['a:2'], ['a:1']])
-    })
-
     test('a transaction that writes nothing commits nothing', async () => {
       await tx.get(key('1'))
       await set('1', 5)
       commits.length = 0
       await tx.commit()
       expect(commits).toEqual([])
-    })
-
-    test('a removal alone is committed', async () => {
-      await tx.get(key('1'))
-      tx.remove(key('1'))
-      await tx.commit()
-      expect(await begin().get(key('1'))).toBeUndefined()
     })
 
     test('a revision has 20 characters, and is that of the read, or of the commit for what is written', async () => {
