@@ -11,9 +11,11 @@ import { signInPage, signInWithPasskeyPage, signOutPage } from './account/sign-i
 import { signUpPage } from './account/sign-up.ts'
 import { activityPage } from './activity/page.ts'
 import { attachmentPage, cardPage } from './boards/card-page.ts'
+import { boardArchivePage, boardLabelsPage, boardMembersPage } from './boards/board-lists.ts'
 import { boardPage } from './boards/board-page.ts'
 import { eventsPage } from './boards/live.ts'
 import { boardsPage } from './boards/overview-page.ts'
+import { newBoardPage } from './boards/new-board.ts'
 import { operationPage } from './operations/page.ts'
 import { cardsPage } from './boards/search-page.ts'
 import { frontDoor } from './front-door.ts'
@@ -40,6 +42,10 @@ export const pages: readonly Page[] = [
   attachmentPage,
   eventsPage,
   operationPage,
+  newBoardPage,
+  boardMembersPage,
+  boardLabelsPage,
+  boardArchivePage,
   signInPage,
   secondStepPage,
   signInChallengePage,

@@ -2,9 +2,10 @@ import type { VNode } from 'preact'
 import type { Board } from '../../model/board.ts'
 import { html } from '../html.ts'
 import { workspacesOf, type MemberWorkspace } from '../memberships.ts'
-import type { Page } from '../page-context.ts'
+import type { Page, SignedInContext } from '../page-context.ts'
 import { renderDay } from '../times.ts'
 import { icon, swatch } from './icons.ts'
+import { renderFirst } from './new-board.ts'
 import { BOARD_SCRIPTS, readAll, readerOf } from './reader.ts'
 import { renderCardLinks } from './search-view.ts'
 
@@ -15,6 +16,8 @@ interface Listed {
   readonly workspace: MemberWorkspace
   readonly boards: readonly Board[]
   readonly hasMore: boolean
+  /** whether the person may create boards */
+  readonly mayCreate: boolean
 }
 
 /** The boards of the person who is signed in, workspace by workspace. */
@@ -26,15 +29,17 @@ export const boardsPage: Page = {
     const workspaces = await workspacesOf(web, session.user_id)
     const lists = await Promise.all(
       workspaces.map(async (workspace): Promise<Listed> => {
-        const { items, cursor } = await readAll<Board>(readerOf(context, workspace.id), ['boards.list'], LISTED_PAGES)
-        return { workspace, boards: items, hasMore: cursor !== undefined }
+        const reader = readerOf(context, workspace.id)
+        const { items, cursor } = await readAll<Board>(reader, ['boards.list'], LISTED_PAGES)
+        const mayCreate = (await reader.allowed('workspace', 'me')).has('boards.create')
+        return { workspace, boards: items, hasMore: cursor !== undefined, mayCreate }
       }),
     )
-    return { title: 'Boards', body: renderOverview(lists, web.clock()), layout: 'medium', scripts: BOARD_SCRIPTS }
+    return { title: 'Boards', body: renderOverview(context, lists), layout: 'medium', scripts: BOARD_SCRIPTS }
   },
 }
 
-function renderOverview(lists: readonly Listed[], now: number): VNode {
+function renderOverview(context: SignedInContext, lists: readonly Listed[]): VNode {
   return html`
     <div class="head">
       <h1>Boards</h1>
@@ -52,23 +57,22 @@ function renderOverview(lists: readonly Listed[], now: number): VNode {
         You are not a member of any workspace yet. Ask your administrator to add you to one: then its boards are here.
       </p>`
     }
-    ${lists.map((list) => renderWorkspace(list, now))}
+    ${lists.map((list) => renderWorkspace(context, list))}
   `
 }
 
-function renderWorkspace({ workspace, boards, hasMore }: Listed, now: number): VNode {
+function renderWorkspace(context: SignedInContext, { workspace, boards, hasMore, mayCreate }: Listed): VNode {
+  const now = context.web.clock()
   const headingId = `workspace-${workspace.id}`
   return html`<section aria-labelledby=${headingId}>
     <div class="head">
       <h2 id=${headingId}>${workspace.name} <span class="hint">your role: ${workspace.role}</span></h2>
       ${renderCardLinks(`/app/${workspace.id}`, workspace.name)}
+      ${mayCreate && boards.length > 0 && html`<a class="button" href="/app/${workspace.id}/new-board">New board</a>`}
     </div>
     ${
       boards.length === 0
-        ? html`<p class="empty">
-            No boards yet. Boards are created through the API, by a program or an agent with
-            <a href="/settings/tokens">a token of yours</a>. The <a href="/docs/boards.create">reference</a> says how.
-          </p>`
+        ? renderFirst(context, workspace.id, mayCreate)
         : html`<ul class="boards">
             ${boards.map((board) => renderBoard(workspace, board, now))}
           </ul>`
