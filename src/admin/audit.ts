@@ -1,7 +1,7 @@
 import { readTrail, type TrailEntry } from '../audit/trail.ts'
 import { isId } from '../model/ids.ts'
 import { readRelativeTime, RELATIVE_TIMES } from '../model/relative-time.ts'
-import type { Deps } from '../store/deps.ts'
+import type { Deps } from '../store/transact.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { AdminError } from './deps.ts'
 import { requireWorkspace } from './workspaces.ts'

@@ -2,9 +2,8 @@ import type { Logger } from 'pino'
 import type { AuditBatch, AuditEntry } from '../model/audit.ts'
 import { newId } from '../model/ids.ts'
 import { timestamp } from '../model/time.ts'
-import type { Deps } from '../store/deps.ts'
+import { type Deps, transact } from '../store/transact.ts'
 import { keys } from '../store/keys.ts'
-import { transact } from '../store/transact.ts'
 import { auditTombstone } from './retention.ts'
 
 /** How entries are written. */

@@ -1,7 +1,6 @@
 import { timestamp } from '../model/time.ts'
-import type { Deps } from '../store/deps.ts'
+import { type Deps, transact } from '../store/transact.ts'
 import { GLOBAL, keys } from '../store/keys.ts'
-import { transact } from '../store/transact.ts'
 
 /**
  * Begins the creation of the demo data, which happens once per storage. The marker is written before the data, so

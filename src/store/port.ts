@@ -112,7 +112,7 @@ export interface Change {
 
 /**
  * Records that a commit adds to the end of an index. The driver numbers them: one more than the last entry, or 1 in an empty
- * index (see `appends.ts`). So the order of the entries is that of the commits, whatever the clocks say. Such an index has no
+ * index (see `change-log.ts`). So the order of the entries is that of the commits, whatever the clocks say. Such an index has no
  * other entries, and must keep its last one: otherwise numbers would be used again.
  */
 export interface Appended {
