@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { backUp } from '../../src/admin/backup.ts'
 import type { AdminDeps } from '../../src/admin/deps.ts'
-import { exportWorkspace } from '../../src/admin/export.ts'
+import { exportWorkspace } from '../../src/admin/workspace-export.ts'
 import { addMember } from '../../src/admin/memberships.ts'
 import { restore } from '../../src/admin/restore.ts'
 import { addUser } from '../../src/admin/users.ts'

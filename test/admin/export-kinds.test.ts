@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommandIo } from '../../src/admin/deps.ts'
-import { exportWorkspace } from '../../src/admin/export.ts'
+import { exportWorkspace } from '../../src/admin/workspace-export.ts'
 import { importWorkspace } from '../../src/admin/import.ts'
 import { keys } from '../../src/store/keys.ts'
 import { drivers, type OpenDriver } from '../support/drivers.ts'

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { collectGarbage } from '../../src/admin/garbage-collection.ts'
-import { GarbageCollector } from '../../src/admin/garbage-collector.ts'
+import { collectGarbage, GarbageCollector } from '../../src/admin/garbage-collection.ts'
 import { createApp } from '../../src/app.ts'
 import { DAY, HOUR, MINUTE } from '../../src/model/time.ts'
 import { decorateStore } from '../../src/store/decorate.ts'

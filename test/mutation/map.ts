@@ -51,7 +51,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
   'src/http/upload.ts': { suites: [...suites('http/upload'), ...FILES] },
   'src/http/download.ts': { suites: [...suites('http/download'), ...FILES, ...suites('http/headers')] },
 
-  'src/listener/slow-clients.ts': { suites: suites('listener/slow-clients http/bounded-answers') },
+  'src/listener/listener.ts': { suites: suites('listener/slow-clients http/bounded-answers') },
   'src/http/evaluation.ts': { suites: suites('http/evaluation http/evaluation-hidden http/decision-records http/matrix') },
   'src/http/question.ts': { suites: suites('http/evaluation http/evaluation-hidden http/access-search') },
   'src/http/access-search.ts': { suites: suites('http/access-search') },
@@ -190,9 +190,8 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
     ),
   },
   'src/listing/id-parameter.ts': { suites: suites('resources/filters') },
-  'src/listing/pages.ts': { suites: [...suites('listing/pages'), ...LISTS, ...suites('http/snapshots')] },
+  'src/listing/pages.ts': { suites: [...suites('listing/pages http/snapshots listing/ranked-pages'), ...LISTS] },
   'src/listing/placement.ts': { suites: [...suites('listing/placement listing/ranks'), ...LISTS, ...suites('http/issues')] },
-  'src/listing/ranked-pages.ts': { suites: [...suites('listing/ranked-pages'), ...LISTS, ...suites('http/snapshots')] },
   'src/listing/ranks.ts': { suites: [...suites('listing/ranks'), ...LISTS] },
 
   'src/web/forms.ts': { suites: suites('web/form-verification web/forms web/sign-in web/token-lifecycle') },

@@ -1,5 +1,4 @@
-import { cutPage, type PageQuery } from '../../listing/pages.ts'
-import { staleCursor } from '../../listing/ranked-pages.ts'
+import { cutPage, type PageQuery, staleCursor } from '../../listing/pages.ts'
 import type { Card } from '../../model/card.ts'
 import type { Column } from '../../model/column.ts'
 import { limits } from '../../model/limits.ts'

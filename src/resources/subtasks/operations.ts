@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { pageQuery } from '../../listing/pages.ts'
+import { pageQuery, rankedPage } from '../../listing/pages.ts'
 import { AT_END, notNextToItself, resolvePlacement, type Placement } from '../../listing/placement.ts'
-import { rankedPage } from '../../listing/ranked-pages.ts'
 import { positionAt, type RankedList } from '../../listing/ranks.ts'
 import type { Card } from '../../model/card.ts'
 import { subtask, type Subtask } from '../../model/subtask.ts'
