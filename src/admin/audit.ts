@@ -1,6 +1,6 @@
 import { readTrail, type TrailEntry } from '../audit/trail.ts'
 import { isId } from '../model/ids.ts'
-import { readRelativeTime, RELATIVE_TIMES } from '../model/relative-time.ts'
+import { readRelativeTime, RELATIVE_TIMES } from '../model/time.ts'
 import type { Deps } from '../store/transact.ts'
 import { GLOBAL } from '../store/keys.ts'
 import { AdminError } from './deps.ts'

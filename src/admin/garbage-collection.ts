@@ -14,8 +14,7 @@ import { transact, listAll } from '../store/transact.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { AdminDeps } from './deps.ts'
 import { andThen } from '../model/awaitable.ts'
-import { decorateStore } from '../store/decorate.ts'
-import type { Change, Store } from '../store/port.ts'
+import { decorateStore, type Change, type Store } from '../store/port.ts'
 
 /** The number of records that one commit removes. Small commits do not delay requests. */
 const BATCH = 50

@@ -13,9 +13,8 @@ import { limits } from '../model/limits.ts'
 import { namesInPath, type Operation } from '../resources/operation.ts'
 import { operations } from '../resources/table.ts'
 import { createBlobs } from '../store/blobs.ts'
-import { decorateStore } from '../store/decorate.ts'
+import { decorateStore, Contention, StorageUnavailable } from '../store/port.ts'
 import { createMemoryStore } from '../store/memory.ts'
-import { Contention, StorageUnavailable } from '../store/port.ts'
 import { transact } from '../store/transact.ts'
 
 /** The user who sends the requests, and their board. */

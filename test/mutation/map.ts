@@ -189,7 +189,7 @@ const MAP: Readonly<Record<string, { readonly drivers?: string; readonly suites:
       'resources/cascades-records resources/cascades resources/cards-relations resources/files admin/garbage-collection http/updated-at',
     ),
   },
-  'src/listing/id-parameter.ts': { suites: suites('resources/filters') },
+  'src/resources/cards/schema.ts': { suites: suites('resources/filters') },
   'src/listing/pages.ts': { suites: [...suites('listing/pages http/snapshots listing/ranked-pages'), ...LISTS] },
   'src/listing/placement.ts': { suites: [...suites('listing/placement listing/ranks'), ...LISTS, ...suites('http/issues')] },
   'src/listing/ranks.ts': { suites: [...suites('listing/ranks'), ...LISTS] },

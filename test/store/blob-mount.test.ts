@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Driver } from 'unstorage'
 import memoryDriver from 'unstorage/drivers/memory'
 import { BlobMountMismatch, checkBlobMount } from '../../src/store/blobs.ts'
-import { decorateStore } from '../../src/store/decorate.ts'
+import { decorateStore } from '../../src/store/port.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { seededRandom } from '../support/random.ts'
 

@@ -5,8 +5,7 @@ import { ConfigError } from '../../config.ts'
 import type { Coverage, CoverageKind, CoverageShare } from '../../policy/coverage.ts'
 import type { RecordedDecision } from '../../decision-log/recorded-decisions.ts'
 import { POLICY_NAMES } from '../command.ts'
-import { cell } from '../text.ts'
-import { painter } from './colour.ts'
+import { cell, painter } from '../text.ts'
 import { readLog, writeResult } from './files.ts'
 
 interface CoverageFlags {
@@ -47,7 +46,7 @@ async function printCoverage(name: string | undefined, { log, lcov, json = false
     import('../../authz/shipped-policy.ts'),
     import('../../policy/coverage.ts'),
     import('../../policy/folder.ts'),
-    import('../../policy/lcov.ts'),
+    import('../../policy/result-formats.ts'),
     import('./read-policy.ts'),
   ])
   const folder = name === undefined || name === SHIPPED ? undefined : name
