@@ -9,7 +9,6 @@ import { limits } from '../../model/limits.ts'
 import { RELATIVE_TIMES, readRelativeTime, systemClock } from '../../model/time.ts'
 import { uploadForm } from '../../resources/attachments/attachment.ts'
 import { namesInPath, type Operation } from '../../resources/operation.ts'
-import { membersOf } from '../schema-types.ts'
 import { ConfigError } from '../../config.ts'
 
 /**
@@ -76,6 +75,12 @@ function flagOf(name: string): string {
 /** The names of the members of what an operation returns, or of each item of its list. */
 export function returnedMembers({ data }: Operation): string[] {
   return membersOf(convert(itemOf(data), 'output')).map(({ name }) => name)
+}
+
+/** The members of an object schema. */
+function membersOf(schema: JsonSchema): { name: string; schema: JsonSchema; required: boolean }[] {
+  const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonSchema>; required?: string[] }
+  return Object.entries(properties).map(([name, member]) => ({ name, schema: member, required: required.includes(name) }))
 }
 
 function convert(schema: Operation['query'], io: 'input' | 'output' = 'input'): JsonSchema {
